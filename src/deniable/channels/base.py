@@ -1,0 +1,253 @@
+"""The one idea everything stands on: a channel is a column-stochastic map from truth to report.
+
+P[u, v] = Pr(report u | truth v), every column sums to one, and reports are distributed as lambda = P pi.
+
+What a channel must have::
+
+    inputs, outputs        number of truths and of reports
+    ratio                  max over u, v, v' of P[u, v] / P[u, v'], exactly
+    _apply, _adjoint       P x and P' y along the middle axis of a (left, cells, right) array
+    _solve, _solve_adjoint Q x and Q' y, where Q P = I
+    matrix()               P itself, for channels small enough to look at
+    executed()             the channel of integers our code runs in its place, or a refusal
+    weights()              those integers
+    to_dict()              itself as plain data
+
+What it may have: `affine()` (every cell's estimate depends on that cell's count alone), `collapse()` (what remains
+of it when the reports of several attributes are summed over some of them), faster `_solve_squared` and `_spread`.
+
+Two kinds of numbers. A channel that *our code runs* is made of integers: W[u, v] of 2^bits equally likely draws turn
+truth v into report u, and its probabilities, its ratio and its epsilon are computed from these integers. A survey
+device performed *by hand* keeps the probabilities it states; zeros are then allowed, epsilon is infinite and says
+so.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.errors import InputError
+from deniable.privacy.epsilon import epsilon_of
+from deniable.privacy.statement import Statement
+from deniable.randomness import SECURE, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from deniable.domain import Category
+
+CHUNK = 1 << 15  # values disguised at a time: their scratch space stays in the processor's cache
+MATRIX_CELLS = 1 << 24  # an explicit matrix above this many entries is refused: use apply and solve
+
+
+class Channel(ABC):
+    """A column-stochastic map from truth to report."""
+
+    inputs: int
+    outputs: int
+    name: str
+    bits: int | None = None  # the width of a draw; None for a device performed by hand
+    categories: tuple[Category, ...] | None = None
+
+    # -- privacy ------------------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def ratio(self) -> Fraction | float:
+        """The largest P[u, v] / P[u, v'], as a Fraction; infinite when a report rules a truth out."""
+
+    @cached_property
+    def epsilon(self) -> float:
+        """ln(ratio), rounded up: the true epsilon of one report."""
+        return epsilon_of(self.ratio)
+
+    def describe(self) -> Statement:
+        """Say in words what one report can tell about a person."""
+        return Statement(self.ratio)
+
+    # -- the map and its inverse -----------------------------------------------------------------------------------
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """The shape of the truth's distribution."""
+        return (self.inputs,)
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """The shape of the reports' distribution."""
+        return (self.outputs,)
+
+    def apply(self, pi: ArrayLike) -> NDArray[np.float64]:
+        """Map the truth's distribution to the reports': lambda = P pi. Trailing axes are carried along."""
+        return self._whole(self._apply, pi, self.input_shape, self.output_shape)
+
+    def adjoint(self, y: ArrayLike) -> NDArray[np.float64]:
+        """P' y, for any y over the reports."""
+        return self._whole(self._adjoint, y, self.output_shape, self.input_shape)
+
+    def solve(self, lam: ArrayLike) -> NDArray[np.float64]:
+        """Recover the truth's distribution: Q lambda, Q P = I. Unbiased when lambda are observed shares."""
+        return self._whole(self._solve, lam, self.output_shape, self.input_shape)
+
+    def solve_adjoint(self, w: ArrayLike) -> NDArray[np.float64]:
+        """Q' w: the weight each report carries in the estimate of the linear functional w'pi."""
+        return self._whole(self._solve_adjoint, w, self.input_shape, self.output_shape)
+
+    def solve_squared(self, lam: ArrayLike) -> NDArray[np.float64]:
+        """(Q o Q) lambda, the second moments of the estimate: Var = ((Q o Q) lambda - pi^2) / n."""
+        return self._whole(self._solve_squared, lam, self.output_shape, self.input_shape)
+
+    def spread(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Diagonal and row sums of D = (Q o Q) P: how a cell's second moment moves with the truth."""
+        return self._spread()
+
+    def variance(self, pi: ArrayLike, n: int) -> NDArray[np.float64]:
+        """Per-cell variance of the unbiased estimate from n reports of independent respondents.
+
+        ((Q o Q) P pi - pi^2) / n, sampling of the respondents included.
+        """
+        share = np.asarray(pi, dtype=np.float64)
+        return (self.solve_squared(self.apply(share)) - share**2) / n
+
+    @staticmethod
+    def _whole(step: Any, x: ArrayLike, shape_in: tuple[int, ...], shape_out: tuple[int, ...]) -> NDArray[np.float64]:
+        array = np.asarray(x, dtype=np.float64)
+        if array.shape[: len(shape_in)] != shape_in:
+            raise InputError(
+                f"expected an array over {shape_in} cells, got one of shape {array.shape}",
+                expected=shape_in,
+                found=array.shape,
+            )
+        rest = array.shape[len(shape_in) :]
+        cells = int(np.prod(shape_in))
+        result: NDArray[np.float64] = step(array.reshape(1, cells, -1))
+        return result.reshape(shape_out + rest)
+
+    @abstractmethod
+    def _apply(self, x: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def _adjoint(self, y: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def _solve(self, x: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def _solve_adjoint(self, y: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def _solve_squared(self, x: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def _spread(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+    @abstractmethod
+    def _matrix(self) -> NDArray[np.float64]: ...
+
+    def matrix(self) -> NDArray[np.float64]:
+        """P itself, outputs x inputs."""
+        if self.outputs * self.inputs > MATRIX_CELLS:
+            raise InputError(
+                f"the matrix of {self.name} would have {self.outputs} x {self.inputs} entries; use apply() and "
+                "solve(), "
+                f"which never form it"
+            )
+        return self._matrix()
+
+    def affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """(scale, offset) with pi_v = (lambda_v - offset_v) / scale_v, where each cell is one binomial; else None."""
+        return None
+
+    def collapse(self, shape: tuple[int, ...], keep: Sequence[int]) -> Channel | None:
+        """The channel from kept attributes to kept attributes once the reports are summed over the others.
+
+        Only channels whose collapsed form depends on the kept attributes alone have one.
+        """
+        return self if tuple(keep) == tuple(range(len(shape))) else None
+
+    # -- running it ---------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def executed(self) -> Channel:
+        """The channel of integers that our code runs for this one; refused when a weight would be zero."""
+
+    @abstractmethod
+    def weights(self) -> NDArray[np.int64]:
+        """W[u, v]: how many of the 2^bits draws turn truth v into report u. Executed channels only."""
+
+    def intervals(self, truth: int) -> list[tuple[int, int, int]]:
+        """(first draw, one past the last, report) for a truth: the sampler written out, for inspection and tests."""
+        ends = np.cumsum(self.weights()[:, truth]).tolist()
+        return [(first, end, report) for report, (first, end) in enumerate(pairwise([0, *ends]))]
+
+    def outcome(self, codes: ArrayLike, draws: ArrayLike) -> NDArray[Any]:
+        """The reports that given draws select: what `randomize` does once the draws are there."""
+        assert self.bits is not None
+        given = np.asarray(codes)
+        out = np.empty(given.size, dtype=self.report_dtype)
+        self._outcome(given.ravel(), np.array(draws, dtype=f"u{self.bits // 8}").ravel(), out)
+        return out.reshape(given.shape)
+
+    @cached_property
+    def _ends(self) -> NDArray[np.uint64]:
+        """The ends of all intervals of all truths on one line, truth v shifted by v 2^bits."""
+        ends = np.cumsum(self.weights(), axis=0).T.astype(np.uint64)
+        shift = np.arange(self.inputs, dtype=np.uint64) << np.uint64(self.bits or 0)
+        return (ends + shift[:, None]).ravel()
+
+    def _outcome(self, codes: NDArray[np.integer], draws: NDArray[np.unsignedinteger], out: NDArray[Any]) -> None:
+        """Write the reports that these draws (which may be overwritten) select into `out`."""
+        line = (codes.astype(np.uint64) << np.uint64(self.bits or 0)) | draws.astype(np.uint64)
+        found = np.searchsorted(self._ends, line, side="right")
+        out[:] = found - codes.astype(np.int64) * self.outputs
+
+    @property
+    def report_dtype(self) -> np.dtype[Any]:
+        """The smallest unsigned type that holds a report."""
+        return np.min_scalar_type(self.outputs - 1)
+
+    def randomize(self, codes: ArrayLike, *, source: Source = SECURE) -> NDArray[Any]:
+        """Disguise answers, given as codes 0 .. inputs - 1. `source` is for simulations; leave it alone otherwise."""
+        run = self.executed()
+        assert run.bits is not None
+        given = np.asarray(codes)
+        if given.dtype.kind not in "iub":
+            raise InputError(f"codes must be whole numbers, not {given.dtype}; Variable.encode makes them")
+        flat = given.ravel()
+        out = np.empty(flat.shape, dtype=run.report_dtype)
+        stream = source.stream()
+        draws = np.empty(min(CHUNK, len(flat)), dtype=f"<u{run.bits // 8}")
+        for start in range(0, len(flat), CHUNK):
+            part = flat[start : start + CHUNK]
+            if part.min() < 0 or part.max() >= self.inputs:
+                strangers = int(((flat < 0) | (flat >= self.inputs)).sum())
+                raise InputError(
+                    f"{strangers} codes lie outside 0 .. {self.inputs - 1}, the truths of {self.name}", rows=strangers
+                )
+            words = draws[: len(part)]
+            stream.fill(words)
+            run._outcome(part, words, out[start : start + CHUNK])
+        return out.reshape(given.shape)
+
+    # -- identity ---------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, object]:
+        """The channel as plain data, from which `channel_from_dict` makes an equal one."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Channel) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(repr(self.to_dict()))
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.inputs} truths, {self.outputs} reports, epsilon {self.epsilon:.6g}>"

@@ -1,0 +1,69 @@
+"""Channels from plain data: the inverse of `Channel.to_dict`. Unknown kinds and fields are refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from deniable.channels.dense import Dense
+from deniable.channels.kronecker import Kronecker
+from deniable.channels.krr import KRR
+from deniable.channels.mixture import Mixture
+from deniable.errors import DesignError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from deniable.channels.base import Channel
+
+
+def _krr(k: int, other: int, bits: int) -> Channel:
+    return KRR(k, other=other, bits=bits)
+
+
+def _mixture(keep: int, fakes: list[int], bits: int) -> Channel:
+    return Mixture.from_weights(keep, fakes, bits)
+
+
+def _stated_mixture(shares: list[str]) -> Channel:
+    keep, *noise = [Fraction(share) for share in shares]
+    return Mixture(keep, [share / (1 - keep) for share in noise])
+
+
+def _dense(name: str, columns: list[list[int]], bits: int) -> Channel:
+    return Dense.from_weights([list(row) for row in zip(*columns, strict=True)], bits, name=name)
+
+
+def _stated_dense(name: str, columns: list[list[str]]) -> Channel:
+    return Dense([[Fraction(share) for share in row] for row in zip(*columns, strict=True)], name=name)
+
+
+def _kronecker(channels: list[dict[str, Any]]) -> Channel:
+    return Kronecker([channel_from_dict(part) for part in channels])
+
+
+_READERS: dict[tuple[str, bool], Callable[..., Channel]] = {
+    ("krr", True): _krr,
+    ("mixture", True): _mixture,
+    ("mixture", False): _stated_mixture,
+    ("dense", True): _dense,
+    ("dense", False): _stated_dense,
+    ("kronecker", False): _kronecker,
+}
+
+
+def channel_from_dict(data: Mapping[str, Any]) -> Channel:
+    """Make the channel that `to_dict` wrote.
+
+    >>> channel_from_dict(KRR(4, epsilon=1.0).to_dict()) == KRR(4, epsilon=1.0)
+    True
+    """
+    fields = dict(data)
+    kind = fields.pop("kind", None)
+    read = _READERS.get((str(kind), "bits" in fields))
+    if read is None:
+        raise DesignError(f"unknown kind of channel {kind!r}; known are {sorted({k for k, _ in _READERS})}", kind=kind)
+    try:
+        return read(**fields)
+    except (TypeError, ZeroDivisionError) as error:
+        raise DesignError(f"a channel of kind {kind!r} cannot be read: {error}", kind=kind) from error

@@ -1,0 +1,185 @@
+"""Any channel, given as its matrix.
+
+Square channels are inverted. Where reports outnumber truths, the inverse is the least-squares one weighted for evenly
+spread truths: fixed in advance, so that estimates stay linear and unbiased; maximum likelihood does the rest.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.channels.base import Channel
+from deniable.channels.weights import WIDTHS, largest_ratio, round_column, stated, weights_array
+from deniable.errors import NotExecutableError, ProbabilityError, SingularChannelError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from deniable.domain import Category
+
+_WORST_CONDITION = 1e12  # beyond this the inverse of P is rounding error
+
+
+class Dense(Channel):
+    """A channel given by P[u, v] = Pr(report u | truth v).
+
+    >>> channel = Dense([[0.8, 0.3], [0.2, 0.7]])
+    >>> channel.ratio, round(channel.condition, 3)
+    (Fraction(7, 2), 2.027)
+    """
+
+    def __init__(self, matrix: Any, *, name: str | None = None, categories: Sequence[Category] | None = None) -> None:
+        """Take the stated probabilities; at least as many reports (rows) as truths (columns)."""
+        table = np.asarray(matrix, dtype=object)
+        if table.ndim != 2:
+            raise ProbabilityError(f"a channel is a matrix of probabilities, not an array of shape {table.shape}")
+        shares = [[stated(share, "a probability") for share in row] for row in table.tolist()]
+        columns = [list(column) for column in zip(*shares, strict=True)]
+        for truth, column in enumerate(columns):
+            total = sum(column)
+            if abs(float(total) - 1) > 1e-9:
+                raise ProbabilityError(
+                    f"column {truth} (reports given truth {truth}) sums to {float(total):g}, not to 1. P[u, v] is the "
+                    f"probability of report u given truth v, so columns sum to one; transpose the matrix if rows do",
+                    column=truth,
+                    total=float(total),
+                )
+            columns[truth] = [share / total for share in column]
+        self._set(columns, None, name, categories)
+
+    @classmethod
+    def from_weights(cls, weights: ArrayLike, bits: int, *, name: str | None = None) -> Dense:
+        """Take integers W[u, v], every column summing to 2^bits."""
+        table = np.asarray(weights)
+        if bits not in WIDTHS or table.ndim != 2 or table.dtype.kind not in "iu" or table.min() < 0:
+            raise ProbabilityError(f"weights must be a matrix of integers from 0, with 16- or 32-bit draws, not {bits}")
+        totals = table.sum(axis=0, dtype=np.int64)
+        if (totals != 1 << bits).any():
+            truth = int(np.argmax(totals != 1 << bits))
+            raise ProbabilityError(
+                f"the weights of column {truth} sum to {totals[truth]}, not to 2^{bits} = {1 << bits}",
+                column=truth,
+                total=int(totals[truth]),
+            )
+        made = cls.__new__(cls)
+        whole = 1 << bits
+        made._set([[Fraction(w, whole) for w in column] for column in table.T.tolist()], bits, name, None)
+        return made
+
+    def _set(
+        self,
+        columns: list[list[Fraction]],
+        bits: int | None,
+        name: str | None,
+        categories: Sequence[Category] | None,
+    ) -> None:
+        self._columns = columns
+        self.bits = bits
+        self.inputs, self.outputs = len(columns), len(columns[0])
+        self.name = name or f"Dense({self.outputs}x{self.inputs})"
+        self.categories = None if categories is None else tuple(categories)
+        if self.categories is not None and len(self.categories) != self.inputs:
+            raise ProbabilityError(f"{self.name} has {self.inputs} truths but {len(self.categories)} categories")
+        if self.inputs < 2:
+            raise ProbabilityError(f"{self.name} has {self.inputs} truth; a question needs at least two")
+        if self.outputs < self.inputs:
+            raise SingularChannelError(
+                f"{self.name} has {self.inputs} truths but only {self.outputs} reports, so truths cannot be told apart",
+                condition=float("inf"),
+            )
+        if self.condition > _WORST_CONDITION:
+            raise SingularChannelError(
+                f"{self.name} cannot be inverted (condition number {self.condition:.3g}). Possible causes: (a) two "
+                "truths "
+                "give the same reports; (b) the device is a fair coin, which tells nothing; (c) the noise is so "
+                "strong "
+                f"that nothing is left in double precision. Move the probabilities apart",
+                condition=self.condition,
+            )
+
+    @cached_property
+    def condition(self) -> float:
+        """The condition number of P: how much the inverse can magnify noise."""
+        return float(np.linalg.cond(self._p))
+
+    @cached_property
+    def ratio(self) -> Fraction | float:
+        """The largest ratio within a row, exactly."""
+        return largest_ratio(list(zip(*self._columns, strict=True)))
+
+    @cached_property
+    def _p(self) -> NDArray[np.float64]:
+        return np.array([[float(share) for share in column] for column in self._columns]).T.copy()
+
+    @cached_property
+    def _q(self) -> NDArray[np.float64]:
+        p = self._p
+        if self.inputs == self.outputs:
+            return np.asarray(np.linalg.inv(p), dtype=np.float64)
+        # Report u has a variance near its share at evenly spread truths; one that never occurs gets no weight.
+        lam = p.mean(axis=1)
+        weighted = p.T / np.where(lam > 0, lam, np.inf)
+        return np.asarray(np.linalg.solve(weighted @ p, weighted), dtype=np.float64)
+
+    def _matrix(self) -> NDArray[np.float64]:
+        return self._p.copy()
+
+    def _apply(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._p @ x
+
+    def _adjoint(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._p.T @ y
+
+    def _solve(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._q @ x
+
+    def _solve_adjoint(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._q.T @ y
+
+    def _solve_squared(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._q**2 @ x
+
+    def _spread(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        d = self._q**2 @ self._p
+        return np.diagonal(d).copy(), d.sum(axis=1)
+
+    def affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """With two truths and two reports every cell is one binomial: pi_0 = (lambda_0 - P01) / (P00 - P01)."""
+        if self.inputs != 2 or self.outputs != 2:
+            return None
+        return np.full(2, self._p[0, 0] - self._p[0, 1]), np.array([self._p[0, 1], self._p[1, 0]])
+
+    def executed(self) -> Dense:
+        """The integers nearest to what was stated, at 32 bits."""
+        if self.bits is None:
+            columns = [round_column(column, WIDTHS[-1], self.name) for column in self._columns]
+            return Dense.from_weights(weights_array(columns), WIDTHS[-1], name=self.name)
+        if self.ratio == float("inf"):
+            raise NotExecutableError(
+                f"{self.name} has a zero weight, so some report would rule a truth out (epsilon is infinite); it is "
+                "not "
+                f"run. Give every report at least one draw",
+                channel=self.name,
+            )
+        return self
+
+    def weights(self) -> NDArray[np.int64]:
+        """The integers of the executed channel."""
+        run = self.executed()
+        whole = 1 << run.bits  # type: ignore[operator]
+        return weights_array([[int(share * whole) for share in column] for column in run._columns])
+
+    def to_dict(self) -> dict[str, object]:
+        """{"kind": "dense", ...}: integers when executed, else the stated probabilities, column by column."""
+        columns: list[list[Any]]
+        if self.bits is None:
+            columns = [[str(share) for share in column] for column in self._columns]
+            return {"kind": "dense", "name": self.name, "columns": columns}
+        columns = [[int(share * (1 << self.bits)) for share in column] for column in self._columns]
+        return {"kind": "dense", "name": self.name, "columns": columns, "bits": self.bits}

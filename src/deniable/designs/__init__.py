@@ -1,0 +1,1 @@
+"""Designs: which respondent is asked what, through which channel."""

@@ -1,0 +1,339 @@
+"""Design: which respondent is asked what, through which channel.
+
+Every design is two lists. **Questions**: a set of attributes and the channel its joint answer goes through.
+**Ballots**: sets of questions; each respondent's own device draws one ballot, all equally likely, whatever the
+respondent's values are. A report is the ballot and the disguised answers to its questions; which ballot it was is
+public.
+
+From these two lists follows everything else: what a respondent spends (the dearest ballot, exactly), which joint
+tables can be recovered (the attributes that some ballot asks together), and what is counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from deniable.channels.kronecker import Kronecker
+from deniable.channels.krr import KRR
+from deniable.designs.observation import Observation
+from deniable.designs.reports import Reports, Tallies
+from deniable.domain import Domain, listed
+from deniable.errors import DesignError, InputError
+from deniable.privacy.epsilon import compose, epsilon_of
+from deniable.privacy.statement import Statement
+from deniable.randomness import SECURE, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from fractions import Fraction
+
+    from narwhals.typing import IntoDataFrame
+    from numpy.typing import NDArray
+
+    from deniable.channels.base import Channel
+    from deniable.domain import Category
+    from deniable.tables.table import Table
+
+FORMAT = 1  # the version of a design's canonical form
+_AUDITED_RECORDS = 32
+
+
+@dataclass(frozen=True)
+class Question:
+    """A set of attributes answered together, and the channel their joint answer goes through."""
+
+    attributes: tuple[str, ...]
+    channel: Channel
+
+    @property
+    def name(self) -> str:
+        """The attributes, joined."""
+        return "*".join(self.attributes)
+
+
+class Design:
+    """Questions, and the ballots drawn from them."""
+
+    kind = "design"
+
+    def __init__(
+        self,
+        domain: Domain | Mapping[str, Iterable[Category]],
+        questions: Sequence[Question],
+        ballots: Sequence[Sequence[int]],
+    ) -> None:
+        """Check that every question fits the domain and every ballot asks an attribute at most once."""
+        self.domain = domain if isinstance(domain, Domain) else Domain(domain)
+        self.questions = tuple(
+            Question(tuple(question.attributes), question.channel.executed()) for question in questions
+        )
+        self.ballots = tuple(tuple(ballot) for ballot in ballots)
+        for question in self.questions:
+            part = self.domain.project(question.attributes)
+            if question.channel.inputs != part.cells:
+                raise DesignError(
+                    f"question {question.name!r} has {part.cells} possible answers but its channel "
+                    f"{question.channel.name} has {question.channel.inputs} truths",
+                    question=question.name,
+                )
+        for ballot in self.ballots:
+            asked = [name for index in ballot for name in self.questions[index].attributes]
+            if len(set(asked)) != len(asked):
+                raise DesignError(
+                    f"a ballot asks {listed(asked)}: an attribute asked twice would be disguised twice, and the two "
+                    f"disguises together say more than either"
+                )
+        if not self.ballots or not all(self.ballots):
+            raise DesignError("a design needs at least one ballot, and every ballot at least one question")
+
+    # -- privacy ------------------------------------------------------------------------------------------------
+
+    def ballot_ratio(self, ballot: int) -> Fraction | float:
+        """What a respondent who drew this ballot spends: the product of its questions' ratios, exactly."""
+        return compose(self.questions[index].channel.ratio for index in self.ballots[ballot])
+
+    @cached_property
+    def ratio(self) -> Fraction | float:
+        """The dearest ballot's ratio. The ballot is independent of the values, so drawing it costs nothing."""
+        return max(self.ballot_ratio(ballot) for ballot in range(len(self.ballots)))
+
+    @cached_property
+    def epsilon(self) -> float:
+        """The respondent's total: ln(ratio), rounded up."""
+        return epsilon_of(self.ratio)
+
+    def describe(self) -> Statement:
+        """Say in words what a respondent is asked and what the whole report can tell about them."""
+        sizes = {len(ballot) for ballot in self.ballots}
+        count = str(min(sizes)) if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)}"
+        drawn = (
+            f"Each respondent's own device draws one of {len(self.ballots)} ballots, independently of the answers, and "
+            f"answers its {count} question(s)"
+            if len(self.ballots) > 1
+            else f"Each respondent answers {count} question(s)"
+        )
+        return Statement(
+            self.ratio,
+            (
+                f"{type(self).__name__} design over {', '.join(self.domain)}. {drawn}: {self._listed_questions()}.",
+                "Columns declared public travel in clear and are outside this statement.",
+            ),
+        )
+
+    def _listed_questions(self) -> str:
+        return listed(question.name for question in self.questions).replace("'", "")
+
+    # -- running it ---------------------------------------------------------------------------------------------
+
+    def randomize(self, frame: IntoDataFrame, keep: Sequence[str] = (), *, source: Source = SECURE) -> Reports:
+        """Disguise a data frame, a row a respondent. Columns named in `keep` are public and ride along in clear.
+
+        `source` is for simulations; leave it alone otherwise.
+        """
+        public = public_columns(frame, keep, self.domain)
+        return Reports.of_codes(self, *self.randomize_codes(self.domain.encode(frame), source=source), public)
+
+    def randomize_codes(
+        self, codes: NDArray[np.integer], *, source: Source = SECURE
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Disguise a matrix of codes; returns the ballots drawn and the answers, one column a place on the ballot."""
+        n = len(codes)
+        drawn = source.stream().below(len(self.ballots), n).astype(np.min_scalar_type(len(self.ballots) - 1))
+        answers = np.zeros((n, self.width), dtype=self.answer_dtype, order="F")
+        for ballot, indices in enumerate(self.ballots):
+            rows = slice(None) if len(self.ballots) == 1 else np.flatnonzero(drawn == ballot)
+            for place, index in enumerate(indices):
+                truth = self.joint_codes(codes[rows], self.questions[index])
+                answers[rows, place] = self.questions[index].channel.randomize(truth, source=source)
+        return drawn, answers
+
+    def joint_codes(self, codes: NDArray[np.integer], question: Question) -> NDArray[np.integer]:
+        """Number the cell of each row's answer to a question: attributes as the digits of one number."""
+        axes = self.domain.axes(question.attributes)
+        if len(axes) == 1:
+            return codes[:, axes[0]]
+        shape = self.domain.project(question.attributes).shape
+        joint = codes[:, axes[0]].astype(np.min_scalar_type(question.channel.inputs - 1))
+        for axis, size in zip(axes[1:], shape[1:], strict=True):
+            joint *= joint.dtype.type(size)
+            joint += codes[:, axis].astype(joint.dtype, copy=False)
+        return joint
+
+    @property
+    def width(self) -> int:
+        """The most questions a ballot has."""
+        return max(len(ballot) for ballot in self.ballots)
+
+    @property
+    def answer_dtype(self) -> np.dtype[Any]:
+        """The smallest type that holds any answer."""
+        return np.min_scalar_type(max(question.channel.outputs for question in self.questions) - 1)
+
+    # -- what can be learned -------------------------------------------------------------------------------------
+
+    def ballot_view(self, ballot: int, attributes: Sequence[str]) -> View | None:
+        """What a ballot says about the given attributes, or None if it says nothing."""
+        parts = [
+            part
+            for place, index in enumerate(self.ballots[ballot])
+            if (part := self._part(place, self.questions[index], attributes))
+        ]
+        if not parts:
+            return None
+        names = tuple(name for part in parts for name in part.attributes)
+        channel = parts[0].channel if len(parts) == 1 else Kronecker([part.channel for part in parts])
+        return View(self.domain.project(names), channel, tuple(parts))
+
+    def _part(self, place: int, question: Question, attributes: Sequence[str]) -> Part | None:
+        wanted = tuple(name for name in question.attributes if name in attributes)
+        if not wanted:
+            return None
+        shape = self.domain.project(question.attributes).shape
+        axes = tuple(question.attributes.index(name) for name in wanted)
+        channel = question.channel.collapse(shape, axes)
+        if channel is None:
+            # No channel of the wanted attributes alone: keep the whole question and let the estimate be projected.
+            return Part(place, question.attributes, question.channel, None)
+        return Part(place, wanted, channel, None if len(axes) == len(shape) else (shape, axes))
+
+    def tabulate(self, reports: Reports | Tallies, attributes: Sequence[str] | None = None) -> list[Observation]:
+        """Count reports into observations; see `Reports.tabulate`."""
+        if reports.design != self:
+            raise DesignError("these reports were made by another design")
+        return reports.tabulate(attributes)
+
+    def covers(self, attributes: Sequence[str]) -> bool:
+        """Tell whether some ballot asks all of these attributes, so that their joint table can be recovered."""
+        names = set(self.domain.project(attributes))
+        return any(
+            names <= {a for index in ballot for a in self.questions[index].attributes} for ballot in self.ballots
+        )
+
+    def simulate(self, table: Table, n: int, *, source: Source = SECURE) -> Tallies:
+        """Draw what n respondents, independent draws from `table`, would report: counts only, by multinomials.
+
+        A billion respondents cost what a thousand do. The table may cover only some of the attributes; what is drawn is
+        then what the reports say about those.
+        """
+        if n < 1:
+            raise InputError(f"n must be at least 1, not {n}", n=n)
+        share = table.normalize()
+        if (share.values < 0).any():
+            raise InputError("a table with negative cells is not a population; project it to the simplex first")
+        rng = source.stream().generator()
+        asked = rng.multinomial(n, np.full(len(self.ballots), 1 / len(self.ballots)))
+        drawn = []
+        for ballot, respondents in enumerate(asked.tolist()):
+            view = self.ballot_view(ballot, share.attributes)
+            if view is None:
+                continue
+            if not set(view.domain) <= set(share.domain):
+                raise InputError(
+                    f"question {view.parts[0].attributes} cannot be simulated from a table over "
+                    f"{listed(share.domain)}: its "
+                    f"channel has no form of its own for part of the attributes. Give a table over all of them"
+                )
+            truth = share.project(view.domain.names).values.reshape(view.channel.input_shape)
+            lam = view.channel.apply(truth).ravel()
+            counts = rng.multinomial(respondents, lam / lam.sum())
+            drawn.append(Observation(view.domain, view.channel, counts, population=n))
+        return Tallies(self, share.attributes, tuple(drawn), n)
+
+    # -- identity -------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, object]:
+        """The design as plain data: enough for a stranger to check its epsilon and to answer it."""
+        return {
+            "format": FORMAT,
+            "kind": self.kind,
+            "domain": [{"name": v.name, "categories": list(v.categories)} for v in self.domain.values()],
+            "questions": [
+                {"attributes": list(question.attributes), "channel": question.channel.to_dict()}
+                for question in self.questions
+            ],
+            "ballots": [list(ballot) for ballot in self.ballots],
+        }
+
+    def canonical(self) -> bytes:
+        """The design as bytes, always the same for the same design."""
+        return msgspec.json.encode(self.to_dict(), order="deterministic")
+
+    @cached_property
+    def id(self) -> str:
+        """SHA-256 of the canonical bytes."""
+        return hashlib.sha256(self.canonical()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Design) and self.canonical() == other.canonical()
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__} over {', '.join(self.domain)}: {len(self.questions)} questions, "
+            f"{len(self.ballots)} ballot(s), epsilon {self.epsilon:.6g} a respondent>"
+        )
+
+    def audit_cases(self) -> tuple[int, Callable[[NDArray[np.integer]], NDArray[np.integer]]]:
+        """For `deniable.audit`: some records that differ in every attribute, and a way to run them."""
+        most = max(self.domain.shape)
+        records = np.array([[case % size for size in self.domain.shape] for case in range(min(most, _AUDITED_RECORDS))])
+
+        def run(cases: NDArray[np.integer]) -> NDArray[np.integer]:
+            ballots, answers = self.randomize_codes(records[cases])
+            return np.column_stack([ballots, answers])
+
+        return len(records), run
+
+
+@dataclass(frozen=True)
+class Part:
+    """One question's contribution to a view.
+
+    `collapsed` holds the question's shape and the axes kept when its reports are summed over the other attributes.
+    """
+
+    place: int
+    attributes: tuple[str, ...]
+    channel: Channel
+    collapsed: tuple[tuple[int, ...], tuple[int, ...]] | None
+
+
+@dataclass(frozen=True)
+class View:
+    """What a ballot says about some attributes: a domain, the channel from it to the reports, and where they stand."""
+
+    domain: Domain
+    channel: Channel
+    parts: tuple[Part, ...]
+
+
+def public_columns(frame: IntoDataFrame, keep: Sequence[str], domain: Domain) -> Any:
+    """Take the public columns out of a frame, refusing to publish an attribute that is to be disguised."""
+    import narwhals as nw
+
+    both = [name for name in keep if name in domain]
+    if both:
+        raise InputError(
+            f"{listed(both)} would travel both in clear and disguised. Drop them from `keep`, or from the domain if "
+            "they are "
+            f"not sensitive",
+            attributes=both,
+        )
+    known = nw.from_native(frame, eager_only=True)
+    absent = [name for name in keep if name not in known.columns]
+    if absent:
+        raise InputError(f"the frame has no column {listed(absent)} to keep; it has {listed(known.columns)}")
+    return known.select(*keep) if keep else None
+
+
+def best_channel(cells: int, epsilon: float) -> Channel:
+    """The channel for one question with this many possible answers."""
+    return KRR(cells, epsilon)

@@ -1,0 +1,50 @@
+"""Clusters: one tuple for each cluster of a partition (RR-Clusters, Domingo-Ferrer & Soria-Comas)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from deniable.designs.allocate import even_share
+from deniable.designs.base import Design, Question, best_channel
+from deniable.domain import Category, Domain, listed
+from deniable.errors import DesignError
+
+
+class Clusters(Design):
+    """Ask one tuple a cluster; attributes that depend on each other belong into one cluster.
+
+    The respondent's total is the sum over the clusters. `deniable.find_clusters` finds a partition from the reports
+    of a first small sample.
+
+    >>> domain = Domain({"a": [0, 1], "b": [0, 1], "c": [0, 1]})
+    >>> [question.name for question in Clusters(domain, [["a", "c"], ["b"]], epsilon=2.0).questions]
+    ['a*c', 'b']
+    """
+
+    kind = "clusters"
+
+    def __init__(
+        self,
+        domain: Domain | Mapping[str, Iterable[Category]],
+        clusters: Sequence[Sequence[str]],
+        epsilon: float | Sequence[float],
+    ) -> None:
+        """Take a partition of the attributes and the respondent's total (or one epsilon a cluster)."""
+        known = domain if isinstance(domain, Domain) else Domain(domain)
+        parts = [known.project(cluster) for cluster in clusters]
+        named = [name for part in parts for name in part]
+        if sorted(named) != sorted(known):
+            raise DesignError(
+                f"clusters must hold every attribute once; the domain has {listed(sorted(known))}, the clusters hold "
+                f"{listed(sorted(named))}"
+            )
+        if isinstance(epsilon, Sequence):
+            budget = [even_share(part, 1) for part in epsilon]
+        else:
+            budget = [even_share(epsilon, len(parts))] * len(parts)
+        if len(budget) != len(parts):
+            raise DesignError(f"there are {len(parts)} clusters but {len(budget)} epsilons")
+        questions = [
+            Question(part.names, best_channel(part.cells, share)) for part, share in zip(parts, budget, strict=True)
+        ]
+        super().__init__(known, questions, [range(len(questions))])

@@ -1,0 +1,48 @@
+"""Independent: every attribute is asked, each through a channel of its own (RR-Independent)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable.designs.allocate import shares
+from deniable.designs.base import Design, Question, best_channel
+from deniable.domain import Category, Domain
+from deniable.errors import DesignError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from deniable.channels.base import Channel
+
+
+class Independent(Design):
+    """Ask every attribute; joint tables of any attributes come out by Kronecker inversion (RR-Ind-Joint).
+
+    The respondent's total is the sum over the attributes: with m attributes each gets epsilon / m.
+
+    >>> design = Independent({"sex": ["F", "M"], "smokes": ["no", "yes"]}, epsilon=1.0)
+    >>> design
+    <Independent over sex, smokes: 2 questions, 1 ballot(s), epsilon 0.999936 a respondent>
+    """
+
+    kind = "independent"
+
+    def __init__(
+        self,
+        domain: Domain | Mapping[str, Iterable[Category]],
+        epsilon: float | Mapping[str, float] | None = None,
+        *,
+        channels: Mapping[str, Channel] | None = None,
+    ) -> None:
+        """Take the respondent's total `epsilon`, or one for each attribute, or the channels themselves."""
+        known = domain if isinstance(domain, Domain) else Domain(domain)
+        if (epsilon is None) == (channels is None):
+            raise DesignError("give either epsilon= (a total, or one for each attribute) or channels=")
+        if channels is not None and set(channels) != set(known):
+            raise DesignError(f"channels must name each of {sorted(known)} once; they name {sorted(channels)}")
+        if channels is None:
+            assert epsilon is not None
+            budget = shares(epsilon, known.names)
+            channels = {name: best_channel(len(known[name]), budget[name]) for name in known}
+        questions = [Question((name,), channels[name]) for name in known]
+        super().__init__(known, questions, [range(len(questions))])

@@ -1,0 +1,41 @@
+"""Joint: one tuple of all attributes through one channel (RR-Joint)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable.designs.allocate import even_share
+from deniable.designs.base import Design, Question, best_channel
+from deniable.domain import Category, Domain
+from deniable.errors import DesignError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from deniable.channels.base import Channel
+
+
+class Joint(Design):
+    """Ask for the whole tuple at once, with the whole budget.
+
+    >>> Joint({"sex": ["F", "M"], "smokes": ["no", "yes"]}, epsilon=1.0).questions[0].channel
+    <KRR(4): 4 truths, 4 reports, epsilon 0.999961>
+    """
+
+    kind = "joint"
+
+    def __init__(
+        self,
+        domain: Domain | Mapping[str, Iterable[Category]],
+        epsilon: float | None = None,
+        *,
+        channel: Channel | None = None,
+    ) -> None:
+        """Take the respondent's total `epsilon`, or the channel over all cells."""
+        known = domain if isinstance(domain, Domain) else Domain(domain)
+        if (epsilon is None) == (channel is None):
+            raise DesignError("give either epsilon= or channel=")
+        if channel is None:
+            assert epsilon is not None
+            channel = best_channel(known.cells, even_share(epsilon, 1))
+        super().__init__(known, [Question(known.names, channel)], [[0]])

@@ -1,0 +1,155 @@
+"""Observation: what reports tabulate into, and what estimators eat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.channels.kronecker import Kronecker
+from deniable.domain import Domain, Variable, listed
+from deniable.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from deniable.channels.base import Channel
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """Counts of reports about some attributes, and the channel that made them.
+
+    Attributes:
+        domain: the attributes the reports speak of.
+        channel: the map from a cell of that domain to a report.
+        counts: how often each report came, in the channel's output shape.
+        population: how many respondents the asked ones were drawn from (for fixed-population errors).
+        label: what sets it apart from its neighbours: a question, a block, a group.
+    """
+
+    domain: Domain
+    channel: Channel
+    counts: NDArray[np.float64]
+    population: int
+    label: str = ""
+
+    def __init__(
+        self,
+        attributes: Domain | Iterable[str] | str,
+        channel: Channel,
+        counts: ArrayLike,
+        *,
+        population: int | None = None,
+        label: str = "",
+    ) -> None:
+        """Take a domain, or names alone: then categories are 0, 1, ... as the counts' shape has them."""
+        array = np.asarray(counts, dtype=np.float64)
+        if isinstance(attributes, Domain):
+            domain = attributes
+        else:
+            names = [attributes] if isinstance(attributes, str) else list(attributes)
+            shape = channel.input_shape if len(channel.input_shape) == len(names) else array.shape
+            if len(shape) != len(names):
+                raise InputError(
+                    f"{listed(names)} name {len(names)} attributes but the counts have shape {array.shape}; give a "
+                    "Domain, "
+                    f"or counts with one axis an attribute"
+                )
+            domain = Domain(dict(zip(names, map(range, shape), strict=True)))
+        if domain.cells != channel.inputs:
+            raise InputError(
+                f"{listed(domain)} have {domain.cells} cells but {channel.name} has {channel.inputs} truths",
+                expected=channel.inputs,
+                found=domain.cells,
+            )
+        if array.size != channel.outputs:
+            raise InputError(
+                f"{channel.name} has {channel.outputs} reports but the counts have shape {array.shape}",
+                expected=channel.outputs,
+                found=array.size,
+            )
+        if not np.isfinite(array).all() or (array < 0).any():
+            raise InputError("counts must be numbers from 0 upwards")
+        object.__setattr__(self, "domain", domain)
+        object.__setattr__(self, "channel", channel)
+        object.__setattr__(self, "counts", array.reshape(channel.output_shape))
+        object.__setattr__(self, "population", int(array.sum()) if population is None else int(population))
+        object.__setattr__(self, "label", label)
+
+    @property
+    def n(self) -> int:
+        """How many reports were counted."""
+        return int(self.counts.sum())
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Observed shares of the reports: the estimate of lambda."""
+        return self.counts / max(self.counts.sum(), 1.0)
+
+    def truth_shape(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Reshape what the channel returns (over its truths) to the domain's axes."""
+        return values.reshape(self.domain.shape + values.shape[len(self.channel.input_shape) :])
+
+    def narrow(self, attributes: Iterable[str]) -> Observation | None:
+        """Sum the reports over attributes that are not asked for, as far as the channels allow.
+
+        Factors of a product that speak of none of them are dropped; k-RR and mixtures of a tuple collapse to part
+        of it; other channels stay whole, and the result then speaks of more than was asked. None if nothing is
+        left.
+        """
+        wanted = set(attributes)
+        factors = self.channel.channels if isinstance(self.channel, Kronecker) else (self.channel,)
+        counts = self.counts.reshape([factor.outputs for factor in factors])
+        kept: list[tuple[Channel, list[Variable]]] = []
+        for axis, (factor, variables) in reversed(list(enumerate(self._by_factor(factors)))):
+            asked = [v for v in variables if v.name in wanted]
+            if not asked:
+                counts = counts.sum(axis=axis)
+                continue
+            shape = tuple(len(v) for v in variables)
+            axes = [i for i, v in enumerate(variables) if v.name in wanted]
+            smaller = factor.collapse(shape, axes)
+            if smaller is not None and len(asked) < len(variables):
+                split = counts.reshape((*counts.shape[:axis], *shape, *counts.shape[axis + 1 :]))
+                summed = split.sum(axis=tuple(axis + i for i in range(len(shape)) if i not in axes))
+                counts = summed.reshape((*counts.shape[:axis], smaller.outputs, *counts.shape[axis + 1 :]))
+            kept.insert(0, (factor, variables) if smaller is None else (smaller, asked))
+        if not kept:
+            return None
+        channel = kept[0][0] if len(kept) == 1 else Kronecker([factor for factor, _ in kept])
+        domain = Domain([v for _, variables in kept for v in variables])
+        return Observation(domain, channel, counts, population=self.population, label=self.label)
+
+    def _by_factor(self, factors: Sequence[Channel]) -> Iterator[tuple[Channel, list[Variable]]]:
+        """Deal the attributes out to the factors of the channel, in order."""
+        left = list(self.domain.values())
+        for factor in factors:
+            mine = [left.pop(0)]
+            while prod(len(v) for v in mine) < factor.inputs:
+                mine.append(left.pop(0))
+            yield factor, mine
+
+    def __repr__(self) -> str:
+        return f"<Observation of {' x '.join(self.domain)}: {self.n} reports through {self.channel.name}>"
+
+
+def merge(observations: Iterable[Observation]) -> list[Observation]:
+    """Add the counts of observations that share attributes, channel and label: they are one larger sample."""
+    groups: dict[tuple[object, ...], list[Observation]] = {}
+    for observation in observations:
+        groups.setdefault((observation.domain, observation.channel, observation.label), []).append(observation)
+    return [
+        Observation(
+            domain,  # type: ignore[arg-type]
+            channel,  # type: ignore[arg-type]
+            np.sum([part.counts for part in parts], axis=0),
+            population=max(part.population for part in parts),
+            label=str(label),
+        )
+        for (domain, channel, label), parts in groups.items()
+    ]

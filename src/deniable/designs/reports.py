@@ -1,0 +1,259 @@
+"""Reports: what respondents sent. Tallies: the same, already counted.
+
+Both can count what a ballot says about some attributes, which is all that estimation asks of them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.designs.observation import Observation, merge
+from deniable.domain import listed
+from deniable.errors import InputError, MissingColumnError, SmallCellWarning, UnknownAttributeError
+from deniable.results import backend_of, frame_of
+from deniable.tables.table import tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.designs.base import Design, Part, View
+
+BALLOT = "ballot"
+SMALL_CELL = 10  # fewer respondents than this sharing their public values could be recognised by them
+
+
+class Reports:
+    """Disguised answers, one row a respondent, and the design they were made by.
+
+    As a frame they are: `ballot` (when there is more than one), `answer_0`, `answer_1`, ... or, when every respondent
+    answers the same questions, one column a question under its name; then the public columns.
+    """
+
+    def __init__(self, frame: Any, design: Design) -> None:
+        """Read reports from a frame as `to_frame` writes it; every code is checked against the design."""
+        import narwhals as nw
+
+        known = nw.from_native(frame, eager_only=True)
+        wanted = answer_columns(design)
+        ballot_column = [BALLOT] if len(design.ballots) > 1 else []
+        missing = [name for name in [*ballot_column, *wanted] if name not in known.columns]
+        if missing:
+            raise MissingColumnError(
+                f"reports of this design need the columns {listed([*ballot_column, *wanted])}; {listed(missing)} "
+                f"is missing among {listed(known.columns)}. Is it the design these reports were made by?",
+                columns=missing,
+            )
+        ballots = _integers(known[BALLOT], BALLOT) if ballot_column else np.zeros(len(known), dtype=np.uint8)
+        if len(ballots) and (ballots.min() < 0 or ballots.max() >= len(design.ballots)):
+            raise InputError(
+                f"ballots must be 0 .. {len(design.ballots) - 1}; found {ballots.min()} .. {ballots.max()}"
+            )
+        answers = np.zeros((len(known), design.width), dtype=design.answer_dtype, order="F")
+        for place, name in enumerate(wanted):
+            codes = _integers(known[name], name)
+            _check_codes(design, ballots, codes, place, name)
+            answers[:, place] = codes
+        rest = [name for name in known.columns if name not in [*ballot_column, *wanted]]
+        self._set(design, ballots, answers, known.select(*rest) if rest else None, backend_of(frame))
+
+    @classmethod
+    def of_codes(
+        cls,
+        design: Design,
+        ballots: NDArray[Any],
+        answers: NDArray[Any],
+        public: Any = None,
+        backend: str | None = None,
+    ) -> Reports:
+        """Make reports of what `Design.randomize_codes` returned."""
+        made = cls.__new__(cls)
+        made._set(design, ballots, answers, public, backend)
+        if public is not None:
+            warn_of_small_cells(public)
+        return made
+
+    def _set(self, design: Design, ballots: NDArray[Any], answers: NDArray[Any], public: Any, backend: Any) -> None:
+        self.design, self.ballots, self.answers, self.public, self.backend = design, ballots, answers, public, backend
+
+    @property
+    def n(self) -> int:
+        """How many respondents reported."""
+        return len(self.ballots)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def tabulate(self, attributes: Sequence[str] | None = None) -> list[Observation]:
+        """Count into observations.
+
+        Without attributes: one observation a question. With them: everything the reports say about these attributes,
+        one observation for each different way of asking.
+        """
+        if attributes is None:
+            return [
+                o
+                for question in self.design.questions
+                for o in self.tabulate(question.attributes)
+                if set(o.domain) == set(question.attributes)
+            ]
+        names = self.design.domain.project(attributes).names
+        found = []
+        for ballot in range(len(self.design.ballots)):
+            view = self.design.ballot_view(ballot, names)
+            if view is not None:
+                found.append(Observation(view.domain, view.channel, self._count(ballot, view), population=self.n))
+        return [observation for observation in merge(found) if observation.n > 0]
+
+    def _count(self, ballot: int, view: View) -> NDArray[np.int64]:
+        """Count what the respondents of a ballot said about a view's attributes."""
+        rows = slice(None) if len(self.design.ballots) == 1 else np.flatnonzero(self.ballots == ballot)
+        columns = [collapsed(self.answers[rows, part.place], part) for part in view.parts]
+        shape = tuple(part.channel.outputs for part in view.parts)
+        return tally(np.stack(columns, axis=1) if len(columns) > 1 else columns[0][:, None], shape)
+
+    def groups(self, by: str) -> Iterator[tuple[Any, Reports]]:
+        """Split by the values of a public column."""
+        if self.public is None or by not in self.public.columns:
+            have = [] if self.public is None else self.public.columns
+            raise UnknownAttributeError(
+                f"there is no public column {by!r} among the reports; they have {listed(have) or 'none'}. Let it "
+                "ride along "
+                f"with randomize(frame, keep=[{by!r}])",
+                attribute=by,
+            )
+        values = self.public[by]
+        for value in values.unique().drop_nulls().sort().to_list():
+            rows = np.flatnonzero((values == value).fill_null(value=False).to_numpy())
+            yield value, self._rows(rows)
+
+    def _rows(self, rows: NDArray[np.int64]) -> Reports:
+        made = Reports.__new__(Reports)
+        public = None if self.public is None else self.public[rows.tolist()]
+        made._set(self.design, self.ballots[rows], self.answers[rows], public, self.backend)
+        return made
+
+    def to_frame(self) -> Any:
+        """Write the reports as a frame that `Reports(frame, design)` reads back."""
+        columns: dict[str, Any] = {BALLOT: self.ballots} if len(self.design.ballots) > 1 else {}
+        columns |= {name: self.answers[:, place] for place, name in enumerate(answer_columns(self.design))}
+        if self.public is not None:
+            columns |= {name: self.public[name].to_arrow() for name in self.public.columns}
+        return frame_of(columns, self.backend)
+
+    def labelled(self) -> Any:
+        """Write the disguised table with categories instead of codes, where every respondent answers every question.
+
+        This is the table a data holder shares: same columns, same kind of values, every value deniable.
+        """
+        if len(self.design.ballots) > 1:
+            raise InputError("respondents answered different questions, so there is no one table of their answers")
+        columns: dict[str, Any] = {}
+        for place, index in enumerate(self.design.ballots[0]):
+            question = self.design.questions[index]
+            domain = self.design.domain.project(question.attributes)
+            if question.channel.outputs != domain.cells:
+                raise InputError(f"the reports to {question.name!r} are not categories of the attribute")
+            columns |= domain.decode(np.stack(np.unravel_index(self.answers[:, place], domain.shape), axis=1))
+        if self.public is not None:
+            columns |= {name: self.public[name].to_arrow() for name in self.public.columns}
+        return frame_of(
+            {name: columns[name] for name in [*self.design.domain, *(set(columns) - set(self.design.domain))]},
+            self.backend,
+        )
+
+    def __repr__(self) -> str:
+        riding = "" if self.public is None else f", public: {', '.join(self.public.columns)}"
+        return f"<Reports of {self.n} respondents{riding}; {self.design!r}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Tallies:
+    """What `Design.simulate` draws: for every ballot, the counts of its reports about the simulated attributes."""
+
+    design: Design
+    attributes: tuple[str, ...]
+    observations: tuple[Observation, ...]
+    n: int
+    backend: str | None = None
+
+    def tabulate(self, attributes: Sequence[str] | None = None) -> list[Observation]:
+        """Sum down to observations of some attributes; see `Reports.tabulate`."""
+        names = self.attributes if attributes is None else tuple(attributes)
+        strangers = [name for name in names if name not in self.attributes]
+        if strangers:
+            raise UnknownAttributeError(
+                f"{listed(strangers)} were not simulated, only {listed(self.attributes)} were; simulate a table "
+                "that has them",
+                attribute=strangers[0],
+            )
+        found = [narrowed for o in self.observations if (narrowed := o.narrow(names)) is not None]
+        return [observation for observation in merge(found) if observation.n > 0]
+
+    def __repr__(self) -> str:
+        return f"<Tallies of {self.n} simulated respondents; {self.design!r}>"
+
+
+def answer_columns(design: Design) -> list[str]:
+    """Names of the answer columns: the questions' own where everybody answers the same ones."""
+    if len(design.ballots) == 1:
+        return [design.questions[index].name for index in design.ballots[0]]
+    return [f"answer_{place}" for place in range(design.width)]
+
+
+def collapsed(answers: NDArray[Any], part: Part) -> NDArray[Any]:
+    """Turn answers about several attributes into answers about the kept ones."""
+    if part.collapsed is None:
+        return answers
+    shape, axes = part.collapsed
+    digits = np.indices(shape).reshape(len(shape), -1)[list(axes)]
+    lookup = np.ravel_multi_index(tuple(digits), tuple(shape[axis] for axis in axes))
+    return lookup.astype(np.min_scalar_type(int(lookup.max())))[answers]
+
+
+def warn_of_small_cells(public: Any) -> None:
+    """Warn when public columns together single out a handful of respondents."""
+    import narwhals as nw
+
+    sizes = public.group_by(*public.columns).agg(nw.len().alias("respondents"))["respondents"]
+    small = int((sizes < SMALL_CELL).sum())
+    if small:
+        warnings.warn(
+            f"{small} combinations of the public columns {listed(public.columns)} are shared by fewer than "
+            f"{SMALL_CELL} "
+            f"respondents, who could be recognised by them. Coarsen these columns, or keep fewer",
+            SmallCellWarning,
+            stacklevel=4,
+        )
+
+
+def _integers(series: Any, name: str) -> NDArray[np.integer]:
+    codes = series.to_numpy()
+    if codes.dtype.kind not in "iu":
+        raise InputError(
+            f"column {name!r} must hold whole-number codes without gaps, as Reports.to_frame writes them; it holds "
+            f"{codes.dtype}",
+            column=name,
+        )
+    return codes
+
+
+def _check_codes(
+    design: Design, ballots: NDArray[np.integer], codes: NDArray[np.integer], place: int, name: str
+) -> None:
+    limits = np.array(
+        [design.questions[ballot[place]].channel.outputs if place < len(ballot) else 1 for ballot in design.ballots]
+    )
+    bad = (codes < 0) | (codes >= limits[ballots])
+    if bad.any():
+        raise InputError(
+            f"column {name!r} has {int(bad.sum())} codes that no answer of this design can have, the first is "
+            f"{int(codes[bad][0])}. Is it the design these reports were made by?",
+            column=name,
+            rows=int(bad.sum()),
+        )

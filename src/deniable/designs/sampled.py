@@ -1,0 +1,30 @@
+"""Sampled: one attribute, drawn by the respondent's device, with the whole budget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable.designs.allocate import even_share
+from deniable.designs.base import Design, Question, best_channel
+from deniable.domain import Category, Domain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class Sampled(Design):
+    """Ask one attribute of each respondent. No pair is ever observed, so no association can be.
+
+    >>> design = Sampled({"a": [0, 1], "b": [0, 1, 2]}, epsilon=1.0)
+    >>> len(design.ballots), design.covers(["a", "b"])
+    (2, False)
+    """
+
+    kind = "sampled"
+
+    def __init__(self, domain: Domain | Mapping[str, Iterable[Category]], epsilon: float) -> None:
+        """Take the respondent's total, all of which the one drawn attribute gets."""
+        known = domain if isinstance(domain, Domain) else Domain(domain)
+        budget = even_share(epsilon, 1)
+        questions = [Question((name,), best_channel(len(known[name]), budget)) for name in known]
+        super().__init__(known, questions, [[index] for index in range(len(questions))])

@@ -1,0 +1,129 @@
+"""Views: combinations of k attributes, arranged so that every combination is asked of somebody (RRBA's questions).
+
+A view is a set of disjoint combinations. With k = 2 and an even number d of attributes, d - 1 views of d / 2 pairs
+cover every pair once: the rounds of a tournament in which everybody meets everybody.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING, Literal
+
+from deniable.designs.allocate import even_share
+from deniable.designs.base import Design, Question, best_channel
+from deniable.domain import Category, Domain
+from deniable.errors import DesignError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+Combination = tuple[str, ...]
+_MOST_COMBINATIONS = 200_000
+
+
+def round_robin(names: Sequence[str]) -> list[list[Combination]]:
+    """Pair everybody with everybody, in rounds of disjoint pairs: the circle method.
+
+    d - 1 rounds for even d; d rounds for odd d, where one name sits each round out. The last name (nobody, for odd d)
+    stays seated while the others move around the circle; seated as here (every second name one way round, the others
+    back), six names give the five views of the published example, and five names its other one.
+
+    >>> round_robin("ABCD")
+    [[('A', 'D'), ('B', 'C')], [('A', 'B'), ('C', 'D')], [('A', 'C'), ('B', 'D')]]
+    """
+    even = len(names) % 2 == 0
+    moving = range(len(names) - 1 if even else len(names))
+    circle = [*moving[::2], *reversed(moving[1::2])]
+    rounds: list[list[Combination]] = []
+    for _ in circle:
+        # Whoever has reached the head of the circle meets the seated name; the others meet across the circle.
+        head, *rest = circle
+        pairs = [(head, len(names) - 1)] if even else []
+        pairs += [(rest[i], rest[-1 - i]) for i in range(len(rest) // 2)]
+        rounds.append([(names[min(pair)], names[max(pair)]) for pair in sorted(pairs, key=min)])
+        circle = [*rest, head]
+    return rounds
+
+
+def greedy(names: Sequence[str], k: int) -> list[list[Combination]]:
+    """Cover every combination of k names once with views of disjoint combinations, each as full as greed makes it.
+
+    A view is filled with the uncovered combination whose names still have the most uncovered combinations ahead of
+    them: what is hard to place later is placed first.
+
+    >>> [len(view) for view in greedy("ABCDE", 3)]
+    [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+    """
+    left = dict.fromkeys(combinations(range(len(names)), k))
+    waiting = [comb(len(names) - 1, k - 1)] * len(names)
+    views = []
+    while left:
+        free = set(range(len(names)))
+        view = []
+        while True:
+            best = max(
+                (c for c in left if free.issuperset(c)), key=lambda c: sum(waiting[name] for name in c), default=None
+            )
+            if best is None:
+                break
+            del left[best]
+            free.difference_update(best)
+            for name in best:
+                waiting[name] -= 1
+            view.append(best)
+        views.append(sorted(view))
+    return [[tuple(names[index] for index in combination) for combination in view] for view in views]
+
+
+def views(names: Sequence[str], k: int) -> list[list[Combination]]:
+    """Views that cover every combination of k names: round-robin for pairs, greedy otherwise."""
+    if not 1 <= k <= len(names):
+        raise DesignError(f"a view combines between 1 and {len(names)} attributes, not {k}", k=k)
+    if comb(len(names), k) > _MOST_COMBINATIONS:
+        raise DesignError(
+            f"{len(names)} attributes have {comb(len(names), k)} combinations of {k}: too many to ask, and each "
+            "would be asked "
+            f"of hardly anybody. Use a smaller k or fewer attributes",
+            combinations=comb(len(names), k),
+        )
+    return round_robin(names) if k == 2 else greedy(names, k)
+
+
+class Views(Design):
+    """Ask combinations of k attributes.
+
+    `answer="one"` (default): one random combination with the whole budget, which is better by a factor of 3 to 58 in
+    squared error at the same total epsilon. `answer="all"` (as published): every combination of a random view, the
+    budget split among them.
+
+    >>> design = Views({name: [0, 1] for name in "AREOST"}, k=2, epsilon=1.0)
+    >>> len(design.ballots), len(Views(design.domain, k=2, epsilon=1.0, answer="all").ballots)
+    (15, 5)
+    """
+
+    kind = "views"
+
+    def __init__(
+        self,
+        domain: Domain | Mapping[str, Iterable[Category]],
+        k: int = 2,
+        epsilon: float = 1.0,
+        *,
+        answer: Literal["one", "all"] = "one",
+    ) -> None:
+        """Take the respondent's total epsilon, and whether one combination of a view is answered or all."""
+        known = domain if isinstance(domain, Domain) else Domain(domain)
+        if answer not in ("one", "all"):
+            raise DesignError(f'answer must be "one" or "all", not {answer!r}')
+        self.k, self.answer = k, answer
+        self.views = views(known.names, k)
+        questions: list[Question] = []
+        ballots: list[list[int]] = []
+        for view in self.views:
+            budget = even_share(epsilon, 1 if answer == "one" else len(view))
+            first = len(questions)
+            questions += [Question(c, best_channel(known.project(c).cells, budget)) for c in view]
+            indices = list(range(first, len(questions)))
+            ballots += [[index] for index in indices] if answer == "one" else [indices]
+        super().__init__(known, questions, ballots)

@@ -1,0 +1,248 @@
+"""Names, categories and codes: what can be asked, and how an answer becomes a small integer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from deniable.errors import (
+    DesignError,
+    MissingColumnError,
+    MissingValueError,
+    UnknownAttributeError,
+    UnknownCategoryError,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from narwhals.typing import IntoDataFrame
+    from numpy.typing import NDArray
+
+Category = str | int | float | bool
+
+_SHOWN = 12  # how many categories or values an error message lists before it says "and N more"
+
+
+def listed(items: Iterable[object]) -> str:
+    """Write a short list for an error message.
+
+    >>> listed(["a", "b"])
+    "'a', 'b'"
+    """
+    shown = list(items)
+    text = ", ".join(repr(item) for item in shown[:_SHOWN])
+    return text if len(shown) <= _SHOWN else f"{text} and {len(shown) - _SHOWN} more"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """An attribute: its name and its categories in order. A category's code is its position.
+
+    >>> Variable("smokes", ("no", "yes")).code("yes")
+    1
+    """
+
+    name: str
+    categories: tuple[Category, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", tuple(self.categories))
+        if not self.name or type(self.name) is not str:
+            raise DesignError(f"an attribute's name must be a non-empty text, not {self.name!r}", name=self.name)
+        if len(self.categories) < 2:
+            raise DesignError(
+                f"attribute {self.name!r} has {len(self.categories)} categories; at least two are needed to hide one "
+                f"among the others",
+                attribute=self.name,
+            )
+        kinds = {type(category) for category in self.categories}
+        if len(kinds) != 1 or not kinds <= {str, int, float, bool}:
+            raise DesignError(
+                f"the categories of {self.name!r} must be all texts, all whole numbers, all decimals or all "
+                "true/false, "
+                f"not {listed(self.categories)}",
+                attribute=self.name,
+            )
+        if len(set(self.categories)) != len(self.categories):
+            twice = sorted({str(c) for c in self.categories if self.categories.count(c) > 1})
+            raise DesignError(f"attribute {self.name!r} lists {listed(twice)} more than once", attribute=self.name)
+
+    def __len__(self) -> int:
+        return len(self.categories)
+
+    @cached_property
+    def _codes(self) -> dict[Category, int]:
+        return {category: code for code, category in enumerate(self.categories)}
+
+    def code(self, category: Category) -> int:
+        """Look a category's code up."""
+        try:
+            return self._codes[category]
+        except (KeyError, TypeError):
+            raise UnknownCategoryError(
+                f"attribute {self.name!r} has no category {category!r}; it has {listed(self.categories)}",
+                attribute=self.name,
+                value=category,
+            ) from None
+
+    def encode(self, values: Any) -> NDArray[np.integer]:
+        """Turn a column (a narwhals series, or anything pyarrow can take) into codes.
+
+        A missing value or an unknown category is refused with its row count, never dropped.
+        """
+        # Not at the top: a respondent's device encodes one answer with `code` and does without pyarrow.
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = values.to_arrow() if hasattr(values, "to_arrow") else values
+        if not isinstance(column, pa.Array | pa.ChunkedArray):
+            column = pa.array(column, from_pandas=True)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if pa.types.is_floating(column.type):
+            # A NaN is how some frames write "missing".
+            column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+        if column.null_count:
+            raise MissingValueError(
+                f"column {self.name!r} has {column.null_count} missing values in {len(column)} rows. A skipped "
+                "answer must "
+                f'be disguised like any other: declare a category for it (say "prefer not to say") and fill it in',
+                attribute=self.name,
+                rows=column.null_count,
+            )
+        wanted = pa.array(self.categories)
+        try:
+            known = wanted if wanted.type == column.type else wanted.cast(column.type)
+            if not known.cast(wanted.type).equals(wanted):
+                known = None  # the cast loses something (1.5 to 1), so nothing can be matched
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            known = None
+        codes = None if known is None else pc.index_in(column, value_set=known)
+        if codes is None or codes.null_count:
+            strangers = column if codes is None else column.filter(codes.is_null())
+            counts = sorted(pc.value_counts(strangers).to_pylist(), key=lambda row: -row["counts"])
+            told = ", ".join(f"{row['values']!r} ({row['counts']} rows)" for row in counts[:_SHOWN])
+            raise UnknownCategoryError(
+                f"column {self.name!r} holds {told}{' and more' if len(counts) > _SHOWN else ''}, not among its "
+                "categories "
+                f"{listed(self.categories)}. Add the category to the domain, or recode the column",
+                attribute=self.name,
+                value=counts[0]["values"] if counts else None,
+                rows=len(strangers),
+            )
+        dtype = np.min_scalar_type(len(self) - 1)
+        return codes.to_numpy(**({} if isinstance(codes, pa.ChunkedArray) else {"zero_copy_only": False})).astype(dtype)
+
+
+class Domain(Mapping[str, Variable]):
+    """The attributes that can be asked, in order, each with its categories.
+
+    >>> domain = Domain({"sex": ["F", "M"], "income": ["<=50K", ">50K"]})
+    >>> domain.shape, domain.cells
+    ((2, 2), 4)
+    >>> domain.project(["income"])
+    Domain(income: '<=50K', '>50K')
+    """
+
+    def __init__(self, variables: Mapping[str, Iterable[Category]] | Iterable[Variable]) -> None:
+        """Take a mapping of names to categories, or a list of variables."""
+        if isinstance(variables, Domain):
+            listing = list(variables.values())
+        elif isinstance(variables, Mapping):
+            listing = [Variable(name, tuple(categories)) for name, categories in variables.items()]
+        else:
+            listing = list(variables)
+        self._variables = {variable.name: variable for variable in listing}
+        if not self._variables:
+            raise DesignError("a domain needs at least one attribute")
+        if len(self._variables) != len(listing):
+            raise DesignError(f"attribute names must differ: {listed(v.name for v in listing)}")
+
+    def __getitem__(self, name: str) -> Variable:
+        try:
+            return self._variables[name]
+        except KeyError:
+            raise UnknownAttributeError(
+                f"there is no attribute {name!r}; the domain has {listed(self._variables)}", attribute=name
+            ) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._variables
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._variables)
+
+    def __len__(self) -> int:
+        return len(self._variables)
+
+    def __eq__(self, other: object) -> bool:
+        # In order: two domains that differ in the order of attributes have differently shaped tables.
+        return isinstance(other, Domain) and tuple(self.values()) == tuple(other.values())
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._variables.values()))
+
+    def __repr__(self) -> str:
+        return f"Domain({'; '.join(f'{v.name}: {listed(v.categories)}' for v in self.values())})"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes' names in order."""
+        return tuple(self._variables)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of categories of each attribute."""
+        return tuple(len(variable) for variable in self._variables.values())
+
+    @property
+    def cells(self) -> int:
+        """The number of cells of the full table."""
+        return prod(self.shape)
+
+    def project(self, names: str | Iterable[str]) -> Domain:
+        """Keep the named attributes, in the order they are named."""
+        wanted = [names] if isinstance(names, str) else list(names)
+        if len(set(wanted)) != len(wanted):
+            raise DesignError(f"an attribute is named twice in {listed(wanted)}")
+        return Domain([self[name] for name in wanted])
+
+    def axes(self, names: Iterable[str]) -> tuple[int, ...]:
+        """Positions of the named attributes."""
+        return tuple(self.names.index(self[name].name) for name in names)
+
+    def encode(self, frame: IntoDataFrame) -> NDArray[np.integer]:
+        """Turn a data frame's columns into a matrix of codes, one row a record, attributes in the domain's order.
+
+        Any frame that narwhals knows will do (pandas, polars, pyarrow, ...). Columns outside the domain are ignored.
+        """
+        import narwhals as nw
+        import numpy as np
+
+        known = nw.from_native(frame, eager_only=True)
+        missing = [name for name in self if name not in known.columns]
+        if missing:
+            raise MissingColumnError(
+                f"the frame has no column {listed(missing)}; its columns are {listed(known.columns)}. Rename the "
+                "columns, "
+                f"or project the domain to the attributes you have",
+                columns=missing,
+            )
+        codes = np.empty((len(known), len(self)), dtype=np.min_scalar_type(max(self.shape) - 1), order="F")
+        for position, variable in enumerate(self.values()):
+            codes[:, position] = variable.encode(known[variable.name])
+        return codes
+
+    def decode(self, codes: NDArray[np.integer]) -> dict[str, pa.Array]:
+        """Turn a matrix of codes back into columns of categories."""
+        import pyarrow as pa
+
+        return {
+            variable.name: pa.array(variable.categories).take(pa.array(codes[:, position].astype("int64")))
+            for position, variable in enumerate(self.values())
+        }

@@ -1,0 +1,1 @@
+"""Estimation: from observations to tables with errors."""

@@ -1,0 +1,128 @@
+"""Dispersion: the covariance of an unbiased estimate, as an operator.
+
+For one sample of n reports through a channel with inverse Q (Wang, Wu & Hu 2016, eq 18)::
+
+    superpopulation    (Q diag(lambda) Q' - pi pi') / (n - 1)
+    fixed population   (Q diag(lambda) Q' - diag(pi)) / n  +  (1 - n / N) (diag(pi) - pi pi') / (n - 1)
+
+The first treats the respondents as draws from a larger population and includes that sampling error; the second asks
+only how well the N people at hand are known, n of whom were asked. Estimates that pool several samples add up
+weight^2 times these. A t x t matrix is never formed unless asked for: variances cost one pass a channel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from deniable.errors import InputError
+from deniable.tables.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from deniable.designs.observation import Observation
+    from deniable.domain import Domain
+
+Population = Literal["super", "fixed"]
+_MATRIX_CELLS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One observation's part in an estimate over `domain`: its own unbiased estimate, and the weight it gets."""
+
+    observation: Observation
+    domain: Domain
+    weight: float
+
+    @cached_property
+    def own(self) -> NDArray[np.float64]:
+        """The unbiased estimate over the observation's own attributes."""
+        return self.observation.truth_shape(self.observation.channel.solve(self.observation.shares))
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the observation speaks of exactly the asked attributes, so that cell belongs to cell."""
+        return set(self.observation.domain) == set(self.domain)
+
+    def to_asked(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Project values over the observation's attributes to the asked ones."""
+        return Table(self.observation.domain, values).project(self.domain.names).values
+
+    @cached_property
+    def estimate(self) -> NDArray[np.float64]:
+        """The unbiased estimate over the asked attributes."""
+        return self.to_asked(self.own)
+
+    def covariance_times(self, w: NDArray[np.float64], population: Population) -> NDArray[np.float64]:
+        """Multiply this sample's covariance by w, both over the asked attributes."""
+        observation, n = self.observation, self.observation.n
+        spread = np.broadcast_to(Table(self.domain, w).expand(observation.domain), observation.domain.shape)
+        channel, pi = observation.channel, self.own
+        g = channel.solve_adjoint(spread.reshape(channel.input_shape))
+        moved = observation.truth_shape(channel.solve(observation.shares * g))
+        mean = pi * float((pi * spread).sum())
+        if population == "super":
+            return self.to_asked((moved - mean) / (n - 1))
+        sampling = (1 - n / observation.population) * (pi * spread - mean) / (n - 1)
+        return self.to_asked((moved - pi * spread) / n + sampling)
+
+    def variances(self, population: Population) -> NDArray[np.float64]:
+        """The covariance's diagonal, in one pass where cell belongs to cell."""
+        if not self.is_direct:
+            cells = np.eye(self.domain.cells).reshape(-1, *self.domain.shape)
+            each = [float((cell * self.covariance_times(cell, population)).sum()) for cell in cells]
+            return np.array(each).reshape(self.domain.shape)
+        observation, n, pi = self.observation, self.observation.n, self.estimate
+        moments = self.second_moments(observation.shares)
+        if population == "super":
+            return (moments - pi**2) / (n - 1)
+        return (moments - pi) / n + (1 - n / observation.population) * (pi - pi**2) / (n - 1)
+
+    def second_moments(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(Q o Q) lambda for given report shares, over the asked attributes."""
+        return self.to_asked(self.observation.truth_shape(self.observation.channel.solve_squared(shares)))
+
+
+@dataclass(frozen=True, eq=False)
+class Dispersion:
+    """The covariance of an unbiased estimate: `@` applies it, `variances` is its diagonal."""
+
+    samples: Sequence[Sample]
+    domain: Domain
+    population: Population = "super"
+
+    def __post_init__(self) -> None:
+        if self.population not in ("super", "fixed"):
+            raise InputError(f'population must be "super" or "fixed", not {self.population!r}')
+
+    def __matmul__(self, w: ArrayLike) -> NDArray[np.float64]:
+        """Multiply by a vector over the cells, in the table's shape."""
+        vector = np.asarray(w, dtype=np.float64).reshape(self.domain.shape)
+        parts = [s.weight**2 * s.covariance_times(vector, self.population) for s in self.samples]
+        return np.sum(parts, axis=0)
+
+    def quadratic(self, w: ArrayLike) -> float:
+        """The variance of the linear functional w'pi."""
+        vector = np.asarray(w, dtype=np.float64).reshape(self.domain.shape)
+        return float((vector * (self @ vector)).sum())
+
+    @cached_property
+    def variances(self) -> NDArray[np.float64]:
+        """Per-cell variances, in the table's shape."""
+        return np.sum([s.weight**2 * s.variances(self.population) for s in self.samples], axis=0)
+
+    def matrix(self) -> NDArray[np.float64]:
+        """The covariance written out, for tables small enough to look at."""
+        cells = self.domain.cells
+        if cells > _MATRIX_CELLS:
+            raise InputError(
+                f"the covariance of {cells} cells would have {cells}^2 entries; use @, quadratic() or variances"
+            )
+        return np.stack([(self @ cell).ravel() for cell in np.eye(cells)], axis=1)

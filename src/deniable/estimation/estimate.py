@@ -1,0 +1,134 @@
+"""Estimate: a table, its errors, how many reports it stands on and how it was made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.estimation.intervals import Method, intervals
+from deniable.results import Interval, frame_of, html_table, pyplot, text_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from deniable.estimation.dispersion import Dispersion
+    from deniable.tables.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """An estimated table.
+
+    Attributes:
+        table: the estimate by the method that was chosen.
+        unbiased: the unbiased estimate, whatever the method; its cells may be negative, and errors come from it.
+        dispersion: the covariance of the unbiased estimate, as an operator.
+        n: how many reports covered the table.
+        method: the name of the method.
+        reason: why this method, and what it did, in words.
+        warnings: what a reader must know.
+    """
+
+    table: Table
+    unbiased: Table
+    dispersion: Dispersion
+    n: int
+    method: str
+    reason: str
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The table's numbers."""
+        return self.table.values
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Names of the table's axes."""
+        return self.table.attributes
+
+    @cached_property
+    def std_error(self) -> NDArray[np.float64]:
+        """Standard errors of the unbiased cells."""
+        return np.sqrt(self.dispersion.variances)
+
+    @property
+    def covariance(self) -> Dispersion:
+        """The covariance of the unbiased cells, as an operator: `@`, `quadratic(w)`, `matrix()`."""
+        return self.dispersion
+
+    def interval(self, level: float = 0.95, method: Method = "wilson") -> Interval:
+        """Confidence intervals for the cells, from the unbiased core, not clipped to [0, 1]."""
+        return intervals(self.unbiased.values, self.dispersion, level, method)
+
+    def project(self, attributes: str | Iterable[str]) -> Table:
+        """Sum the estimated table down to some attributes (for their errors, estimate them directly)."""
+        return self.table.project(attributes)
+
+    def _columns(self, level: float = 0.95) -> dict[str, Any]:
+        interval = self.interval(level)
+        return {
+            **self.table.cells(),
+            "estimate": self.values.ravel(),
+            "unbiased": self.unbiased.values.ravel(),
+            "std_error": self.std_error.ravel(),
+            "low": interval.low.ravel(),
+            "high": interval.high.ravel(),
+        }
+
+    def to_frame(self, level: float = 0.95) -> Any:
+        """Write the estimate as a data frame: a row a cell."""
+        return frame_of(self._columns(level), self.table.backend)
+
+    def notes(self) -> list[str]:
+        """What was done and what to keep in mind, a sentence each."""
+        told = [f"{self.n} reports; method {self.method}: {self.reason}."]
+        negative = int((self.unbiased.values < 0).sum())
+        if negative:
+            told.append(
+                f"{negative} of {self.values.size} unbiased cells are negative: the truth there is near zero and "
+                "the noise fell "
+                f"below it. They are shown as they are; intervals and errors belong to them."
+            )
+        return [*told, *self.warnings]
+
+    def __str__(self) -> str:
+        listed = {
+            name: values.tolist() if isinstance(values, np.ndarray) else values
+            for name, values in self._columns().items()
+        }
+        return "\n".join([text_table(listed), *self.notes()])
+
+    def __repr__(self) -> str:
+        return f"<Estimate of {' x '.join(self.attributes)}: {self.values.size} cells, {self.n} reports, {self.method}>"
+
+    def _repr_html_(self) -> str:
+        listed = {
+            name: values.tolist() if isinstance(values, np.ndarray) else values
+            for name, values in self._columns().items()
+        }
+        return html_table(listed, " ".join(self.notes()))
+
+    def plot(self, ax: Any = None, *, truth: Table | None = None, level: float = 0.95) -> Any:
+        """Draw every cell with its interval; the truth beside it where it is known (in a simulation)."""
+        ax = pyplot().subplots(layout="constrained")[1] if ax is None else ax
+        labels = [", ".join(str(part) for part in cell) for cell in zip(*self.table.cells().values(), strict=True)]
+        interval, rows = self.interval(level), np.arange(len(labels))
+        ax.barh(rows, self.values.ravel(), color="#9ecae1", label=f"estimate ({self.method})")
+        ax.hlines(rows, interval.low.ravel(), interval.high.ravel(), color="#08519c", label=f"{level:.0%} interval")
+        ax.plot(self.unbiased.values.ravel(), rows, "|", color="#08519c", markersize=10, label="unbiased")
+        if truth is not None:
+            shares = truth.project(self.attributes).normalize().values.ravel()
+            ax.plot(shares, rows, "o", color="#d94801", label="truth")
+        ax.set_yticks(rows, labels)
+        ax.invert_yaxis()
+        ax.axvline(0, color="black", linewidth=0.8)
+        ax.set_xlabel("share of respondents")
+        ax.set_ylabel(", ".join(self.attributes))
+        ax.legend(fontsize="small")
+        return ax

@@ -1,0 +1,300 @@
+"""A respondent's lifetime account: what their device has given away about them, and what it may still give.
+
+The account is kept in exact ratios and compared exactly:
+
+    product of all charged ratios  <=  exp_below(limit)  <=  e^limit
+
+**No charge and no refusal can depend on an answer.** Nothing in this file takes a respondent's value: an event knows
+the design, which ballot (set of questions) was drawn and the channel's ratio, all of them public. Were it otherwise,
+a refusal would itself be a report, and an unrandomized one. The caller keeps its half of the bargain by charging
+before the question is shown.
+
+An event's meaning never changes. Each kind carries a version; an unknown one is refused rather than guessed at.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from deniable.errors import InputError, OverdrawnError, PrivacyError, UnknownEventError
+from deniable.privacy.epsilon import LARGEST_EPSILON, Ratio, as_ratio, epsilon_below, epsilon_of, exp_below
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LEDGER = "deniable.ledger/1"
+_ASKED = "asked/1"
+_REPLAYED = "replayed/1"
+
+# Python itself refuses to print or parse integers beyond 4300 digits; a ratio must survive being written down.
+_MOST_DIGITS = 4000
+_RATIO = re.compile(rf"([1-9][0-9]{{0,{_MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{_MOST_DIGITS - 1}}})")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A ballot was drawn for a design, and its questions will be answered through the channels anew.
+
+    Args:
+        design: The design's id (the hash of its content).
+        ballot: Which of the design's sets of questions was drawn, from 0 on.
+        ratio: The exact ratio of that ballot's answers together.
+
+    Raises:
+        PrivacyError: The ratio is infinite: no account can pay for a disclosed answer.
+    """
+
+    design: str
+    ballot: int
+    ratio: Fraction
+
+    def __post_init__(self) -> None:
+        _check_id("design", self.design)
+        _check_ballot(self.ballot)
+        ratio = as_ratio(self.ratio)
+        if isinstance(ratio, float):
+            message = (
+                f"design {self.design} has an infinite ratio: it can disclose an answer with certainty, and no "
+                "account can pay for that. Answer only designs whose channels have no zero weight."
+            )
+            raise PrivacyError(message, design=self.design, ratio=ratio)
+        if ratio.numerator >= 10**_MOST_DIGITS:  # the denominator is the smaller of the two
+            message = f"design {self.design} has a ratio of over {_MOST_DIGITS} digits. Round it up to a shorter one."
+            raise PrivacyError(message, design=self.design)
+        object.__setattr__(self, "ratio", ratio)
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The remembered answer to an earlier design was sent again, as it was: whoever saw it once learns nothing.
+
+    Whether to replay must be decided from the question and the channel, never from the value.
+
+    Args:
+        design: The id of the design that receives the remembered answer.
+        of: The id of the design for which it was drawn and charged.
+    """
+
+    design: str
+    of: str
+
+    def __post_init__(self) -> None:
+        _check_id("design", self.design)
+        _check_id("of", self.of)
+
+
+Event: TypeAlias = Asked | Replayed
+"""Whatever a ledger has a rule for."""
+
+
+class Ledger:
+    """An append-only account with a limit on the total epsilon. One device, one ledger, one thread at a time.
+
+    Args:
+        limit: The most epsilon that this respondent ever gives away, over all designs together.
+
+    >>> ledger = Ledger(limit=2.0)
+    >>> ledger.charge(Asked("survey-a", ballot=0, ratio=Fraction(3)))
+    >>> ledger.spent, round(ledger.epsilon_spent, 4), round(ledger.remaining, 4)
+    (Fraction(3, 1), 1.0986, 0.9014)
+    >>> ledger.can_afford(Fraction(3))
+    False
+    >>> ledger.charge(Replayed("survey-b", of="survey-a"))
+    >>> ledger.spent
+    Fraction(3, 1)
+    """
+
+    __slots__ = ("_allowed", "_events", "_limit", "_spent")
+    __hash__ = None  # type: ignore[assignment]  # an account changes
+
+    def __init__(self, limit: float) -> None:
+        self._allowed = exp_below(limit)
+        self._limit = float(limit)
+        self._spent = Fraction(1)
+        # By design id: one answer to a design, ever. A dict keeps the order of arrival.
+        self._events: dict[str, Event] = {}
+
+    @property
+    def limit(self) -> float:
+        """The most epsilon that may ever be spent."""
+        return self._limit
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything that was charged or replayed, in order."""
+        return tuple(self._events.values())
+
+    @property
+    def spent(self) -> Fraction:
+        """The exact product of all charged ratios; 1 when nothing was spent."""
+        return self._spent
+
+    @property
+    def epsilon_spent(self) -> float:
+        """ln(spent), rounded up."""
+        return epsilon_of(self._spent)
+
+    @property
+    def remaining(self) -> float:
+        """What is left, rounded down: `can_afford(exp_below(remaining))` holds wherever remaining > 0."""
+        left = epsilon_below(self._allowed / self._spent)
+        # The limit itself was rounded down on its way to a fraction; undo that one step where it is safe to,
+        # so that an untouched account shows its limit and not the float below it.
+        above = math.nextafter(left, math.inf)
+        affordable = above <= LARGEST_EPSILON and self.can_afford(exp_below(above))
+        return above if affordable else left
+
+    def can_afford(self, ratio: Ratio) -> bool:
+        """Say whether a charge of this ratio would keep the account within its limit, exactly."""
+        exact = as_ratio(ratio)
+        return not isinstance(exact, float) and self._spent * exact <= self._allowed
+
+    def charge(self, event: Event) -> None:
+        """Append an event and pay for it; where it is refused, the ledger stays as it was.
+
+        Raises:
+            OverdrawnError: The charge would exceed the limit.
+            PrivacyError: The design was answered before, or a replay names a design that was never charged.
+            UnknownEventError: There is no rule for such an event.
+        """
+        # type(...) is: a subclass may mean something else, and no event's meaning is guessed at.
+        if type(event) is Asked:
+            self._refuse_second_answer(event.design)
+            if not self.can_afford(event.ratio):
+                self._refuse_overdraft(event)
+            spent = self._spent * event.ratio
+        elif type(event) is Replayed:
+            self._refuse_second_answer(event.design)
+            self._refuse_unpaid_replay(event)
+            spent = self._spent
+        else:
+            message = (
+                f"a ledger has no rule for a {type(event).__name__}; it knows Asked and Replayed. "
+                "What cannot be accounted for must not be sent."
+            )
+            raise UnknownEventError(message, event=event)
+        self._events[event.design] = event
+        self._spent = spent
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the account as plain JSON data; ratios as "numerator/denominator"."""
+        return {"kind": _LEDGER, "limit": self._limit, "events": [_event_to_dict(event) for event in self.events]}
+
+    @classmethod
+    def from_dict(cls, state: Mapping[str, Any]) -> Ledger:
+        """Read an account back by charging its events again, so that no stored state gets past a rule.
+
+        What was taken out of the stored state cannot be seen here: who may write the device's storage may forget.
+
+        Raises:
+            UnknownEventError: An event's kind or version is not known.
+            OverdrawnError: The events exceed the limit.
+            PrivacyError: The events break another rule, such as a second answer to one design.
+            DesignError: The limit is not one.
+            InputError: The state is not a ledger of this version, or a field is missing, unknown or malformed.
+        """
+        _check_fields("a ledger", state, {"kind", "limit", "events"})
+        if state["kind"] != _LEDGER:
+            message = f"this is a {state['kind']!r}; this version of deniable reads {_LEDGER!r} only."
+            raise InputError(message, kind=state["kind"])
+        limit, events = state["limit"], state["events"]
+        if isinstance(limit, bool) or not isinstance(limit, int | float) or not isinstance(events, list):
+            message = f"a ledger's limit is a number and its events are a list; got {limit!r} and {events!r}."
+            raise InputError(message, limit=limit)
+        ledger = cls(limit)
+        for event in events:
+            ledger.charge(_event_from_dict(event))
+        return ledger
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ledger):
+            return NotImplemented
+        return self._limit == other._limit and self.events == other.events
+
+    def __repr__(self) -> str:
+        return (
+            f"<Ledger: epsilon {self.epsilon_spent:.4f} of {self._limit:g} spent, {self.remaining:.4f} left, "
+            f"{len(self._events)} events>"
+        )
+
+    def _refuse_second_answer(self, design: str) -> None:
+        if design in self._events:
+            message = (
+                f"design {design} was answered before, and a second answer would let the two be averaged. "
+                "Send the stored report again instead; identical bytes cost nothing and need no charge."
+            )
+            raise PrivacyError(message, design=design)
+
+    def _refuse_unpaid_replay(self, event: Replayed) -> None:
+        if not isinstance(self._events.get(event.of), Asked):
+            message = (
+                f"the answer sent to design {event.design} is said to be remembered from design {event.of}, which was "
+                "never charged here. Charge it as Asked, with its ratio."
+            )
+            raise PrivacyError(message, design=event.design, of=event.of)
+
+    def _refuse_overdraft(self, event: Asked) -> NoReturn:
+        spent, asked, remaining = self.epsilon_spent, epsilon_of(event.ratio), self.remaining
+        message = (
+            f"design {event.design} asks for epsilon {asked:.6g}; {spent:.6g} of the limit {self._limit:.6g} is spent, "
+            f"so that {remaining:.6g} is left. Ask with a smaller epsilon or fewer questions, or leave this one out; "
+            "what is spent does not come back."
+        )
+        raise OverdrawnError(
+            message, design=event.design, spent=spent, asked=asked, limit=self._limit, remaining=remaining
+        )
+
+
+def _event_to_dict(event: Event) -> dict[str, Any]:
+    if isinstance(event, Asked):
+        ratio = f"{event.ratio.numerator}/{event.ratio.denominator}"
+        return {"kind": _ASKED, "design": event.design, "ballot": event.ballot, "ratio": ratio}
+    return {"kind": _REPLAYED, "design": event.design, "of": event.of}
+
+
+def _event_from_dict(state: Mapping[str, Any]) -> Event:
+    kind = state.get("kind") if hasattr(state, "get") else None
+    if kind == _ASKED:
+        _check_fields("an asked event", state, {"kind", "design", "ballot", "ratio"})
+        return Asked(state["design"], state["ballot"], _ratio_from_text(state["ratio"]))
+    if kind == _REPLAYED:
+        _check_fields("a replayed event", state, {"kind", "design", "of"})
+        return Replayed(state["design"], state["of"])
+    message = f"a ledger has no rule for an event of kind {kind!r}; it knows {_ASKED!r} and {_REPLAYED!r}."
+    raise UnknownEventError(message, event=state)
+
+
+def _ratio_from_text(text: object) -> Fraction:
+    match = _RATIO.fullmatch(text) if isinstance(text, str) else None
+    if match:
+        ratio = Fraction(int(match[1]), int(match[2]))
+        # One way to write each ratio: in lowest terms.
+        if ratio >= 1 and ratio.numerator == int(match[1]):
+            return ratio
+    shown = text if not isinstance(text, str) else text[:80]
+    message = f'a ratio is written "numerator/denominator", at least 1 and in lowest terms; got {shown!r}.'
+    raise InputError(message, ratio=text)
+
+
+def _check_fields(what: str, state: object, expected: set[str]) -> None:
+    found = set(state) if hasattr(state, "keys") else None  # type: ignore[call-overload]
+    if found != expected:
+        got = "something else" if found is None else sorted(map(str, found))
+        message = f"{what} has the fields {sorted(expected)}; got {got}."
+        raise InputError(message, expected=expected, found=found)
+
+
+def _check_id(field: str, text: object) -> None:
+    if not isinstance(text, str) or not text:
+        message = f"{field} is a design's id, a text that is not empty; got {text!r}."
+        raise InputError(message, field=field)
+
+
+def _check_ballot(ballot: object) -> None:
+    if isinstance(ballot, bool) or not isinstance(ballot, int) or ballot < 0:
+        message = f"a ballot is an integer from 0 on; got {ballot!r}."
+        raise InputError(message, ballot=ballot)

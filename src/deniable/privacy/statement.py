@@ -1,0 +1,101 @@
+"""The privacy statement: what a respondent's whole report can do to them, in plain words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from typing import TYPE_CHECKING
+
+from deniable.errors import InputError
+from deniable.privacy import epsilon as exact
+
+if TYPE_CHECKING:
+    from deniable.privacy.epsilon import Ratio
+
+_PRIORS = (0.5, 0.05)
+
+_DISCLOSED = (
+    "Some answers are disclosed with certainty: there are reports that only one kind of truth can produce. "
+    "This is not differentially private (epsilon is infinite)."
+)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The privacy of everything one respondent sends, from one exact ratio.
+
+    =================  =====================================================
+    `epsilon`          ln(ratio), rounded up
+    `odds_factor`      ratio, rounded up
+    `posterior(b)`     b ratio / (b ratio + 1 - b), rounded up
+    =================  =====================================================
+
+    Args:
+        ratio: The exact privacy ratio of the whole report: a `Fraction` >= 1 or `math.inf`.
+        notes: Sentences that belong beside the numbers, such as what rides along in clear.
+
+    >>> print(Statement(Fraction(3)))
+    epsilon per respondent: 1.0987 (rounded up)
+    A respondent's whole report can shift anybody's odds about them by a factor of at most 3.000.
+    Who believed 50% before can believe at most 75.00% after; who believed 5%, at most 13.64%.
+    """
+
+    ratio: Ratio
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ratio", exact.as_ratio(self.ratio))
+        _check_notes(self.notes)
+
+    @property
+    def epsilon(self) -> float:
+        """ln(ratio), rounded up; infinite where an answer can be disclosed with certainty."""
+        return exact.epsilon_of(self.ratio)
+
+    @property
+    def odds_factor(self) -> float:
+        """The most that the whole report multiplies anybody's odds about the respondent, rounded up."""
+        return self.ratio if isinstance(self.ratio, float) else exact.float_above(self.ratio)
+
+    def posterior(self, prior: float) -> float:
+        """Return the most anybody can believe after the report, who believed `prior` before it. Rounded up."""
+        return exact.posterior(prior, self.ratio)
+
+    def lines(self) -> tuple[str, ...]:
+        """Return the statement, one sentence a line, the notes last."""
+        if isinstance(self.ratio, float):
+            return (_DISCLOSED, *self.notes)
+        factor = _up(self.ratio, 3)
+        half, twentieth = (_percent(self.posterior(prior)) for prior in _PRIORS)
+        return (
+            f"epsilon per respondent: {_up(Fraction(self.epsilon), 4)} (rounded up)",
+            f"A respondent's whole report can shift anybody's odds about them by a factor of at most {factor}.",
+            f"Who believed 50% before can believe at most {half} after; who believed 5%, at most {twentieth}.",
+            *self.notes,
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li>{escape(line)}</li>" for line in self.lines())
+        return f'<section class="deniable-statement"><strong>Privacy statement</strong><ul>{items}</ul></section>'
+
+
+def _check_notes(notes: object) -> None:
+    # A lone string would pass for a sequence of one-letter sentences.
+    if not isinstance(notes, tuple) or not all(isinstance(note, str) for note in notes):
+        message = f"notes are a tuple of sentences; got {notes!r}."
+        raise InputError(message, notes=notes)
+
+
+def _up(number: Fraction, places: int) -> str:
+    """Print with so many decimals, rounded up: a printed promise is never better than the true one."""
+    whole, decimals = divmod(math.ceil(number * 10**places), 10**places)
+    return f"{whole}.{decimals:0{places}d}"
+
+
+def _percent(probability: float) -> str:
+    return f"{_up(100 * Fraction(probability), 2)}%"

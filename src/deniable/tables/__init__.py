@@ -1,0 +1,1 @@
+"""Tables: numbers on named axes."""

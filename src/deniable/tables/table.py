@@ -1,0 +1,207 @@
+"""Table: numbers on named axes. Counts, probabilities and estimates are all tables.
+
+Axes are matched by name and never by position: adding a (sex, income) table to an (income, sex) one is right, and
+adding tables whose categories differ is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.domain import Category, Domain, listed
+from deniable.errors import DesignError, InputError
+from deniable.results import backend_of, frame_of, html_table, pyplot, text_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from narwhals.typing import IntoDataFrame
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Values over the cells of a domain.
+
+    >>> table = Table(Domain({"sex": ["F", "M"], "smokes": ["no", "yes"]}), [[4, 0], [2, 4]])
+    >>> print(table.project("smokes").normalize())
+    smokes   value
+    no      0.6000
+    yes     0.4000
+    >>> table.at(sex="M", smokes="yes")
+    4.0
+    """
+
+    domain: Domain
+    values: NDArray[np.float64]
+    backend: str | None = None  # the data frame library the data came in, which `to_frame` answers in
+
+    def __init__(
+        self, domain: Domain | Mapping[str, Iterable[Category]], values: ArrayLike, backend: str | None = None
+    ) -> None:
+        """Take a domain and an array of its shape (or a flat one with as many cells)."""
+        known = domain if isinstance(domain, Domain) else Domain(domain)
+        array = np.asarray(values, dtype=np.float64)
+        if array.size != known.cells or array.shape not in (known.shape, (known.cells,)):
+            raise InputError(
+                f"a table over {listed(known)} has shape {known.shape}; the values have shape {array.shape}",
+                expected=known.shape,
+                found=array.shape,
+            )
+        object.__setattr__(self, "domain", known)
+        object.__setattr__(self, "values", array.reshape(known.shape))
+        object.__setattr__(self, "backend", backend)
+
+    @classmethod
+    def count(cls, frame: IntoDataFrame, domain: Domain) -> Table:
+        """Count a data frame's records by cell."""
+        return cls(domain, tally(domain.encode(frame), domain.shape), backend_of(frame))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Names of the axes."""
+        return self.domain.names
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of categories along each axis."""
+        return self.domain.shape
+
+    @property
+    def total(self) -> float:
+        """Sum over all cells."""
+        return float(self.values.sum())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001 - as NumPy calls it
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def _of(self, domain: Domain, values: NDArray[np.float64]) -> Table:
+        return Table(domain, values, self.backend)
+
+    def project(self, attributes: str | Iterable[str]) -> Table:
+        """Sum out every attribute that is not named; the axes follow the order of the names."""
+        domain = self.domain.project(attributes)
+        axes = self.domain.axes(domain)
+        others = tuple(axis for axis in range(len(self.domain)) if axis not in axes)
+        summed = self.values.sum(axis=others)
+        # After summing, the kept axes stand in the table's order; put them into the order asked for.
+        return self._of(domain, np.transpose(summed, np.argsort(np.argsort(axes)).tolist()))
+
+    def normalize(self) -> Table:
+        """Divide by the total, so that the cells sum to one."""
+        if not self.total > 0:
+            raise InputError(f"a table with total {self.total} cannot be normalized")
+        return self._of(self.domain, self.values / self.total)
+
+    def at(self, **where: Category) -> float:
+        """Read one cell by its categories."""
+        if set(where) != set(self.domain):
+            raise InputError(f"name a category for each of {listed(self.domain)}; got {listed(where)}")
+        codes = tuple(variable.code(where[variable.name]) for variable in self.domain.values())
+        return float(self.values[codes])
+
+    def expand(self, domain: Domain) -> NDArray[np.float64]:
+        """View the values with the axes of a larger domain, length 1 where the table has no such axis."""
+        for name, variable in self.domain.items():
+            if domain[name] != variable:
+                raise DesignError(
+                    f"attribute {name!r} has categories {listed(variable.categories)} in one table and "
+                    f"{listed(domain[name].categories)} in the other; tables are matched by name and category",
+                    attribute=name,
+                )
+        order = [name for name in domain if name in self.domain]
+        values = np.transpose(self.values, self.domain.axes(order))
+        return values.reshape([len(v) if v.name in self.domain else 1 for v in domain.values()])
+
+    def _combine(self, other: Table | float, operation: np.ufunc) -> Table:
+        if not isinstance(other, Table):
+            return self._of(self.domain, operation(self.values, float(other)))
+        domain = Domain([*self.domain.values(), *(v for n, v in other.domain.items() if n not in self.domain)])
+        left, right = self.expand(domain), other.expand(domain)
+        return self._of(domain, np.broadcast_to(operation(left, right), domain.shape))
+
+    def __mul__(self, other: Table | float) -> Table:
+        """Multiply cell by cell; attributes that only one table has make the product larger."""
+        return self._combine(other, np.multiply)
+
+    __rmul__ = __mul__
+
+    def _aligned(self, other: Table | float, operation: np.ufunc) -> Table:
+        if isinstance(other, Table) and set(other.domain) != set(self.domain):
+            raise DesignError(
+                f"tables over {listed(self.domain)} and {listed(other.domain)} do not have the same attributes; "
+                f"project them first"
+            )
+        return self._combine(other, operation)
+
+    def __add__(self, other: Table | float) -> Table:
+        return self._aligned(other, np.add)
+
+    def __sub__(self, other: Table | float) -> Table:
+        return self._aligned(other, np.subtract)
+
+    def __truediv__(self, other: float) -> Table:
+        return self._aligned(other, np.true_divide)
+
+    def allclose(self, other: Table, atol: float = 1e-9) -> bool:
+        """Tell whether two tables hold the same numbers, axes matched by name."""
+        return bool(np.abs((self - other).values).max() <= atol)
+
+    def cells(self) -> dict[str, list[Category]]:
+        """List the categories of every cell, a column an attribute, in the order of `values.ravel()`."""
+        codes = np.indices(self.shape).reshape(len(self.domain), -1)
+        return {
+            variable.name: [variable.categories[code] for code in codes[axis]]
+            for axis, variable in enumerate(self.domain.values())
+        }
+
+    def to_frame(self) -> Any:
+        """Write the table as a data frame with a column an attribute and one of values."""
+        return frame_of({**self.cells(), "value": self.values.ravel()}, self.backend)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return {**self.cells(), "value": self.values.ravel().tolist()}
+
+    def __str__(self) -> str:
+        return text_table(self._columns())
+
+    def __repr__(self) -> str:
+        return f"Table({' x '.join(self.attributes)}: {self.values.size} cells, total {self.total:g})"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._columns(), f"{' x '.join(self.attributes)}, total {self.total:g}")
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the table: bars for one attribute, a heat map for two, labelled bars for more."""
+        ax = pyplot().subplots(layout="constrained")[1] if ax is None else ax
+        if len(self.domain) == 2:
+            rows, columns = self.domain.values()
+            image = ax.imshow(self.values, aspect="auto", cmap="viridis")
+            ax.set_xticks(range(len(columns)), [str(c) for c in columns.categories])
+            ax.set_yticks(range(len(rows)), [str(c) for c in rows.categories])
+            ax.set_xlabel(columns.name)
+            ax.set_ylabel(rows.name)
+            ax.figure.colorbar(image, ax=ax)
+            return ax
+        labels = [", ".join(str(part) for part in cell) for cell in zip(*self.cells().values(), strict=True)]
+        ax.barh(range(len(labels)), self.values.ravel())
+        ax.set_yticks(range(len(labels)), labels)
+        ax.invert_yaxis()
+        ax.set_ylabel(", ".join(self.attributes))
+        ax.set_xlabel("value")
+        return ax
+
+
+def tally(codes: NDArray[np.integer], shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Count the rows of a code matrix by cell: one pass, one integer key a row."""
+    cells = int(np.prod(shape))
+    # Widen before packing: the product of small integers overflows their own type.
+    dtype = np.min_scalar_type(max(cells - 1, 1))
+    key = codes[:, 0].astype(dtype)
+    for position in range(1, len(shape)):
+        key *= dtype.type(shape[position])
+        key += codes[:, position].astype(dtype, copy=False)
+    return np.bincount(key, minlength=cells).reshape(shape)
