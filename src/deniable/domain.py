@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -36,6 +37,15 @@ def listed(items: Iterable[object]) -> str:
     shown = list(items)
     text = ", ".join(repr(item) for item in shown[:_SHOWN])
     return text if len(shown) <= _SHOWN else f"{text} and {len(shown) - _SHOWN} more"
+
+
+def counted(number: int, thing: str) -> str:
+    """Write a number of things.
+
+    >>> counted(1, "ballot"), counted(2, "ballot")
+    ('1 ballot', '2 ballots')
+    """
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 @dataclass(frozen=True)
@@ -116,13 +126,11 @@ class Variable:
                 rows=column.null_count,
             )
         wanted = pa.array(self.categories)
-        try:
-            known = wanted if wanted.type == column.type else wanted.cast(column.type)
-            if not known.cast(wanted.type).equals(wanted):
-                known = None  # the cast loses something (1.5 to 1), so nothing can be matched
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            known = None
-        codes = None if known is None else pc.index_in(column, value_set=known)
+        codes = None
+        if _kind(wanted.type) == _kind(column.type):
+            # A cast that would lose something (1.5 to a whole number) fails, and then nothing matches.
+            with suppress(pa.ArrowInvalid):
+                codes = pc.index_in(column, value_set=wanted.cast(column.type))
         if codes is None or codes.null_count:
             strangers = column if codes is None else column.filter(codes.is_null())
             counts = sorted(pc.value_counts(strangers).to_pylist(), key=lambda row: -row["counts"])
@@ -137,6 +145,15 @@ class Variable:
             )
         dtype = np.min_scalar_type(len(self) - 1)
         return codes.to_numpy(**({} if isinstance(codes, pa.ChunkedArray) else {"zero_copy_only": False})).astype(dtype)
+
+
+def _kind(arrow: pa.DataType) -> str:
+    """Sort arrow types into those whose values may equal each other: "1" is not 1, but 1.0 is."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(arrow) or pa.types.is_floating(arrow):
+        return "number"
+    return "text" if str(arrow) in ("string", "large_string", "string_view") else str(arrow)
 
 
 class Domain(Mapping[str, Variable]):

@@ -30,6 +30,21 @@ def frame_of(columns: Mapping[str, Any], backend: Any = None) -> Any:
     return nw.from_arrow(table, backend=backend).to_native()
 
 
+def beside(cells: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Put result columns beside attribute columns; a result column gives way to an attribute of the same name.
+
+    >>> beside({"value": ["low", "high"]}, {"value": [0.1, 0.9]})
+    {'value': ['low', 'high'], 'value_': [0.1, 0.9]}
+    """
+    joined = dict(cells)
+    for name, values in columns.items():
+        free = name
+        while free in joined:
+            free += "_"
+        joined[free] = values
+    return joined
+
+
 def backend_of(frame: Any) -> str:
     """Name the data frame library of a frame, as `frame_of` takes it."""
     import narwhals as nw

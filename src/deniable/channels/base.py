@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from deniable.domain import Category
 
-CHUNK = 1 << 15  # values disguised at a time: their scratch space stays in the processor's cache
+CHUNK = 1 << 17  # values disguised at a time: their scratch space stays in the processor's cache
 MATRIX_CELLS = 1 << 24  # an explicit matrix above this many entries is refused: use apply and solve
 
 
@@ -227,7 +227,7 @@ class Channel(ABC):
         draws = np.empty(min(CHUNK, len(flat)), dtype=f"<u{run.bits // 8}")
         for start in range(0, len(flat), CHUNK):
             part = flat[start : start + CHUNK]
-            if part.min() < 0 or part.max() >= self.inputs:
+            if part.max() >= self.inputs or (part.dtype.kind == "i" and part.min() < 0):
                 strangers = int(((flat < 0) | (flat >= self.inputs)).sum())
                 raise InputError(
                     f"{strangers} codes lie outside 0 .. {self.inputs - 1}, the truths of {self.name}", rows=strangers

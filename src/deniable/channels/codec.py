@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +10,11 @@ from deniable.channels.dense import Dense
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
-from deniable.errors import DesignError
+from deniable.domain import listed
+from deniable.errors import DeniableError, DesignError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from deniable.channels.base import Channel
 
@@ -27,6 +29,8 @@ def _mixture(keep: int, fakes: list[int], bits: int) -> Channel:
 
 def _stated_mixture(shares: list[str]) -> Channel:
     keep, *noise = [Fraction(share) for share in shares]
+    if keep == 1:  # nothing is ever faked, so any T says the same
+        return Mixture(keep, [Fraction(1, len(noise))] * len(noise))
     return Mixture(keep, [share / (1 - keep) for share in noise])
 
 
@@ -58,12 +62,20 @@ def channel_from_dict(data: Mapping[str, Any]) -> Channel:
     >>> channel_from_dict(KRR(4, epsilon=1.0).to_dict()) == KRR(4, epsilon=1.0)
     True
     """
+    if not isinstance(data, Mapping):
+        raise DesignError(f"a channel is read from a table of fields, not from {data!r}")
     fields = dict(data)
     kind = fields.pop("kind", None)
-    read = _READERS.get((str(kind), "bits" in fields))
+    known = sorted({k for k, _ in _READERS})
+    if kind not in known:
+        raise DesignError(f"unknown kind of channel {kind!r}; known are {listed(known)}", kind=kind)
+    read = _READERS.get((kind, "bits" in fields))
     if read is None:
-        raise DesignError(f"unknown kind of channel {kind!r}; known are {sorted({k for k, _ in _READERS})}", kind=kind)
+        needs = "no" if "bits" in fields else "a"
+        raise DesignError(f"a channel of kind {kind!r} cannot be read: it takes {needs} field 'bits'", kind=kind)
     try:
         return read(**fields)
-    except (TypeError, ZeroDivisionError) as error:
+    except DeniableError:
+        raise
+    except (TypeError, ValueError, ZeroDivisionError) as error:
         raise DesignError(f"a channel of kind {kind!r} cannot be read: {error}", kind=kind) from error

@@ -37,7 +37,7 @@ class Dense(Channel):
     def __init__(self, matrix: Any, *, name: str | None = None, categories: Sequence[Category] | None = None) -> None:
         """Take the stated probabilities; at least as many reports (rows) as truths (columns)."""
         table = np.asarray(matrix, dtype=object)
-        if table.ndim != 2:
+        if table.ndim != 2 or not table.size:
             raise ProbabilityError(f"a channel is a matrix of probabilities, not an array of shape {table.shape}")
         shares = [[stated(share, "a probability") for share in row] for row in table.tolist()]
         columns = [list(column) for column in zip(*shares, strict=True)]
@@ -57,8 +57,13 @@ class Dense(Channel):
     def from_weights(cls, weights: ArrayLike, bits: int, *, name: str | None = None) -> Dense:
         """Take integers W[u, v], every column summing to 2^bits."""
         table = np.asarray(weights)
-        if bits not in WIDTHS or table.ndim != 2 or table.dtype.kind not in "iu" or table.min() < 0:
+        if bits not in WIDTHS or table.ndim != 2 or not table.size or table.dtype.kind not in "iu":
             raise ProbabilityError(f"weights must be a matrix of integers from 0, with 16- or 32-bit draws, not {bits}")
+        # Each entry is checked before they are summed: huge ones could wrap around to the right total.
+        if table.min() < 0 or table.max() > 1 << bits:
+            raise ProbabilityError(
+                f"weights must lie between 0 and 2^{bits} = {1 << bits}; found {table.min()} .. {table.max()}"
+            )
         totals = table.sum(axis=0, dtype=np.int64)
         if (totals != 1 << bits).any():
             truth = int(np.argmax(totals != 1 << bits))

@@ -11,7 +11,7 @@ from math import comb
 from typing import TYPE_CHECKING
 
 from deniable.channels.dense import Dense
-from deniable.channels.weights import stated
+from deniable.channels.weights import stated, whole
 from deniable.errors import ProbabilityError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def Warner(p: float, categories: Sequence[Category] | None = None) -> Dense:
     Fraction(4, 1)
     """
     sensitive = stated(p, "p")
-    return _yes_no(1 - sensitive, sensitive, f"Warner({p:g})", categories)
+    return _yes_no(1 - sensitive, sensitive, f"Warner({float(sensitive):g})", categories)
 
 
 def ForcedResponse(forced: Sequence[float], categories: Sequence[Category] | None = None) -> Dense:
@@ -54,7 +54,8 @@ def ForcedResponse(forced: Sequence[float], categories: Sequence[Category] | Non
         )
     k = len(shares)
     matrix = [[shares[u] + (truth if u == v else 0) for v in range(k)] for u in range(k)]
-    return Dense(matrix, name=f"ForcedResponse({', '.join(f'{f:g}' for f in forced)})", categories=categories)
+    told = ", ".join(f"{float(share):g}" for share in shares)
+    return Dense(matrix, name=f"ForcedResponse({told})", categories=categories)
 
 
 def UnrelatedQuestion(p: float, prevalence: float, categories: Sequence[Category] | None = None) -> Dense:
@@ -67,7 +68,7 @@ def UnrelatedQuestion(p: float, prevalence: float, categories: Sequence[Category
     """
     sensitive, harmless = stated(p, "p"), stated(prevalence, "prevalence")
     fake = (1 - sensitive) * harmless
-    return _yes_no(fake, sensitive + fake, f"UnrelatedQuestion({p:g}, {prevalence:g})", categories)
+    return _yes_no(fake, sensitive + fake, f"UnrelatedQuestion({float(sensitive):g}, {float(harmless):g})", categories)
 
 
 def Crosswise(p: float, categories: Sequence[Category] | None = None) -> Dense:
@@ -79,7 +80,7 @@ def Crosswise(p: float, categories: Sequence[Category] | None = None) -> Dense:
     Fraction(3, 1)
     """
     innocent = stated(p, "p")
-    return _yes_no(1 - innocent, innocent, f"Crosswise({p:g})", categories)
+    return _yes_no(1 - innocent, innocent, f"Crosswise({float(innocent):g})", categories)
 
 
 def Triangular(p: float, categories: Sequence[Category] | None = None) -> Dense:
@@ -91,7 +92,7 @@ def Triangular(p: float, categories: Sequence[Category] | None = None) -> Dense:
     inf
     """
     innocent = stated(p, "p")
-    return _yes_no(innocent, Fraction(1), f"Triangular({p:g})", categories)
+    return _yes_no(innocent, Fraction(1), f"Triangular({float(innocent):g})", categories)
 
 
 def Mangat(p: float, categories: Sequence[Category] | None = None) -> Dense:
@@ -103,7 +104,7 @@ def Mangat(p: float, categories: Sequence[Category] | None = None) -> Dense:
     [[0.7, 0.0], [0.3, 1.0]]
     """
     truthful = stated(p, "p")
-    return _yes_no(1 - truthful, Fraction(1), f"Mangat({p:g})", categories)
+    return _yes_no(1 - truthful, Fraction(1), f"Mangat({float(truthful):g})", categories)
 
 
 def Kuk(p_carrier: float, p_other: float, repetitions: int = 1, categories: Sequence[Category] | None = None) -> Dense:
@@ -115,7 +116,7 @@ def Kuk(p_carrier: float, p_other: float, repetitions: int = 1, categories: Sequ
     >>> Kuk(0.75, 0.25, repetitions=2).ratio
     Fraction(9, 1)
     """
-    if repetitions < 1:
+    if whole(repetitions, "repetitions") < 1:
         raise ProbabilityError(f"repetitions must be at least 1, not {repetitions}")
     decks = [stated(p_other, "p_other"), stated(p_carrier, "p_carrier")]
     matrix = [
@@ -123,4 +124,5 @@ def Kuk(p_carrier: float, p_other: float, repetitions: int = 1, categories: Sequ
         for red in range(repetitions + 1)
     ]
     times = f", repetitions={repetitions}" if repetitions > 1 else ""
-    return Dense(matrix, name=f"Kuk({p_carrier:g}, {p_other:g}{times})", categories=categories)
+    other, carrier = (float(share) for share in decks)
+    return Dense(matrix, name=f"Kuk({carrier:g}, {other:g}{times})", categories=categories)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+BLOCK = 16  # neighbouring axes are taken together up to this many cells: one product of matrices costs one pass
+
 
 class Kronecker(Channel):
     """The product of channels; truths and reports are tuples, distributions are tensors.
@@ -45,6 +47,7 @@ class Kronecker(Channel):
         self.inputs = prod(channel.inputs for channel in self.channels)
         self.outputs = prod(channel.outputs for channel in self.channels)
         self.name = " x ".join(channel.name for channel in self.channels)
+        self._made: dict[str, list[NDArray[np.float64] | Channel]] = {}
 
     @property
     def input_shape(self) -> tuple[int, ...]:
@@ -61,15 +64,35 @@ class Kronecker(Channel):
         """The product of the ratios: a person who answers all of them spends all of them."""
         return compose(channel.ratio for channel in self.channels)
 
+    def _blocks(self, step: str) -> list[NDArray[np.float64] | Channel]:
+        """What acts on the axes in turn: small neighbours as one matrix, a large channel as itself."""
+        if step not in self._made:
+            blocks: list[NDArray[np.float64] | Channel] = []
+            for channel in self.channels:
+                if max(channel.inputs, channel.outputs) > BLOCK:
+                    blocks.append(channel)
+                    continue
+                mine = getattr(channel, step)(np.eye(_acts_on(channel, step))[None])[0]
+                last = blocks[-1] if blocks else None
+                if isinstance(last, np.ndarray) and max(last.shape) * max(mine.shape) <= BLOCK:
+                    blocks[-1] = np.kron(last, mine)
+                else:
+                    blocks.append(mine)
+            self._made[step] = blocks
+        return self._made[step]
+
     def _modes(self, step: str, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Let every channel act on its own axis of the flattened tensor (1, cells, batch)."""
+        """Let every block act on its own axis of the flattened tensor (1, cells, batch)."""
         batch, left = x.shape[2], 1
-        for channel in self.channels:
-            size = channel.inputs if step in ("_apply", "_solve_adjoint") else channel.outputs
+        for block in self._blocks(step):
             # Axes before this one already have their new length, axes behind it still their old one.
-            y = getattr(channel, step)(x.reshape(left, size, -1))
-            left *= y.shape[1]
-            x = y
+            if isinstance(block, Channel):
+                x = getattr(block, step)(x.reshape(left, _acts_on(block, step), -1))
+            elif x.size == left * block.shape[1]:  # nothing behind this axis: one product of matrices, not many small
+                x = (x.reshape(left, -1) @ block.T)[:, :, None]
+            else:
+                x = block @ x.reshape(left, block.shape[1], -1)
+            left *= x.shape[1]
         return x.reshape(1, -1, batch)
 
     def _apply(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -92,7 +115,7 @@ class Kronecker(Channel):
         return _outer(diagonals), _outer(sums)
 
     def _matrix(self) -> NDArray[np.float64]:
-        whole = np.ones((1, 1))
+        whole: NDArray[Any] = np.ones((1, 1))
         for channel in self.channels:
             whole = np.kron(whole, channel.matrix())
         return whole
@@ -123,6 +146,11 @@ class Kronecker(Channel):
     def to_dict(self) -> dict[str, object]:
         """{"kind": "kronecker", ...} with its parts."""
         return {"kind": "kronecker", "channels": [channel.to_dict() for channel in self.channels]}
+
+
+def _acts_on(channel: Channel, step: str) -> int:
+    """How long the axis is that a step of a channel acts on."""
+    return channel.inputs if step in ("_apply", "_solve_adjoint") else channel.outputs
 
 
 def _outer(vectors: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.base import Channel
-from deniable.channels.weights import WIDTHS, narrowest
+from deniable.channels.weights import WIDTHS, narrowest, whole
 from deniable.errors import DesignError, ProbabilityError, SingularChannelError
 from deniable.privacy.epsilon import exp_below
 
@@ -53,6 +53,7 @@ class KRR(Channel):
         self, k: int, epsilon: float | None = None, *, other: int | None = None, bits: int | None = None
     ) -> None:
         """Take either `epsilon`, or the integers `other` and `bits` themselves."""
+        k = whole(k, "k")
         if k < 2:
             raise DesignError(f"k-ary randomized response needs at least 2 categories, not {k}", k=k)
         if epsilon is not None:
@@ -60,6 +61,7 @@ class KRR(Channel):
             other, bits = chosen.other, chosen.bits
         if other is None or bits is None:
             raise DesignError("KRR needs an epsilon (or the integers other= and bits=)")
+        other, bits = whole(other, "other"), whole(bits, "bits")
         if bits not in WIDTHS:
             raise DesignError(f"draws have 16 or 32 bits, not {bits}", bits=bits)
         keep = (1 << bits) - (k - 1) * other
@@ -163,18 +165,17 @@ class KRR(Channel):
         return [*others, ((k - 1) * b, 1 << self.bits, truth)]
 
     def _outcome(self, codes: NDArray[np.integer], draws: NDArray[np.unsignedinteger], out: NDArray[Any]) -> None:
-        k, word = self.inputs, draws.dtype.type
-        np.floor_divide(draws, word(self.other), out=draws)
-        np.minimum(draws, word(k - 1), out=draws)
-        # truth + 1 + offset is below 2k + 1: add in a type that holds it, then subtract k once where it is due. The
-        # subtraction wraps below zero to a huge number, so the smaller of the two is the remainder: no branch.
-        wide = out if 2 * k <= np.iinfo(out.dtype).max else np.empty(len(out), dtype=np.uint64)
-        wide[:] = draws
-        wide += codes.astype(wide.dtype, copy=False)
-        wide += wide.dtype.type(1)
-        np.minimum(wide, wide - wide.dtype.type(k), out=wide)
-        if wide is not out:
-            out[:] = wide
+        # truth + 1 + offset is at most 2k - 1: work in the narrowest type that holds it and every quotient u // b.
+        k = self.inputs
+        kind = np.min_scalar_type(max(2 * k, (1 << self.bits) // self.other))
+        np.floor_divide(draws, draws.dtype.type(self.other), out=draws)
+        wide = draws.astype(kind)
+        # Between two arrays NumPy's minimum is vectorised; with a number it is ten times slower.
+        np.minimum(wide, np.full_like(wide, k - 1), out=wide)
+        wide += codes.astype(kind, copy=False)
+        wide += kind.type(1)
+        # Subtract k where it is due: elsewhere that wraps below zero to a huge number, so the smaller is the remainder.
+        np.minimum(wide, wide - kind.type(k), out=out, casting="unsafe")
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "krr", ...} with the three integers it consists of."""

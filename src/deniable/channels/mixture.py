@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.base import Channel
-from deniable.channels.weights import WIDTHS, round_column, stated
+from deniable.channels.weights import WIDTHS, round_column, stated, whole
 from deniable.domain import listed
 from deniable.errors import ProbabilityError, SingularChannelError
 
@@ -48,7 +48,9 @@ class Mixture(Channel):
     @classmethod
     def from_weights(cls, keep: int, fakes: Sequence[int], bits: int) -> Mixture:
         """Take integers: of 2^bits draws, `keep` keep the truth and fakes[v] report the fake v."""
-        counts = [int(keep), *(int(weight) for weight in fakes)]
+        counts = [whole(keep, "keep"), *(whole(weight, "a fake's weight") for weight in fakes)]
+        if len(counts) < 3:
+            raise ProbabilityError(f"fakes need at least 2 categories, not {len(counts) - 1}")
         if bits not in WIDTHS or min(counts) < 0 or sum(counts) != 1 << bits:
             raise ProbabilityError(
                 f"keep and fakes must be integers from 0 that sum to 2^{bits} = {1 << bits} (16 or 32 bits); "
@@ -78,8 +80,9 @@ class Mixture(Channel):
 
     @property
     def fakes(self) -> NDArray[np.float64]:
-        """T, the distribution of a fake."""
-        return self._noise / self._noise.sum()
+        """T, the distribution of a fake; even where nothing is ever faked (keep = 1)."""
+        noise = self._noise if self._noise.any() else np.ones(self.inputs)
+        return noise / noise.sum()
 
     @cached_property
     def ratio(self) -> Fraction | float:

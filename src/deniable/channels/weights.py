@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -35,6 +36,20 @@ def stated(value: Any, what: str) -> Fraction:
     if not 0 <= number <= 1:
         raise ProbabilityError(f"{what} must lie between 0 and 1, not {value!r}", value=value)
     return number
+
+
+def whole(value: Any, what: str) -> int:
+    """Read a whole number: 3.0, "3" and True are none, and NumPy's integers (which overflow) become Python's.
+
+    >>> whole(np.int64(3), "k")
+    3
+    """
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)
+    except TypeError:
+        pass
+    raise ProbabilityError(f"{what} must be a whole number, not {value!r}", value=value)
 
 
 def largest_ratio(rows: Sequence[Sequence[Fraction | int]]) -> Fraction | float:

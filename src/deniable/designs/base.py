@@ -23,11 +23,12 @@ from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.designs.observation import Observation
 from deniable.designs.reports import Reports, Tallies
-from deniable.domain import Domain, listed
+from deniable.domain import Domain, counted, listed
 from deniable.errors import DesignError, InputError
 from deniable.privacy.epsilon import compose, epsilon_of
 from deniable.privacy.statement import Statement
 from deniable.randomness import SECURE, Source
+from deniable.results import backend_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -110,18 +111,18 @@ class Design:
 
     def describe(self) -> Statement:
         """Say in words what a respondent is asked and what the whole report can tell about them."""
-        sizes = {len(ballot) for ballot in self.ballots}
-        count = str(min(sizes)) if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)}"
+        fewest, most = min(map(len, self.ballots)), max(map(len, self.ballots))
+        count = counted(most, "question") if fewest == most else f"{fewest} to {most} questions"
         drawn = (
-            f"Each respondent's own device draws one of {len(self.ballots)} ballots, independently of the answers, and "
-            f"answers its {count} question(s)"
+            f"Each respondent's own device draws one of {len(self.ballots)} ballots, whatever the answers are, and each "
+            f"ballot asks {count}, out of"
             if len(self.ballots) > 1
-            else f"Each respondent answers {count} question(s)"
+            else f"Each respondent answers {count}:"
         )
         return Statement(
             self.ratio,
             (
-                f"{type(self).__name__} design over {', '.join(self.domain)}. {drawn}: {self._listed_questions()}.",
+                f"{type(self).__name__} design over {', '.join(self.domain)}. {drawn} {self._listed_questions()}.",
                 "Columns declared public travel in clear and are outside this statement.",
             ),
         )
@@ -137,7 +138,8 @@ class Design:
         `source` is for simulations; leave it alone otherwise.
         """
         public = public_columns(frame, keep, self.domain)
-        return Reports.of_codes(self, *self.randomize_codes(self.domain.encode(frame), source=source), public)
+        drawn, answers = self.randomize_codes(self.domain.encode(frame), source=source)
+        return Reports.of_codes(self, drawn, answers, public, backend_of(frame))
 
     def randomize_codes(
         self, codes: NDArray[np.integer], *, source: Source = SECURE
@@ -277,8 +279,8 @@ class Design:
 
     def __repr__(self) -> str:
         return (
-            f"<{type(self).__name__} over {', '.join(self.domain)}: {len(self.questions)} questions, "
-            f"{len(self.ballots)} ballot(s), epsilon {self.epsilon:.6g} a respondent>"
+            f"<{type(self).__name__} over {', '.join(self.domain)}: {counted(len(self.questions), 'question')}, "
+            f"{counted(len(self.ballots), 'ballot')}, epsilon {self.epsilon:.6g} a respondent>"
         )
 
     def audit_cases(self) -> tuple[int, Callable[[NDArray[np.integer]], NDArray[np.integer]]]:

@@ -22,7 +22,7 @@ class Independent(Design):
 
     >>> design = Independent({"sex": ["F", "M"], "smokes": ["no", "yes"]}, epsilon=1.0)
     >>> design
-    <Independent over sex, smokes: 2 questions, 1 ballot(s), epsilon 0.999936 a respondent>
+    <Independent over sex, smokes: 2 questions, 1 ballot, epsilon 0.999936 a respondent>
     """
 
     kind = "independent"

@@ -78,13 +78,13 @@ class Observation:
         object.__setattr__(self, "domain", domain)
         object.__setattr__(self, "channel", channel)
         object.__setattr__(self, "counts", array.reshape(channel.output_shape))
-        object.__setattr__(self, "population", int(array.sum()) if population is None else int(population))
+        object.__setattr__(self, "population", round(float(array.sum())) if population is None else int(population))
         object.__setattr__(self, "label", label)
 
     @property
     def n(self) -> int:
         """How many reports were counted."""
-        return int(self.counts.sum())
+        return round(float(self.counts.sum()))  # weighted counts may sum to 999.9999999
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -115,8 +115,10 @@ class Observation:
             axes = [i for i, v in enumerate(variables) if v.name in wanted]
             smaller = factor.collapse(shape, axes)
             if smaller is not None and len(asked) < len(variables):
-                split = counts.reshape((*counts.shape[:axis], *shape, *counts.shape[axis + 1 :]))
-                summed = split.sum(axis=tuple(axis + i for i in range(len(shape)) if i not in axes))
+                # A channel in blocks reports (block, answer): its blocks are an axis before those of the answer.
+                blocks = factor.outputs // prod(shape)
+                split = counts.reshape((*counts.shape[:axis], blocks, *shape, *counts.shape[axis + 1 :]))
+                summed = split.sum(axis=tuple(axis + 1 + i for i in range(len(shape)) if i not in axes))
                 counts = summed.reshape((*counts.shape[:axis], smaller.outputs, *counts.shape[axis + 1 :]))
             kept.insert(0, (factor, variables) if smaller is None else (smaller, asked))
         if not kept:

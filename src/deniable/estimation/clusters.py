@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 
 
 def dependence(joint: Estimate) -> float:
-    """Cramer's V of an estimated pair of attributes, less what noise alone would show.
+    """Cramer's V of an estimated pair of attributes, less what noise alone could show.
 
-    The squared distance from independence that noise adds is, to first order, the sum of variance / expected share over
-    the cells that an interaction can use: (r - 1)(c - 1) of the r c. It is subtracted before the root is taken.
+    Noise adds to phi^2 = V^2 (min(r, c) - 1) a sum of variance / expected share over the cells that an interaction can
+    use, df = (r - 1)(c - 1) of the r c. That sum varies like chi-square with df degrees of freedom, so its mean plus two
+    standard deviations is subtracted before the root is taken.
     """
     rows, columns = joint.table.shape
     observed = cramers_v(joint.table) ** 2 * (min(rows, columns) - 1)
@@ -44,7 +45,8 @@ def dependence(joint: Estimate) -> float:
     # share.
     floor = 0.01 / expected.size
     noise = float((joint.dispersion.variances / np.maximum(expected, floor)).sum())
-    noise *= (rows - 1) * (columns - 1) / (rows * columns)
+    df = (rows - 1) * (columns - 1)
+    noise *= df / (rows * columns) * (1 + 2 * (2 / df) ** 0.5)
     return float(np.sqrt(max(0.0, observed - noise) / (min(rows, columns) - 1)))
 
 

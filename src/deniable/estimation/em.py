@@ -138,12 +138,14 @@ def _squarem(
     v = second - first - r
     length = float(np.sqrt((v**2).sum()))
     alpha = max(1.0, float(np.sqrt((r**2).sum())) / length) if length > 0 else 1.0
-    # Far extrapolations may overshoot: halve the excess over a plain double step until the likelihood does not fall.
+    # Far extrapolations may overshoot: halve the excess over a plain double step until the likelihood holds. It may
+    # fall by a nat while more than that is left to gain: leaps that never lose are short, and take far longer.
+    allowed = min(1.0, at_first.gap)
     while alpha > 1.01:
         leap = np.maximum(pi + 2 * alpha * r + alpha**2 * v, _FLOOR * second)
         leap /= leap.sum()
         at_leap = step(leap)
-        if at_leap.loglik >= at_first.loglik:
+        if at_leap.loglik >= at_first.loglik - allowed:
             return leap, at_leap
         alpha = (alpha + 1) / 2
     return second, step(second)

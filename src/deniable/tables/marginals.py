@@ -7,10 +7,34 @@ from itertools import combinations
 from operator import mul
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
+    from deniable.domain import Domain
     from deniable.tables.table import Table
+
+
+def summed(values: NDArray[np.float64], domain: Domain, part: Domain) -> NDArray[np.float64]:
+    """Sum an array over the cells of `domain` down to those of `part`; axes behind the cells are carried along.
+
+    What `Table.project` does for one table, this does for a whole batch of them.
+    """
+    axes = domain.axes(part)
+    others = tuple(axis for axis in range(len(domain)) if axis not in axes)
+    behind = range(len(axes), values.ndim - len(others))
+    return np.transpose(values.sum(axis=others), [*np.argsort(np.argsort(axes)).tolist(), *behind])
+
+
+def spread(values: NDArray[np.float64], part: Domain, domain: Domain) -> NDArray[np.float64]:
+    """View an array over the cells of `part` with the axes of a larger `domain`: the transpose of `summed`."""
+    order = [part.names.index(name) for name in domain if name in part]
+    behind = values.shape[len(part) :]
+    ordered = np.transpose(values, [*order, *range(len(part), values.ndim)])
+    return ordered.reshape([len(v) if v.name in part else 1 for v in domain.values()] + list(behind))
 
 
 def marginals(table: Table, k: int) -> Iterator[Table]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from deniable.domain import Category, Domain, listed
 from deniable.errors import DesignError, InputError
-from deniable.results import backend_of, frame_of, html_table, pyplot, text_table
+from deniable.results import backend_of, beside, frame_of, html_table, pyplot, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -160,10 +160,10 @@ class Table:
 
     def to_frame(self) -> Any:
         """Write the table as a data frame with a column an attribute and one of values."""
-        return frame_of({**self.cells(), "value": self.values.ravel()}, self.backend)
+        return frame_of(beside(self.cells(), {"value": self.values.ravel()}), self.backend)
 
     def _columns(self) -> dict[str, list[Any]]:
-        return {**self.cells(), "value": self.values.ravel().tolist()}
+        return beside(self.cells(), {"value": self.values.ravel().tolist()})
 
     def __str__(self) -> str:
         return text_table(self._columns())

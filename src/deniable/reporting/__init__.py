@@ -1,0 +1,1 @@
+"""Charts as SVG, and the report as one HTML file."""

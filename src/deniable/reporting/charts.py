@@ -1,0 +1,84 @@
+"""Estimates drawn as SVG text: the same numbers give the same bytes, and a page can hold many of them.
+
+A figure is made without pyplot, so no window, backend or "current figure" of the caller is touched.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from deniable.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from deniable.estimation.estimate import Estimate
+    from deniable.tables.table import Table
+
+_WIDTH = 4.4  # inches: narrow enough that the labels can still be read when a phone shrinks it
+_ROW = 0.34  # inches a cell
+_AROUND = 1.25  # inches for the axis and the legend
+_SETTINGS: dict[Any, Any] = {
+    "svg.fonttype": "none",  # text stays text: it can be searched, read aloud, and takes a fraction of the bytes
+    "svg.hashsalt": "deniable",  # otherwise names inside the file are random
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
+    "text.parse_math": False,  # a category may have dollar signs in it
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+
+
+def chart(estimate: Estimate, *, truth: Table | None = None, level: float = 0.95, name: str = "chart") -> str:
+    """Draw an estimate with its intervals, and the truth where it is known, as an `<svg>` element.
+
+    Args:
+        estimate: what to draw.
+        truth: a table over (at least) the estimate's attributes, in a simulation or a demonstration.
+        level: the coverage of the intervals.
+        name: put before every identifier inside the SVG; charts on one page need different names.
+    """
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError(
+            "charts need matplotlib, which is not installed: pip install 'deniable[plot]'", extra="plot"
+        ) from None
+    # Starting from the library's own defaults: a user's matplotlibrc must not change a report.
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_SETTINGS)
+        figure = Figure(figsize=(_WIDTH, _AROUND + _ROW * estimate.values.size), layout="constrained")
+        ax = estimate.plot(figure.add_subplot(), truth=truth, level=level)
+        ax.get_legend().remove()
+        ax.tick_params(axis="y", length=0)
+        ax.xaxis.set_major_formatter("{x:.0%}")
+        figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+        drawn = StringIO()
+        figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None}, transparent=False)
+    return _inline(drawn.getvalue(), describe(estimate, truth, level), name)
+
+
+def describe(estimate: Estimate, truth: Table | None = None, level: float = 0.95) -> str:
+    """Say in one sentence what a chart shows: for those who hear it instead of seeing it."""
+    shown = f"Estimated shares of {', '.join(estimate.attributes)} with {level:.0%} intervals"
+    return f"{shown}, and the true shares." if truth is not None else f"{shown}."
+
+
+def _inline(svg: str, label: str, name: str) -> str:
+    """Turn matplotlib's file into an element that can stand in a page: no prologue, its own names, a description."""
+    body = svg[svg.index("<svg") :].strip()
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    # A style sheet inside an inline SVG would hold for the whole page: say the same on the element itself.
+    body = re.sub(r"<defs>\s*<style[^>]*>.*?</style>\s*</defs>", "", body, flags=re.DOTALL)
+    # matplotlib names every group; keep what something refers to, and number it so that the names are stable.
+    referred = dict.fromkeys(re.findall(r'(?:href="#|url\(#)([^")]+)', body))
+    names = {old: f"{name}-{number}" for number, old in enumerate(referred)}
+    body = re.sub(r' id="([^"]*)"', lambda m: f' id="{names[m[1]]}"' if m[1] in names else "", body)
+    body = re.sub(r'(href="#|url\(#)([^")]+)', lambda m: m[1] + names[m[2]], body)
+    style = "stroke-linejoin: round; stroke-linecap: butt"
+    body = body.replace("<svg", f'<svg role="img" aria-labelledby="{name}-title" style="{style}"', 1)
+    end = body.index(">") + 1
+    lines = f'{body[:end]}\n<title id="{name}-title">{escape(label)}</title>{body[end:]}'.splitlines()
+    return "".join(f"{line.rstrip()}\n" for line in lines if line.strip())

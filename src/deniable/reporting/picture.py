@@ -1,0 +1,38 @@
+"""The README's picture, drawn anew: python -m deniable.reporting.picture docs/images/estimates.svg.
+
+Two thousand simulated people, asked in disguise whether they have evaded tax, and how they work. The same simulation is
+the README's example, so that the picture shows the numbers printed there.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from deniable.designs.joint import Joint
+from deniable.domain import Domain
+from deniable.estimation.estimator import estimate
+from deniable.randomness import Seeded
+from deniable.reporting.charts import chart
+from deniable.results import frame_of
+from deniable.tables.table import Table
+
+PEOPLE = {
+    "evaded": ["no"] * 1700 + ["yes"] * 300,
+    "work": ["employed"] * 1500 + ["own business"] * 200 + ["employed"] * 140 + ["own business"] * 160,
+}
+DOMAIN = Domain({"evaded": ["no", "yes"], "work": ["employed", "own business"]})
+EPSILON = 1.5
+SEED = 7
+
+
+def picture() -> str:
+    """Draw the simulation as an SVG file's text."""
+    people = frame_of(PEOPLE)
+    reports = Joint(DOMAIN, epsilon=EPSILON).randomize(people, source=Seeded(SEED))
+    drawn = chart(estimate(reports, DOMAIN.names), truth=Table.count(people, DOMAIN), name="estimates")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{drawn}'
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(picture(), encoding="utf-8")

@@ -1,0 +1,72 @@
+"""`deniable bench` finds benchmarks by their modules and passes their verdict on."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from deniable.cli import bench
+from deniable.cli.app import app
+
+GOOD = '"""Fast enough."""\n\n\ndef main():\n    print("a table")\n    return 0\n'
+
+
+@pytest.fixture
+def room(tmp_path, monkeypatch):
+    """An importable package of made-up benchmarks, in the place of the real one."""
+    folder = tmp_path / "made_up_bench"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "good.py").write_text(GOOD, encoding="utf-8")
+    (folder / "helper.py").write_text('"""Not a benchmark: it has no main."""\n', encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(bench, "ROOM", "made_up_bench")
+    yield folder
+    for name in [name for name in sys.modules if name.startswith("made_up_bench")]:
+        del sys.modules[name]
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["bench", *arguments])
+
+
+def test_benchmarks_are_listed_with_their_first_line(room):
+    result = run()
+    assert result.output.split() == ["good", "Fast", "enough."]
+    assert result.exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["good", "all"])
+def test_a_benchmark_is_run(room, name):
+    result = run(name)
+    assert "a table" in result.output
+    assert result.exit_code == 0
+
+
+def test_one_that_falls_short_fails_all_but_stops_none(room):
+    (room / "bad.py").write_text(GOOD.replace("return 0", "return 1"), encoding="utf-8")
+    result = run("all")
+    assert result.output.count("a table") == 2
+    assert result.exit_code == 1
+    assert run("good").exit_code == 0
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones(room):
+    result = run("speed")
+    assert result.exit_code == 3
+    assert "choose from all, good" in result.stderr
+
+
+def test_a_missing_peer_names_the_command(room):
+    (room / "good.py").write_text("import no_such_peer\n", encoding="utf-8")
+    result = run("all")
+    assert result.exit_code == 7
+    assert "no_such_peer" in result.stderr
+    assert "make bench" in result.stderr
+
+
+def test_an_installation_without_benchmarks_says_so(monkeypatch):
+    monkeypatch.setattr(bench, "ROOM", "deniable.no_such_room")
+    assert run().output == "There are no benchmarks in this installation.\n"

@@ -1,0 +1,129 @@
+"""The demonstration: what it prints is what it says, and the report is whole."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from deniable.cli import demo
+from deniable.cli.app import app
+from deniable.datasets import fair
+from deniable.designs.views import Views
+from deniable.privacy.statement import Statement
+from deniable.randomness import Seeded
+from deniable.tables.table import Table
+
+SHARE = r"(-?\d+\.\d)%"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["demo", *map(str, arguments)], env={"COLUMNS": "200"})
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    """One run with the noise fixed: the command itself has no seed, and must not have one."""
+    folder = tmp_path_factory.mktemp("demo")
+    patch = pytest.MonkeyPatch()
+    original, source = Views.randomize, Seeded(7)
+    patch.setattr(Views, "randomize", lambda self, frame: original(self, frame, source=source))
+    with patch.context():
+        outcome = run("--output", folder / "new" / "place")
+    patch.undo()
+    assert outcome.exit_code == 0, outcome.output
+    return outcome, folder / "new" / "place" / "report.html"
+
+
+def rows(output, columns):
+    """The printed rows: so many labels, then truth, estimate, interval and verdict."""
+    shares = rf"{SHARE}\s+{SHARE}\s+{SHARE} to {SHARE}"
+    line = re.compile(r"^\s*" + r"(\w+)\s+" * columns + rf"{shares}\s+(yes|no)\s*$", re.MULTILINE)
+    return [(m[:columns], [float(x) / 100 for x in m[columns:-1]], m[-1]) for m in line.findall(output)]
+
+
+def test_the_steps_are_numbered_through(result):
+    steps = [int(number) for number in re.findall(r"^(\d)\. ", result[0].output, re.MULTILINE)]
+    assert steps == list(range(1, 8))
+
+
+def test_the_promise_is_the_design_s(result):
+    design = Views(fair()[1], k=2, epsilon=2.0)
+    assert all(line in result[0].output for line in Statement(design.ratio).lines())
+
+
+def test_the_disguise_is_described_with_its_own_integers(result):
+    true, other, draws = map(int, re.search(r"exact: (\d+) and (\d+) of (\d+)", result[0].output).groups())
+    channel = Views(fair()[1], k=2, epsilon=2.0).questions[0].channel
+    assert (true, other, draws) == (channel.keep, channel.other, 2**channel.bits)
+
+
+def test_estimates_stand_beside_the_truth(result):
+    frame, domain = fair()
+    truth = Table.count(frame, domain).normalize()
+    one_way = [row for row in rows(result[0].output, 2) if row[0][0] in domain]
+    assert [row[0] for row in one_way] == [(name, c) for name, v in domain.items() for c in v.categories]
+    for (name, category), (true, value, low, high), held in one_way:
+        assert true == pytest.approx(truth.project(name).at(**{name: category}), abs=5e-4)
+        assert low < value < high
+        assert abs(value - true) < 0.1  # standard error .013: seven of them
+        assert held == ("yes" if low <= true <= high else "no")
+
+
+def test_the_pair_is_shown_with_how_many_truths_are_held(result):
+    output = result[0].output.partition("6. And how")[2]
+    cells = rows(output, 2)
+    assert [cell[0] for cell in cells] == [("no", "unhappy"), ("no", "happy"), ("yes", "unhappy"), ("yes", "happy")]
+    assert sum(cell[1][0] for cell in cells) == pytest.approx(1, abs=0.002)
+    held, of = map(int, re.search(r"hold (\d) of the (\d) true values", output).groups())
+    assert of == 4
+    assert held == sum(cell[2] == "yes" for cell in cells)
+
+
+def test_only_reports_are_shown_never_a_truth(result):
+    shown = re.findall(r"^\s*(\w+) and (\w+)\s+\1: \w+, \2: \w+\s*$", result[0].output, re.MULTILINE)
+    assert len(shown) == demo._SHOWN
+
+
+def test_there_are_no_colours_where_there_is_no_terminal(result):
+    assert "\x1b" not in result[0].output
+
+
+def test_the_report_is_where_it_says(result):
+    outcome, path = result
+    assert path.is_file()
+    assert outcome.output.rstrip().endswith(str(path))
+
+
+@pytest.fixture
+def without_report(monkeypatch):
+    """Only what is printed: drawing the charts is what takes the time."""
+    monkeypatch.setattr(demo, "write_report", lambda path, *_args, **_options: path)
+
+
+def test_the_noise_is_new_in_every_run(without_report):
+    first, second = (rows(run().output, 2) for _ in range(2))
+    assert first
+    assert first != second  # equal with probability below 1e-12: a dozen estimates, each to a tenth of a percent
+
+
+def test_the_default_place_is_under_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run().exit_code == 0
+    assert (tmp_path / "deniable-demo" / "report.html").is_file()
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf"])
+def test_an_impossible_epsilon_is_refused_in_words(epsilon, tmp_path):
+    result = run("--epsilon", epsilon, "--output", tmp_path)
+    assert result.exit_code == 4
+    assert "epsilon" in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_less_privacy_gives_narrower_intervals(without_report):
+    def width(epsilon):
+        return sum(high - low for _, (_, _, low, high), _ in rows(run("--epsilon", epsilon).output, 2))
+
+    assert width(1) > 2 * width(4) > 0

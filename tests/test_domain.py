@@ -1,0 +1,131 @@
+"""Names, categories, codes, and what a user reads when the data does not fit."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import deniable as dn
+from deniable.errors import (
+    DesignError,
+    MissingColumnError,
+    MissingValueError,
+    UnknownAttributeError,
+    UnknownCategoryError,
+)
+
+DOMAIN = dn.Domain({"sex": ["F", "M"], "kids": [0, 1, 2], "owns": [False, True]})
+COLUMNS = {"sex": ["M", "F", "M"], "kids": [2, 0, 1], "owns": [True, False, True], "other": [1.5, 2.5, 3.5]}
+CODES = [[1, 2, 1], [0, 0, 0], [1, 1, 1]]
+LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_any_data_frame_is_encoded_and_extra_columns_are_ignored(library):
+    codes = DOMAIN.encode(LIBRARIES[library](COLUMNS))
+    assert codes.tolist() == CODES
+    assert codes.dtype == np.uint8
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_codes_decode_to_what_they_came_from(library):
+    codes = DOMAIN.encode(LIBRARIES[library](COLUMNS))
+    assert {name: column.to_pylist() for name, column in DOMAIN.decode(codes).items()} == {
+        name: COLUMNS[name] for name in DOMAIN
+    }
+
+
+def test_categoricals_chunks_and_wider_integers_are_understood():
+    domain = dn.Domain({"sex": ["F", "M"]})
+    assert domain.encode(pd.DataFrame({"sex": pd.Categorical(["M", "F"])})).ravel().tolist() == [1, 0]
+    assert domain.encode(pl.DataFrame({"sex": pl.Series(["M", "F"], dtype=pl.Categorical)})).ravel().tolist() == [1, 0]
+    chunked = pa.table({"sex": pa.chunked_array([["M"], ["F", "M"]])})
+    assert domain.encode(chunked).ravel().tolist() == [1, 0, 1]
+    small = pa.table({"kids": pa.array([2, 0], pa.int8())})
+    assert dn.Domain({"kids": [0, 1, 2]}).encode(small).ravel().tolist() == [2, 0]
+    floats = pd.DataFrame({"kids": [2.0, 0.0]})
+    assert dn.Domain({"kids": [0, 1, 2]}).encode(floats).ravel().tolist() == [2, 0]
+
+
+def test_more_than_256_categories_get_wider_codes():
+    domain = dn.Domain({"zip": range(1000)})
+    codes = domain.encode(pa.table({"zip": [0, 999, 256]}))
+    assert codes.dtype == np.uint16
+    assert codes.ravel().tolist() == [0, 999, 256]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_an_unknown_category_names_column_value_rows_and_the_known_ones(library):
+    frame = LIBRARIES[library]({**COLUMNS, "sex": ["M", "X", "X"]})
+    with pytest.raises(UnknownCategoryError, match=r"column 'sex' holds 'X' \(2 rows\).*'F', 'M'") as caught:
+        DOMAIN.encode(frame)
+    assert (caught.value.attribute, caught.value.value, caught.value.rows) == ("sex", "X", 2)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_missing_value_names_column_and_rows_and_the_way_out(library):
+    frame = LIBRARIES[library]({**COLUMNS, "sex": ["M", None, "F"]})
+    with pytest.raises(MissingValueError, match=r"'sex' has 1 missing values in 3 rows.*prefer not to say"):
+        DOMAIN.encode(frame)
+
+
+def test_not_a_number_counts_as_missing():
+    domain = dn.Domain({"kids": [0, 1]})
+    for frame in (pd.DataFrame({"kids": [0.0, float("nan")]}), pl.DataFrame({"kids": [0.0, float("nan")]})):
+        with pytest.raises(MissingValueError, match="1 missing"):
+            domain.encode(frame)
+
+
+def test_a_missing_column_names_what_is_there():
+    with pytest.raises(MissingColumnError, match=r"no column 'owns'; its columns are 'sex', 'kids'"):
+        DOMAIN.encode(pa.table({"sex": ["F"], "kids": [0]}))
+
+
+@pytest.mark.parametrize("values", [["1", "2"], [dt.date(2020, 1, 1)] * 2, [0.5, 1.0]])
+def test_values_of_another_type_are_unknown_categories_not_crashes(values):
+    with pytest.raises(UnknownCategoryError, match="'kids' holds"):
+        dn.Domain({"kids": [1, 2]}).encode(pa.table({"kids": values}))
+
+
+@pytest.mark.parametrize(
+    ("categories", "message"),
+    [
+        (["only"], "at least two"),
+        (["a", "a"], "more than once"),
+        (["a", 1], "all texts"),
+        ([None, "a"], "all texts"),
+    ],
+)
+def test_bad_categories_are_refused(categories, message):
+    with pytest.raises(DesignError, match=message):
+        dn.Domain({"x": categories})
+
+
+def test_bad_names_are_refused():
+    with pytest.raises(DesignError, match="at least one attribute"):
+        dn.Domain({})
+    with pytest.raises(DesignError, match="non-empty"):
+        dn.Domain({"": ["a", "b"]})
+    with pytest.raises(DesignError, match="must differ"):
+        dn.Domain([dn.Variable("x", ("a", "b")), dn.Variable("x", ("a", "b"))])
+    with pytest.raises(DesignError, match="named twice"):
+        DOMAIN.project(["sex", "sex"])
+
+
+def test_an_unknown_attribute_lists_the_known_ones():
+    with pytest.raises(UnknownAttributeError, match=r"no attribute 'age'; the domain has 'sex', 'kids', 'owns'"):
+        DOMAIN.project(["age"])
+
+
+def test_order_matters_to_equality():
+    assert dn.Domain({"a": [0, 1], "b": [0, 1]}) != dn.Domain({"b": [0, 1], "a": [0, 1]})
+    assert DOMAIN.project(["kids", "sex"]).names == ("kids", "sex")
+    assert hash(dn.Domain({"a": [0, 1]})) == hash(dn.Domain({"a": [0, 1]}))
+
+
+def test_long_lists_are_cut_in_messages():
+    with pytest.raises(UnknownCategoryError, match="and 988 more"):
+        dn.Domain({"zip": range(1000)})["zip"].code(-1)
