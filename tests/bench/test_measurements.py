@@ -1,0 +1,135 @@
+"""Each measurement runs on small sizes and says what it must. How fast it is depends on the machine."""
+
+import importlib
+import pkgutil
+import time
+
+import numpy as np
+import pytest
+
+import deniable.bench
+from deniable.bench import Claim, Outcome, em, joint, peak_memory, randomize, side_by_side
+from deniable.channels.krr import KRR
+from deniable.domain import Domain
+from deniable.errors import MissingExtraError
+
+
+def test_every_measurement_can_be_found_and_run_by_name():
+    names = [module.name for module in pkgutil.iter_modules(deniable.bench.__path__)]
+    assert set(names) >= {"em", "joint", "randomize"}
+    for name in names:
+        assert callable(importlib.import_module(f"deniable.bench.{name}").main)
+
+
+def test_a_claim_is_kept_on_its_side_of_the_bound():
+    assert Claim("speed", 11.0, 10).met
+    assert not Claim("speed", 9.0, 10).met
+    assert Claim("memory", 9.0, 10, "MB", at_most=True).met
+    assert not Claim("memory", 11.0, 10, "MB", at_most=True).met
+
+
+def test_an_outcome_prints_requirements_beside_measurements(capsys):
+    kept = Outcome("title", {"by": ["a"], "rate": [1.0]}, [Claim("speed", 11.0, 10)], ["a remark"])
+    missed = Outcome("title", {"by": ["a"], "rate": [1.0]}, [Claim("speed", 11.0, 10), Claim("more", 9.0, 10)])
+    assert kept.show() == 0
+    printed = capsys.readouterr().out
+    for text in ("title", ">= 10 x", "11 x", "yes", "a remark"):
+        assert text in printed
+    assert missed.show() == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def test_tasks_take_turns():
+    order = []
+    best = side_by_side({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, repeats=3)
+    assert order == ["a", "b"] * 3
+    assert set(best) == {"a", "b"}
+
+
+def test_waiting_is_not_counted_as_work():
+    assert side_by_side({"sleep": lambda: time.sleep(0.2)}, repeats=1)["sleep"] < 0.1
+
+
+def test_peak_memory_counts_what_was_held_at_once():
+    peak = peak_memory(lambda: [np.zeros(1 << 20, dtype=np.uint8) for _ in range(3)])
+    assert 3 << 20 <= peak < 4 << 20
+
+
+def test_randomize_measures_every_contender():
+    found = randomize.measure(5000, repeats=1, rivals=False)
+    assert list(found.rows["k"]) == [4] * 4 + [64] * 4
+    assert list(found.rows["by"][:4]) == ["deniable", "keystream alone", "plain NumPy", "NumPy in 8 bits"]
+    assert [claim.what for claim in found.claims] == [
+        "k=4: rate over plain NumPy",
+        "k=4: memory beyond input and output",
+        "k=64: rate over plain NumPy",
+        "k=64: memory beyond input and output",
+    ]
+    assert [claim.required for claim in found.claims] == [10, 16, 5, 16]
+    assert all(claim.met for claim in found.claims if claim.at_most)
+
+
+@pytest.mark.parametrize("rival", [randomize.plain_numpy, randomize.narrow_numpy])
+@pytest.mark.parametrize("k", [2, 4, 64])
+def test_what_it_is_compared_with_does_the_same_thing(rival, k):
+    n = 200_000
+    for truth in (0, k - 1):
+        reports = rival(np.full(n, truth, dtype=np.uint8), k, np.random.default_rng(3))
+        shares = np.bincount(reports, minlength=k) / n
+        expected = KRR(k, epsilon=1.0).matrix()[:, truth]
+        assert np.abs(shares - expected).max() < 6 * np.sqrt(0.25 / n)
+
+
+def test_randomize_disguises_in_little_memory():
+    codes = np.zeros(3_000_000, dtype=np.uint8)
+    for k in (4, 64, 200):
+        assert peak_memory(lambda k=k: KRR(k, epsilon=1.0).randomize(codes)) - len(codes) < 4 << 20
+
+
+def test_joint_measures_inverse_variances_and_the_explicit_matrix():
+    found = joint.measure(((3,) * 3, (2, 3)), (2,) * 4, repeats=1)
+    assert list(found.rows["table"]) == ["3^3"] * 2 + ["2 x 3"] * 2 + ["2^4"] * 4
+    assert [claim.required for claim in found.claims] == [6, 6, 1000, 1000]
+
+
+def test_joint_needs_few_tables_of_memory():
+    channel, reports = joint.product((2,) * 16)
+    for task in (channel.solve, channel.solve_squared, channel.apply):
+        assert peak_memory(lambda task=task: task(reports)) < 6 * reports.nbytes
+
+
+def test_both_ways_to_a_joint_table_agree():
+    channel, reports = joint.product((2, 3, 4, 2))
+    solved = np.linalg.solve(joint.explicit_matrix(channel), reports.ravel()).reshape(reports.shape)
+    np.testing.assert_allclose(channel.solve(reports), solved, atol=1e-12)
+
+
+def test_em_measures_both_designs_both_ways():
+    codes = np.random.default_rng(1).integers(0, [3, 2], size=(2000, 2))
+    domain = Domain({"a": range(3), "b": range(2)})
+    found = em.measure(codes, domain, "made", gap=1e-2)
+    assert list(found.rows["design"]) == ["one tuple"] * 2 + ["each attribute"] * 2
+    assert all(evaluations >= 1 for evaluations in found.rows["evaluations"])
+    assert [claim.required for claim in found.claims] == [50, 50]
+
+
+def test_em_has_records_without_the_data(monkeypatch):
+    def absent():
+        raise MissingExtraError("not installed")
+
+    monkeypatch.setattr(em, "adult", absent)
+    codes, domain, title = em.records()
+    assert codes.shape == (32_561, 2)
+    assert domain.shape == (16, 15)
+    assert "made" in title
+    assert (codes.max(axis=0) < domain.shape).all()
+
+
+def test_plain_em_is_stopped_and_its_ratio_called_a_lower_bound(monkeypatch):
+    monkeypatch.setattr(em, "FEWER", 1)
+    # Almost all reports of one category: plain EM creeps towards the corner.
+    codes = np.zeros((5000, 2), dtype=np.int64)
+    domain = Domain({"a": range(4), "b": range(3)})
+    found = em.measure(codes, domain, "made", gap=1e-6)
+    stopped = [by for by in found.rows["by"] if "stopped" in by]
+    assert len(stopped) == sum("lower bound" in claim.what for claim in found.claims) > 0
