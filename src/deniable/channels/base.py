@@ -230,7 +230,10 @@ class Channel(ABC):
             if part.max() >= self.inputs or (part.dtype.kind == "i" and part.min() < 0):
                 strangers = int(((flat < 0) | (flat >= self.inputs)).sum())
                 raise InputError(
-                    f"{strangers} codes lie outside 0 .. {self.inputs - 1}, the truths of {self.name}", rows=strangers
+                    f"{strangers} codes lie outside 0 .. {self.inputs - 1}, the truths of {self.name}. Encode the "
+                    "answers "
+                    f"with Domain.encode, or use a channel with more categories",
+                    rows=strangers,
                 )
             words = draws[: len(part)]
             stream.fill(words)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from deniable.channels.bitmask import Bitmask
 from deniable.channels.dense import Dense
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
@@ -27,8 +29,15 @@ def _mixture(keep: int, fakes: list[int], bits: int) -> Channel:
     return Mixture.from_weights(keep, fakes, bits)
 
 
+def _share(text: str) -> Fraction:
+    """Read "n/d" as `to_dict` writes it; an exponent or a thousand digits would be an attack on whoever reads it."""
+    if not re.fullmatch(r"\d{1,400}(/\d{1,400})?", str(text)):
+        raise ValueError(f"{str(text)[:40]!r} is not a fraction of whole numbers")
+    return Fraction(text)
+
+
 def _stated_mixture(shares: list[str]) -> Channel:
-    keep, *noise = [Fraction(share) for share in shares]
+    keep, *noise = [_share(share) for share in shares]
     if keep == 1:  # nothing is ever faked, so any T says the same
         return Mixture(keep, [Fraction(1, len(noise))] * len(noise))
     return Mixture(keep, [share / (1 - keep) for share in noise])
@@ -39,7 +48,14 @@ def _dense(name: str, columns: list[list[int]], bits: int) -> Channel:
 
 
 def _stated_dense(name: str, columns: list[list[str]]) -> Channel:
-    return Dense([[Fraction(share) for share in row] for row in zip(*columns, strict=True)], name=name)
+    return Dense([[_share(share) for share in row] for row in zip(*columns, strict=True)], name=name)
+
+
+def _bitmask(k: int, bit: dict[str, Any]) -> Channel:
+    coin = channel_from_dict(bit)
+    if not isinstance(coin, KRR):
+        raise TypeError(f"each bit goes through k-RR of two categories, not through {coin.name}")
+    return Bitmask(k, coin)
 
 
 def _kronecker(channels: list[dict[str, Any]]) -> Channel:
@@ -53,6 +69,7 @@ _READERS: dict[tuple[str, bool], Callable[..., Channel]] = {
     ("dense", True): _dense,
     ("dense", False): _stated_dense,
     ("kronecker", False): _kronecker,
+    ("bitmask", False): _bitmask,
 }
 
 

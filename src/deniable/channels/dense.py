@@ -163,8 +163,7 @@ class Dense(Channel):
     def executed(self) -> Dense:
         """The integers nearest to what was stated, at 32 bits."""
         if self.bits is None:
-            columns = [round_column(column, WIDTHS[-1], self.name) for column in self._columns]
-            return Dense.from_weights(weights_array(columns), WIDTHS[-1], name=self.name)
+            return self._rounded
         if self.ratio == float("inf"):
             raise NotExecutableError(
                 f"{self.name} has a zero weight, so some report would rule a truth out (epsilon is infinite); it is "
@@ -174,11 +173,21 @@ class Dense(Channel):
             )
         return self
 
+    @cached_property
+    def _rounded(self) -> Dense:
+        columns = [round_column(column, WIDTHS[-1], self.name) for column in self._columns]
+        made = Dense.from_weights(weights_array(columns), WIDTHS[-1], name=self.name)
+        made.categories = self.categories
+        return made
+
     def weights(self) -> NDArray[np.int64]:
         """The integers of the executed channel."""
-        run = self.executed()
-        whole = 1 << run.bits  # type: ignore[operator]
-        return weights_array([[int(share * whole) for share in column] for column in run._columns])
+        return self.executed()._weights.copy()
+
+    @cached_property
+    def _weights(self) -> NDArray[np.int64]:
+        whole = 1 << (self.bits or 0)
+        return weights_array([[int(share * whole) for share in column] for column in self._columns])
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "dense", ...}: integers when executed, else the stated probabilities, column by column."""

@@ -1,7 +1,8 @@
 """The classic survey devices: dice, cards and a friend's birthday, each as a named channel.
 
 Truth 1 is the sensitive category ("yes"), truth 0 the other. They are meant to be performed by hand, so they keep the
-probabilities they state; `randomize` runs integers within 2^-32 of them, and refuses a device with a zero.
+probabilities they state. `randomize` runs integers within 2^-32 of them (`.executed()`, whose epsilon is that of what
+runs), and refuses a device with a zero.
 """
 
 from __future__ import annotations

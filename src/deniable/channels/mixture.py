@@ -131,8 +131,10 @@ class Mixture(Channel):
 
     def executed(self) -> Mixture:
         """The integers nearest to what was stated, at 32 bits."""
-        if self.bits is not None and min(self._shares) > 0:
-            return self
+        return self if self.bits is not None and min(self._shares) > 0 else self._rounded
+
+    @cached_property
+    def _rounded(self) -> Mixture:
         counts = round_column(self._shares, WIDTHS[-1], self.name)
         return Mixture.from_weights(counts[0], counts[1:], WIDTHS[-1])
 

@@ -1,0 +1,68 @@
+"""What paired respondents sent, and how many pairs were completed.
+
+Who was paired with whom is in neither: it must stay unknown for the privacy statement to hold, and estimation needs no
+more than the number of pairs of which both answered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.designs.reports import Reports, Tallies
+from deniable.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deniable.designs.paired import Paired
+
+
+class PairedReports(Reports):
+    """Reports of a `Paired` design.
+
+    Attributes:
+        pairs: K, how many pairs both answered. Where only the even number N of people who were paired is known, of whom
+            n answered whoever their partner was, n (n - 1) / (2 (N - 1)) pairs are expected and serve as well. Plain
+            `Reports` of such a design know of no pairs, and get the (larger) errors of independent respondents.
+    """
+
+    pairs: float
+
+    def __init__(self, frame: Any, design: Paired, *, pairs: float) -> None:
+        """Read reports from a frame as `to_frame` writes it, and take the number of completed pairs."""
+        super().__init__(frame, design)
+        self.pairs = _checked(pairs, self.n)
+
+    @classmethod
+    def of_pairs(
+        cls, design: Paired, answers: NDArray[Any], pairs: float, public: Any = None, backend: str | None = None
+    ) -> PairedReports:
+        """Make reports of disguised codes."""
+        made = cls.of_codes(design, np.zeros(len(answers), dtype=np.uint8), answers, public, backend)
+        assert isinstance(made, PairedReports)
+        made.pairs = _checked(pairs, made.n)
+        return made
+
+    def _rows(self, rows: NDArray[np.int64]) -> Reports:
+        """Part of the reports. Any two respondents are equally likely to be a pair, so this many pairs are expected."""
+        part, made = super()._rows(rows), PairedReports.__new__(PairedReports)
+        made._set(part.design, part.ballots, part.answers, part.public, part.backend)
+        n, inside = self.n, len(rows)
+        made.pairs = self.pairs * inside * (inside - 1) / (n * (n - 1)) if n > 1 else 0.0
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class PairedTallies(Tallies):
+    """What `Paired.simulate` draws, and the number of pairs."""
+
+    pairs: float = 0.0
+
+
+def _checked(pairs: float, n: int) -> float:
+    if not 0 <= 2 * pairs <= n:
+        raise InputError(f"{n} reports cannot come from {pairs} completed pairs", pairs=pairs)
+    return pairs

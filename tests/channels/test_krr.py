@@ -1,0 +1,104 @@
+"""k-RR from a requested epsilon: integers that never spend more than was asked for."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deniable.channels.krr import KRR
+from deniable.errors import DesignError, PrecisionError, ProbabilityError, SingularChannelError
+from deniable.privacy.epsilon import exp_below
+
+categories = st.integers(2, 300)
+epsilons = st.floats(0.01, 8)
+
+
+def reachable(k, epsilon):
+    """Rounding b up by less than one takes less than k draws from the truth: is that certainly within 0.1%?"""
+    return k * (k + math.exp(epsilon)) / 2**32 <= 0.9e-3 * epsilon
+
+
+@given(categories, epsilons)
+def test_epsilon_is_at_most_what_was_asked_and_within_a_thousandth(k, epsilon):
+    try:
+        channel = KRR(k, epsilon)
+    except PrecisionError:
+        assert not reachable(k, epsilon)
+        return
+    assert 0.999 * epsilon <= channel.epsilon <= epsilon
+    # Rigorously, in fractions: a / b <= a lower bound of e^epsilon.
+    assert Fraction(channel.keep, channel.other) == channel.ratio <= exp_below(epsilon)
+    assert channel.keep + (k - 1) * channel.other == 2**channel.bits
+
+
+@given(categories, epsilons)
+def test_one_draw_less_for_the_others_would_spend_too_much(k, epsilon):
+    try:
+        channel = KRR(k, epsilon)
+    except PrecisionError:
+        return
+    if channel.other > 1:
+        assert KRR(k, other=channel.other - 1, bits=channel.bits).ratio > exp_below(epsilon)
+
+
+@given(categories, epsilons)
+def test_sixteen_bits_are_taken_whenever_they_suffice(k, epsilon):
+    other = math.ceil(2**16 / (exp_below(epsilon) + k - 1))
+    keep = 2**16 - (k - 1) * other
+    suffices = keep > other and KRR(k, other=other, bits=16).epsilon >= 0.999 * epsilon
+    if suffices:
+        assert KRR(k, epsilon) == KRR(k, other=other, bits=16)
+    elif reachable(k, epsilon):
+        assert KRR(k, epsilon).bits == 32
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 30), (4, 1e-12), (2**20, 1.0), (300, 25)])
+def test_an_epsilon_out_of_reach_is_refused_with_what_was_reached(k, epsilon):
+    with pytest.raises(PrecisionError, match=r"cannot meet epsilon .* Ask for fewer categories") as refusal:
+        KRR(k, epsilon)
+    assert refusal.value.requested == epsilon
+    assert refusal.value.reached is None or refusal.value.reached < epsilon
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, 2000])
+def test_an_epsilon_that_is_none_is_refused(epsilon):
+    with pytest.raises(DesignError, match=r"epsilon = .* cannot be used"):
+        KRR(4, epsilon)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "told"),
+    [
+        ({"k": 1, "epsilon": 1.0}, DesignError, "at least 2 categories, not 1"),
+        ({"k": 4.0, "epsilon": 1.0}, ProbabilityError, "k must be a whole number, not 4.0"),
+        ({"k": 4}, DesignError, "needs an epsilon"),
+        ({"k": 4, "other": 100}, DesignError, "needs an epsilon"),
+        ({"k": 4, "other": 100.0, "bits": 16}, ProbabilityError, "other must be a whole number, not 100.0"),
+        ({"k": 2, "other": True, "bits": 16}, ProbabilityError, "other must be a whole number, not True"),
+        ({"k": 4, "other": 100, "bits": 8}, DesignError, "16 or 32 bits, not 8"),
+        ({"k": 4, "other": 0, "bits": 16}, ProbabilityError, "leaves 65536 for the truth"),
+        ({"k": 3, "other": 32768, "bits": 16}, ProbabilityError, "leaves 0 for the truth"),
+        ({"k": 2, "other": 32768, "bits": 16}, SingularChannelError, "nothing can be recovered"),
+    ],
+)
+def test_impossible_arguments_are_refused_with_the_reason(arguments, error, told):
+    with pytest.raises(error, match=told):
+        KRR(**arguments)
+
+
+def test_numpys_integers_are_as_good_as_pythons():
+    # They used to survive inside, where they overflow, hash differently and are not JSON.
+    assert KRR(np.uint8(200), 1.0).to_dict() == KRR(200, 1.0).to_dict()
+    assert hash(KRR(np.int64(4), 1.0)) == hash(KRR(4, 1.0))
+
+
+def test_a_collapsed_tuple_spends_less():
+    whole = KRR(12, 1.0)
+    part = whole.collapse((3, 4), (1,))
+    assert (part.inputs, part.other, part.bits) == (4, 3 * whole.other, whole.bits)
+    assert part.epsilon < whole.epsilon

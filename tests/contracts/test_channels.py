@@ -1,0 +1,240 @@
+"""Every channel there is, held to the contract."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from channel_contract import ChannelContract, RunnableContract, SingleDrawContract, UnrunnableContract
+
+from deniable.channels.dense import Dense
+from deniable.channels.devices import (
+    Crosswise,
+    ForcedResponse,
+    Kuk,
+    Mangat,
+    Triangular,
+    UnrelatedQuestion,
+    Warner,
+)
+from deniable.channels.kronecker import Kronecker
+from deniable.channels.krr import KRR
+from deniable.channels.laplace import BinnedLaplace
+from deniable.channels.mixture import Mixture
+
+EVEN_AND_ODD = [2, 3, 4, 5, 64, 127, 128, 129, 200, 256, 257, 1000]  # around the ends of what a byte holds
+SKEWED = [Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 10), Fraction(1, 60), Fraction(1, 120)]
+
+
+class StatedFractions:
+    """The exact numbers of a device performed by hand are the ones it writes down."""
+
+    @pytest.fixture
+    def exact(self, channel):
+        written = channel.to_dict()["columns"]
+        return np.array([[Fraction(share) for share in column] for column in written], dtype=object).T
+
+
+class TestKRR(SingleDrawContract):
+    @pytest.fixture(params=[(k, epsilon) for k in EVEN_AND_ODD for epsilon in (0.1, 1, 4)], ids=str)
+    def channel(self, request):
+        k, epsilon = request.param
+        return KRR(k, epsilon)
+
+    @pytest.fixture
+    def dense(self, channel):
+        a, b, k = channel.keep, channel.other, channel.inputs
+        return ((a - b) * np.eye(k) + b) / 2**channel.bits
+
+    def test_every_shape_can_be_collapsed(self, channel):
+        assert channel.collapse((channel.inputs,), (0,)) == channel
+
+
+class TestKRROfGivenIntegers(SingleDrawContract):
+    """Sixteen bits stretched to their ends: hardly any truth, hardly any lie, more lies than truth, many categories."""
+
+    @pytest.fixture(
+        params=[(2, 1), (2, 32767), (2, 40000), (3, 1), (127, 513), (128, 500), (129, 1), (256, 255), (1000, 60)],
+        ids=str,
+    )
+    def channel(self, request):
+        k, other = request.param
+        return KRR(k, other=other, bits=16)
+
+
+class TestMixture(SingleDrawContract):
+    @pytest.fixture(
+        params=[
+            (1, [1, 65534], 16),
+            (40000, [25000, 500, 30, 6], 16),
+            (65530, [1, 2, 3], 16),
+            (30000, [30, 30, *range(1, 250)], 16),
+            (2**31, [2**30, 2**29, 2**28, 2**27, 2**26, 2**26], 32),
+            (2**20, [1, 2**32 - 2**20 - 2, 1], 32),
+        ],
+        ids=["hardly kept", "skewed", "hardly faked", "many", "halves", "rare"],
+    )
+    def channel(self, request):
+        keep, fakes, bits = request.param
+        fakes = [*fakes[:-1], (1 << bits) - keep - sum(fakes[:-1])]
+        return Mixture.from_weights(keep, fakes, bits)
+
+    @pytest.fixture
+    def dense(self, channel):
+        data = channel.to_dict()
+        return (data["keep"] * np.eye(channel.inputs) + np.array(data["fakes"])[:, None]) / 2**channel.bits
+
+
+class TestStatedMixture(SingleDrawContract):
+    @pytest.fixture(
+        params=[(0.5, [0.25, 0.75]), (Fraction(1, 3), SKEWED), (0.05, [0.1] * 10), (0.9, [Fraction(1, 12)] * 12)],
+        ids=["two", "skewed", "hardly kept", "even"],
+    )
+    def stated(self, request):
+        return request.param
+
+    @pytest.fixture
+    def channel(self, stated):
+        return Mixture(*stated)
+
+    @pytest.fixture
+    def exact(self, stated):
+        keep, fakes = stated
+        keep, fakes = Fraction(str(keep)), [Fraction(str(fake)) for fake in fakes]
+        return [[(1 - keep) * fake + keep * (u == v) for v in range(len(fakes))] for u, fake in enumerate(fakes)]
+
+    @pytest.fixture
+    def dense(self, exact):
+        return np.array(exact, dtype=float)
+
+
+class TestDense(SingleDrawContract):
+    @pytest.fixture(params=[(2, 2, 16), (5, 3, 16), (4, 4, 32), (300, 3, 32), (60, 60, 16)], ids=str)
+    def weights(self, request):
+        outputs, inputs, bits = request.param
+        rng = np.random.default_rng(outputs)
+        each = (1 << bits) // (2 * outputs)
+        w = rng.integers(1, each, size=(outputs, inputs))
+        w[np.arange(inputs), np.arange(inputs)] += (1 << bits) - w.sum(axis=0)
+        return w, bits
+
+    @pytest.fixture
+    def channel(self, weights):
+        return Dense.from_weights(*weights)
+
+    @pytest.fixture
+    def dense(self, weights):
+        w, bits = weights
+        return w / 2**bits
+
+
+class TestStatedDense(StatedFractions, SingleDrawContract):
+    @pytest.fixture(
+        params=[
+            [[0.8, 0.3], [0.2, 0.7]],
+            [[0.7, 0.1, 0.1], [0.2, 0.6, 0.3], [0.1, 0.3, 0.6]],
+            [[0.5, 0.2], [0.3, 0.3], [0.1, 0.1], [0.1, 0.4]],
+            [[Fraction(2, 3), Fraction(1, 7)], [Fraction(1, 3), Fraction(6, 7)]],
+        ],
+        ids=["two", "three", "more reports", "fractions"],
+    )
+    def dense(self, request):
+        return np.array(request.param, dtype=float)
+
+    @pytest.fixture
+    def channel(self, dense):
+        return Dense(dense)
+
+
+class TestBinnedLaplace(SingleDrawContract):
+    @pytest.fixture(params=[(2, 1), (3, 0.5), (6, 1), (6, 5), (10, 3)], ids=str)
+    def channel(self, request):
+        return BinnedLaplace(*request.param)
+
+
+class TestDevices(StatedFractions, SingleDrawContract):
+    @pytest.fixture(
+        params=[
+            Warner(0.8),
+            Warner(0.2),
+            Warner(Fraction(1, 6)),
+            ForcedResponse([1 / 6, 1 / 12]),
+            ForcedResponse([0.1, 0.05, 0.2, 0.15]),
+            UnrelatedQuestion(0.7, 0.25),
+            Crosswise(0.25),
+            Kuk(0.7, 0.2),
+            Kuk(0.75, 0.4, repetitions=3),
+        ],
+        ids=lambda device: device.name,
+    )
+    def channel(self, request):
+        return request.param
+
+
+class TestDevicesWithAZero(StatedFractions, UnrunnableContract):
+    @pytest.fixture(
+        params=[Triangular(0.25), Mangat(0.7), UnrelatedQuestion(0.7, 1), Kuk(1, 0.4, repetitions=3), Warner(1)],
+        ids=lambda device: device.name,
+    )
+    def channel(self, request):
+        return request.param
+
+
+class TestWeightsWithAZero(UnrunnableContract):
+    @pytest.fixture(params=["dense", "mixture"])
+    def channel(self, request):
+        if request.param == "dense":
+            return Dense.from_weights([[2**15, 1], [2**15 - 1, 2**16 - 1], [1, 0]], 16)
+        return Mixture.from_weights(2**15, [2**15 - 1, 0, 1], 16)
+
+    @pytest.fixture
+    def exact(self, channel):
+        return np.round(channel.matrix() * 2**16).astype(int)
+
+
+class TestKronecker(RunnableContract):
+    """Factors of every kind, square and not, small and too large to be taken together with a neighbour."""
+
+    @pytest.fixture(
+        params=[
+            [KRR(2, 1.0)],
+            [KRR(2, 1.0), KRR(3, 0.5), KRR(4, 2.0)],
+            [KRR(40, 2.0), Warner(0.8)],
+            [Kuk(0.75, 0.4, repetitions=3), Mixture(0.5, [0.2, 0.3, 0.5]), BinnedLaplace(3, 2.0)],
+            [Mixture.from_weights(30000, [30000, 5000, 536], 16), KRR(35, 3.0), Kuk(0.8, 0.3, repetitions=2)],
+            [Kronecker([Warner(0.75), KRR(3, 1.0)]), Crosswise(0.25), Kuk(0.7, 0.3, repetitions=4)],
+        ],
+        ids=lambda factors: " x ".join(f"{factor.outputs}|{factor.inputs}" for factor in factors),
+    )
+    def channel(self, request):
+        return Kronecker(request.param)
+
+    @pytest.fixture
+    def dense(self, channel):
+        whole = np.ones((1, 1))
+        for factor in channel.channels:
+            whole = np.kron(whole, factor.matrix())
+        return whole
+
+    def test_ratio_is_the_largest_of_the_exact_rows(self, channel):
+        # A row's ratio is the product of its factors' row ratios, so the largest is the product of the largest.
+        assert channel.ratio == math.prod(factor.ratio for factor in channel.channels)
+        rows = channel.matrix()
+        assert float(channel.ratio) == pytest.approx((rows.max(axis=1) / rows.min(axis=1)).max(), rel=1e-12)
+
+    def test_each_attribute_has_draws_of_its_own(self, channel):
+        same = Kronecker([channel.channels[0]] * 2)
+        reports = same.randomize(np.zeros((2000, 2), dtype=int))
+        assert (reports[:, 0] != reports[:, 1]).any()
+
+
+class TestKroneckerWithAZero(ChannelContract):
+    @pytest.fixture
+    def channel(self):
+        return Kronecker([KRR(3, 1.0), Mangat(0.7)])
+
+    @pytest.fixture
+    def exact(self, channel):
+        return channel.matrix()
