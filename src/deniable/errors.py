@@ -7,6 +7,9 @@
     |   |-- MissingColumnError          a column of the domain is not in the frame
     |   |-- MissingValueError           a cell is empty
     |   |-- UnknownCategoryError        a value is not among the declared categories
+    |   |-- FormulaError                a regression formula cannot be read
+    |   |-- SurveyError                 a survey file does not say what it must; names the key path
+    |   |-- MessageError                bytes from the network are not the message they should be
     |   `-- UnknownAttributeError       a name is not an attribute of the domain
     |-- DesignError                 4   a channel or design cannot be what was asked for
     |   |-- ProbabilityError            a probability or weight is out of range, a column does not sum
@@ -16,10 +19,22 @@
     |-- EstimationError             5   the reports do not determine what was asked for
     |   |-- NotCoveredError             no question covers the asked attributes together
     |   |-- TooFewReportsError          there are too few reports to estimate from
+    |   |-- InvalidTestError            the test would not hold its level on these reports
+    |   |-- SingularDesignError         predictors are linear combinations of each other
+    |   |-- SeparationError             predictors tell the reports apart without error
+    |   |-- DivergenceError             the likelihood is highest at infinity, though nothing is separated
+    |   |-- NotIdentifiedError          the channels leave the model's parameters undetermined
     |   `-- ConvergenceError            an iteration stopped before its certificate
     |-- PrivacyError                6   a privacy promise would be broken
     |   |-- OverdrawnError              a respondent's budget does not allow this charge
+    |   |-- RefusedDesignError          a served design would not keep its promise; carries a reason code
     |   `-- UnknownEventError           a ledger was given an event it has no rule for
+    |-- CollectorError              8   client and collector could not come together
+    |   |-- UnreachableError            no answer from the collector; the report is kept and can be sent again
+    |   `-- RejectedError               the collector refused the report for good; carries its problem
+    |-- StoreError                  9   reports could not be stored, so none was acknowledged
+    |   |-- StoreFullError              there is no space left
+    |   `-- BusyError                   more reports are waiting than the store can take now
     `-- MissingExtraError           7   an optional dependency is not installed
 
 A message says what is wrong, what was expected and what to do about it. The offending objects are attributes of the
@@ -71,6 +86,18 @@ class UnknownAttributeError(InputError, KeyError):
     __str__ = Exception.__str__  # KeyError would print the repr of the message
 
 
+class FormulaError(InputError):
+    """A regression formula cannot be read, or names something that is not there."""
+
+
+class SurveyError(InputError):
+    """A survey file does not say what it must; `path` names the key."""
+
+
+class MessageError(InputError):
+    """Bytes from the network are not the message they should be; `code` says why in one word."""
+
+
 class DesignError(DeniableError, ValueError):
     """A channel or design cannot be what was asked for."""
 
@@ -107,6 +134,26 @@ class TooFewReportsError(EstimationError):
     """There are too few reports to estimate from."""
 
 
+class SingularDesignError(EstimationError):
+    """Some predictors are linear combinations of others, so their coefficients cannot be told apart."""
+
+
+class SeparationError(EstimationError):
+    """Some combination of predictors tells the reports apart without error, so a coefficient runs to infinity."""
+
+
+class DivergenceError(EstimationError):
+    """The likelihood is highest at infinity although no predictor separates the reports: noise can do that."""
+
+
+class NotIdentifiedError(EstimationError):
+    """Different parameters give the reports the same distribution."""
+
+
+class InvalidTestError(EstimationError):
+    """The test would not hold its level on these reports; the message names one that does."""
+
+
 class ConvergenceError(EstimationError):
     """An iteration stopped before its certificate was reached."""
 
@@ -121,8 +168,40 @@ class OverdrawnError(PrivacyError):
     """A respondent's budget does not allow this charge."""
 
 
+class RefusedDesignError(PrivacyError):
+    """A served design would not keep its promise, so this device does not answer it; `code` says why in one word."""
+
+
 class UnknownEventError(PrivacyError, TypeError):
     """A ledger was given an event it has no rule for."""
+
+
+class CollectorError(DeniableError):
+    """Client and collector could not come together."""
+
+    exit_code = 8
+
+
+class UnreachableError(CollectorError, ConnectionError):
+    """No answer came from the collector; a finished report is kept and can be sent again."""
+
+
+class RejectedError(CollectorError):
+    """The collector refused the report for good; `problem` is what it said."""
+
+
+class StoreError(DeniableError):
+    """Reports could not be stored, so none of them was acknowledged."""
+
+    exit_code = 9
+
+
+class StoreFullError(StoreError):
+    """There is no space left to store reports in."""
+
+
+class BusyError(StoreError):
+    """More reports are waiting than the store can take now; they can be sent again in a moment."""
 
 
 class MissingExtraError(DeniableError, ImportError):

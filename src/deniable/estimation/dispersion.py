@@ -102,6 +102,16 @@ class Dispersion:
         if self.population not in ("super", "fixed"):
             raise InputError(f'population must be "super" or "fixed", not {self.population!r}')
 
+    @property
+    def design_effect(self) -> NDArray[np.float64] | float:
+        """How much larger the variances are than those of as many independent respondents; a survey's may be."""
+        return 1.0
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom behind the variances; infinite but for a survey's clusters."""
+        return np.inf
+
     def __matmul__(self, w: ArrayLike) -> NDArray[np.float64]:
         """Multiply by a vector over the cells, in the table's shape."""
         vector = np.asarray(w, dtype=np.float64).reshape(self.domain.shape)

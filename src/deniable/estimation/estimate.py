@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.estimation.intervals import Method, intervals
-from deniable.results import Interval, frame_of, html_table, pyplot, text_table
+from deniable.randomness import SECURE, Source
+from deniable.results import Interval, beside, frame_of, html_table, pyplot, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,9 +63,29 @@ class Estimate:
         """The covariance of the unbiased cells, as an operator: `@`, `quadratic(w)`, `matrix()`."""
         return self.dispersion
 
-    def interval(self, level: float = 0.95, method: Method = "wilson") -> Interval:
-        """Confidence intervals for the cells, from the unbiased core, not clipped to [0, 1]."""
-        return intervals(self.unbiased.values, self.dispersion, level, method)
+    def interval(
+        self,
+        level: float = 0.95,
+        method: Method = "wilson",
+        *,
+        simultaneous: bool = False,
+        replicates: int = 9999,
+        source: Source = SECURE,
+    ) -> Interval:
+        """Confidence intervals for the cells, from the unbiased core, not clipped to [0, 1].
+
+        Each holds its cell with the given level; all of them at once when `simultaneous`. The last two arguments are
+        those of method="bootstrap".
+        """
+        return intervals(
+            self.unbiased.values,
+            self.dispersion,
+            level,
+            method,
+            simultaneous=simultaneous,
+            replicates=replicates,
+            source=source,
+        )
 
     def project(self, attributes: str | Iterable[str]) -> Table:
         """Sum the estimated table down to some attributes (for their errors, estimate them directly)."""
@@ -72,14 +93,14 @@ class Estimate:
 
     def _columns(self, level: float = 0.95) -> dict[str, Any]:
         interval = self.interval(level)
-        return {
-            **self.table.cells(),
-            "estimate": self.values.ravel(),
-            "unbiased": self.unbiased.values.ravel(),
-            "std_error": self.std_error.ravel(),
-            "low": interval.low.ravel(),
-            "high": interval.high.ravel(),
+        cells = {
+            "estimate": self.values,
+            "unbiased": self.unbiased.values,
+            "std_error": self.std_error,
+            "low": interval.low,
+            "high": interval.high,
         }
+        return beside(self.table.cells(), {name: values.ravel() for name, values in cells.items()})
 
     def to_frame(self, level: float = 0.95) -> Any:
         """Write the estimate as a data frame: a row a cell."""
@@ -87,7 +108,7 @@ class Estimate:
 
     def notes(self) -> list[str]:
         """What was done and what to keep in mind, a sentence each."""
-        told = [f"{self.n} reports; method {self.method}: {self.reason}."]
+        told = [f"{self.n} reports about {' and '.join(self.attributes)}; method {self.method}: {self.reason}."]
         negative = int((self.unbiased.values < 0).sum())
         if negative:
             told.append(

@@ -8,18 +8,21 @@ the average of D_vu over the other cells. So the interval's ends solve
     (estimate - x)^2 = z^2 sum over samples of weight^2 (s(x) - x^2) / n.
 
 Where a cell is one binomial (k-RR, mixtures, any two-by-two channel), r does not depend on the other cells and this
-*is* Wilson's interval for the reports, mapped through the channel.
+*is* Wilson's interval for the reports, mapped through the channel. There, two more intervals can be mapped likewise:
+Clopper and Pearson's (never covers less than it says, so it is wider) and that of the likelihood ratio (profile).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from deniable.errors import InputError
 from deniable.estimation.projection import norm_sub
+from deniable.randomness import SECURE, Source
 from deniable.results import Interval
+from deniable.tables.marginals import summed
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:
@@ -27,30 +30,156 @@ if TYPE_CHECKING:
 
     from deniable.estimation.dispersion import Dispersion, Population, Sample
 
-Method = Literal["wilson", "wald"]
+Method = Literal["wilson", "wald", "clopper_pearson", "profile", "bootstrap"]
+_METHODS = '"wilson", "wald", "clopper_pearson", "profile" or "bootstrap"'
+_HALVINGS = 60  # bisections of [0, 1]: to the last bit
 
 
-def intervals(unbiased: NDArray[np.float64], dispersion: Dispersion, level: float, method: Method) -> Interval:
-    """Intervals for every cell, each with the given coverage."""
-    from scipy.special import ndtri
+def intervals(
+    unbiased: NDArray[np.float64],
+    dispersion: Dispersion,
+    level: float,
+    method: Method,
+    *,
+    simultaneous: bool = False,
+    replicates: int = 9999,
+    source: Source = SECURE,
+) -> Interval:
+    """Intervals for every cell.
 
+    Args:
+        unbiased: the unbiased estimate.
+        dispersion: its covariance.
+        level: the coverage of each interval; of all of them together when `simultaneous`.
+        method: "wilson", "wald", "clopper_pearson", "profile" (the last two where each cell is one binomial), or
+            "bootstrap": percentiles of estimates from reports drawn anew with the observed shares.
+        simultaneous: hold all true cells at once (Bonferroni: each misses with (1 - level) / cells; two cells are one
+            question, so they need no correction).
+        replicates: for "bootstrap", how many times the reports are drawn anew.
+        source: for "bootstrap", where they are drawn from.
+    """
     if not 0 < level < 1:
         raise InputError(f"a confidence level lies between 0 and 1, not {level!r}", level=level)
-    z2 = float(ndtri((1 + level) / 2)) ** 2
-    if method == "wald":
+    cells = unbiased.size if simultaneous and unbiased.size > 2 else 1
+    miss = (1 - level) / cells
+    z2 = critical_value(miss, dispersion.df) ** 2
+    if method == "wilson":
+        low, high = _wilson(unbiased, dispersion, z2)
+    elif method == "wald":
         half = np.sqrt(z2 * dispersion.variances)
-        return Interval(unbiased - half, unbiased + half, level, "Wald")
-    if method != "wilson":
-        raise InputError(f'method must be "wilson" or "wald", not {method!r}')
+        low, high = unbiased - half, unbiased + half
+    elif method == "clopper_pearson":
+        low, high = _through(dispersion, lambda x, n: clopper_pearson(x, n, miss), method)
+    elif method == "profile":
+        low, high = _through(dispersion, lambda x, n: likelihood_ratio(x, n, z2), method)
+    elif method == "bootstrap":
+        low, high = _percentiles(dispersion, miss, replicates, source)
+    else:
+        raise InputError(f"method must be {_METHODS}, not {method!r}", method=method)
+    names = {"wilson": "Wilson", "wald": "Wald", "clopper_pearson": "Clopper-Pearson", "profile": "profile likelihood"}
+    told = "parametric bootstrap" if method == "bootstrap" else names[method]
+    told += "" if method in ("wald", "bootstrap") else " through the channel"
+    return Interval(low, high, level, f"{told}, simultaneous" if simultaneous else told)
+
+
+def critical_value(miss: float, df: float = np.inf) -> float:
+    """The two-sided critical value: normal, or Student's t where a survey's clusters leave few degrees of freedom."""
+    from scipy.special import ndtri, stdtrit
+
+    return float(ndtri(1 - miss / 2) if np.isinf(df) else stdtrit(df, 1 - miss / 2))
+
+
+def _wilson(
+    unbiased: NDArray[np.float64], dispersion: Dispersion, z2: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     a, b, c = np.zeros(unbiased.shape), np.zeros(unbiased.shape), np.zeros(unbiased.shape)
     for sample in dispersion.samples:
         a_i, b_i, c_i = variance_of(sample, dispersion.population)
         a, b, c = a + sample.weight**2 * a_i, b + sample.weight**2 * b_i, c + sample.weight**2 * c_i
-    # (e - x)^2 = z2 (a + b x + c x^2)
-    lead = 1 - z2 * c
-    middle = unbiased + z2 * b / 2
-    root = np.sqrt(np.maximum(middle**2 - lead * (unbiased**2 - z2 * a), 0.0))
-    return Interval((middle - root) / lead, (middle + root) / lead, level, "Wilson through the channel")
+    # (e - x)^2 = z2 (a + b x + c x^2), times the survey's design effect
+    z2_cell = z2 * dispersion.design_effect
+    lead = 1 - z2_cell * c
+    middle = unbiased + z2_cell * b / 2
+    root = np.sqrt(np.maximum(middle**2 - lead * (unbiased**2 - z2_cell * a), 0.0))
+    return (middle - root) / lead, (middle + root) / lead
+
+
+def _through(dispersion: Dispersion, binomial: Any, method: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Map an interval for each report's share through the channel: pi_v = (lambda_v - offset_v) / scale_v."""
+    sample = dispersion.samples[0]
+    affine = sample.observation.channel.affine()
+    if len(dispersion.samples) > 1 or not sample.is_direct or affine is None or dispersion.population == "fixed":
+        raise InputError(
+            f'method="{method}" needs every cell to be one binomial: one sample from a larger population through one '
+            f'k-RR, mixture or two-by-two channel. Use "wilson", which holds for any channel',
+            method=method,
+        )
+    observation = sample.observation
+    scale, offset, counts = (
+        sample.to_asked(observation.truth_shape(part.reshape(observation.channel.input_shape)))
+        for part in (*affine, observation.counts)
+    )
+    effect = np.broadcast_to(dispersion.design_effect, counts.shape)
+    ends = [(end - offset) / scale for end in binomial(counts / effect, observation.n / effect)]
+    return np.minimum(*ends), np.maximum(*ends)
+
+
+def clopper_pearson(
+    successes: NDArray[np.float64], n: NDArray[np.float64], miss: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Clopper and Pearson's interval for a share: the tails of the binomial, as quantiles of the beta distribution.
+
+    >>> [round(float(end), 4) for end in clopper_pearson(np.array(7.0), np.array(20.0), 0.05)]
+    [0.1539, 0.5922]
+    """
+    from scipy.special import betaincinv
+
+    # A beta distribution with a parameter of zero is a point: the share's own end.
+    low = np.where(successes > 0, betaincinv(np.maximum(successes, 1e-300), n - successes + 1, miss / 2), 0.0)
+    high = np.where(successes < n, betaincinv(successes + 1, np.maximum(n - successes, 1e-300), 1 - miss / 2), 1.0)
+    return low, high
+
+
+def likelihood_ratio(
+    successes: NDArray[np.float64], n: NDArray[np.float64], z2: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Shares whose log-likelihood lies within z2 / 2 of the best: 2 n KL(observed, share) <= z2."""
+    from scipy.special import rel_entr
+
+    observed = successes / n
+
+    def beyond(share: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return 2 * n * (rel_entr(observed, share) + rel_entr(1 - observed, 1 - share)) > z2
+
+    ends = []
+    for end in (0.0, 1.0):
+        outside, inside = np.full(observed.shape, end), observed.copy()
+        for _ in range(_HALVINGS):
+            middle = (outside + inside) / 2
+            far = beyond(middle)
+            outside, inside = np.where(far, middle, outside), np.where(far, inside, middle)
+        ends.append(inside)
+    return ends[0], ends[1]
+
+
+def _percentiles(
+    dispersion: Dispersion, miss: float, replicates: int, source: Source
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if dispersion.population == "fixed" or not np.all(np.asarray(dispersion.design_effect) == 1):
+        raise InputError(
+            'method="bootstrap" draws independent respondents from a larger population; for weights, strata, clusters '
+            'or a fixed population use "wilson" or "wald"',
+            method="bootstrap",
+        )
+    rng = source.stream().generator()
+    again = np.zeros((*dispersion.domain.shape, replicates))
+    for sample in dispersion.samples:
+        observation = sample.observation
+        drawn = rng.multinomial(observation.n, observation.shares.ravel(), size=replicates).T / observation.n
+        own = observation.truth_shape(observation.channel.solve(drawn.reshape(*observation.channel.output_shape, -1)))
+        again += sample.weight * summed(own, observation.domain, sample.domain)
+    low, high = np.quantile(again, [miss / 2, 1 - miss / 2], axis=-1)
+    return low, high
 
 
 def variance_of(

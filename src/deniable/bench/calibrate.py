@@ -1,0 +1,269 @@
+"""Do the tests hold their level, and the intervals what they promise? Simulated on counts, seeded.
+
+Sizes and powers use the warp-speed bootstrap: each simulated survey gets one bootstrap replicate, and the replicates of
+all surveys together are the reference. `--write FILE` puts the tables between the marks of a Markdown page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.channels.devices import Warner
+from deniable.channels.kronecker import Kronecker
+from deniable.channels.krr import KRR
+from deniable.designs.observation import Observation
+from deniable.estimation.estimator import estimate
+from deniable.estimation.projection import norm_sub
+from deniable.inference.association import chi_square, independence_ratio, wald_statistics
+from deniable.inference.bootstrap import draw
+from deniable.inference.fit import Part, saturated
+from deniable.inference.models import OddsRatio
+from deniable.inference.prevalence import prevalence
+from deniable.randomness import Seeded
+from deniable.results import number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.channels.base import Channel
+
+ALPHA = 0.05
+SIZES = (2_000, 10_000, 50_000)
+EPSILONS = (1.0, 2.0)
+TABLES = {
+    "2x2": np.outer([0.6, 0.4], [0.7, 0.3]),
+    "3x4": np.outer([0.5, 0.3, 0.2], [0.4, 0.3, 0.2, 0.1]),
+    "skewed 2x2": np.outer([0.9, 0.1], [0.8, 0.2]),
+    "sparse 3x4": np.outer([0.9, 0.08, 0.02], [0.7, 0.2, 0.09, 0.01]),
+}
+COVERED = (0.93, 0.975)
+_QUICK = 1000  # surveys for the tests that are computed one by one
+START, END = "<!-- calibration: made by make calibrate -->", "<!-- end of calibration -->"
+
+
+@dataclass
+class Section:
+    """A table of the report: a title, a sentence, columns and rows, and whether every row is within its bounds."""
+
+    title: str
+    told: str
+    columns: Sequence[str]
+    rows: list[list[object]]
+    met: bool = True
+
+    def add(self, row: list[object], value: float, bounds: tuple[float, float] | None = None) -> None:
+        """Append a row that ends with a value, and whether it lies within its bounds."""
+        if bounds is None:
+            self.rows.append([*row, value])
+            return
+        inside = bounds[0] <= value <= bounds[1]
+        self.met &= inside
+        self.rows.append([*row, value, f"{bounds[0]:g} - {bounds[1]:g}", "yes" if inside else "NO"])
+
+    def markdown(self) -> str:
+        """The section as Markdown."""
+        lines = [f"### {self.title}", "", self.told, "", "| " + " | ".join(self.columns) + " |"]
+        lines.append("|" + "---|" * len(self.columns))
+        lines += ["| " + " | ".join(number(cell) for cell in row) + " |" for row in self.rows]
+        return "\n".join(lines)
+
+
+def bounds(name: str, n: int) -> tuple[float, float]:
+    """Where a size at level .05 must lie."""
+    if "sparse" in name:
+        return 0.04, 0.065
+    return (0.035, 0.07) if n < 10_000 else (0.04, 0.06)
+
+
+@dataclass(frozen=True, eq=False)
+class Surveys:
+    """Counts of many simulated surveys (last axis); `first` is the observation of the first of them."""
+
+    first: Observation
+    counts: NDArray[np.float64]
+
+
+def surveys(channel: Channel, pi: NDArray[np.float64], n: int, count: int, rng: np.random.Generator) -> Surveys:
+    """Draw the reports of n respondents, `count` times."""
+    drawn = draw(rng, n, channel.apply(pi.reshape(channel.input_shape))[..., None], count)
+    return Surveys(Observation(["a", "b"], channel, drawn[..., 0].reshape(pi.shape)), drawn)
+
+
+def rejects(found: Surveys, rng: np.random.Generator) -> float:
+    """How often the bootstrap likelihood ratio rejects."""
+    observed, reference = independence_ratio([found.first], "a", "b").warp_speed([found.counts], rng)
+    return float((observed > np.quantile(reference, 1 - ALPHA)).mean())
+
+
+def size_of_tests(count: int, seed: int) -> Section:
+    """Sizes of the default tests."""
+    section = Section(
+        "Size of the default tests",
+        f"Share of {count} simulated surveys without association that are rejected at level {ALPHA:g}. Disguised "
+        f"together: k-RR of the pair, bootstrap likelihood ratio. On their own: half of epsilon each, Pearson on the "
+        f"disguised table.",
+        ("disguised", "table", "epsilon", "n", "size", "required", "met"),
+        [],
+    )
+    source = Seeded(seed)
+    for name, pi in TABLES.items():
+        for epsilon in EPSILONS:
+            for n in SIZES:
+                rng = source.stream().generator()
+                together = surveys(KRR(pi.size, epsilon=epsilon), pi, n, count, rng)
+                section.add(["together", name, f"{epsilon:g}", n], rejects(together, rng), bounds(name, n))
+                own = Kronecker([KRR(size, epsilon=epsilon / 2) for size in pi.shape])
+                section.add(
+                    ["on their own", name, f"{epsilon:g}", n],
+                    _pearson(surveys(own, pi, n, count, rng)),
+                    bounds(name, n),
+                )
+    return section
+
+
+def _pearson(found: Surveys, *, reconstructed: bool = False, most: int | None = None) -> float:
+    from scipy.special import chdtri
+
+    observation, drawn = found.first, found.counts
+    count = drawn.shape[-1] if most is None else min(most, drawn.shape[-1])
+    rejected, shape = 0, observation.domain.shape
+    for i in range(count):
+        table = drawn[..., i]
+        if reconstructed:
+            table = observation.n * norm_sub(observation.channel.solve(table / observation.n))
+        statistic, df = chi_square(table.reshape(shape))
+        rejected += df > 0 and statistic > float(chdtri(df, ALPHA))
+    return rejected / count
+
+
+def _wald(found: Surveys, most: int) -> float:
+    from scipy.special import chdtri
+
+    observation, drawn = found.first, found.counts
+    count, rejected = min(most, drawn.shape[-1]), 0
+    for i in range(count):
+        one = Observation(["a", "b"], observation.channel, drawn[..., i].reshape(observation.domain.shape))
+        w1, w0, df = wald_statistics(estimate(one, ["a", "b"], method="inversion"))
+        rejected += min(w1, w0) > float(chdtri(df, ALPHA))
+    return rejected / count
+
+
+def which_test(count: int, seed: int) -> Section:
+    """Valid and invalid tests side by side, without and with association."""
+    few = min(count, _QUICK)
+    section = Section(
+        "Which test, when the pair was disguised together",
+        f"Size / power at level {ALPHA:g}, total epsilon 1 ({count} surveys for the likelihood ratio, {few} for the "
+        f"others). The association shifts the corners of the table by +- 1.5 to 3% of the respondents.",
+        ("table", "n", "likelihood ratio", "Wald", "Pearson on raw counts", "Pearson on reconstructed counts"),
+        [],
+    )
+    source = Seeded(seed + 1)
+    shifts = {"2x2": 0.03, "3x4": 0.03, "sparse 3x4": 0.015}
+    for name, shift in shifts.items():
+        for n in (5_000, 10_000, 20_000):
+            rng = source.stream().generator()
+            pi = TABLES[name]
+            corner = np.zeros(pi.shape)
+            corner[0, 0] = corner[1, 1] = 1
+            corner[0, 1] = corner[1, 0] = -1
+            cells: list[object] = [name, n]
+            pairs = []
+            for truth in (pi, pi + shift * corner):
+                found = surveys(KRR(pi.size, epsilon=1.0), truth, n, count, rng)
+                pairs.append(
+                    (
+                        rejects(found, rng),
+                        _wald(found, few),
+                        _pearson(found, most=few),
+                        _pearson(found, reconstructed=True, most=few),
+                    )
+                )
+            cells += [f"{size:.3f} / {power:.2f}" for size, power in zip(*pairs, strict=True)]
+            section.rows.append(cells)
+    return section
+
+
+def coverage(count: int, seed: int) -> Section:
+    """Coverage of 95% intervals."""
+    from scipy.stats import binom
+
+    section = Section(
+        "Coverage of 95% intervals",
+        f"Prevalence: Wilson through Warner(0.8), exact (summed over all counts). Differences between two groups: "
+        f"MOVER, {min(count, 2000)} surveys. Odds ratio: profile likelihood, k-RR of the pair, {count} surveys.",
+        ("interval", "case", "n", "coverage", "required", "met"),
+        [],
+    )
+    device, source = Warner(0.8), Seeded(seed + 2)
+    for share in (0.02, 0.1, 0.3):
+        for n in (200, 1000):
+            lam = float(device.apply([1 - share, share])[1])
+            least, most = (int(end) for end in binom.interval(1 - 1e-9, n, lam))
+            held = 0.0
+            for count_yes in range(least, most + 1):
+                counts = [n - count_yes, count_yes]
+                interval = estimate(Observation("x", device, counts), "x", "inversion").interval(0.95)
+                held += float(binom.pmf(count_yes, n, lam)) * bool(interval.contains([1 - share, share])[1])
+            section.add(["prevalence", f"prevalence {share:g}", n], held, COVERED)
+    for first, second in ((0.1, 0.05), (0.3, 0.3)):
+        for n in (300, 2000):
+            rng = source.stream().generator()
+            yes = [rng.binomial(n, float(device.apply([1 - p, p])[1]), size=min(count, 2000)) for p in (first, second)]
+            group, inside = np.repeat([0, 1], n), 0
+            for a, b in zip(*yes, strict=True):
+                codes = np.repeat([1, 0, 1, 0], [a, n - a, b, n - b])
+                low, high = prevalence(codes, device, by=group).difference(0, 1).interval()
+                inside += bool(low[1] <= first - second <= high[1])
+            section.add(["difference", f"{first:g} - {second:g}", n], inside / len(yes[0]), COVERED)
+    for name, pi in {
+        "2x2, odds ratio 1": TABLES["2x2"],
+        "2x2, odds ratio 2.8": np.array([[0.35, 0.25], [0.134, 0.266]]),
+        "skewed, odds ratio 3": np.array([[0.72, 0.15], [0.08, 0.05]]),
+    }.items():
+        for epsilon in EPSILONS:
+            for n in SIZES:
+                rng = source.stream().generator()
+                channel = KRR(4, epsilon=epsilon)
+                found = surveys(channel, pi, n, count, rng)
+                psi = np.full(count, pi[0, 0] * pi[1, 1] / (pi[0, 1] * pi[1, 0]))
+                best = saturated([found.first]).fit([found.counts])
+                model = Part([found.first], OddsRatio((0, 1), (0, 1), psi))
+                at = model.fit([found.counts], near=np.repeat(pi[..., None], count, -1))
+                held = float((2 * (best.loglik - at.loglik) <= 3.841458820694124).mean())
+                section.add(["odds ratio", f"{name}, epsilon {epsilon:g}", n], held, COVERED)
+    return section
+
+
+def write(page: Path, text: str) -> None:
+    """Replace what stands between the marks of a page."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(START)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{START}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Calibrate and print; 0 when every size and coverage lies within its bounds, else 1."""
+    parser = argparse.ArgumentParser(prog="calibrate", description=__doc__)
+    parser.add_argument("--replicates", type=int, default=10_000, help="simulated surveys a case")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--write", type=Path, help="a Markdown page with the marks to write between")
+    options = parser.parse_args(arguments)
+    sections = [make(options.replicates, options.seed) for make in (size_of_tests, which_test, coverage)]
+    text = "\n\n".join(section.markdown() for section in sections)
+    sys.stdout.write(f"{text}\n")
+    if options.write is not None:
+        write(options.write, text)
+    return 0 if all(section.met for section in sections) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Inference: intervals, tests, measures, regressions and models of compliance."""

@@ -1,0 +1,1 @@
+"""Compliance: models for respondents who do not do as the device tells them."""

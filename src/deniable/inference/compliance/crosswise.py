@@ -1,0 +1,146 @@
+"""Crosswise models that notice respondents who answer at random.
+
+References:
+    D. W. Heck, A. Hoffmann and M. Moshagen (2018), Detecting nonadherence without loss in efficiency: a simple
+    extension of the crosswise model, Behavior Research Methods 50, 1895-1905.
+    Y. Atsusaka and R. T. Stevenson (2023), A bias-corrected estimator for the crosswise model with inattentive
+    respondents, Political Analysis 31(1), 134-148.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.errors import InputError, NotIdentifiedError, TooFewReportsError
+from deniable.inference.compliance.groups import Counts, binary, count, fit_inside, fit_linear
+from deniable.inference.compliance.result import Compliance
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike
+
+
+def extended_crosswise(
+    reports: ArrayLike | Counts, groups: ArrayLike | None = None, *, p: Mapping[Any, float]
+) -> Compliance:
+    """Extended crosswise model: the innocent question's p differs between groups, so one pi must explain both.
+
+    lambda_j = p_j pi + (1 - p_j)(1 - pi) is the share of "my two answers are the same". With p_2 = 1 - p_1 nothing is
+    lost against one group, and  G2  with one degree of freedom detects, for example, answers at random, which pull both
+    lambda to 1/2.
+
+    Args:
+        reports: one report per respondent (1 = "the same"), or counts {group: (different, same)}.
+        groups: each respondent's group; not with counts.
+        p: each group's probability of "yes" to the innocent question, as in `Crosswise(p)`.
+
+    >>> found = extended_crosswise({"a": (350, 650), "b": (650, 350)}, p={"a": 0.2, "b": 0.8})
+    >>> round(found.params["carriers"], 4), round(found.fit.pvalue, 4)
+    (0.25, 1.0)
+    """
+    yes, n = count(reports, groups, list(p))
+    innocent = np.array([float(share) for share in p.values()])
+    if len(n) < 2 or np.ptp(innocent) == 0:
+        raise NotIdentifiedError("the fit can only be tested with groups whose innocent questions differ in p")
+    A, c = (2 * innocent - 1)[:, None], 1 - innocent
+    found = fit_linear(yes, n, A, c)
+    pi = float(found.theta[0])
+    inside, _ = fit_inside(yes, n, lambda theta: c + A @ theta, found.theta)
+    test = found.fit_test()
+    notes = []
+    if test is not None and test.pvalue < 0.05:
+        notes.append("One share of carriers does not explain all groups: some respondents do not do as told.")
+    if not 0 <= pi <= 1:
+        notes.append("The share lies outside [0, 1]: noise reaches that far, or instructions were not followed.")
+    return Compliance(
+        "extended crosswise model",
+        {"carriers": pi},
+        {"carriers": float(np.sqrt(found.covariance[0, 0]))},
+        {"carriers": float(inside[0])},
+        found.loglik,
+        int(n.sum()),
+        fit=test,
+        notes=tuple(notes),
+    )
+
+
+def anchored_crosswise(
+    reports: ArrayLike,
+    anchors: ArrayLike,
+    *,
+    p: float,
+    anchor_p: float,
+    anchor_prevalence: float = 0.0,
+    inattentive: float = 0.5,
+) -> Compliance:
+    """Crosswise model corrected for inattention by an anchor: a second item whose prevalence is known.
+
+    A share a of respondents is attentive, the others answer "the same" with probability r (1/2: they choose at random).
+
+        anchor:  lambda' = a m' + (1 - a) r,     m' = anchor_p q + (1 - anchor_p)(1 - q),  q = the anchor's prevalence
+        item:    lambda  = a (p pi + (1 - p)(1 - pi)) + (1 - a) r
+
+    so  a = (lambda' - r) / (m' - r)  and  pi = ((lambda - (1 - a) r) / a - (1 - p)) / (2 p - 1). Standard errors by the
+    delta method, with the covariance of a respondent's two reports.
+
+    Args:
+        reports: one report per respondent to the sensitive item; 1 = "my two answers are the same".
+        anchors: the same respondents' reports to the anchor item.
+        p: Pr("yes" to the sensitive item's innocent question).
+        anchor_p: Pr("yes" to the anchor's innocent question).
+        anchor_prevalence: the share of respondents to whom the anchor applies; by default nobody.
+        inattentive: r, how often an inattentive respondent answers "the same".
+    """
+    item, anchor = binary(reports), binary(anchors)
+    if item.shape != anchor.shape or item.ndim != 1:
+        raise InputError(f"reports and anchors come from the same respondents: {item.shape} and {anchor.shape}")
+    n = len(item)
+    if n < 3:
+        raise TooFewReportsError(f"{n} respondents are too few", n=n)
+    expected = anchor_p * anchor_prevalence + (1 - anchor_p) * (1 - anchor_prevalence)
+    if abs(expected - inattentive) < 1e-9 or abs(2 * p - 1) < 1e-9:
+        raise NotIdentifiedError(
+            "attentive and inattentive answers have the same distribution (with this p or anchor_p a fair coin would "
+            "do as well): move the probabilities away from 1/2"
+        )
+    lam, lam_anchor = float(item.mean()), float(anchor.mean())
+    attentive = (lam_anchor - inattentive) / (expected - inattentive)
+    uncorrected = (lam - (1 - p)) / (2 * p - 1)
+    if attentive <= 0:
+        raise NotIdentifiedError(
+            f"the anchor's reports leave no attentive respondent (estimated share {attentive:.3f}), so there is "
+            "nothing to correct with. Check which answer is coded 1, and anchor_p",
+            attentive=attentive,
+        )
+    # pi = (r + (lam - r) / a - (1 - p)) / (2 p - 1)
+    pi = (inattentive + (lam - inattentive) / attentive - (1 - p)) / (2 * p - 1)
+    d_attentive = 1 / (expected - inattentive)
+    slopes = np.array(
+        [
+            [1 / (attentive * (2 * p - 1)), -(lam - inattentive) / attentive**2 * d_attentive / (2 * p - 1)],
+            [0, d_attentive],
+            [1 / (2 * p - 1), 0],
+        ]
+    )
+    covariance = np.cov(np.stack([item, anchor])) / n
+    spread = np.sqrt(np.diagonal(slopes @ covariance @ slopes.T))
+    names = ("carriers", "attentive", "carriers, uncorrected")
+    values = (pi, attentive, uncorrected)
+    outside = [name for name, value in zip(names, values, strict=True) if not 0 <= value <= 1]
+    # The cell probabilities of the pair are not modelled, so this is the log-likelihood of the two items on their own.
+    shares = np.array([lam, lam_anchor])
+    yes = shares * n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.where(yes > 0, yes * np.log(shares), 0) + np.where(yes < n, (n - yes) * np.log1p(-shares), 0)
+    return Compliance(
+        "anchored crosswise model",
+        dict(zip(names, values, strict=True)),
+        dict(zip(names, spread.tolist(), strict=True)),
+        {name: float(np.clip(value, 0, 1)) for name, value in zip(names, values, strict=True)},
+        float(parts.sum()),
+        n,
+        notes=(f"Outside [0, 1]: {', '.join(outside)}. Noise reaches that far.",) if outside else (),
+    )

@@ -1,0 +1,178 @@
+"""Self-protective "no": some respondents say "no" to every item, whatever the device tells them.
+
+With several items the all-"no" pattern is more frequent than the devices and any moderate dependence between items
+explain. For patterns u of reports, with K the product of the items' channels and p(v) the honest respondents' truths:
+
+    Pr(u) = (1 - theta) sum over v of K[u, v] p(v)  +  theta [u = no to everything].
+
+p is log-linear with interactions up to a given order: 1 means independent items, 2 all pairs.
+
+References:
+    U. Boeckenholt and P. G. M. van der Heijden (2007), Item randomized-response models for measuring noncompliance,
+    Psychometrika 72(2), 245-262.
+    M. J. L. F. Cruyff, A. van den Hout, P. G. M. van der Heijden and U. Boeckenholt (2007), Log-linear
+    randomized-response models taking self-protective response behavior into account, Sociological Methods & Research
+    36(2), 266-282.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
+
+from deniable.errors import (
+    ConvergenceError,
+    DesignError,
+    DivergenceError,
+    InputError,
+    NotIdentifiedError,
+    TooFewReportsError,
+)
+from deniable.inference.compliance.groups import binary
+from deniable.inference.compliance.result import Compliance, one_sided
+from deniable.inference.regression.covariance import inverse
+from deniable.inference.regression.fit import Optimum, ascend
+from deniable.results import TestResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from deniable.channels.base import Channel
+
+    Array = NDArray[np.float64]
+
+_MOST_ITEMS = 10
+
+
+@dataclass(frozen=True)
+class _Patterns:
+    """The log-likelihood of pattern counts; the last parameter is theta, unless it is fixed at 0."""
+
+    counts: Array
+    channel: Array
+    design: Array
+    protective: bool
+
+    def _parts(self, params: Any) -> tuple[Any, Any]:
+        """Pr(u) and its derivatives; works on complex numbers too."""
+        own = params[: self.design.shape[1]]
+        power = np.exp(self.design @ own)
+        share = power / power.sum()
+        slopes = share[:, None] * (self.design - share @ self.design)
+        lam, first = self.channel @ share, self.channel @ slopes
+        if not self.protective:
+            return lam, first
+        theta = params[-1]
+        all_no = np.zeros(len(self.counts))
+        all_no[0] = 1.0
+        return (1 - theta) * lam + theta * all_no, np.concatenate(
+            [(1 - theta) * first, (all_no - lam)[:, None]], axis=1
+        )
+
+    def evaluate(self, params: Array) -> tuple[float, Array, Array]:
+        """Value, gradient, and the Hessian by complex steps of the gradient, exact to rounding."""
+        with np.errstate(all="ignore"):
+            lam, first = self._parts(params)
+            value = float(self.counts @ np.log(lam)) if lam.min() > 0 else -np.inf
+            hessian = np.empty((len(params), len(params)))
+            for place in range(len(params)):
+                moved = params.astype(complex)
+                moved[place] += 1e-20j
+                lam_i, first_i = self._parts(moved)
+                hessian[place] = ((self.counts / lam_i) @ first_i).imag / 1e-20
+            return value, (self.counts / lam) @ first, (hessian + hessian.T) / 2
+
+    def reach(self, step: Array) -> float:
+        """The largest change of a log-linear predictor."""
+        return float(np.abs(self.design @ step[: self.design.shape[1]]).max())
+
+
+def self_protective(reports: ArrayLike, channels: Sequence[Channel], *, order: int = 1) -> Compliance:
+    """Estimate the share of self-protective "no"-sayers from several items, and prevalences among all others.
+
+    theta is not clipped: a negative estimate says that there are fewer all-"no" patterns than expected. `compliance`
+    tests theta = 0 by a one-sided likelihood ratio, `fit` the whole model by G2 with 2^items - 2 - parameters degrees
+    of freedom where that is positive.
+
+    Args:
+        reports: one row per respondent, one column per item, codes 0 (no) and 1 (yes).
+        channels: each item's device; report 0 is the "no" that protects.
+        order: the highest interaction between honest truths: 1 independent items, 2 all pairs.
+    """
+    codes = binary(reports)
+    if codes.ndim != 2 or codes.shape[1] != len(channels):
+        raise InputError(f"reports must have one column per item: {codes.shape} for {len(channels)} channels")
+    items = len(channels)
+    if not 2 <= items <= _MOST_ITEMS:
+        raise NotIdentifiedError(
+            f"between 2 and {_MOST_ITEMS} items are needed to tell self-protection apart, not {items}"
+        )
+    if any((channel.inputs, channel.outputs) != (2, 2) for channel in channels):
+        raise DesignError("every item must have two truths and two reports")
+    truths = np.stack(np.unravel_index(np.arange(2**items), (2,) * items), axis=1)
+    sets = [members for size in range(1, order + 1) for members in combinations(range(items), size)]
+    design = np.stack([truths[:, list(members)].prod(axis=1) for members in sets], axis=1).astype(np.float64)
+    free = 2**items - 1 - len(sets) - 1
+    if order < 1 or free < 0:
+        raise NotIdentifiedError(
+            f"{items} items give {2**items - 1} frequencies for {len(sets) + 1} parameters; use a lower order",
+            order=order,
+        )
+    counts = np.bincount(np.ravel_multi_index(tuple(codes.T), (2,) * items), minlength=2**items).astype(np.float64)
+    if counts[0] == 0:
+        raise TooFewReportsError(
+            "nobody said no to every item, so there is no self-protection to estimate; analyse the items without it",
+            n=0,
+        )
+    whole: Array = np.ones((1, 1))
+    for channel in channels:
+        whole = np.kron(whole, channel.matrix()).astype(np.float64)
+    start = np.full(len(sets), -0.5)
+    with_it = _ascend(_Patterns(counts, whole, design, protective=True), np.append(start, 0.05))
+    without = _ascend(_Patterns(counts, whole, design, protective=False), start)
+    covariance = inverse(-with_it.hessian)
+    theta = float(with_it.params[-1])
+    power = np.exp(design @ with_it.params[:-1])
+    share = power / power.sum()
+    prevalence = truths.T @ share
+    slopes = truths.T @ (share[:, None] * (design - share @ design))
+    spread = np.sqrt(np.diagonal(slopes @ covariance[:-1, :-1] @ slopes.T))
+    names = ["self-protective", *(f"item {place + 1} among the others" for place in range(items))]
+    values = [theta, *prevalence.tolist()]
+    # The best fit without self-protection takes over where the estimate is negative.
+    plain = np.exp(design @ without.params)
+    constrained = values if theta >= 0 else [0.0, *(truths.T @ (plain / plain.sum())).tolist()]
+    full = float(np.sum(counts[counts > 0] * np.log(counts[counts > 0] / counts.sum())))
+    g2 = 2 * (full - with_it.value)
+    ratio = 2 * (with_it.value - without.value) if theta > 0 else 0.0
+    return Compliance(
+        f"self-protective no, {items} items, interactions up to order {order}",
+        dict(zip(names, values, strict=True)),
+        dict(zip(names, [float(np.sqrt(covariance[-1, -1])), *spread.tolist()], strict=True)),
+        dict(zip(names, constrained, strict=True)),
+        with_it.value,
+        len(codes),
+        fit=TestResult(g2, float(stats.chi2.sf(g2, free)), free, "goodness of fit (G2)") if free else None,
+        compliance=one_sided(ratio, "nobody protects themselves (one-sided likelihood ratio)"),
+        notes=("The estimated share of self-protection is negative: there is no sign of it.",) if theta < 0 else (),
+    )
+
+
+def _ascend(objective: _Patterns, start: Array) -> Optimum:
+    try:
+        end = ascend(objective, start)
+    except ConvergenceError as error:
+        raise ConvergenceError(f"{error.message}. Use a lower order, or more respondents") from None
+    if end.diverged:
+        raise DivergenceError(
+            "the likelihood keeps rising towards a share of 0 or 1 for some item: its reports are at the edge of what "
+            "the device can produce. Leave the item out, or use a lower order",
+            loglik=end.value,
+        )
+    return end

@@ -1,0 +1,89 @@
+"""What every model of compliance returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special, stats
+
+from deniable.results import Interval, TestResult, frame_of, html_table, text_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Compliance:
+    """Estimated shares of a model of compliance.
+
+    Attributes:
+        model: its name.
+        params: the estimates by name, never clipped: a share below 0 or above 1 says that noise reaches that far, or
+            that the model is wrong.
+        std_error: their standard errors by name.
+        constrained: the maximum likelihood estimates with every share between 0 and 1.
+        loglik: the log-likelihood of the counts at `params`, without the binomial coefficients.
+        n: the number of respondents.
+        fit: a goodness-of-fit test, where the model has fewer parameters than the data.
+        compliance: a test that everybody does as told, where the model allows one.
+        notes: what a reader must know.
+    """
+
+    model: str
+    params: Mapping[str, float]
+    std_error: Mapping[str, float]
+    constrained: Mapping[str, float]
+    loglik: float
+    n: int
+    fit: TestResult | None = None
+    compliance: TestResult | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Wald intervals, unclipped, in the order of `params`."""
+        half = special.ndtri((1 + level) / 2) * np.array(list(self.std_error.values()))
+        centre = np.array(list(self.params.values()))
+        return Interval(centre - half, centre + half, level, "Wald")
+
+    def _columns(self) -> dict[str, list[Any]]:
+        low, high = self.interval()
+        return {
+            "share": list(self.params),
+            "estimate": list(self.params.values()),
+            "std error": list(self.std_error.values()),
+            "0.025": low.tolist(),
+            "0.975": high.tolist(),
+            "within [0, 1]": list(self.constrained.values()),
+        }
+
+    def to_frame(self) -> Any:
+        """The table as a pyarrow table."""
+        return frame_of(self._columns())
+
+    def _tests(self) -> list[TestResult]:
+        return [test for test in (self.fit, self.compliance) if test is not None]
+
+    def __str__(self) -> str:
+        head = f"{self.model}, {self.n} respondents"
+        return "\n".join([head, text_table(self._columns()), *map(str, self._tests()), *self.notes])
+
+    def _repr_html_(self) -> str:
+        caption = f"{self.model}, {self.n} respondents. {' '.join(self.notes)}".strip()
+        return html_table(self._columns(), caption) + "".join(test._repr_html_() for test in self._tests())
+
+
+def one_sided(statistic: float, method: str) -> TestResult:
+    """A likelihood ratio test of a share being 0, which it cannot be below.
+
+    Under the hypothesis the statistic is 0 in half of all samples and chi-square with one degree of freedom in the
+    other half, so p = Pr(chi2_1 > statistic) / 2, and 1 where the statistic is 0.
+    """
+    value = max(statistic, 0.0)
+    pvalue = 1.0 if value == 0 else float(stats.chi2.sf(value, 1)) / 2
+    return TestResult(value, pvalue, 1, method)

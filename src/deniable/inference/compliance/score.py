@@ -1,0 +1,119 @@
+"""Sum scores: how many of several sensitive traits a person has, from independently disguised items.
+
+For item j let q_j(u) = (q_j0, q_j1) be the unbiased scores of report u: E q_jv = [truth_j = v]. The polynomial
+
+    prod over items of (q_j0(u_j) + q_j1(u_j) z)
+
+has in its coefficient of z^s an unbiased score of "exactly s traits", since the devices are independent. The mean over
+respondents estimates the distribution of the sum without any model of how the traits hang together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.errors import DesignError, InputError, TooFewReportsError
+from deniable.results import Interval, frame_of, html_table, text_table
+from deniable.tables.simplex import norm_sub
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from deniable.channels.base import Channel
+
+    Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SumScore:
+    """The estimated distribution of the number of traits.
+
+    Attributes:
+        values: unbiased shares of 0, 1, ..., m traits; a negative one says how far the noise reaches.
+        covariance: of these shares.
+        constrained: the nearest distribution without negative shares.
+        n: the number of respondents.
+    """
+
+    values: Array
+    covariance: Array
+    constrained: Array
+    n: int
+
+    @property
+    def std_error(self) -> Array:
+        """Standard errors of `values`."""
+        return np.sqrt(np.diagonal(self.covariance))
+
+    @property
+    def mean(self) -> float:
+        """The mean number of traits, the sum of the items' prevalences."""
+        return float(np.arange(len(self.values)) @ self.values)
+
+    @property
+    def mean_std_error(self) -> float:
+        """Its standard error."""
+        scores = np.arange(len(self.values))
+        return float(np.sqrt(scores @ self.covariance @ scores))
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Wald intervals of the shares, unclipped."""
+        from scipy.special import ndtri
+
+        half = ndtri((1 + level) / 2) * self.std_error
+        return Interval(self.values - half, self.values + half, level, "Wald")
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return {
+            "traits": list(range(len(self.values))),
+            "share": self.values.tolist(),
+            "std error": self.std_error.tolist(),
+            "within [0, 1]": self.constrained.tolist(),
+        }
+
+    def to_frame(self) -> Any:
+        """The table as a pyarrow table."""
+        return frame_of(self._columns())
+
+    def __str__(self) -> str:
+        mean = f"mean number of traits {self.mean:.4f} (std error {self.mean_std_error:.4f}), {self.n} respondents"
+        return f"{text_table(self._columns())}\n{mean}"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._columns(), f"mean {self.mean:.4f} (std error {self.mean_std_error:.4f})")
+
+
+def sum_score(reports: ArrayLike, channels: Sequence[Channel]) -> SumScore:
+    """Estimate the distribution of the number of sensitive traits.
+
+    Unbiased for any dependence between the traits and any devices, which may differ between items. Standard errors from
+    the spread of the respondents' scores, with n - 1.
+
+    Args:
+        reports: one row per respondent, one column per item, codes of each item's reports.
+        channels: each item's device, with two truths.
+    """
+    codes = np.asarray(reports)
+    if codes.ndim != 2 or codes.shape[1] != len(channels) or codes.dtype.kind not in "iub" or codes.size == 0:
+        raise InputError(f"reports must be codes, one column per item: {codes.shape} for {len(channels)} channels")
+    if len(codes) < 2:
+        raise TooFewReportsError(f"{len(codes)} respondents are too few", n=len(codes))
+    scores = np.ones((len(codes), 1))
+    for place, channel in enumerate(channels):
+        if channel.inputs != 2:
+            raise DesignError(f"item {place + 1} has {channel.inputs} truths; a trait is present or not", item=place)
+        column = codes[:, place].astype(np.intp)
+        if column.min() < 0 or column.max() >= channel.outputs:
+            raise InputError(f"item {place + 1} has reports outside 0 to {channel.outputs - 1}", item=place)
+        without, has = channel.solve(np.eye(channel.outputs))[:, column]
+        longer = np.zeros((len(codes), scores.shape[1] + 1))
+        longer[:, :-1] += without[:, None] * scores
+        longer[:, 1:] += has[:, None] * scores
+        scores = longer
+    values = scores.mean(axis=0)
+    return SumScore(values, np.cov(scores.T) / len(codes), norm_sub(values), len(codes))

@@ -1,0 +1,237 @@
+"""Derived measures: any smooth function of an estimated table, with its standard error.
+
+To first order f(estimate) varies like its gradient times the estimate, so Var f = grad' Cov grad, with the full
+covariance of the unbiased estimate (as an operator: nothing of size cells x cells is formed). The gradient comes from
+the complex step, Im f(x + ih) / h with h = 1e-20, which has no cancellation and is exact to the last digits; functions
+that cannot take complex numbers are differenced instead.
+"""
+
+from __future__ import annotations
+
+import warnings as python_warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from deniable.errors import InputError
+from deniable.estimation.intervals import critical_value
+from deniable.estimation.projection import norm_sub
+from deniable.inference.bootstrap import bootstrap_tables
+from deniable.randomness import SECURE, Source
+from deniable.results import Interval, frame_of, html_table, text_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from deniable.estimation.estimate import Estimate
+
+Scale = Literal["plain", "log", "atanh"]
+How = Literal["delta", "bootstrap"]
+_STEP = 1e-20
+NEAR_ZERO = 2.0  # standard errors from zero within which a cell makes the delta method unreliable
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """A number derived from a table.
+
+    Attributes:
+        name: what it measures, with its unit.
+        value: the estimate.
+        std_error: its standard error.
+        method: how the error was found: "delta method", "bootstrap" or "profile likelihood".
+        warnings: when not to trust it, in words.
+        scale: where the interval is symmetric: "plain", "log" (ratios) or "atanh" (correlations).
+        ends: for intervals not made from the standard error: a function from the level to (low, high).
+    """
+
+    name: str
+    value: float
+    std_error: float
+    method: str
+    warnings: tuple[str, ...] = ()
+    scale: Scale = "plain"
+    ends: Callable[[float], tuple[float, float]] | None = None
+
+    def __float__(self) -> float:
+        return self.value
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """A confidence interval: value -+ z std_error on the measure's scale, or that of the method."""
+        if not 0 < level < 1:
+            raise InputError(f"a confidence level lies between 0 and 1, not {level!r}", level=level)
+        if self.ends is not None:
+            low, high = self.ends(level)
+        else:
+            low, high = self._normal(critical_value(1 - level) * self.std_error)
+        return Interval(np.float64(low), np.float64(high), level, self.method)  # type: ignore[arg-type]
+
+    def _normal(self, half: float) -> tuple[float, float]:
+        x = self.value
+        if self.scale == "log" and x > 0:
+            return float(x * np.exp(-half / x)), float(x * np.exp(half / x))
+        if self.scale == "atanh" and abs(x) < 1:
+            z, width = np.arctanh(x), half / (1 - x**2)
+            return float(np.tanh(z - width)), float(np.tanh(z + width))
+        return x - half, x + half
+
+    def _columns(self) -> dict[str, list[Any]]:
+        low, high = self.interval()
+        return {
+            "measure": [self.name],
+            "value": [float(self.value)],
+            "std_error": [float(self.std_error)],
+            "low": [float(low)],
+            "high": [float(high)],
+            "method": [self.method],
+        }
+
+    def to_frame(self) -> Any:
+        """Write the measure as a data frame of one row."""
+        return frame_of(self._columns())
+
+    def __str__(self) -> str:
+        return "\n".join([text_table(self._columns()), *self.warnings])
+
+    def _repr_html_(self) -> str:
+        return html_table(self._columns(), " ".join(self.warnings))
+
+
+def gradient(f: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The gradient of a function of a table, by complex step where the function allows it, else by central differences.
+
+    A function that drops the imaginary part (abs, max, a comparison) would give a wrong gradient without complaint, so
+    the complex step is checked against a difference in one direction and given up where the two disagree.
+
+    >>> gradient(lambda t: (t**3).sum(), np.array([1.0, 2.0])).tolist()
+    [3.0, 12.0]
+    """
+    central = _central(f, x)
+    try:
+        with python_warnings.catch_warnings(), np.errstate(all="ignore"):
+            python_warnings.simplefilter("error", np.exceptions.ComplexWarning)
+            exact = np.array([np.imag(f(x + 1j * _STEP * cell.reshape(x.shape))) / _STEP for cell in np.eye(x.size)])
+    except (TypeError, ValueError, np.exceptions.ComplexWarning):
+        return central
+    if exact.shape != (x.size,):
+        raise InputError(f"the function must return one number, not an array of shape {exact.shape[1:]}")
+    agree = np.allclose(exact, central.ravel(), rtol=1e-3, atol=1e-5 * max(1.0, float(np.abs(central).max())))
+    return exact.reshape(x.shape) if agree else central
+
+
+def _central(f: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(f(x + h) - f(x - h)) / 2h, cell by cell; h never crosses zero, where logarithms end."""
+    slope = np.empty(x.size)
+    for index, cell in enumerate(np.eye(x.size)):
+        at = float(x.ravel()[index])
+        h = 1e-6 * min(1.0, abs(at)) if at else 1e-9
+        step = h * cell.reshape(x.shape)
+        slope[index] = float(np.real(f(x + step)) - np.real(f(x - step))) / (2 * h)
+    return slope.reshape(x.shape)
+
+
+def close_to_zero(estimate: Estimate) -> tuple[str, ...]:
+    """The warning for cells that noise could have moved across zero."""
+    few = int((estimate.unbiased.values < NEAR_ZERO * estimate.std_error).sum())
+    if not few:
+        return ()
+    told = (
+        f"{few} of {estimate.values.size} cells lie within {NEAR_ZERO:g} standard errors of zero, where the delta "
+        f'method\'s error can be off by half; method="bootstrap" does not rely on it.'
+    )
+    return (told,)
+
+
+def simplex(estimate: Estimate) -> NDArray[np.float64]:
+    """The estimate's table without negative cells: itself, or the nearest such table."""
+    return estimate.values if (estimate.values >= 0).all() else norm_sub(estimate.values)
+
+
+def floored(table: NDArray[np.float64], estimate: Estimate) -> NDArray[np.float64]:
+    """The table with every cell at least one standard error, where gradients that end at zero are taken."""
+    return np.maximum(table, np.minimum(estimate.std_error, 1 / table.size))
+
+
+def derived(
+    estimate: Estimate,
+    f: Any,
+    *,
+    name: str = "derived",
+    method: How = "delta",
+    at: NDArray[np.float64] | None = None,
+    slope_at: NDArray[np.float64] | None = None,
+    scale: Scale = "plain",
+    warnings: tuple[str, ...] | None = None,
+    replicates: int = 999,
+    source: Source = SECURE,
+) -> Measure:
+    """Any function of an estimated table, with its standard error.
+
+    Args:
+        estimate: the table and its covariance.
+        f: takes the table's values (an array in the table's shape), returns one number. Written with NumPy arithmetic
+            it is differentiated exactly.
+        name: what to call the result.
+        method: "delta", or "bootstrap": reports drawn anew from the fitted table, the spread of f over them.
+        at: where f is evaluated; the estimate's table by default.
+        slope_at: where its gradient is taken; `at` by default.
+        scale: where the interval is symmetric: "plain", "log" or "atanh".
+        warnings: what a reader must know; by default, which cells are too near zero for the delta method.
+        replicates: for "bootstrap", how many.
+        source: for "bootstrap", where they are drawn from.
+
+    >>> from deniable.channels.devices import Warner
+    >>> from deniable.designs.observation import Observation
+    >>> from deniable.estimation.estimator import estimate
+    >>> table = estimate(Observation("answer", Warner(0.8), [140, 60]), "answer", "inversion")
+    >>> odds = derived(table, lambda x: x[1] / x[0], name="odds", scale="log")
+    >>> round(odds.value, 4), round(odds.std_error, 4)
+    (0.2, 0.078)
+    """
+    point = estimate.values if at is None else at
+    value = f(point)
+    if np.ndim(value) != 0:
+        raise InputError(f"the function must return one number, not an array of shape {np.shape(value)}")
+    value = float(np.real(value))
+    if method == "bootstrap":
+        return bootstrapped(estimate, f, value, name=name, scale=scale, replicates=replicates, source=source)
+    if method != "delta":
+        raise InputError(f'method must be "delta" or "bootstrap", not {method!r}', method=method)
+    slope = gradient(f, point if slope_at is None else slope_at)
+    told = close_to_zero(estimate) if warnings is None else warnings
+    if not np.isfinite(slope).all():
+        told = (*told, "The function has no finite gradient at this table, so no error can be stated.")
+        return Measure(name, value, np.nan, "delta method", told, scale)
+    error = float(np.sqrt(max(estimate.dispersion.quadratic(slope), 0.0)))
+    return Measure(name, value, error, "delta method", told, scale)
+
+
+def bootstrapped(
+    estimate: Estimate,
+    f: Any,
+    value: float,
+    *,
+    name: str,
+    scale: Scale = "plain",
+    replicates: int = 999,
+    source: Source = SECURE,
+) -> Measure:
+    """The spread of f over tables estimated from reports drawn anew; intervals are their percentiles."""
+    tables = bootstrap_tables(estimate, replicates, source.stream().generator())
+    with np.errstate(all="ignore"):
+        again = np.array([float(np.real(f(tables[..., i]))) for i in range(replicates)])
+    defined = again[np.isfinite(again)]
+    told: tuple[str, ...] = ()
+    if len(defined) < replicates:
+        told = (f"{replicates - len(defined)} of {replicates} replicates have no value and are left out.",)
+    if len(defined) < 2:
+        return Measure(name, value, np.nan, "bootstrap", told, scale, lambda _: (-np.inf, np.inf))
+
+    def ends(level: float) -> tuple[float, float]:
+        low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+        return float(low), float(high)
+
+    return Measure(name, value, float(defined.std(ddof=1)), "bootstrap", told, scale, ends)

@@ -1,0 +1,166 @@
+"""Goodness of fit to a given distribution, and homogeneity across public groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.designs.reports import Reports
+from deniable.domain import Domain, listed
+from deniable.errors import InputError
+from deniable.inference.association import chi_square, covering_pair, refuse_pairs
+from deniable.inference.bootstrap import LikelihoodRatio, draw, p_value
+from deniable.inference.fit import saturated
+from deniable.randomness import SECURE, Source
+from deniable.results import TestResult
+from deniable.tables.table import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deniable.designs.observation import Observation
+    from deniable.estimation.estimator import Evidence
+
+
+def goodness_of_fit(
+    reports: Evidence,
+    attributes: str | Iterable[str],
+    expected: Any,
+    method: str = "auto",
+    *,
+    replicates: int = 999,
+    source: Source = SECURE,
+) -> TestResult:
+    """Test whether the joint distribution of some attributes is a given one.
+
+    Args:
+        reports: what respondents sent, tallies or observations.
+        attributes: one or several attributes.
+        expected: the distribution under H0: a `Table`, an array in the attributes' shape, or for one attribute a
+            mapping from category to share.
+        method: "lrt" ("auto"): likelihood ratio against any table. H0 leaves nothing to estimate, so its Monte Carlo
+            p-value is exact: a true H0 is rejected at level alpha with probability at most alpha. "pearson":
+            chi-square of the reports about P pi0, quick for large samples.
+        replicates: how often reports are drawn under H0.
+        source: where they are drawn from.
+    """
+    refuse_pairs(reports)
+    names = [attributes] if isinstance(attributes, str) else list(attributes)
+    observations = covering_pair(reports, names)
+    h1 = saturated(observations)
+    if set(h1.domain) != set(names):
+        raise InputError(
+            f"the channel of {listed(h1.domain)} cannot be reduced to {listed(names)}; give the distribution of all of "
+            f"them"
+        )
+    pi = _distribution(expected, h1.domain.project(names)).project(h1.domain.names).values[..., None]
+    lam = h1.expected(pi)
+    counts = h1.counts
+    impossible = any(((y > 0) & (share <= 0)).any() for y, share in zip(counts, lam, strict=True))
+    if impossible:
+        return TestResult(np.inf, 0.0, None, "goodness of fit", ("Reports came that H0 rules out.",))
+    if method == "pearson":
+        return _pearson(counts, lam)
+    if method not in ("auto", "lrt"):
+        raise InputError(f'method must be "auto", "lrt" or "pearson", not {method!r}', method=method)
+    rng = source.stream().generator()
+    again = [draw(rng, o.n, share, replicates) for o, share in zip(observations, lam, strict=True)]
+
+    def statistic(data: list[NDArray[np.float64]], gap: float) -> NDArray[np.float64]:
+        many = np.repeat(pi, data[0].shape[-1], axis=-1)
+        best = h1.fit(data, near=many, gap=gap)
+        return np.maximum(2 * (best.loglik - h1.evaluate(many, data)[0]), 0.0)
+
+    observed = float(statistic(counts, 1e-6)[0])
+    told = f"{replicates} draws under H0, which leaves nothing to estimate: the p-value is exact."
+    df = h1.domain.cells - 1
+    p = p_value(observed, statistic(again, 1e-4))
+    return TestResult(observed, p, df, "goodness of fit, likelihood ratio through the channel", (told,))
+
+
+def _pearson(counts: list[NDArray[np.float64]], lam: list[NDArray[np.float64]]) -> TestResult:
+    from scipy.special import chdtrc
+
+    statistic, df, least = 0.0, 0, np.inf
+    for y, share in zip(counts, lam, strict=True):
+        expected = y.sum() * share[share > 0]
+        statistic += float(((y[share > 0] - expected) ** 2 / expected).sum())
+        df += len(expected) - 1
+        least = min(least, float(expected.min()))
+    notes = ("Some expected counts are below 5: use method='lrt'.",) if least < 5 else ()
+    return TestResult(statistic, float(chdtrc(df, statistic)), df, "goodness of fit, Pearson on the reports", notes)
+
+
+def _distribution(expected: Any, domain: Domain) -> Table:
+    if isinstance(expected, Table):
+        table = expected.project(domain.names)
+    elif isinstance(expected, Mapping):
+        if len(domain) != 1:
+            raise InputError("a mapping from category to share is for one attribute; give a Table or an array")
+        variable = domain[domain.names[0]]
+        values = np.zeros(len(variable))
+        for category, share in expected.items():
+            values[variable.code(category)] = share
+        table = Table(domain, values)
+    else:
+        table = Table(domain, expected)
+    if (table.values < 0).any() or abs(table.total - 1) > 1e-6:
+        raise InputError(f"the expected shares must be 0 or more and sum to 1, not to {table.total:g}")
+    return table.normalize()
+
+
+def homogeneity(
+    reports: Reports | Mapping[Any, Evidence],
+    attributes: str | Iterable[str],
+    by: str | None = None,
+    method: str = "auto",
+    *,
+    replicates: int = 999,
+    source: Source = SECURE,
+) -> TestResult:
+    """Test whether the distribution of some attributes is the same in all public groups.
+
+    Args:
+        reports: reports with a public column, or a mapping from group to its reports or observations.
+        attributes: one or several attributes.
+        by: the public column that holds the groups.
+        method: "auto": Pearson on the table of groups by reports where all groups answered through the same channel
+            (equal truths give equal reports, and only they do), else "lrt", the bootstrap likelihood ratio.
+        replicates: of the bootstrap.
+        source: where it is drawn from.
+    """
+    from scipy.special import chdtrc
+
+    refuse_pairs(reports)
+    names = [attributes] if isinstance(attributes, str) else list(attributes)
+    if isinstance(reports, Reports):
+        if by is None:
+            raise InputError("name the public column that holds the groups: by=...")
+        parts: dict[Any, Evidence] = dict(reports.groups(by))
+    elif isinstance(reports, Mapping):
+        parts = dict(reports)
+    else:
+        raise InputError("homogeneity needs reports with a public column, or a mapping from group to reports")
+    if len(parts) < 2:
+        raise InputError(f"there is only {listed(parts) or 'no group'}; groups are compared with each other")
+    for part in parts.values():
+        refuse_pairs(part)
+    groups = [covering_pair(part, names) for part in parts.values()]
+    same = all(len(group) == 1 and group[0].channel == groups[0][0].channel for group in groups)
+    told = f"{len(groups)} groups: {listed(parts)}."
+    if method == "pearson" and not same:
+        raise InputError("the groups answered through different channels, so their reports cannot be compared: use lrt")
+    if method == "pearson" or (method == "auto" and same):
+        statistic, df = chi_square(np.stack([group[0].counts.ravel() for group in groups]))
+        p = float(chdtrc(df, statistic)) if df else 1.0
+        return TestResult(statistic, p, df, "homogeneity, Pearson on groups by reports", (told,))
+    if method not in ("auto", "lrt"):
+        raise InputError(f'method must be "auto", "lrt" or "pearson", not {method!r}', method=method)
+    flat: list[Observation] = [o for group in groups for o in group]
+    test = LikelihoodRatio(flat, [saturated(flat)], [saturated(group) for group in groups])
+    statistic, p = test.test(replicates, source.stream().generator())
+    df = (len(groups) - 1) * (saturated(flat).domain.cells - 1)
+    notes = (told, f"{replicates} bootstrap replicates.")
+    return TestResult(statistic, p, df, "homogeneity, likelihood ratio through the channels, bootstrap", notes)

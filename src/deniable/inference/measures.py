@@ -1,0 +1,387 @@
+"""Measures of a table, each with its standard error: entropy, association, correlation, ratios.
+
+Measures of association estimated by plugging noisy cells in are too large: noise looks like association. At
+independence n phi^2 has the mean
+
+    prod over attributes j of [ sum_v ((Q_j o Q_j) lambda_j)_v / pi_jv - 1 ]
+
+for independently disguised attributes ((r - 1)(c - 1) without a disguise, thousands with a strong one), and in general
+n sum Var(d_ij) / (pi_i pi_j), d_ij = pi_ij - pi_i pi_j. It is subtracted, so that chi2 estimates n phi^2 of the
+population and is zero on average where there is no association. The delta method can be trusted once n phi^2 is at
+least four times that mean.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.channels.kronecker import Kronecker
+from deniable.designs.observation import Observation
+from deniable.domain import listed
+from deniable.errors import InputError
+from deniable.estimation.dispersion import Dispersion, Sample
+from deniable.estimation.projection import norm_sub
+from deniable.inference.delta import How, Measure, close_to_zero, derived, floored, simplex
+from deniable.inference.profile import odds_ratio_interval
+from deniable.randomness import SECURE, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.domain import Category
+    from deniable.estimation.estimate import Estimate
+
+TRUST = 4.0  # n phi^2 over its mean at independence, from which on the delta method can be trusted
+_MATRIX_CELLS = 1024
+
+
+def entropy(
+    estimate: Estimate,
+    unit: str = "nats",
+    *,
+    method: How = "delta",
+    replicates: int = 999,
+    source: Source = SECURE,
+) -> Measure:
+    """Shannon's entropy -sum pi log pi, in nats (natural logarithm) or bits (base 2).
+
+    A cell of zero has an infinite slope; the gradient is taken where every cell is at least one standard error.
+    """
+    if unit not in ("nats", "bits"):
+        raise InputError(f'unit must be "nats" or "bits", not {unit!r}')
+    per = 1.0 if unit == "nats" else float(np.log(2))
+
+    def f(x: NDArray[Any]) -> Any:
+        return -(x * np.log(np.where(x == 0, 1, x))).sum() / per
+
+    table = simplex(estimate)
+    if method == "bootstrap":
+        return derived(
+            estimate,
+            lambda x: f(norm_sub(x)),
+            name=f"entropy ({unit})",
+            method=method,
+            replicates=replicates,
+            source=source,
+        )
+    slope_at = floored(table, estimate)
+    return derived(estimate, f, name=f"entropy ({unit})", at=table, slope_at=slope_at)
+
+
+# -- association ------------------------------------------------------------------------------------------------------
+
+
+def phi_squared(x: NDArray[Any]) -> Any:
+    """Mean square contingency, sum pi_ij^2 / (pi_i pi_j) - 1: zero at independence."""
+    expected = x.sum(axis=1)[:, None] * x.sum(axis=0)[None, :]
+    inside = np.abs(expected) > 0
+    return (x[inside] ** 2 / expected[inside]).sum() - x.sum()
+
+
+def information(x: NDArray[Any]) -> Any:
+    """Mutual information sum pi_ij log(pi_ij / (pi_i pi_j)), in nats."""
+    expected = x.sum(axis=1)[:, None] * x.sum(axis=0)[None, :]
+    inside = np.abs(x) > 0
+    return (x[inside] * np.log(x[inside] / expected[inside])).sum()
+
+
+def null_mean(estimate: Estimate) -> float:
+    """The mean of n phi^2 if the two attributes were independent: what noise alone would show."""
+    table = _two_way(estimate)
+    rows, columns = (_positive(table.sum(axis=1 - axis)) for axis in (0, 1))
+    samples, domain = estimate.dispersion.samples, estimate.table.domain
+    if len(samples) == 1 and samples[0].is_direct and np.all(estimate.dispersion.design_effect == 1):
+        channel = samples[0].observation.channel
+        if isinstance(channel, Kronecker) and len(channel.channels) == 2:
+            order = domain.axes(samples[0].observation.domain)
+            margins = [(rows, columns)[axis] for axis in order]
+            factors = [
+                float((factor.solve_squared(factor.apply(pi)) / pi).sum()) - 1
+                for factor, pi in zip(channel.channels, margins, strict=True)
+            ]
+            return factors[0] * factors[1]
+    if table.size > _MATRIX_CELLS:
+        raise InputError(f"the null mean of {table.size} cells is too large to compute; use correct=False")
+    product = np.outer(rows, columns)
+    covariance = at_independence(estimate, product).matrix()
+    j = residual_jacobian(rows, columns)
+    return float(estimate.n * (np.einsum("ij,jk,ik->i", j, covariance, j) / product.ravel()).sum())
+
+
+def at_independence(estimate: Estimate, product: NDArray[np.float64]) -> Dispersion:
+    """The covariance the estimate would have if the truth were `product`."""
+    domain, samples = estimate.table.domain, []
+    for sample in estimate.dispersion.samples:
+        o = sample.observation
+        if not sample.is_direct:
+            return estimate.dispersion  # the other attributes' part in the truth is not known under independence
+        truth = np.transpose(product, domain.axes(o.domain)).reshape(o.channel.input_shape)
+        expected = Observation(o.domain, o.channel, o.n * o.channel.apply(truth), population=o.population)
+        samples.append(Sample(expected, domain, sample.weight))
+    return Dispersion(samples, domain, estimate.dispersion.population)
+
+
+def residual_jacobian(rows: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Derivatives of d_ij = pi_ij - pi_i pi_j by the cells: [ij = kl] - [i = k] pi_j - [j = l] pi_i."""
+    r, c = len(rows), len(columns)
+    by_row = np.einsum("ik,j->ijk", np.eye(r), columns)[..., None] * np.ones(c)
+    by_column = np.einsum("jl,i->ijl", np.eye(c), rows)[:, :, None, :] * np.ones(r)[None, None, :, None]
+    return np.eye(r * c) - (by_row + by_column).reshape(r * c, r * c)
+
+
+def chi2(estimate: Estimate, *, correct: bool = True, method: How = "delta", **more: Any) -> Measure:
+    """The population's chi-square, n phi^2: less its mean at independence unless `correct=False` (see above).
+
+    Corrected values come from the unbiased cells and may be negative, which says: no association to be seen.
+    """
+    return _association(estimate, phi_squared, "chi2", float(estimate.n), 1.0, correct=correct, method=method, **more)
+
+
+def g2(estimate: Estimate, *, correct: bool = True, method: How = "delta", **more: Any) -> Measure:
+    """The likelihood-ratio chi-square 2 n I, I the mutual information in nats; corrected like chi2."""
+    return _association(estimate, information, "G2", 2.0 * estimate.n, 1.0, correct=correct, method=method, **more)
+
+
+def mutual_information(
+    estimate: Estimate, unit: str = "nats", *, correct: bool = True, method: How = "delta", **more: Any
+) -> Measure:
+    """Mutual information in nats or bits, less its mean at independence (that of chi2 / 2n) unless `correct=False`."""
+    if unit not in ("nats", "bits"):
+        raise InputError(f'unit must be "nats" or "bits", not {unit!r}')
+    per = 1.0 if unit == "nats" else float(np.log(2))
+    name = f"mutual information ({unit})"
+    share = 1 / (2 * estimate.n * per)
+    return _association(estimate, information, name, 1 / per, share, correct=correct, method=method, **more)
+
+
+def _association(
+    estimate: Estimate,
+    f: Any,
+    name: str,
+    scale: float,
+    share: float,
+    *,
+    correct: bool,
+    method: How,
+    **more: Any,
+) -> Measure:
+    """Estimate scale x f - share x its mean at independence, with the warning where the delta method breaks."""
+    mean = null_mean(estimate) if correct else 0.0
+    table, told = _cells(estimate, positive=f is information) if correct else (simplex(estimate), ())
+    slope_at = floored(table, estimate) if f is information else table
+    strength = estimate.n * float(np.real(phi_squared(table)))
+    if correct and strength < TRUST * mean:
+        weak = (
+            f"n phi^2 = {strength:.4g} is below {TRUST:g} x {mean:.4g}, its mean at independence: noise alone could "
+            f"explain most of it, and the standard error is too small. Test with independence()."
+        )
+        told = (*told, weak)
+    told = (*told, *close_to_zero(estimate)) if f is information else told
+
+    def corrected(x: NDArray[Any]) -> Any:
+        return scale * f(x) - share * mean
+
+    if method == "bootstrap":
+        return derived(estimate, lambda x: corrected(norm_sub(x)), name=name, at=table, method=method, **more)
+    return derived(estimate, corrected, name=name, at=table, slope_at=slope_at, warnings=told, **more)
+
+
+def _cells(estimate: Estimate, *, positive: bool) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """The unbiased cells if the measure is defined there, else the nearest table without negative ones."""
+    _two_way(estimate)
+    table = estimate.unbiased.values
+    fine = (table > 0).all() if positive else all((table.sum(axis=axis) > 0).all() for axis in (0, 1))
+    if fine:
+        return table, ()
+    told = (
+        "Some unbiased cells are negative, where the measure has no value: the nearest table without them was used, "
+        "and the correction for noise is then only rough."
+    )
+    return norm_sub(table), (told,)
+
+
+def cramers_v(estimate: Estimate, *, correct: bool = True, method: How = "delta", **more: Any) -> Measure:
+    """Cramer's V: sqrt(phi^2 / (min(r, c) - 1)), phi^2 less its mean at independence unless `correct=False`.
+
+    Where noise leaves nothing of phi^2, V is 0 and its error is that of the square root of the error of phi^2.
+    """
+    table = _two_way(estimate)
+    size = min(table.shape) - 1
+    squared = chi2(estimate, correct=correct, method=method, **more)
+    n = estimate.n * size
+    v = float(np.sqrt(max(squared.value, 0.0) / n))
+    # d sqrt(x) = dx / 2 sqrt(x); next to zero the square root of the error itself is the larger truth.
+    error = min(squared.std_error / n / (2 * v), float(np.sqrt(squared.std_error / n))) if v else 0.0
+    error = error or float(np.sqrt(squared.std_error / n))
+
+    def ends(level: float) -> tuple[float, float]:
+        return tuple(float(np.sqrt(max(float(end), 0.0) / n)) for end in squared.interval(level))  # type: ignore[return-value]
+
+    return Measure("Cramer's V", v, error, squared.method, squared.warnings, "plain", ends)
+
+
+def correlation(
+    estimate: Estimate,
+    scores: Sequence[Sequence[float] | None] | None = None,
+    *,
+    method: How = "delta",
+    replicates: int = 999,
+    source: Source = SECURE,
+) -> Measure:
+    """Pearson's r of two attributes.
+
+    Args:
+        estimate: a two-way table.
+        scores: a number for every category of the first and of the second attribute; None takes the categories
+            themselves where they are numbers, else 0, 1, 2, ...
+        method: "delta" or "bootstrap".
+        replicates: for "bootstrap".
+        source: for "bootstrap".
+    """
+    _two_way(estimate)
+    variables = list(estimate.table.domain.values())
+    given = [None, None] if scores is None else list(scores)
+    u, v = (_scores(variable.categories, part) for variable, part in zip(variables, given, strict=True))
+
+    def r(x: NDArray[Any]) -> Any:
+        rows, columns = x.sum(axis=1), x.sum(axis=0)
+        a, b = rows @ u, columns @ v
+        return (u @ x @ v - a * b) / np.sqrt((rows @ u**2 - a**2) * (columns @ v**2 - b**2))
+
+    table = estimate.unbiased.values
+    spreads = [float(m @ s**2 - (m @ s) ** 2) for m, s in ((table.sum(axis=1), u), (table.sum(axis=0), v))]
+    table = table if min(spreads) > 0 else simplex(estimate)
+    more: dict[str, Any] = {"replicates": replicates, "source": source}
+    return derived(estimate, r, name="Pearson's r", at=table, method=method, scale="atanh", warnings=(), **more)
+
+
+def _scores(categories: Sequence[Category], given: Sequence[float] | None) -> NDArray[np.float64]:
+    if given is None:
+        numbers = all(isinstance(c, int | float) for c in categories)
+        given = [float(c) for c in categories] if numbers else list(range(len(categories)))
+    if len(given) != len(categories):
+        raise InputError(f"{len(given)} scores were given for {len(categories)} categories: {listed(categories)}")
+    return np.asarray(given, dtype=np.float64)
+
+
+def phi(estimate: Estimate, *, method: How = "delta", replicates: int = 999, source: Source = SECURE) -> Measure:
+    """The phi coefficient of a two-by-two table: Pearson's r of the codes, with its sign."""
+    if estimate.values.shape != (2, 2):
+        raise InputError(f"phi is for two-by-two tables, not {estimate.values.shape}; use cramers_v or correlation")
+    r = correlation(estimate, [(0, 1), (0, 1)], method=method, replicates=replicates, source=source)
+    return Measure("phi", r.value, r.std_error, r.method, r.warnings, r.scale, r.ends)
+
+
+# -- two groups, one outcome ------------------------------------------------------------------------------------------
+
+
+def difference(
+    estimate: Estimate, *, groups: Sequence[Category] | None = None, outcome: Category | None = None, **more: Any
+) -> Measure:
+    """Difference of proportions: Pr(outcome | second group) - Pr(outcome | first group).
+
+    The first attribute holds the groups (by default its first and last category), the second the outcome (by default
+    its last category).
+    """
+    a, b, k = _contrast(estimate, groups, outcome)
+    return _between(
+        estimate, lambda x: x[b, k] / x[b].sum() - x[a, k] / x[a].sum(), "difference of proportions", "plain", **more
+    )
+
+
+def risk_ratio(
+    estimate: Estimate, *, groups: Sequence[Category] | None = None, outcome: Category | None = None, **more: Any
+) -> Measure:
+    """Risk ratio: Pr(outcome | second group) / Pr(outcome | first group); arguments as for `difference`."""
+    a, b, k = _contrast(estimate, groups, outcome)
+    return _between(estimate, lambda x: (x[b, k] / x[b].sum()) / (x[a, k] / x[a].sum()), "risk ratio", "log", **more)
+
+
+def odds_ratio(
+    estimate: Estimate,
+    *,
+    groups: Sequence[Category] | None = None,
+    outcomes: Sequence[Category] | None = None,
+    method: str = "profile",
+    replicates: int = 999,
+    source: Source = SECURE,
+) -> Measure:
+    """Odds ratio x_00 x_11 / (x_01 x_10) of two groups and two outcomes (by default the first and last of each).
+
+    Method "profile" (default): the interval holds every psi that the likelihood ratio does not reject, with all tables
+    of that odds ratio considered. It exists always, also where a cell is zero and the plug-in value is 0, infinite or
+    undefined. "delta" and "bootstrap" work on the logarithm of the plug-in value.
+    """
+    _two_way(estimate)
+    rows, columns = estimate.table.domain.values()
+    i, k = _pair(rows.categories, groups)
+    j, m = _pair(columns.categories, outcomes)
+
+    def f(x: NDArray[Any]) -> Any:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.divide(x[i, j] * x[k, m], x[i, m] * x[k, j])
+
+    table = simplex(estimate)
+    if method == "bootstrap":
+        more: dict[str, Any] = {"replicates": replicates, "source": source}
+        return derived(estimate, f, name="odds ratio", at=table, method="bootstrap", scale="log", **more)
+    value = float(f(table))
+    four = estimate.unbiased.values[np.ix_((i, k), (j, m))]
+    usable = np.isfinite(value) and value > 0 and four.min() > 0
+    told = close_to_zero(estimate)
+    plain = derived(estimate, f, name="odds ratio", at=table, scale="log") if usable else None
+    error = plain.std_error if plain else np.nan
+    if method == "delta":
+        return plain or Measure(
+            "odds ratio", value, error, "delta method", (*told, "No error: a cell is not above zero."), "log"
+        )
+    if method != "profile":
+        raise InputError(f'method must be "profile", "delta" or "bootstrap", not {method!r}', method=method)
+    observations = [sample.observation for sample in estimate.dispersion.samples]
+    ends = odds_ratio_interval(observations, estimate.table.domain, (i, k), (j, m))
+    return Measure("odds ratio", value, error, "profile likelihood", told if not usable else (), "log", ends)
+
+
+def _between(estimate: Estimate, f: Any, name: str, scale: Any, **more: Any) -> Measure:
+    told = close_to_zero(estimate) if scale == "log" else ()
+    positive = (
+        (estimate.unbiased.values > 0).all() if scale == "log" else (estimate.unbiased.values.sum(axis=1) > 0).all()
+    )
+    table = estimate.unbiased.values if positive else simplex(estimate)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return derived(estimate, f, name=name, at=table, scale=scale, warnings=told, **more)
+
+
+def _contrast(estimate: Estimate, groups: Sequence[Category] | None, outcome: Category | None) -> tuple[int, int, int]:
+    _two_way(estimate)
+    rows, columns = estimate.table.domain.values()
+    a, b = _pair(rows.categories, groups)
+    return a, b, len(columns) - 1 if outcome is None else columns.code(outcome)
+
+
+def _pair(categories: Sequence[Category], named: Sequence[Category] | None) -> tuple[int, int]:
+    if named is None:
+        return 0, len(categories) - 1
+    missing = [name for name in named if name not in categories]
+    if len(named) != 2 or missing or named[0] == named[1]:
+        raise InputError(f"name two different categories of {listed(categories)}, not {listed(named)}")
+    return categories.index(named[0]), categories.index(named[1])
+
+
+def _two_way(estimate: Estimate) -> NDArray[np.float64]:
+    if estimate.unbiased.values.ndim != 2:
+        raise InputError(
+            f"a measure of association needs the joint table of two attributes; this is one of "
+            f"{listed(estimate.attributes)}"
+        )
+    return estimate.unbiased.values
+
+
+def _positive(margin: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A margin without zeros, so that it can be divided by: no category is rarer than a hundredth of an even share."""
+    share = np.maximum(norm_sub(margin), 0.01 / len(margin))
+    return share / share.sum()

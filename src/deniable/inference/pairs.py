@@ -1,0 +1,171 @@
+"""All pairs of a survey: each tested, p-values corrected for their number, Cramer's V as a heat map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from deniable.errors import InputError, NotCoveredError
+from deniable.estimation.estimator import Evidence, estimate
+from deniable.inference.association import independence
+from deniable.inference.measures import cramers_v
+from deniable.randomness import SECURE, Source
+from deniable.results import TestResult, frame_of, html_table, pyplot, text_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+Adjustment = Literal["holm", "bh", "none"]
+_STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
+
+
+def adjusted(pvalues: ArrayLike, how: Adjustment = "holm") -> NDArray[np.float64]:
+    """Correct p-values for their number.
+
+    "holm": the chance of any false finding stays below alpha (Holm 1979): p_(i) (m - i + 1), made increasing. "bh": the
+    expected share of false findings does (Benjamini & Hochberg 1995): p_(i) m / i, made increasing from above.
+
+    >>> adjusted([0.01, 0.04, 0.03]).round(4).tolist(), adjusted([0.01, 0.04, 0.03], "bh").round(4).tolist()
+    ([0.03, 0.06, 0.06], [0.03, 0.04, 0.04])
+    """
+    p = np.asarray(pvalues, dtype=np.float64)
+    m, order = len(p), np.argsort(p)
+    if how == "none":
+        return p
+    if how == "holm":
+        ranked = np.maximum.accumulate(p[order] * (m - np.arange(m)))
+    elif how == "bh":
+        ranked = np.minimum.accumulate((p[order] * m / np.arange(1, m + 1))[::-1])[::-1]
+    else:
+        raise InputError(f'multiplicity control must be "holm", "bh" or "none", not {how!r}')
+    out = np.empty(m)
+    out[order] = np.minimum(ranked, 1.0)
+    return out
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pairs:
+    """Tests of all pairs.
+
+    Attributes:
+        pairs: the tested pairs of attributes.
+        tests: their tests.
+        v: their Cramer's V, corrected for noise.
+        adjusted: p-values corrected for the number of pairs.
+        control: how they were corrected.
+        skipped: pairs that nobody was asked about together.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+    tests: tuple[TestResult, ...]
+    v: NDArray[np.float64]
+    adjusted: NDArray[np.float64]
+    control: str
+    skipped: tuple[tuple[str, str], ...] = ()
+
+    def __getitem__(self, pair: tuple[str, str]) -> TestResult:
+        for known, test in zip(self.pairs, self.tests, strict=True):
+            if set(known) == set(pair):
+                return test
+        raise InputError(f"the pair {pair!r} was not tested")
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return {
+            "a": [a for a, _ in self.pairs],
+            "b": [b for _, b in self.pairs],
+            "cramers_v": self.v.tolist(),
+            "statistic": [float(test.statistic) for test in self.tests],
+            "pvalue": [float(test.pvalue) for test in self.tests],
+            "adjusted": self.adjusted.tolist(),
+            "stars": [stars(p) for p in self.adjusted],
+        }
+
+    def notes(self) -> list[str]:
+        """What was done, a sentence each."""
+        told = [f"{len(self.pairs)} pairs; p-values adjusted by {self.control}; * below .05, ** .01, *** .001."]
+        if self.skipped:
+            told.append(f"{len(self.skipped)} pairs were not asked together and are left out.")
+        return told
+
+    def to_frame(self) -> Any:
+        """Write the tests as a data frame: a row a pair."""
+        return frame_of(self._columns())
+
+    def __str__(self) -> str:
+        return "\n".join([text_table(self._columns()), *self.notes()])
+
+    def __repr__(self) -> str:
+        return f"<Pairs: {len(self.pairs)} tests, {int((self.adjusted < 0.05).sum())} below .05 after {self.control}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._columns(), " ".join(self.notes()))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw Cramer's V of every pair as a heat map, with a star or more where the adjusted p-value is small."""
+        ax = pyplot().subplots(layout="constrained")[1] if ax is None else ax
+        names = list(dict.fromkeys(name for pair in self.pairs for name in pair))
+        grid = np.full((len(names), len(names)), np.nan)
+        for (a, b), v in zip(self.pairs, self.v, strict=True):
+            i, j = names.index(a), names.index(b)
+            grid[i, j] = grid[j, i] = v
+        image = ax.imshow(grid, vmin=0, vmax=max(0.1, float(self.v.max(initial=0))), cmap="Blues")
+        for (a, b), v, p in zip(self.pairs, self.v, self.adjusted, strict=True):
+            for x, y in ((names.index(a), names.index(b)), (names.index(b), names.index(a))):
+                ax.text(x, y, f"{v:.2f}\n{stars(p)}", ha="center", va="center", fontsize="small")
+        ax.set_xticks(range(len(names)), names, rotation=45, ha="right")
+        ax.set_yticks(range(len(names)), names)
+        ax.figure.colorbar(image, ax=ax, label="Cramer's V")
+        return ax
+
+
+def stars(p: float) -> str:
+    """Stars for a p-value.
+
+    >>> stars(0.02), stars(0.2)
+    ('*', '')
+    """
+    return next((mark for limit, mark in _STARS if p < limit), "")
+
+
+def all_pairs(
+    reports: Evidence,
+    attributes: Sequence[str] | None = None,
+    *,
+    method: str = "auto",
+    control: Adjustment = "holm",
+    replicates: int = 999,
+    source: Source = SECURE,
+) -> Pairs:
+    """Test every pair of attributes for independence, corrected for their number.
+
+    Args:
+        reports: what respondents sent, tallies or observations.
+        attributes: which attributes; all of the design's by default. Pairs nobody was asked together are left out.
+        method: as for `independence`.
+        control: "holm", "bh" (Benjamini-Hochberg) or "none".
+        replicates: of each bootstrap; with many pairs take enough for the smallest adjusted p-value.
+        source: where they are drawn from.
+    """
+    if attributes is None:
+        design = getattr(reports, "design", None)
+        if design is None:
+            raise InputError("name the attributes to test; observations do not tell which belong to the survey")
+        attributes = design.domain.names
+    tests, values, kept, skipped = [], [], [], []
+    for pair in combinations(attributes, 2):
+        try:
+            tests.append(independence(reports, *pair, method=method, replicates=replicates, source=source))
+        except NotCoveredError:
+            skipped.append(pair)
+            continue
+        kept.append(pair)
+        values.append(cramers_v(estimate(reports, pair, method="inversion")).value)
+    if not kept:
+        raise NotCoveredError("no two attributes were asked of the same person, so no pair can be tested")
+    fixed = adjusted([test.pvalue for test in tests], control)
+    return Pairs(tuple(kept), tuple(tests), np.array(values), fixed, control, tuple(skipped))

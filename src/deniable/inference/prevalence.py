@@ -1,0 +1,352 @@
+"""`prevalence`: one question of a randomized-response survey.
+
+With P the device and lambda the observed shares of the reports, the moment estimate is pi = Q lambda, Q P = I. It is
+right on average, which is why it may be negative: near zero, noise falls on both sides. For Warner's device with
+probability p and share lambda of "yes" this is (lambda + p - 1) / (2p - 1), with standard error
+
+    sqrt(lambda (1 - lambda) / (n - 1)) / |2p - 1|
+
+(n - 1, so that its square is an unbiased estimate of the variance, the sampling of respondents included).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.designs.observation import Observation
+from deniable.domain import Domain, Variable, listed
+from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
+from deniable.estimation.dispersion import Dispersion, Sample
+from deniable.estimation.estimate import Estimate
+from deniable.estimation.intervals import critical_value
+from deniable.inference.fit import saturated
+from deniable.inference.survey import Linearized, column, numbered, weighted_shares
+from deniable.results import Interval, frame_of, html_table, text_table
+from deniable.tables.table import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deniable.channels.base import Channel
+    from deniable.domain import Category
+
+_GAP = 1e-9  # nats left to gain by the constrained maximum-likelihood estimate
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Prevalence(Estimate):
+    """An `Estimate` of one question: unbiased values, n - 1 standard errors, and the constrained estimate beside them.
+
+    `interval(level, method)` takes "wilson" (default), "wald", "clopper_pearson", "profile" and "bootstrap".
+    """
+
+    @cached_property
+    def mle(self) -> Table:
+        """Maximum likelihood without negative cells: equal to the unbiased estimate wherever that has none.
+
+        (With more reports than truths the two differ also inside.) Weights enter as a pseudo-likelihood.
+        """
+        fitted = saturated([sample.observation for sample in self.dispersion.samples]).fit(gap=_GAP)
+        return Table(self.table.domain, fitted.pi[..., 0], self.table.backend)
+
+    def _columns(self, level: float = 0.95) -> dict[str, Any]:
+        columns = super()._columns(level)
+        del columns["unbiased"]  # which is the estimate
+        return {**columns, "mle": self.mle.values.ravel()}
+
+    def notes(self) -> list[str]:
+        """What was done and what to keep in mind, a sentence each."""
+        told = [f"{self.n} reports; {self.reason}."]
+        if (self.unbiased.values < 0).any():
+            told.append(
+                "A negative estimate is not a mistake: the truth there is near zero and the noise fell below it. It is "
+                "shown as it is, so that averages over surveys stay right; `.mle` is the nearest possible share."
+            )
+        return [*told, *self.warnings]
+
+
+def prevalence(
+    codes: Any,
+    channel: Channel,
+    weights: Any = None,
+    *,
+    strata: Any = None,
+    clusters: Any = None,
+    by: Any = None,
+    categories: Sequence[Category] | None = None,
+) -> Any:
+    """Estimate how common each answer to one randomized-response question is.
+
+    Args:
+        codes: the reports: codes 0, 1, ..., or labels where the categories are known. A list, array or series.
+        channel: the device. One performed by hand is taken as stated; one our code ran, as its integers say.
+        weights: survey weights, one a respondent.
+        strata: each respondent's stratum.
+        clusters: each respondent's cluster (primary sampling unit).
+        by: each respondent's group; the result is then a `Prevalences`, from group to estimate.
+        categories: names of the answers; those of the channel by default, else 0, 1, ...
+
+    Returns:
+        A `Prevalence`, or `Prevalences` when `by` is given.
+
+    >>> from deniable.channels.devices import Warner
+    >>> answers = ["yes"] * 60 + ["no"] * 140
+    >>> print(prevalence(answers, Warner(0.8, categories=("no", "yes"))))
+    answer  estimate  std_error     low    high     mle
+    no        0.8333     0.0541  0.7220  0.9321  0.8333
+    yes       0.1667     0.0541  0.0679  0.2780  0.1667
+    200 reports; the device inverted, nothing clipped.
+    """
+    variable = _variable(codes, channel, categories)
+    reports = report_codes(codes, channel, variable)
+    rows = len(reports)
+    groups, group = ([None], np.zeros(rows, dtype=np.int64)) if by is None else numbered(column(by, "by", rows))
+    sizes = np.bincount(group, minlength=len(groups))
+    for name, size in zip(groups, sizes.tolist(), strict=True):
+        if size < 2:
+            where = "" if name is None else f" in group {name!r}"
+            raise TooFewReportsError(f"there are {size} reports{where}; an estimate with an error needs 2", n=size)
+    domain = Domain([variable])
+    is_survey = any(part is not None for part in (weights, strata, clusters))
+    if not is_survey:
+        counts = np.bincount(group * channel.outputs + reports, minlength=len(groups) * channel.outputs)
+        found = [
+            _made(observation, Dispersion([Sample(observation, domain, 1.0)], domain), "the device inverted")
+            for observation in (
+                Observation(domain, channel, part) for part in counts.reshape(len(groups), channel.outputs)
+            )
+        ]
+        return found[0] if by is None else Prevalences(dict(zip(groups, found, strict=True)), None)
+    w = np.ones(rows) if weights is None else column(weights, "weights", rows)
+    shares = weighted_shares(
+        reports,
+        channel.outputs,
+        group,
+        w,
+        strata=None if strata is None else column(strata, "strata", rows),
+        clusters=None if clusters is None else column(clusters, "clusters", rows),
+    )
+    what = [
+        name for name, part in (("weights", weights), ("strata", strata), ("clusters", clusters)) if part is not None
+    ]
+    df = f"{shares.df:.0f} degrees of freedom"
+    reason = f"the device inverted on shares by {', '.join(what)}, errors by linearization ({df})"
+    found = []
+    for g, size in enumerate(sizes.tolist()):
+        observation = Observation(domain, channel, shares.values[g] * size)
+        part = slice(g * channel.outputs, (g + 1) * channel.outputs)
+        spread = Linearized.of(observation, domain, shares.covariance[part, part], shares.df)
+        found.append(_made(observation, spread, reason))
+    if by is None:
+        return found[0]
+    q = channel.solve(np.eye(channel.outputs).reshape(*channel.output_shape, -1)).reshape(channel.inputs, -1)
+    whole = np.kron(np.eye(len(groups)), q)
+    return Prevalences(dict(zip(groups, found, strict=True)), whole @ shares.covariance @ whole.T)
+
+
+def _made(observation: Observation, dispersion: Dispersion, reason: str) -> Prevalence:
+    domain = dispersion.domain
+    unbiased = Table(domain, dispersion.samples[0].estimate)
+    found = Prevalence(unbiased, unbiased, dispersion, observation.n, "inversion", f"{reason}, nothing clipped")
+    impossible = np.flatnonzero(found.interval(0.99).high.ravel() < 0)
+    if not len(impossible):
+        return found
+    names = listed(domain[domain.names[0]].categories[v] for v in impossible)
+    told = (
+        f"The estimate of {names} is further below zero than noise would explain (its 99% interval ends there): some "
+        f"respondents did not follow the device's instructions, or its probabilities are not as stated."
+    )
+    return replace(found, warnings=(told,))
+
+
+def _variable(codes: Any, channel: Channel, categories: Sequence[Category] | None) -> Variable:
+    named = getattr(codes, "name", None)
+    known = categories if categories is not None else channel.categories
+    listing = tuple(range(channel.inputs)) if known is None else tuple(known)
+    if len(listing) != channel.inputs:
+        raise InputError(
+            f"{channel.name} has {channel.inputs} truths but {len(listing)} categories were named: {listed(listing)}",
+            expected=channel.inputs,
+            found=len(listing),
+        )
+    return Variable(named if isinstance(named, str) and named else "answer", listing)
+
+
+def report_codes(values: Any, channel: Channel, variable: Variable) -> NDArray[np.int64]:
+    """Read reports: labels where the categories are known and reports are categories, else codes 0 .. outputs - 1."""
+    array = column(values, "the reports")
+    labels = set(variable.categories)
+    kind = type(variable.categories[0])
+    if array.dtype.kind in "OUST" and kind is str:
+        if channel.outputs != channel.inputs:
+            raise InputError(
+                f"{channel.name} has {channel.outputs} reports for {channel.inputs} truths, so its reports have no "
+                f"labels; give codes 0 .. {channel.outputs - 1}"
+            )
+        return variable.encode(array.tolist()).astype(np.int64)
+    if array.dtype.kind in "iufb" and kind in (int, float) and channel.outputs == channel.inputs:
+        if not set(np.unique(array).tolist()) <= labels:
+            strangers = sorted(set(np.unique(array).tolist()) - labels)
+            raise UnknownCategoryError(
+                f"the reports hold {listed(strangers)}, not among {listed(variable.categories)}",
+                value=strangers[0],
+                attribute=variable.name,
+            )
+        order = np.argsort(np.array(variable.categories))
+        return order[np.searchsorted(np.array(variable.categories)[order], array)].astype(np.int64)
+    if array.dtype.kind == "f" and (array == np.floor(array)).all():
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iub":
+        raise InputError(
+            f"reports of type {array.dtype} are neither codes 0 .. {channel.outputs - 1} nor known labels; name the "
+            f'answers in order with categories=("no", "yes")'
+        )
+    array = array.astype(np.int64)
+    outside = int(((array < 0) | (array >= channel.outputs)).sum())
+    if outside:
+        raise UnknownCategoryError(
+            f"{outside} reports lie outside 0 .. {channel.outputs - 1}, the reports of {channel.name}; name the "
+            f"answers in order with categories= if they are numbered otherwise",
+            rows=outside,
+        )
+    return array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Prevalences(Mapping[Any, Prevalence]):
+    """Estimates by group. `difference(a, b)` compares two of them.
+
+    Attributes:
+        groups: from group to estimate.
+        covariance: of all groups' cells, where a survey's clusters or strata tie them; None if they are independent.
+    """
+
+    groups: Mapping[Any, Prevalence]
+    covariance: NDArray[np.float64] | None
+
+    def __getitem__(self, group: Any) -> Prevalence:
+        try:
+            return self.groups[group]
+        except KeyError:
+            raise UnknownCategoryError(
+                f"there is no group {group!r}; there are {listed(self.groups)}", value=group
+            ) from None
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.groups)
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def difference(self, a: Any, b: Any) -> Difference:
+        """How much more common each answer is in group a than in group b."""
+        first, second = self[a], self[b]
+        across = np.zeros(first.values.size)
+        if self.covariance is not None:
+            k, order = first.values.size, list(self.groups)
+            i, j = order.index(a), order.index(b)
+            across = np.diagonal(self.covariance[i * k : (i + 1) * k, j * k : (j + 1) * k])
+        return Difference(a, b, first, second, across.reshape(first.values.shape))
+
+    def differences(self, baseline: Any = None) -> list[Difference]:
+        """Every group less the baseline (by default the first group)."""
+        base = next(iter(self.groups)) if baseline is None else baseline
+        return [self.difference(group, base) for group in self.groups if group != base]
+
+    def _columns(self) -> dict[str, list[Any]]:
+        parts = {group: estimate._columns() for group, estimate in self.groups.items()}
+        names = list(next(iter(parts.values())))
+        return {
+            "group": [group for group, part in parts.items() for _ in part[names[0]]],
+            **{name: [value for part in parts.values() for value in np.asarray(part[name]).tolist()] for name in names},
+        }
+
+    def to_frame(self) -> Any:
+        """Write the estimates as a data frame: a row a group and category."""
+        return frame_of(self._columns())
+
+    def __str__(self) -> str:
+        return text_table(self._columns())
+
+    def __repr__(self) -> str:
+        return f"<Prevalences of {len(self)} groups: {listed(self.groups)}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._columns(), "Estimates by group")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference:
+    """The difference between two groups, category by category."""
+
+    a: Any
+    b: Any
+    first: Prevalence
+    second: Prevalence
+    across: NDArray[np.float64]  # covariances between the two groups' cells
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Estimate in group a less estimate in group b."""
+        return self.first.unbiased.values - self.second.unbiased.values
+
+    @property
+    def std_error(self) -> NDArray[np.float64]:
+        """Standard errors of the differences."""
+        both = self.first.dispersion.variances + self.second.dispersion.variances
+        return np.sqrt(both - 2 * self.across)
+
+    def interval(self, level: float = 0.95, method: str = "mover") -> Interval:
+        """Intervals for the differences.
+
+        "mover" (default) combines the two groups' Wilson intervals (l, u) as Newcombe (1998) does for plain shares:
+
+            low  = d - sqrt((a - l_a)^2 + (u_b - b)^2 - 2 r (a - l_a)(u_b - b)),
+
+        and high likewise, with r the correlation between the groups (0 unless clusters or strata tie them). "wald" is
+        the normal interval.
+        """
+        d = self.values
+        if method == "wald":
+            half = critical_value(1 - level, self.first.dispersion.df) * self.std_error
+            return Interval(d - half, d + half, level, "Wald")
+        if method != "mover":
+            raise InputError(f'method must be "mover" or "wald", not {method!r}', method=method)
+        r = self.across / (self.first.std_error * self.second.std_error)
+        (low_a, high_a), (low_b, high_b) = self.first.interval(level), self.second.interval(level)
+        a, b = self.first.unbiased.values, self.second.unbiased.values
+        below = _combine(a - low_a, high_b - b, r)
+        above = _combine(high_a - a, b - low_b, r)
+        return Interval(d - below, d + above, level, "Wilson intervals combined (MOVER)")
+
+    def _columns(self) -> dict[str, list[Any]]:
+        low, high = self.interval()
+        return {
+            **self.first.table.cells(),
+            "difference": self.values.ravel().tolist(),
+            "std_error": self.std_error.ravel().tolist(),
+            "low": low.ravel().tolist(),
+            "high": high.ravel().tolist(),
+        }
+
+    def to_frame(self) -> Any:
+        """Write the differences as a data frame: a row a category."""
+        return frame_of(self._columns())
+
+    def __str__(self) -> str:
+        return "\n".join([text_table(self._columns()), f"{self.a} less {self.b}; 95% intervals."])
+
+    def __repr__(self) -> str:
+        return f"<Difference between {self.a!r} and {self.b!r}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._columns(), f"{self.a} less {self.b}; 95% intervals.")
+
+
+def _combine(x: NDArray[np.float64], y: NDArray[np.float64], r: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.sqrt(np.maximum(x**2 + y**2 - 2 * r * x * y, 0.0))

@@ -1,0 +1,173 @@
+"""Finding the maximum of a likelihood that need not be concave.
+
+Newton steps, with negative curvature turned around and every step shortened until the likelihood rises. From several
+starts, since a disguised outcome's likelihood can have more than one maximum; and with an eye on coefficients that run
+away, since its highest point can lie at infinity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from deniable.errors import ConvergenceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.inference.regression.likelihood import Likelihood
+
+    Array = NDArray[np.float64]
+
+STEPS = 300  # Newton steps before giving up; a dozen is usual
+DECREMENT = 1e-14  # g' (-H)^-1 g at the end: coefficients are within 1e-7 standard errors of the maximum
+FLAT = 1e-10  # a rise of the log-likelihood, relative to its size, that counts as none
+VAGUE = 1e6  # a standard error of a linear predictor beyond this is none
+LONGEST = 10.0  # how far one step may move a linear predictor that is near zero
+SAMPLE = 20_000  # rows on which starts are compared when there are many more
+
+
+class Objective(Protocol):
+    """What can be maximised."""
+
+    def evaluate(self, params: Array) -> tuple[float, Array, Array]:
+        """Value, gradient, Hessian (or a negative definite stand-in for it)."""
+
+    def reach(self, step: Array) -> float:
+        """The largest change of any linear predictor."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Where an ascent ended.
+
+    Attributes:
+        params: the parameters there.
+        value: the objective there.
+        hessian: its second derivatives.
+        steps: how many steps it took.
+        diverged: the objective stopped rising while the parameters kept running, so its supremum lies at infinity.
+        direction: where they were running to.
+    """
+
+    params: Array
+    value: float
+    hessian: Array
+    steps: int
+    diverged: bool
+    direction: Array
+
+
+def ascend(objective: Objective, start: Array) -> Optimum:
+    """Climb from one start to a maximum, or along a rise that never ends."""
+    params = np.array(start, dtype=np.float64)
+    value, gradient, hessian = objective.evaluate(params)
+    if not _usable(value, gradient, hessian):
+        raise ConvergenceError("the likelihood is zero at the start: some report is impossible under its channel")
+    for steps in range(1, STEPS + 1):
+        step, concave = newton_step(gradient, hessian)
+        decrement = float(gradient @ step)
+        length = objective.reach(step)
+        longest = LONGEST + objective.reach(params)
+        if length > longest:
+            step *= longest / length
+        rise, found = 0.0, None
+        for halving in range(40):
+            trial = objective.evaluate(params + step * 0.5**halving)
+            rise = trial[0] - value if _usable(*trial) else -np.inf
+            # Near the top a rise is lost in rounding: a full step that loses no more than that is taken as well.
+            if rise >= 1e-4 * decrement * 0.5**halving or (rise >= -1e-13 * abs(value) and decrement < 1e-6):
+                found = halving
+                break
+        if found is None:
+            if concave and decrement < 1e-8:
+                return _arrived(objective, Optimum(params, value, hessian, steps, diverged=False, direction=step))
+            raise ConvergenceError(f"the likelihood stopped rising after {steps} steps, short of a maximum")
+        params = params + step * 0.5**found
+        value, gradient, hessian = trial
+        if concave and decrement < DECREMENT and length < 1e-3:
+            return _arrived(objective, Optimum(params, value, hessian, steps, diverged=False, direction=step))
+        if rise < FLAT * (1 + abs(value)) and length > 0.05 and decrement < 1e-6:
+            return Optimum(params, value, hessian, steps, diverged=True, direction=step)
+    raise ConvergenceError(f"no maximum within {STEPS} steps")
+
+
+def _arrived(objective: Objective, end: Optimum) -> Optimum:
+    """A last look: where links saturate fast, steps shrink although the maximum is at infinity.
+
+    There is then no curvature left, and a linear predictor's standard error has no size any more.
+    """
+    information = np.maximum(np.diagonal(-end.hessian), 1e-300)
+    scale = 1 / np.sqrt(information)
+    values, vectors = np.linalg.eigh(-end.hessian * scale[:, None] * scale[None, :])
+    spread = scale * np.sqrt((vectors**2 / np.maximum(values, 1e-300)).sum(axis=1))
+    if objective.reach(spread) < VAGUE:
+        return end
+    return replace(end, diverged=True, direction=spread)
+
+
+def _usable(value: float, gradient: Array, hessian: Array) -> bool:
+    return bool(np.isfinite(value) and np.isfinite(gradient).all() and np.isfinite(hessian).all())
+
+
+def newton_step(gradient: Array, hessian: Array) -> tuple[Array, bool]:
+    """The step |H|^-1 g, and whether H is negative definite (so that it is Newton's).
+
+    Coordinates are first scaled by the diagonal of H, so that units of the predictors do not matter.
+    """
+    diagonal = np.abs(np.diagonal(hessian))
+    scale = 1 / np.sqrt(np.maximum(diagonal, 1e-300 + 1e-14 * diagonal.max()))
+    values, vectors = np.linalg.eigh(-hessian * scale[:, None] * scale[None, :])
+    size = np.maximum(np.abs(values), 1e-10 * np.abs(values).max())
+    step = scale * (vectors @ ((vectors.T @ (scale * gradient)) / size))
+    return step, bool(values.min() > 0)
+
+
+def search(objective: Objective, starts: Sequence[Array]) -> tuple[Optimum, list[Optimum]]:
+    """Climb from every start; return the highest end and all of them. Ties go to an end that is not at infinity."""
+    ends, trouble = [], None
+    for start in starts:
+        try:
+            ends.append(ascend(objective, start))
+        except ConvergenceError as error:
+            trouble = error
+    if not ends:
+        assert trouble is not None
+        raise trouble
+    top = max(end.value for end in ends)
+    close = [end for end in ends if end.value > top - 1e-7 * (1 + abs(top))]
+    return min(close, key=lambda end: end.diverged), ends
+
+
+def maximise(likelihood: Likelihood, starts: Sequence[Array]) -> tuple[Optimum, list[Optimum]]:
+    """The best maximum over all starts, and all ends. With many rows, starts are compared on a sample of them first."""
+    if likelihood.rows <= 2 * SAMPLE:
+        return search(likelihood, starts)
+    chosen = np.sort(np.random.default_rng(0).choice(likelihood.rows, SAMPLE, replace=False))
+    try:
+        best = search(likelihood.take(chosen), starts)[0]
+    except ConvergenceError:
+        return search(likelihood, starts)
+    return search(likelihood, starts[:1] if best.diverged else [best.params])
+
+
+def lower_maxima(best: Optimum, ends: Sequence[Optimum]) -> tuple[str, ...]:
+    """A remark when other maxima were found: the likelihood is not concave, and a reader should know."""
+    lower = {round(best.value - end.value, 3) for end in ends if not end.diverged and best.value - end.value > 1e-3}
+    if not lower:
+        return ()
+    return (f"The likelihood has other maxima; the next lies {min(lower):.3f} below this one. Compare with a profile.",)
+
+
+def jitter(start: Array, likelihood: Likelihood, count: int) -> list[Array]:
+    """A few more starts around one: each coefficient moves its linear predictor by about one."""
+    rng = np.random.default_rng(0)
+    size = np.ones_like(start)
+    for factor in likelihood.cells[0].factors:
+        for design, place in zip(factor.designs, factor.places, strict=True):
+            size[place] = np.sqrt(np.mean(design[: 2 * SAMPLE] ** 2, axis=0)) * np.sqrt(design.shape[1])
+    return [start + rng.normal(size=len(start)) / np.maximum(size, 1e-12) for _ in range(count)]

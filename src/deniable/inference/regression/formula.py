@@ -1,0 +1,182 @@
+"""Formulas: from "cheated ~ age + C(sex)" and any data frame to a matrix with named columns.
+
+The right-hand side is formulaic's. The left-hand side is the name of a column.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from deniable.domain import listed
+from deniable.errors import (
+    FormulaError,
+    MissingColumnError,
+    MissingExtraError,
+    MissingValueError,
+    SingularDesignError,
+    UnknownCategoryError,
+)
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from numpy.typing import NDArray
+
+    from deniable.channels.base import Channel
+    from deniable.designs.reports import Reports
+
+    Array = NDArray[np.float64]
+
+_BLOCK = 1 << 12
+
+
+def load_formulaic() -> ModuleType:
+    """Import formulaic, or say how to install it."""
+    try:
+        import formulaic
+    except ImportError:
+        raise MissingExtraError(
+            "formulas need formulaic, which is not installed: pip install 'deniable[regression]'", extra="regression"
+        ) from None
+    return cast("ModuleType", formulaic)
+
+
+def as_pandas(frame: Any) -> Any:
+    """Any data frame as pandas, rows numbered from 0."""
+    import narwhals as nw
+
+    load_formulaic()  # which brings pandas
+    return nw.from_native(frame, eager_only=True).to_pandas().reset_index(drop=True)
+
+
+def channels_of(reports: Reports) -> dict[str, Channel]:
+    """The channel of every attribute that is a question of its own, asked of everyone."""
+    if len(reports.design.ballots) > 1:
+        return {}
+    asked = [reports.design.questions[index] for index in reports.design.ballots[0]]
+    return {question.attributes[0]: question.channel for question in asked if len(question.attributes) == 1}
+
+
+def split(formula: str) -> tuple[str, str]:
+    """Part a formula into the outcome's column and the right-hand side.
+
+    >>> split("cheated ~ age + C(sex)")
+    ('cheated', 'age + C(sex)')
+    """
+    left, tilde, right = formula.partition("~")
+    if not tilde or not left.strip() or not right.strip():
+        raise FormulaError(f'a formula reads "outcome ~ predictors", not {formula!r}', formula=formula)
+    return left.strip().strip("`"), right.strip()
+
+
+def terms_of(right: str) -> dict[str, set[str]]:
+    """The terms of a right-hand side, each with the columns it uses.
+
+    >>> {term: sorted(used) for term, used in terms_of("age + C(sex):age").items()}
+    {'1': [], 'age': ['age'], 'C(sex):age': ['age', 'sex']}
+    """
+    formulaic = load_formulaic()
+    try:
+        parsed = formulaic.Formula(right)
+        return {str(term): set(map(str, formulaic.Formula([term]).required_variables)) for term in parsed}
+    except formulaic.errors.FormulaicError as error:
+        raise FormulaError(f"the formula {right!r} cannot be read: {error}", formula=right) from None
+
+
+def variables_of(right: str) -> set[str]:
+    """The columns that a right-hand side uses."""
+    return set().union(*terms_of(right).values())
+
+
+def column_of(data: Any, name: str) -> Any:
+    """A column of a pandas frame, or an error that lists what there is."""
+    if name not in data.columns:
+        raise MissingColumnError(
+            f"the frame has no column {name!r}; its columns are {listed(data.columns)}", columns=[name]
+        )
+    return data[name]
+
+
+@dataclass(frozen=True)
+class Design:
+    """A design matrix, the names of its columns, and how to make the same columns out of other rows."""
+
+    matrix: Array
+    terms: tuple[str, ...]
+    spec: Any
+
+    @classmethod
+    def of(cls, right: str, data: Any) -> Design:
+        """Read the right-hand side of a formula on a frame."""
+        formulaic = load_formulaic()
+        made = _materialise(lambda: formulaic.model_matrix(right, data, na_action="raise", context={}), right, data)
+        return cls(_array(made), tuple(map(str, made.columns)), made.model_spec)
+
+    def on(self, data: Any) -> Array:
+        """The same columns for other rows."""
+        made = _materialise(
+            lambda: self.spec.get_model_matrix(data, na_action="raise", context={}), str(self.spec.formula), data
+        )
+        return _array(made)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The columns of the frame that the formula uses, in the formula's order."""
+        used = [str(name) for name in self.spec.required_variables]
+        text = str(self.spec.formula)
+        return tuple(sorted(used, key=text.find))
+
+
+def _materialise(make: Any, right: str, data: Any) -> Any:
+    formulaic = load_formulaic()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", formulaic.errors.DataMismatchWarning)
+            return make()
+    except formulaic.errors.DataMismatchWarning as error:
+        raise UnknownCategoryError(
+            f"a predictor holds categories that the model was not fitted with: {error}", formula=right
+        ) from None
+    except formulaic.errors.FormulaicError as error:
+        raise FormulaError(
+            f"the formula {right!r} cannot be evaluated: {error} The frame's columns are {listed(data.columns)}",
+            formula=right,
+        ) from None
+    except ValueError as error:
+        if "null" not in str(error):
+            raise
+        raise MissingValueError(
+            f"a predictor in {right!r} is missing in some rows; drop or impute these rows first: {error}", formula=right
+        ) from None
+
+
+def _array(made: Any) -> Array:
+    return np.ascontiguousarray(made.to_numpy(dtype=np.float64))
+
+
+def check_rank(matrix: Array, terms: tuple[str, ...]) -> None:
+    """Refuse predictors that are linear combinations of each other, naming them."""
+    gram = sum(matrix[i : i + _BLOCK].T @ matrix[i : i + _BLOCK] for i in range(0, len(matrix), _BLOCK))
+    scale = np.sqrt(np.diagonal(gram))
+    empty = [term for term, size in zip(terms, scale, strict=True) if size == 0]
+    if empty:
+        raise SingularDesignError(
+            f"the columns {listed(empty)} are zero in every row (a category that never occurs?); leave them out",
+            terms=empty,
+        )
+    if np.linalg.eigvalsh(gram / np.outer(scale, scale))[0] > 1e-9:
+        return
+    # The Gram matrix squares the condition number: decide on the matrix itself.
+    _, sizes, right = np.linalg.svd(matrix / scale, full_matrices=False)
+    if sizes[-1] > 1e-9 * sizes[0]:
+        return
+    involved = [term for term, part in zip(terms, right[-1], strict=True) if abs(part) > 1e-6]
+    raise SingularDesignError(
+        f"the columns {listed(involved)} are linear combinations of each other, so their coefficients cannot be told "
+        "apart; leave one of them out",
+        terms=involved,
+    )

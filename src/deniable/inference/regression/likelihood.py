@@ -1,0 +1,172 @@
+"""The likelihood: a sum, for each row, over what the hidden predictors could be.
+
+A row's likelihood is  sum over cells c of  exp(l_c),  l_c = log chance_c + sum over factors of log L_f(eta_f). With no
+disguised predictor there is one cell. With tau_c the posterior of cell c, s_c and h_c the derivatives of l_c:
+
+    score = sum tau_c s_c,     Hessian = sum tau_c (h_c + s_c s_c') - score score'       (Louis' identity).
+
+Everything runs over blocks of rows, so that the scratch space stays in the processor's cache.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from deniable.inference.regression.responses import Response
+
+    Array = NDArray[np.float64]
+
+BLOCK = 1 << 12  # rows at a time
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One response with its data, one design matrix per equation, and where its coefficients are.
+
+    Attributes:
+        response: how rows contribute.
+        data: what the response is told of each row (n, anything).
+        designs: one matrix (n, q) per equation.
+        places: one slice of the parameter vector per equation.
+    """
+
+    response: Response
+    data: Array
+    designs: tuple[Array, ...]
+    places: tuple[slice, ...]
+
+    def eta(self, params: Array, rows: slice) -> Array:
+        """The linear predictors of some rows."""
+        return np.stack(
+            [design[rows] @ params[place] for design, place in zip(self.designs, self.places, strict=True)], axis=1
+        )
+
+    def take(self, rows: NDArray[np.intp]) -> Factor:
+        """The same factor for some rows only; equations that share a design still do."""
+        taken = {id(design): design[rows] for design in self.designs}
+        return replace(self, data=self.data[rows], designs=tuple(taken[id(design)] for design in self.designs))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One thing the hidden predictors could be: its factors, and log Pr(its reports | this cell)."""
+
+    factors: tuple[Factor, ...]
+    log_chance: Array | None = None
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """A weighted log-likelihood with exact first and second derivatives."""
+
+    cells: tuple[Cell, ...]
+    weights: Array
+    size: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.weights)
+
+    def take(self, rows: NDArray[np.intp]) -> Likelihood:
+        """The likelihood of some rows."""
+        cells = tuple(
+            Cell(
+                tuple(factor.take(rows) for factor in cell.factors),
+                None if cell.log_chance is None else cell.log_chance[rows],
+            )
+            for cell in self.cells
+        )
+        return replace(self, cells=cells, weights=self.weights[rows])
+
+    def evaluate(self, params: Array) -> tuple[float, Array, Array]:
+        """The log-likelihood, its gradient and its Hessian."""
+        total, gradient, hessian = 0.0, np.zeros(self.size), np.zeros((self.size, self.size))
+        with np.errstate(all="ignore"):  # a step too far gives log 0, and is then taken back
+            for rows in self._blocks():
+                weight = self.weights[rows]
+                logs, scores, curves = self._cells(params, rows)
+                if len(logs) == 1:
+                    total += float(weight @ logs[0])
+                    gradient += weight @ scores[0]
+                    self._add_curves(hessian, self.cells[0], curves[0], weight, rows)
+                    continue
+                row_logs, posterior = _mix(logs)
+                total += float(weight @ row_logs)
+                mean = np.zeros_like(scores[0])
+                for share, score, curve, cell in zip(posterior, scores, curves, self.cells, strict=True):
+                    mean += share[:, None] * score
+                    hessian += score.T @ ((weight * share)[:, None] * score)
+                    self._add_curves(hessian, cell, curve, weight * share, rows)
+                gradient += weight @ mean
+                hessian -= mean.T @ (weight[:, None] * mean)
+        return total, gradient, hessian
+
+    def scores(self, params: Array) -> Array:
+        """The weighted gradient of every row (n, size)."""
+        found = np.empty((self.rows, self.size))
+        for rows in self._blocks():
+            logs, scores, _ = self._cells(params, rows)
+            _, posterior = _mix(logs)
+            found[rows] = sum(share[:, None] * score for share, score in zip(posterior, scores, strict=True))
+        return found * self.weights[:, None]
+
+    def reach(self, step: Array) -> float:
+        """The largest change that a step makes to any row's linear predictors."""
+        farthest = 0.0
+        for rows in self._blocks():
+            for cell in self.cells:
+                for factor in cell.factors:
+                    farthest = max(farthest, float(np.abs(factor.eta(step, rows)).max(initial=0.0)))
+        return farthest
+
+    def _blocks(self) -> Iterator[slice]:
+        for start in range(0, self.rows, BLOCK):
+            yield slice(start, start + BLOCK)
+
+    def _cells(self, params: Array, rows: slice) -> tuple[list[Array], list[Array], list[list[Array]]]:
+        """For every cell: l_c (n), s_c (n, size), and the factors' Hessians in eta."""
+        logs, scores, curves = [], [], []
+        for cell in self.cells:
+            log = np.zeros(len(self.weights[rows])) if cell.log_chance is None else cell.log_chance[rows].copy()
+            score = np.zeros((len(log), self.size))
+            curve = []
+            for factor in cell.factors:
+                part, slope, second = factor.response.parts(factor.eta(params, rows), factor.data[rows])
+                log += part
+                for equation, (design, place) in enumerate(zip(factor.designs, factor.places, strict=True)):
+                    score[:, place] = slope[:, equation, None] * design[rows]
+                curve.append(second)
+            logs.append(log)
+            scores.append(score)
+            curves.append(curve)
+        return logs, scores, curves
+
+    @staticmethod
+    def _add_curves(hessian: Array, cell: Cell, curves: list[Array], weight: Array, rows: slice) -> None:
+        """Add  sum over rows of weight h_kl x_k x_l'  for every pair of equations of every factor."""
+        for factor, curve in zip(cell.factors, curves, strict=True):
+            for k, (left, at) in enumerate(zip(factor.designs, factor.places, strict=True)):
+                for m in range(k, len(factor.designs)):
+                    block = left[rows].T @ ((weight * curve[:, k, m])[:, None] * factor.designs[m][rows])
+                    hessian[at, factor.places[m]] += block
+                    if m > k:
+                        hessian[factor.places[m], at] += block.T
+
+
+def _mix(logs: list[Array]) -> tuple[Array, Array]:
+    """Log sum exp over cells, and the posterior share of each cell."""
+    stacked = np.stack(logs)
+    highest = stacked.max(axis=0)
+    highest = np.where(np.isfinite(highest), highest, 0.0)
+    shares = np.exp(stacked - highest)
+    total = shares.sum(axis=0)
+    return highest + np.log(total), shares / total

@@ -1,0 +1,34 @@
+"""Multinomial logit for an outcome of several categories that went through a channel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from deniable.inference.regression.model import Options, read_categories, regress
+from deniable.inference.regression.responses import Softmax
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Unpack
+
+    from deniable.domain import Category
+    from deniable.inference.regression.outcome import Channels
+    from deniable.inference.regression.result import Regression
+
+
+def multinomial(
+    formula: str,
+    frame: Any,
+    channel: Channels = None,
+    *,
+    design_column: str | None = None,
+    categories: Sequence[Category] | None = None,
+    **options: Unpack[Options],
+) -> Regression:
+    """Multinomial logistic regression of a disguised answer: log(pi_k / pi_0) = x'b_k for every category but the first.
+
+    Pr(report u | x) = sum over k of P[u, k] pi_k(x). Coefficients are labelled (category, term). Arguments as in
+    `logit`.
+    """
+    read = read_categories(Softmax, design_column, categories)
+    return regress("multinomial logit", formula, frame, read, channel=channel, options=options)

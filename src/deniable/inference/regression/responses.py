@@ -1,0 +1,130 @@
+"""Responses: what one row contributes to the likelihood, with its first two derivatives.
+
+A row's report has the probability  L = sum over truths v of r_v pi_v(eta),  where r_v = P[report, v] is the channel's
+row and eta the linear predictors, one per equation. A direct question is the channel that changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deniable.inference.regression.links import Link
+
+    Array = NDArray[np.float64]
+
+
+class Response(Protocol):
+    """A row's log-likelihood as a function of its linear predictors."""
+
+    @property
+    def equations(self) -> int:
+        """How many linear predictors a row has."""
+
+    def parts(self, eta: Array, data: Array) -> tuple[Array, Array, Array]:
+        """Log L (n), its gradient (n, m) and its Hessian (n, m, m) in eta (n, m)."""
+
+
+class Categorical(Response, Protocol):
+    """A response whose truth is a category."""
+
+    @property
+    def categories(self) -> int:
+        """How many categories the truth has."""
+
+    def shares(self, eta: Array) -> tuple[Array, Array, Array]:
+        """Pi (n, K) and its first (n, K, m) and second (n, K, m, m) derivatives in eta."""
+
+
+@dataclass(frozen=True)
+class Binary:
+    """Two categories: pi_1 = F(eta), pi_0 = 1 - F(eta).
+
+    With d = r_1 - r_0:  L = r_0 (1 - F) + r_1 F,  score = d f / L,  Hessian = d f' / L - score^2.
+    """
+
+    link: Link
+    equations: int = 1
+    categories: int = 2
+
+    def parts(self, eta: Array, data: Array) -> tuple[Array, Array, Array]:
+        """Log L, score and Hessian."""
+        low, high, density, slope = self.link.parts(eta[:, 0])
+        chance = data[:, 0] * low + data[:, 1] * high
+        change = (data[:, 1] - data[:, 0]) / chance
+        score = change * density
+        return np.log(chance), score[:, None], (change * slope - score**2)[:, None, None]
+
+    def shares(self, eta: Array) -> tuple[Array, Array, Array]:
+        """Pi = (1 - F, F) and derivatives."""
+        low, high, density, slope = self.link.parts(eta[:, 0])
+        sides = np.array([-1.0, 1.0])
+        first, second = density[:, None] * sides, slope[:, None] * sides
+        return np.stack([low, high], axis=1), first[:, :, None], second[:, :, None, None]
+
+
+@dataclass(frozen=True)
+class Softmax:
+    """K categories, the first is the reference: pi_k = e^eta_k / (1 + sum of e^eta).
+
+    With q_k = r_k pi_k / L, the probability of truth k once the report is known:  score = q - pi,  and
+    Hessian = (diag(q) - q q') - (diag(pi) - pi pi').
+    """
+
+    categories: int
+
+    @property
+    def equations(self) -> int:
+        """One per category but the first."""
+        return self.categories - 1
+
+    def _pi(self, eta: Array) -> Array:
+        full = np.concatenate([np.zeros((len(eta), 1)), eta], axis=1)
+        power = np.exp(full - full.max(axis=1, keepdims=True))
+        return power / power.sum(axis=1, keepdims=True)
+
+    def parts(self, eta: Array, data: Array) -> tuple[Array, Array, Array]:
+        """Log L, score and Hessian."""
+        pi = self._pi(eta)
+        joint = data * pi
+        chance = joint.sum(axis=1)
+        posterior, prior = joint[:, 1:] / chance[:, None], pi[:, 1:]
+        return np.log(chance), posterior - prior, _spread(posterior) - _spread(prior)
+
+    def shares(self, eta: Array) -> tuple[Array, Array, Array]:
+        """Pi, and  d pi_v / d eta_k = pi_v ([v = k] - pi_k)  differentiated once more."""
+        pi = self._pi(eta)
+        unit = np.eye(self.categories)[:, 1:]
+        away = unit[None] - pi[:, None, 1:]  # [v = k] - pi_k
+        first = pi[:, :, None] * away
+        second = first[:, :, :, None] * away[:, :, None, :] - pi[:, :, None, None] * _spread(pi[:, 1:])[:, None]
+        return pi, first, second
+
+
+@dataclass(frozen=True)
+class Normal:
+    """A number with normal errors; its two equations are the mean and the logarithm of the standard deviation.
+
+    With e = (y - mean) / sigma:  log L = -log sigma - e^2 / 2 - log(2 pi) / 2.
+    """
+
+    equations: int = 2
+
+    def parts(self, eta: Array, data: Array) -> tuple[Array, Array, Array]:
+        """Log L, score and Hessian."""
+        inverse = np.exp(-eta[:, 1])
+        error = (data[:, 0] - eta[:, 0]) * inverse
+        score = np.stack([error * inverse, error**2 - 1], axis=1)
+        cross = -2 * error * inverse
+        hessian = np.stack([np.stack([-(inverse**2), cross], -1), np.stack([cross, -2 * error**2], -1)], -1)
+        return -eta[:, 1] - error**2 / 2 - np.log(2 * np.pi) / 2, score, hessian
+
+
+def _spread(shares: Array) -> Array:
+    """diag(p) - p p', row by row."""
+    return shares[:, :, None] * (np.eye(shares.shape[1])[None] - shares[:, None, :])

@@ -1,0 +1,285 @@
+"""A fitted regression: coefficients, errors, tests, predictions, and how it shows itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special, stats
+
+from deniable.domain import listed
+from deniable.errors import InputError
+from deniable.inference.regression.effects import average_effects, predictions
+from deniable.inference.regression.fit import ascend
+from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
+from deniable.inference.regression.responses import Normal
+from deniable.inference.regression.summary import Summary
+from deniable.results import Interval, TestResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from deniable.domain import Category
+    from deniable.inference.regression.formula import Design
+    from deniable.inference.regression.responses import Response
+
+    Array = NDArray[np.float64]
+
+
+def spread_of(level: float) -> float:
+    """The normal quantile of a two-sided confidence level.
+
+    >>> round(spread_of(0.95), 3)
+    1.96
+    """
+    if not 0 < level < 1:
+        raise InputError(f"a confidence level lies between 0 and 1, not at {level}")
+    return float(special.ndtri((1 + level) / 2))
+
+
+@dataclass(frozen=True, repr=False)
+class Regression:
+    """A fitted model.
+
+    Attributes:
+        model: which kind.
+        formula: as it was given.
+        response: the outcome's law.
+        truths: the outcome's categories.
+        design: its predictors.
+        labels: every parameter's label; those of the outcome's model come first.
+        main: how many these are.
+        values: every parameter.
+        matrix: their covariance.
+        kind: how that was computed: "hessian", "opg", "sandwich" or "cluster".
+        loglik: the log-likelihood (of the reports, without the penalty).
+        steps: Newton steps to the maximum.
+        notes: what a reader must know.
+        penalty: None or "jeffreys".
+        weighted: whether rows were weighted.
+        likelihood: the function that was maximised.
+        hidden: the disguised predictors.
+        data: the rows, as pandas.
+        backend: the data frame library of the answers.
+        channel: what the outcome went through, in words.
+    """
+
+    model: str
+    formula: str
+    response: Response
+    truths: tuple[Category, ...]
+    design: Design
+    labels: tuple[Any, ...]
+    main: int
+    values: Array
+    matrix: Array
+    kind: str
+    loglik: float
+    steps: int
+    notes: tuple[str, ...]
+    penalty: str | None
+    weighted: bool
+    likelihood: Likelihood
+    hidden: tuple[str, ...]
+    data: Any
+    backend: Any
+    channel: str
+
+    # -- coefficients -------------------------------------------------------------------------------------------
+
+    def _series(self, numbers: Array, name: str) -> Any:
+        import pandas as pd
+
+        labels = list(self.labels[: self.main])
+        index = (
+            pd.MultiIndex.from_tuples(labels, names=["category", "term"])
+            if isinstance(labels[0], tuple)
+            else pd.Index(labels, name="term")
+        )
+        return pd.Series(numbers[: self.main], index=index, name=name)
+
+    @cached_property
+    def params(self) -> Any:
+        """The coefficients, by term; for a multinomial model by (category, term)."""
+        return self._series(self.values, "params")
+
+    @cached_property
+    def std_error(self) -> Any:
+        """Their standard errors."""
+        return self._series(np.sqrt(np.diagonal(self.matrix)), "std_error")
+
+    @cached_property
+    def pvalue(self) -> Any:
+        """Two-sided p-values of each coefficient being zero: 2 (1 - Phi(|b / std_error|))."""
+        return self._series(2 * special.ndtr(-np.abs(self.params / self.std_error).to_numpy()), "pvalue")
+
+    @cached_property
+    def covariance(self) -> Any:
+        """The coefficients' covariance."""
+        import pandas as pd
+
+        index = self.params.index
+        return pd.DataFrame(self.matrix[: self.main, : self.main], index=index, columns=index)
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Wald intervals of the coefficients, in the order of `params`."""
+        half = spread_of(level) * self.std_error.to_numpy()
+        centre = self.params.to_numpy()
+        return Interval(centre - half, centre + half, level, f"Wald ({self.kind})")
+
+    @cached_property
+    def nuisance(self) -> Any:
+        """The parameters beside the outcome's coefficients: log(sigma), and the models of disguised predictors."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {"params": self.values[self.main :], "std_error": np.sqrt(np.diagonal(self.matrix))[self.main :]},
+            index=pd.Index([str(label) for label in self.labels[self.main :]], name="term"),
+        )
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return self.likelihood.rows
+
+    @property
+    def df(self) -> int:
+        """The number of parameters."""
+        return len(self.values)
+
+    @property
+    def aic(self) -> float:
+        """-2 loglik + 2 df."""
+        return -2 * self.loglik + 2 * self.df
+
+    @property
+    def bic(self) -> float:
+        """-2 loglik + df log n."""
+        return -2 * self.loglik + self.df * float(np.log(self.n))
+
+    # -- tests -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def loglik_null(self) -> float:
+        """The log-likelihood without predictors (its supremum, should that lie at infinity)."""
+        factor = self.likelihood.cells[0].factors[0]
+        if self.hidden or isinstance(self.response, Normal):
+            raise InputError("the null model is given for disguised outcomes; fit the smaller model and use lr_test()")
+        # Without predictors rows differ only in what their reports say: a handful of cases with weights.
+        cases, place = np.unique(factor.data, axis=0, return_inverse=True)
+        weights = np.bincount(place.ravel(), self.likelihood.weights, len(cases)).astype(np.float64)
+        equations = self.response.equations
+        ones = (np.ones((len(cases), 1)),) * equations
+        places = tuple(slice(k, k + 1) for k in range(equations))
+        null = Likelihood((Cell((Factor(self.response, cases, ones, places),)),), weights, equations)
+        return ascend(null, np.zeros(equations)).value
+
+    def lr_test(self, smaller: Regression | None = None) -> TestResult:
+        """Likelihood ratio test against a smaller model of the same reports; by default the one without predictors."""
+        if self.weighted or self.kind in {"sandwich", "cluster"} or self.penalty:
+            raise InputError(
+                "with weights, clusters or a penalty the likelihood ratio has no chi-square law; use wald_test()"
+            )
+        if smaller is None:
+            other, df = self.loglik_null, self.df - self.response.equations
+            against = "no predictors"
+        else:
+            if smaller.n != self.n or smaller.model != self.model or smaller.df >= self.df:
+                raise InputError(
+                    "a likelihood ratio test compares a model with a smaller one of the same kind on the same rows; "
+                    f"these are {self.model} with {self.df} parameters on {self.n} rows, and {smaller.model} with "
+                    f"{smaller.df} on {smaller.n}"
+                )
+            other, df, against = smaller.loglik, self.df - smaller.df, smaller.formula
+        statistic = 2 * (self.loglik - other)
+        return TestResult(
+            statistic, float(stats.chi2.sf(max(statistic, 0.0), df)), df, f"likelihood ratio against {against}"
+        )
+
+    def wald_test(self, terms: Iterable[Any]) -> TestResult:
+        """Test that the named coefficients are all zero, with whichever covariance the fit has."""
+        wanted = [terms] if isinstance(terms, str) else list(terms)
+        known = list(self.params.index)
+        strangers = [term for term in wanted if term not in known]
+        if strangers or not wanted:
+            raise InputError(f"no coefficient {listed(strangers)}; there are {listed(known)}")
+        rows = [known.index(term) for term in wanted]
+        part = self.values[rows]
+        statistic = float(part @ np.linalg.solve(self.matrix[np.ix_(rows, rows)], part))
+        return TestResult(statistic, float(stats.chi2.sf(statistic, len(rows))), len(rows), f"Wald ({self.kind})")
+
+    # -- predictions --------------------------------------------------------------------------------------------------
+
+    def predict(self, frame: Any = None, level: float = 0.95) -> Any:
+        """Fitted probabilities (or means), one row a row of `frame`, with standard errors and intervals.
+
+        Standard errors by the delta method. For two categories the interval is made on the scale of the linear
+        predictor and mapped through the link, so it stays inside (0, 1). `frame` holds the predictors' true values; it
+        must be given when the model has disguised predictors.
+        """
+        return predictions(self, frame, spread_of(level))
+
+    def marginal_effects(self, variables: Iterable[str] | None = None, level: float = 0.95) -> Any:
+        """Average marginal effects on the probability of each category (of the last, where there are two).
+
+        For a number: the mean over rows of d Pr / d x. For a category: the mean change of Pr between a level and the
+        first level, everything else as it is. Interactions and transformations are followed through the formula.
+        Weighted as the fit is; standard errors by the delta method, the rows taken as given.
+        """
+        return average_effects(self, variables, spread_of(level))
+
+    # -- how it shows itself ------------------------------------------------------------------------------------
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """A table like statsmodels', as text or HTML."""
+        facts: dict[str, object] = {
+            "model": f"{self.model}, {self.formula}",
+            "outcome through": self.channel if self.truths else "direct question",
+            "modelled": self._modelled(),
+            "disguised predictors": ", ".join(self.hidden),
+            "reports": self.n,
+            "parameters": self.df,
+            "log-likelihood": self.loglik,
+            "AIC": self.aic,
+            "BIC": self.bic,
+            "standard errors": self.kind,
+            "penalty": self.penalty or "",
+        }
+        names = [label if isinstance(label, str) else f"{label[0]}: {label[1]}" for label in self.params.index]
+        low, high = self.interval(level)
+        tail = (1 - level) / 2
+        table: Mapping[str, list[Any]] = {
+            "term": names,
+            "estimate": self.params.tolist(),
+            "std error": self.std_error.tolist(),
+            "z": (self.params / self.std_error).tolist(),
+            "P>|z|": self.pvalue.tolist(),
+            f"{tail:.3g}": low.tolist(),
+            f"{1 - tail:.3g}": high.tolist(),
+        }
+        beside = {
+            "beside the regression": self.nuisance.index.tolist(),
+            "estimate": self.nuisance["params"].tolist(),
+            "std error": self.nuisance["std_error"].tolist(),
+        }
+        return Summary({key: value for key, value in facts.items() if value != ""}, table, beside, self.notes)
+
+    def _modelled(self) -> str:
+        if not self.truths:
+            return "the mean"
+        if len(self.truths) == 2:
+            return f"Pr({self.truths[1]})"
+        return f"each category against {self.truths[0]}"
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+    def __repr__(self) -> str:
+        return f"<{self.model}: {self.formula}; {self.n} reports, log-likelihood {self.loglik:.4f}>"

@@ -1,0 +1,58 @@
+"""What a design's reports would look like on average: observations whose counts are expectations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.designs.observation import Observation, merge
+from deniable.domain import listed
+from deniable.errors import InputError, NotCoveredError
+from deniable.tables.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deniable.designs.base import Design
+
+
+def expected_observations(
+    design: Design, table: Table | None, n: float, attributes: Sequence[str]
+) -> list[Observation]:
+    """Expected counts about some attributes from n respondents, for ballots that ask all of them.
+
+    `table` is the assumed truth (even shares by default; also for attributes it does not hold).
+    """
+    if not n >= 2:
+        raise InputError(f"a forecast needs at least 2 respondents, not {n}", n=n)
+    names = design.domain.project(attributes).names
+    found = []
+    for ballot in range(len(design.ballots)):
+        view = design.ballot_view(ballot, names)
+        if view is None or not set(names) <= set(view.domain):
+            continue
+        truth = _truth(view.domain.names, design, table)
+        counts = n / len(design.ballots) * view.channel.apply(truth.values.reshape(view.channel.input_shape))
+        found.append(Observation(view.domain, view.channel, counts, population=round(n)))
+    if not found:
+        raise NotCoveredError(
+            f"a {type(design).__name__} design asks nobody about {listed(names)} together", attributes=names
+        )
+    return merge(found)
+
+
+def _truth(names: Sequence[str], design: Design, table: Table | None) -> Table:
+    known = [] if table is None else [name for name in names if name in table.domain]
+    others = [name for name in names if name not in known]
+    parts = []
+    if known:
+        assert table is not None
+        parts.append(table.normalize().project(known))
+    if others:
+        domain = design.domain.project(others)
+        parts.append(Table(domain, np.full(domain.shape, 1 / domain.cells)))
+    whole = parts[0] if len(parts) == 1 else parts[0] * parts[1]
+    if (whole.values < 0).any():
+        raise InputError("the assumed table has negative cells; project it to the simplex first")
+    return whole.project(names)

@@ -1,0 +1,310 @@
+"""`plan`: which design answers the questions best, at the same epsilon for every respondent.
+
+Candidates are in a registry: a name and a function that makes the design for a domain, an epsilon and the wanted tables
+(or None where it makes no sense). For each, the standard errors that every wanted table would have are computed from
+the channels; nothing is simulated. Tables of different size are compared by their error relative to the average cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.designs.base import Design, Question, best_channel
+from deniable.designs.clusters import Clusters
+from deniable.designs.independent import Independent
+from deniable.designs.joint import Joint
+from deniable.designs.sampled import Sampled
+from deniable.designs.views import Views
+from deniable.domain import Domain, listed
+from deniable.errors import DesignError, InputError, NotCoveredError, UnknownAttributeError
+from deniable.estimation.estimator import estimate
+from deniable.planning.expected import expected_observations
+from deniable.results import frame_of, html_table, pyplot, text_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from deniable.domain import Category
+    from deniable.tables.table import Table
+
+Tables = tuple[tuple[str, ...], ...]
+_MOST_CELLS = 4096  # a joint question with more possible answers is not proposed
+_MOST_BALLOTS = 20_000
+
+CANDIDATES: dict[str, Callable[[Domain, float, Tables], Design | None]] = {}
+
+
+def candidate(name: str) -> Callable[[Any], Any]:
+    """Register a way to make a design: a function of domain, epsilon and tables; None where it makes no sense."""
+
+    def register(make: Any) -> Any:
+        CANDIDATES[name] = make
+        return make
+
+    return register
+
+
+def _asked(domain: Domain, tables: Tables) -> Domain:
+    """The attributes that some table needs, in the domain's order: nobody is asked about others."""
+    wanted = {name for table in tables for name in table}
+    return domain.project([name for name in domain if name in wanted])
+
+
+@candidate("independent")
+def _independent(domain: Domain, epsilon: float, tables: Tables) -> Design | None:
+    return Independent(_asked(domain, tables), epsilon)
+
+
+@candidate("joint")
+def _joint(domain: Domain, epsilon: float, tables: Tables) -> Design | None:
+    asked = _asked(domain, tables)
+    return Joint(asked, epsilon) if len(asked) > 1 and asked.cells <= _MOST_CELLS else None
+
+
+@candidate("clusters")
+def _clusters(domain: Domain, epsilon: float, tables: Tables) -> Design | None:
+    """Attributes that share a table share a cluster."""
+    asked = _asked(domain, tables)
+    cluster = {name: [name] for name in asked}
+    for table in tables:
+        joined = list(dict.fromkeys(name for attribute in table for name in cluster[attribute]))
+        cluster |= dict.fromkeys(joined, joined)
+    parts = [list(names) for names in dict.fromkeys(tuple(cluster[name]) for name in asked)]
+    sensible = 1 < len(parts) < len(asked) and all(asked.project(part).cells <= _MOST_CELLS for part in parts)
+    return Clusters(asked, parts, epsilon) if sensible else None
+
+
+@candidate("sampled")
+def _sampled(domain: Domain, epsilon: float, tables: Tables) -> Design | None:
+    asked = _asked(domain, tables)
+    return Sampled(asked, epsilon) if len(asked) > 1 else None
+
+
+@candidate("one table")
+def _one_table(domain: Domain, epsilon: float, tables: Tables) -> Design | None:
+    """Each respondent answers one of the wanted tables, drawn by their device, with the whole budget."""
+    asked = _asked(domain, tables)
+    wanted = [asked.project(table) for table in dict.fromkeys(tables)]
+    if len(wanted) < 2 or all(len(part) == 1 for part in wanted) or max(part.cells for part in wanted) > _MOST_CELLS:
+        return None  # one table is the joint design, single attributes are the sampled one
+    questions = [Question(part.names, best_channel(part.cells, epsilon)) for part in wanted]
+    return Design(asked, questions, [[index] for index in range(len(questions))])
+
+
+def _views(domain: Domain, epsilon: float, tables: Tables, answer: Any) -> Design | None:
+    asked, k = _asked(domain, tables), max(len(table) for table in tables)
+    if k < 2 or k >= len(asked):
+        return None
+    cells = sorted((len(variable) for variable in asked.values()), reverse=True)[:k]
+    return Views(asked, k, epsilon, answer=answer) if prod(cells) <= _MOST_CELLS else None
+
+
+@candidate("views, one answer")
+def _views_one(domain: Domain, epsilon: float, tables: Tables) -> Design | None:
+    return _views(domain, epsilon, tables, "one")
+
+
+@candidate("views, all answers")
+def _views_all(domain: Domain, epsilon: float, tables: Tables) -> Design | None:
+    return _views(domain, epsilon, tables, "all")
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A design and what it would achieve.
+
+    Attributes:
+        name: its name in the registry.
+        design: the design itself.
+        std_error: root mean square of the cells' standard errors, a table each; NaN where it does not cover the table.
+        reports: how many respondents answer about the table, a table each.
+        cost: how many times as many respondents it needs as direct questions to everybody, a table each.
+    """
+
+    name: str
+    design: Design
+    std_error: tuple[float, ...]
+    reports: tuple[float, ...]
+    cost: tuple[float, ...]
+
+    @property
+    def covers_all(self) -> bool:
+        """Whether every wanted table can be estimated."""
+        return not np.isnan(self.std_error).any()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Forecast:
+    """Candidates side by side.
+
+    Attributes:
+        tables: the wanted tables.
+        candidates: best first; those that do not cover every table come last.
+        n: the number of respondents.
+        epsilon: what each of them spends at most.
+    """
+
+    domain: Domain
+    tables: Tables
+    candidates: tuple[Candidate, ...]
+    n: int
+    epsilon: float
+    truth: Table | None = None
+
+    @property
+    def recommended(self) -> Design:
+        """The design with the smallest error."""
+        return self.candidates[0].design
+
+    def error(self, one: Candidate) -> float:
+        """A candidate's error relative to the average cell, root mean square over the tables it covers."""
+        relative = [e * self.domain.project(t).cells for e, t in zip(one.std_error, self.tables, strict=True)]
+        return float(np.sqrt(np.nanmean(np.square(relative)))) if not np.isnan(relative).all() else np.inf
+
+    def _columns(self) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {
+            "design": [c.name for c in self.candidates],
+            "epsilon": [float(c.design.epsilon) for c in self.candidates],
+        }
+        for i, table in enumerate(self.tables):
+            columns["*".join(table)] = [float(c.std_error[i]) for c in self.candidates]
+        columns["relative"] = [self.error(c) for c in self.candidates]
+        return columns
+
+    def notes(self) -> list[str]:
+        """What the numbers mean and what follows, a sentence each."""
+        best = self.candidates[0]
+        meaning = (
+            f"Expected standard errors (root mean square over a table's cells) with {self.n} respondents; relative: to "
+            f"the average cell, over all tables. A dash: nobody would be asked these attributes together."
+        )
+        told = [meaning, f"Recommended: {best.name}."]
+        costs = [c for c in best.cost if not np.isnan(c)]
+        if costs:
+            told.append(
+                f"For the same errors, direct questions would need {min(costs):.0f} to {max(costs):.0f} times fewer "
+                f"respondents: that is what epsilon {self.epsilon:g} costs."
+            )
+        if not best.covers_all:
+            told.append("No candidate covers every table.")
+        return told
+
+    def to_frame(self) -> Any:
+        """Write the forecast as a data frame: a row a candidate and table."""
+        rows = [(c, i) for c in self.candidates for i in range(len(self.tables))]
+        return frame_of(
+            {
+                "design": [c.name for c, _ in rows],
+                "epsilon": [float(c.design.epsilon) for c, _ in rows],
+                "table": ["*".join(self.tables[i]) for _, i in rows],
+                "std_error": [c.std_error[i] for c, i in rows],
+                "reports": [c.reports[i] for c, i in rows],
+                "cost": [c.cost[i] for c, i in rows],
+            }
+        )
+
+    def __str__(self) -> str:
+        return "\n".join([text_table(self._columns()), *self.notes()])
+
+    def __repr__(self) -> str:
+        return f"<Forecast of {len(self.candidates)} designs for {self.n} respondents: {self.candidates[0].name}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._columns(), " ".join(self.notes()))
+
+    def at(self, epsilon: float | None = None, n: int | None = None) -> Forecast:
+        """The same plan for another epsilon or another number of respondents."""
+        return plan(
+            self.domain,
+            self.epsilon if epsilon is None else epsilon,
+            self.tables,
+            self.n if n is None else n,
+            truth=self.truth,
+        )
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw each candidate's relative error against the number of respondents and against epsilon."""
+        axes = pyplot().subplots(1, 2, layout="constrained", sharey=True, figsize=(9, 4))[1] if axes is None else axes
+        sizes = self.n * np.logspace(-1, 1, 9)
+        grid = self.epsilon * np.logspace(-0.6, 0.6, 7)
+        by_epsilon: dict[str, list[tuple[float, float]]] = {}
+        for epsilon in grid:
+            forecast = self.at(epsilon=float(epsilon))
+            for one in forecast.candidates:
+                by_epsilon.setdefault(one.name, []).append((float(epsilon), forecast.error(one)))
+        for one in self.candidates:
+            if one.covers_all:
+                # Variances are inverse to the number of respondents, so errors to its root.
+                axes[0].loglog(sizes, self.error(one) * np.sqrt(self.n / sizes), label=one.name)
+                axes[1].loglog(*np.array(by_epsilon[one.name]).T, label=one.name)
+        axes[0].set_xlabel(f"respondents (epsilon {self.epsilon:g})")
+        axes[1].set_xlabel(f"epsilon ({self.n} respondents)")
+        axes[0].set_ylabel("standard error / average cell")
+        axes[1].legend(fontsize="small")
+        return axes
+
+
+def plan(
+    domain: Domain | Mapping[str, Iterable[Category]],
+    epsilon: float,
+    tables: Sequence[str | Sequence[str]],
+    n: int,
+    *,
+    truth: Table | None = None,
+) -> Forecast:
+    """Compare designs at the same epsilon a respondent, for the tables that are wanted.
+
+    Args:
+        domain: the attributes and their categories.
+        epsilon: what each respondent may spend in total.
+        tables: the tables wanted, each a list of attributes (or one attribute).
+        n: the number of respondents.
+        truth: an assumed joint table; even shares by default (and for attributes it does not hold).
+
+    >>> wanted = [["a", "b"], ["b", "c"]]
+    >>> forecast = plan({"a": [0, 1], "b": [0, 1], "c": [0, 1]}, 1.0, wanted, 10_000)
+    >>> forecast.candidates[0].name
+    'one table'
+    """
+    known = domain if isinstance(domain, Domain) else Domain(domain)
+    wanted: Tables = tuple((table,) if isinstance(table, str) else tuple(table) for table in tables)
+    if not wanted:
+        raise InputError('name the tables you want, such as tables=[["sex", "income"]]')
+    for table in wanted:
+        known.project(table)
+    found = []
+    for name, make in CANDIDATES.items():
+        try:
+            design = make(known, epsilon, wanted)
+        except DesignError:
+            continue  # this design cannot be made for this domain and epsilon; the others say what can
+        if design is not None and len(design.ballots) <= _MOST_BALLOTS:
+            found.append(_judge(name, design, wanted, n, truth))
+    if not found:
+        raise DesignError(f"no registered design can be made for {listed(known)} at epsilon {epsilon:g}")
+    forecast = Forecast(known, wanted, tuple(found), n, epsilon, truth)
+    ranked = sorted(found, key=lambda c: (int(np.isnan(c.std_error).sum()), forecast.error(c)))
+    return Forecast(known, wanted, tuple(ranked), n, epsilon, truth)
+
+
+def _judge(name: str, design: Design, tables: Tables, n: int, truth: Table | None) -> Candidate:
+    errors, reports, costs = [], [], []
+    for table in tables:
+        try:
+            observations = expected_observations(design, truth, n, table)
+        except (NotCoveredError, UnknownAttributeError):
+            errors.append(np.nan)
+            reports.append(0.0)
+            costs.append(np.nan)
+            continue
+        found = estimate(observations, table, method="inversion")
+        variance = float(found.dispersion.variances.mean())
+        shares = found.unbiased.values
+        errors.append(float(np.sqrt(variance)))
+        reports.append(float(found.n))
+        costs.append(variance / float((shares * (1 - shares)).mean() / n))
+    return Candidate(name, design, tuple(errors), tuple(reports), tuple(costs))

@@ -1,0 +1,27 @@
+import sys
+
+import pytest
+
+from deniable.bench import regression
+
+
+def test_the_benchmark_runs_on_a_small_frame():
+    outcome = regression.measure(rows=5000, predictors=3, repeats=1)
+    assert outcome.claims[0].measured > 0
+    assert "RR logit / ordinary logit" in str(outcome)
+    assert all(error < 6 for error in outcome.rows["largest |error| / std error"])
+
+
+def test_the_command_returns_its_verdict(monkeypatch, capsys):
+    monkeypatch.setattr(regression, "measure", lambda: outcome)
+    outcome = regression.Outcome("t", {"a": [1]}, [regression.Claim("c", 1.0, regression.LIMIT, at_most=True)])
+    assert regression.main() == 0
+    assert "t" in capsys.readouterr().out
+    outcome = regression.Outcome("t", {"a": [1]}, [regression.Claim("c", 9.0, regression.LIMIT, at_most=True)])
+    assert regression.main() == 1
+
+
+def test_it_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "statsmodels.formula.api", None)
+    with pytest.raises(ImportError, match="bench"):
+        regression.measure(rows=10)

@@ -1,0 +1,65 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import deniable as dn
+from deniable.errors import InputError, MissingValueError, TooFewReportsError
+
+
+def test_direct_columns_give_pearsons_r(survey):
+    found = dn.correlate(survey, "age", "y", channels={})
+    assert found.value == pytest.approx(np.corrcoef(survey.age, survey.y)[0, 1], rel=1e-12)
+
+
+def test_two_disguised_answers_on_the_whole_population():
+    # Every combination of reports, weighted by its probability: the estimate is then exactly the truth's correlation.
+    first, second = dn.Warner(0.8), dn.KRR(3, epsilon=1.5)
+    joint = np.array([[0.3, 0.2, 0.1], [0.05, 0.1, 0.25]])
+    lam = first.matrix() @ joint @ second.matrix().T
+    counts = np.rint(lam * 1_000_000).astype(int)
+    rows = np.repeat(np.arange(6), counts.ravel())
+    frame = pd.DataFrame({"x": rows // 3, "y": rows % 3})
+    found = dn.correlate(pl.from_pandas(frame), "x", "y", channels={"x": first, "y": second})
+    x, y = np.array([0, 1]), np.array([0, 1, 2])
+    px, py = joint.sum(axis=1), joint.sum(axis=0)
+    cov = x @ joint @ y - (px @ x) * (py @ y)
+    truth = cov / np.sqrt((px @ x**2 - (px @ x) ** 2) * (py @ y**2 - (py @ y) ** 2))
+    assert found.value == pytest.approx(truth, abs=1e-4)
+
+
+def test_standard_errors_and_intervals_by_simulation():
+    # 500 samples: the actual spread is known to 3.2%, so 18% is more than 5 of these; coverage 5.2 binomial sd.
+    rng, device, values, errors, hits = np.random.default_rng(1), dn.Warner(0.8), [], [], []
+    truth_r = 0.5 * np.sqrt(0.3 * 0.7) / np.sqrt(0.25 * 0.3 * 0.7 + 1)
+    for seed in range(500):
+        x = (rng.random(1500) < 0.3).astype(int)
+        y = 0.5 * x + rng.normal(size=1500)
+        frame = pd.DataFrame({"x": device.randomize(x, source=dn.Seeded(seed)), "y": y})
+        found = dn.correlate(frame, "x", "y", channels={"x": device})
+        values.append(found.value)
+        errors.append(found.std_error)
+        hits.append(bool(found.interval().contains(truth_r)))
+    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.18)
+    assert abs(np.mean(values) - truth_r) < 5.5 * np.std(values) / np.sqrt(500)
+    assert np.mean(hits) > 0.95 - 5.2 * np.sqrt(0.95 * 0.05 / 500)
+
+
+def test_how_it_shows_itself_and_what_it_refuses(survey):
+    device = dn.Warner(0.55)
+    few = pd.DataFrame({"x": [0, 1, 1, 1, 0, 1], "y": [0.0, 1, 2, 1, 0, 2]})
+    beyond = dn.correlate(few.iloc[[0, 1, 2, 3] * 3], "x", "y", channels={"x": dn.Warner(0.8)})
+    assert beyond.value > 1
+    assert "outside [-1, 1]" in str(beyond)
+    assert beyond.interval().method == "Wald"
+    assert "correlation" in beyond._repr_html_()
+    with pytest.raises(TooFewReportsError, match="not positive"):
+        dn.correlate(pd.DataFrame({"x": [1] * 9, "y": range(9)}), "x", "y", channels={"x": device})
+    with pytest.raises(TooFewReportsError):
+        dn.correlate(few.iloc[:3], "x", "y", channels={})
+    with pytest.raises(InputError, match="not correlated"):
+        dn.correlate(few, "x", "y", channels={"z": device})
+    with pytest.raises(InputError, match="numbers"):
+        dn.correlate(survey, "sex", "y", channels={})
+    with pytest.raises(MissingValueError):
+        dn.correlate(few.assign(y=[np.nan] * 6), "x", "y", channels={})

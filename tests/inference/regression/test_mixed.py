@@ -1,0 +1,84 @@
+"""The random intercept against numerical integration and simulation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.integrate import quad
+
+import deniable as dn
+from deniable.errors import DivergenceError, InputError, TooFewReportsError
+from deniable.inference.regression.links import LOGIT
+from deniable.inference.regression.mixed import Marginal
+
+DEVICE = dn.Warner(0.85)
+
+
+def sample(seed, groups=80, size=30, spread=1.0):
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(groups), size)
+    x = rng.normal(size=groups * size)
+    eta = -0.5 + 0.8 * x + spread * rng.normal(size=groups)[group]
+    truth = (rng.random(len(x)) < 1 / (1 + np.exp(-eta))).astype(int)
+    return pd.DataFrame({"group": group, "x": x, "report": DEVICE.randomize(truth, source=dn.Seeded(seed))})
+
+
+def marginal(frame, nodes=25):
+    design = np.c_[np.ones(len(frame)), frame.x]
+    return Marginal(design, DEVICE.matrix()[frame.report], frame.group.to_numpy(), LOGIT, nodes)
+
+
+def test_the_integral_equals_numerical_integration():
+    frame = sample(1, groups=6)
+    params = np.array([-0.4, 0.7, np.log(1.3)])
+    rows, total = DEVICE.matrix()[frame.report], 0.0
+    for group in range(6):
+        mine = (frame.group == group).to_numpy()
+
+        def integrand(b, mine=mine):
+            share = 1 / (1 + np.exp(-(-0.4 + 0.7 * frame.x.to_numpy()[mine] + 1.3 * b)))
+            return np.prod(rows[mine, 0] * (1 - share) + rows[mine, 1] * share) * np.exp(-(b**2) / 2)
+
+        total += np.log(quad(integrand, -9, 9, epsabs=0, epsrel=1e-12, limit=400)[0] / np.sqrt(2 * np.pi))
+    assert marginal(frame).value(params)[0] == pytest.approx(total, abs=1e-6)
+
+
+def test_the_gradient_is_the_derivative():
+    frame = sample(2, groups=20)
+    objective, params, h = marginal(frame, nodes=35), np.array([-0.4, 0.7, 0.1]), 1e-5
+    gradient = objective.value(params)[1]
+    for place in range(3):
+        step = np.zeros(3)
+        step[place] = h
+        slope = (objective.value(params + step)[0] - objective.value(params - step)[0]) / (2 * h)
+        assert gradient[place] == pytest.approx(slope, abs=1e-4)
+
+
+def test_it_recovers_the_truth_and_more_nodes_change_nothing():
+    frame = sample(3)
+    fit = dn.random_intercept("report ~ x", frame, channel=DEVICE, groups="group")
+    for term, truth in (("Intercept", -0.5), ("x", 0.8)):
+        assert abs(fit.params[term] - truth) < 5.5 * fit.std_error[term]  # false alarm 4e-8 each
+    assert abs(np.log(fit.scale)) < 5.5 * fit.scale_std_error / fit.scale
+    more = dn.random_intercept("report ~ x", frame, channel=DEVICE, groups="group", nodes=45)
+    np.testing.assert_allclose(fit.params, more.params, atol=1e-5)
+    assert fit.loglik == pytest.approx(more.loglik, abs=1e-5)
+    assert fit.no_groups().pvalue < 1e-6
+    assert fit.loglik > fit.fixed.loglik
+    assert fit.aic == pytest.approx(-2 * fit.loglik + 6)
+    assert "random intercept per group" in str(fit)
+    assert "<table>" in fit._repr_html_()
+    assert "random intercept" in repr(fit)
+
+
+def test_groups_that_do_not_differ_are_told():
+    # Half of such samples have their maximum at no difference at all; this seed is one of them.
+    with pytest.raises(DivergenceError, match="clusters="):
+        dn.random_intercept("report ~ x", sample(1, groups=20, spread=0.0), channel=DEVICE, groups="group")
+
+
+def test_refusals():
+    frame = sample(4, groups=10)
+    with pytest.raises(TooFewReportsError, match="groups"):
+        dn.random_intercept("report ~ x", frame.assign(group=1), channel=DEVICE, groups="group")
+    with pytest.raises(InputError, match="nodes"):
+        dn.random_intercept("report ~ x", frame, channel=DEVICE, groups="group", nodes=1)

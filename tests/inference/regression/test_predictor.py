@@ -1,0 +1,130 @@
+"""Disguised predictors: against brute force, least squares and simulation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy.optimize import minimize
+from scipy.special import expit
+from scipy.stats import norm
+
+import deniable as dn
+from deniable.errors import FormulaError, InputError
+
+WARNER = dn.Warner(0.75)
+
+
+@pytest.fixture(scope="module")
+def frame(survey):
+    return survey.assign(x=WARNER.randomize(survey.truth.to_numpy(), source=dn.Seeded(2)))
+
+
+def test_a_linear_model_equals_a_brute_force_optimum(frame):
+    fit = dn.linear("y ~ x + age", frame, rr={"x": WARNER})
+    rows, age, y = WARNER.matrix()[frame.x], frame.age.to_numpy(), frame.y.to_numpy()
+
+    def loss(p):
+        share = expit(p[4] + p[5] * age)
+        total = 0.0
+        for x, prior in ((0, 1 - share), (1, share)):
+            total = total + rows[:, x] * prior * norm.pdf(y, p[0] + p[1] * x + p[2] * age, np.exp(p[3]))
+        return -np.log(total).sum()
+
+    found = minimize(loss, np.array([0, 1, 0, 0, 0, 0.0]), method="BFGS", options={"gtol": 1e-4})
+    assert fit.loglik == pytest.approx(-found.fun, rel=1e-10)
+    np.testing.assert_allclose(fit.values, found.x, atol=1e-4)
+    assert loss(fit.values) == pytest.approx(-fit.loglik, rel=1e-12)
+    assert list(fit.nuisance.index) == ["log(sigma)", "x = 1: Intercept", "x = 1: age"]
+
+
+def test_a_logistic_model_with_both_sides_disguised(survey):
+    rng = np.random.default_rng(4)
+    outcome = (rng.random(len(survey)) < expit(-0.5 + 1.2 * survey.truth + 0.3 * survey.age)).astype(int)
+    device = dn.Warner(0.85)
+    data = survey.assign(
+        x=WARNER.randomize(survey.truth.to_numpy(), source=dn.Seeded(2)),
+        report=device.randomize(outcome.to_numpy(), source=dn.Seeded(3)),
+    )
+    fit = dn.logit("report ~ x + age", data, channel=device, rr={"x": WARNER})
+    rows, told, age = WARNER.matrix()[data.x], device.matrix()[data.report], data.age.to_numpy()
+
+    def loss(p):
+        share = expit(p[3] + p[4] * age)
+        total = 0.0
+        for x, prior in ((0, 1 - share), (1, share)):
+            yes = expit(p[0] + p[1] * x + p[2] * age)
+            total = total + rows[:, x] * prior * (told[:, 0] * (1 - yes) + told[:, 1] * yes)
+        return -np.log(total).sum()
+
+    found = minimize(loss, fit.values + 0.1, method="BFGS", options={"gtol": 1e-4})
+    assert fit.loglik == pytest.approx(-found.fun, rel=1e-9)
+    np.testing.assert_allclose(fit.values, found.x, atol=2e-3)
+    for bad in (fit.predict, fit.marginal_effects, lambda: fit.loglik_null):
+        with pytest.raises(InputError):
+            bad()
+    shown = fit.predict(pd.DataFrame({"x": [1], "age": [0.0]}))
+    assert shown["estimate"][0] == pytest.approx(expit(fit.params["Intercept"] + fit.params["x"]))
+
+
+def test_almost_no_disguise_is_least_squares(survey):
+    clear = dn.Warner(1 - 1e-12, categories=("no", "yes"))
+    data = survey.assign(x=np.array(["no", "yes"])[survey.truth])
+    fit = dn.linear("y ~ x*age", data, rr={"x": clear})
+    design = np.c_[np.ones(len(data)), survey.truth, survey.age, survey.truth * survey.age]
+    peer = sm.OLS(survey.y, design).fit()
+    np.testing.assert_allclose(fit.params, peer.params, atol=1e-6)
+    np.testing.assert_allclose(fit.std_error, peer.bse * np.sqrt(2996 / 3000), rtol=1e-4)
+    assert list(fit.params.index) == ["Intercept", "x[T.yes]", "age", "x[T.yes]:age"]
+
+
+def test_three_categories_and_two_disguised_predictors(survey):
+    krr = dn.KRR(3, epsilon=3.0)
+    data = survey.assign(
+        x=WARNER.randomize(survey.truth.to_numpy(), source=dn.Seeded(2)),
+        k=krr.randomize(survey.three.to_numpy(), source=dn.Seeded(4)),
+        y=survey.y + 1.0 * (survey.three == 2),
+    )
+    fit = dn.linear("y ~ x + C(k) + age", data, rr={"x": WARNER, "k": krr})
+    # Each estimate within 5.5 standard errors of the truth: false alarm 4e-8 each.
+    truth = {"Intercept": 0.0, "x": 1.5, "C(k)[T.1]": 0.0, "C(k)[T.2]": 1.0, "age": -0.5}
+    for term, value in truth.items():
+        assert abs(fit.params[term] - value) < 5.5 * fit.std_error[term]
+    assert "k = 2: C(x)[T.1]" in fit.nuisance.index
+    smaller = dn.linear("y ~ x + C(k) + age", data, rr={"x": WARNER, "k": krr}, rr_models={"k": "age"})
+    assert smaller.df == fit.df - 2
+    assert fit.lr_test(smaller).df == 2
+
+
+@pytest.mark.slow
+def test_the_likelihood_beats_regression_on_unbiased_scores():
+    # The estimate from unbiased scores is consistent as well, but throws the outcome's information on x away: with a
+    # strong effect the maximum likelihood standard error is less than half of it. 100 samples: the ratio of two
+    # standard deviations has a relative error of 10%, so 5 of these lie between the bound and its expectation of .3.
+    rng, estimates, moments, hits = np.random.default_rng(6), [], [], []
+    for seed in range(100):
+        truth = (rng.random(400) < 0.3).astype(int)
+        y = 3.0 * truth + rng.normal(size=400)
+        x = WARNER.randomize(truth, source=dn.Seeded(seed))
+        fit = dn.linear("y ~ x", pd.DataFrame({"x": x, "y": y}), rr={"x": WARNER})
+        estimates.append(fit.params["x"])
+        hits.append(abs(fit.params["x"] - 3) < 1.96 * fit.std_error["x"])
+        score = (x - 0.25) / 0.5
+        share = score.mean()
+        moments.append(np.cov(score, y)[0, 1] / (share * (1 - share)))
+    assert np.std(estimates) < 0.5 * np.std(moments)
+    assert abs(np.mean(estimates) - 3) < 5.5 * np.std(estimates) / np.sqrt(100)
+    assert np.mean(hits) > 0.81  # binomial(100, .95): false alarm below 1e-6
+
+
+def test_refusals(frame):
+    with pytest.raises(FormulaError, match="does not use"):
+        dn.linear("y ~ age", frame, rr={"x": WARNER})
+    with pytest.raises(InputError, match="rr_models names"):
+        dn.linear("y ~ x", frame, rr={"x": WARNER}, rr_models={"z": "age"})
+    many = dn.KRR(300, epsilon=5.0)
+    with pytest.raises(InputError, match="300 combinations"):
+        dn.linear("y ~ x", frame, rr={"x": many})
+    robust = dn.linear("y ~ x + age", frame, rr={"x": WARNER}, clusters="village")
+    assert robust.kind == "cluster"
+    weighted = dn.linear("y ~ x", frame, rr={"x": WARNER}, weights="weight")
+    assert weighted.kind == "sandwich"

@@ -1,0 +1,198 @@
+"""Derived measures: against closed forms, dense covariances, statsmodels on undisguised tables, and simulation."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from statsmodels.stats.contingency_tables import Table2x2
+
+import deniable as dn
+from deniable.errors import InputError
+from deniable.estimation.estimator import estimate
+from deniable.inference import measures as m
+from deniable.inference.delta import derived, gradient
+
+JOINT = np.array([[0.30, 0.10, 0.05], [0.05, 0.20, 0.30]])
+
+
+def table(channel, counts, method="mle", names=("a", "b")):
+    return estimate(dn.Observation(list(names), channel, counts), list(names), method)
+
+
+def kronecker(n=40_000, epsilon=2.0, pi=JOINT):
+    channel = dn.Kronecker([dn.KRR(pi.shape[0], epsilon=epsilon), dn.KRR(pi.shape[1], epsilon=epsilon)])
+    return table(channel, n * channel.apply(pi))
+
+
+def plain(counts):
+    """A disguise so weak (1e-8 of the answers) that formulas for undisguised tables hold to 6 digits."""
+    r, c = np.shape(counts)
+    return table(dn.Kronecker([dn.ForcedResponse([1e-8] * r), dn.ForcedResponse([1e-8] * c)]), counts)
+
+
+def test_complex_step_is_exact_and_falls_back_where_it_would_be_wrong():
+    x = np.array([[0.3, 0.2], [0.1, 0.4]])
+    slope = gradient(lambda t: np.exp(t[0, 0]) * np.sqrt(t[1, 1]) / t.sum(), x)
+    assert slope[0, 0] == pytest.approx(np.exp(0.3) * np.sqrt(0.4) * (1 - 1), abs=1e-15)
+    assert slope[1, 1] == pytest.approx(np.exp(0.3) * (0.5 / np.sqrt(0.4) - np.sqrt(0.4)), rel=1e-14)
+    # abs drops the imaginary part, float() refuses it, max compares real parts only: differences must step in.
+    assert gradient(lambda t: np.abs(t[0, 0] - 1) + t[0, 1], x)[0, 0] == pytest.approx(-1, abs=1e-6)
+    assert gradient(lambda t: float(t[0, 0]) ** 2, x)[0, 0] == pytest.approx(0.6, abs=1e-6)
+    assert gradient(lambda t: max(t[0, 0], t[1, 1]) ** 2, x)[1, 1] == pytest.approx(0.8, abs=1e-6)
+    with pytest.raises(InputError, match="one number"):
+        derived(kronecker(), lambda t: t[0])
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_delta_method_equals_the_dense_quadratic_form(epsilon):
+    found = kronecker(epsilon=epsilon)
+    covariance = found.dispersion.matrix()
+    slope = -(np.log(JOINT) + 1).ravel()
+    assert m.entropy(found).value == pytest.approx(-(JOINT * np.log(JOINT)).sum(), abs=1e-4)
+    found = estimate(found.dispersion.samples[0].observation, ["a", "b"], "inversion")
+    assert m.entropy(found).std_error == pytest.approx(np.sqrt(slope @ covariance @ slope), rel=1e-8)
+    assert m.entropy(found, "bits").value == pytest.approx(m.entropy(found).value / np.log(2))
+    assert m.entropy(found, "bits").name == "entropy (bits)"
+
+
+def test_association_measures_of_a_known_table():
+    found = kronecker(n=10**9, epsilon=3.0)
+    rows, columns = JOINT.sum(1), JOINT.sum(0)
+    product = np.outer(rows, columns)
+    phi2 = ((JOINT - product) ** 2 / product).sum()
+    mi = (JOINT * np.log(JOINT / product)).sum()
+    n = found.n
+    assert m.chi2(found).value / n == pytest.approx(phi2, rel=1e-6)
+    assert m.mutual_information(found).value == pytest.approx(mi, rel=1e-6)
+    assert m.mutual_information(found, "bits").value == pytest.approx(mi / np.log(2), rel=1e-6)
+    assert m.g2(found).value / (2 * n) == pytest.approx(mi, rel=1e-6)
+    assert m.cramers_v(found).value == pytest.approx(np.sqrt(phi2), rel=1e-6)
+    a, b = np.arange(2), np.arange(3)
+    r = (a @ JOINT @ b - rows @ a * (columns @ b)) / np.sqrt(
+        (rows @ a**2 - (rows @ a) ** 2) * (columns @ b**2 - (columns @ b) ** 2)
+    )
+    assert m.correlation(found).value == pytest.approx(r, rel=1e-9)
+    assert m.correlation(found, [None, (0, 1, 5)]).value != pytest.approx(r)
+    assert m.difference(found).value == pytest.approx(0.30 / 0.55 - 0.05 / 0.45, rel=1e-9)
+    assert m.difference(found, outcome=0).value == pytest.approx(0.05 / 0.55 - 0.30 / 0.45, rel=1e-9)
+    assert m.risk_ratio(found).value == pytest.approx((0.30 / 0.55) / (0.05 / 0.45), rel=1e-9)
+    assert m.odds_ratio(found).value == pytest.approx(0.30 * 0.30 / (0.05 * 0.05), rel=1e-4)
+
+
+def test_without_a_disguise_the_errors_are_the_textbook_ones():
+    counts = np.array([[40.0, 20.0], [15.0, 50.0]])
+    found, theirs = plain(counts), Table2x2(counts, shift_zeros=False)
+    n = counts.sum()
+    # Wald on the log scale, n - 1 in place of n.
+    delta = m.odds_ratio(found, method="delta")
+    assert delta.value == pytest.approx(theirs.oddsratio, rel=1e-4)
+    assert delta.std_error / delta.value == pytest.approx(theirs.log_oddsratio_se * np.sqrt(n / (n - 1)), rel=1e-4)
+    assert delta.interval().low == pytest.approx(
+        delta.value * np.exp(-1.959963984540054 * delta.std_error / delta.value)
+    )
+    phi = m.phi(found)
+    assert phi.value == pytest.approx((40 * 50 - 20 * 15) / np.sqrt(60 * 65 * 55 * 70), rel=1e-5)
+    # The null mean of chi2 without a disguise is (r - 1)(c - 1).
+    assert m.null_mean(found) == pytest.approx(1, rel=1e-5)
+    assert m.null_mean(plain(np.full((3, 4), 20.0))) == pytest.approx(6, rel=1e-5)
+
+
+def test_profile_interval_of_the_odds_ratio_solves_its_definition():
+    counts, channel = np.array([[400.0, 250.0], [200.0, 330.0]]), dn.KRR(4, epsilon=2.0)
+    found = table(channel, counts)
+    low, high = m.odds_ratio(found).interval()
+
+    def loglik(x):
+        x = np.exp(x - np.logaddexp.reduce(x))
+        return (counts.ravel() * np.log(channel.apply(x))).sum()
+
+    best = -minimize(lambda x: -loglik(x), np.zeros(4), tol=1e-12).fun
+    for psi in (float(low), float(high)):
+        # x = (a, b, c, a-dependent): three free log-weights and the fourth fixed by the odds ratio.
+        at = -minimize(
+            lambda y, s=psi: -loglik(np.append(y, np.log(s) + y[1] + y[2] - y[0])), np.zeros(3), tol=1e-12
+        ).fun
+        assert 2 * (best - at) == pytest.approx(3.841458820694124, abs=2e-3)
+    swapped = m.odds_ratio(estimate(dn.Observation(["a", "b"], channel, counts), ["b", "a"], "mle"))
+    assert list(swapped.interval()) == pytest.approx([low, high], rel=1e-3)
+
+
+def test_profile_interval_exists_where_the_plug_in_does_not():
+    counts = np.array([[500.0, 350.0], [340.0, 150.0]])  # below the noise floor: the unbiased cell (1, 1) is negative
+    found = table(dn.KRR(4, epsilon=1.0), counts)
+    assert found.unbiased.values.min() < 0
+    odds = m.odds_ratio(found)
+    low, high = odds.interval()
+    assert low == 0
+    assert np.isfinite(high)
+    assert np.isnan(m.odds_ratio(found, method="delta").std_error)
+
+
+@pytest.mark.parametrize("design", ["kronecker", "joint"])
+def test_null_mean_is_what_simulation_shows_and_is_subtracted(design):
+    pi = np.outer([0.6, 0.4], [0.5, 0.3, 0.2])
+    channel = (
+        dn.Kronecker([dn.KRR(2, epsilon=1.0), dn.KRR(3, epsilon=1.0)])
+        if design == "kronecker"
+        else dn.KRR(6, epsilon=1.5)
+    )
+    n, runs, rng = 20_000, 400, np.random.default_rng(4)
+    lam = channel.apply(pi.reshape(channel.input_shape)).ravel()
+    raw, fixed = [], []
+    for counts in rng.multinomial(n, lam, size=runs):
+        found = table(channel, counts.reshape(2, 3), "inversion")
+        raw.append(n * m.phi_squared(found.unbiased.values))
+        fixed.append(m.chi2(found).value)
+    expected = m.null_mean(table(channel, n * lam.reshape(2, 3)))
+    # Means of 400 runs: six standard errors.
+    error = np.std(raw) / np.sqrt(runs)
+    assert np.mean(raw) == pytest.approx(expected, abs=6 * error)
+    assert np.mean(fixed) == pytest.approx(0, abs=6 * error)
+
+
+def test_weak_association_is_warned_about():
+    weak = kronecker(
+        n=5000, epsilon=1.0, pi=np.outer([0.5, 0.5], [0.4, 0.3, 0.3]) + 1e-3 * np.array([[1, -1, 0], [-1, 1, 0]])
+    )
+    assert "noise alone" in m.chi2(weak).warnings[0]
+    assert m.cramers_v(weak).value == 0
+    assert m.cramers_v(weak).interval().low == 0
+    assert m.chi2(kronecker()).warnings == ()
+    assert "cells lie within 2 standard errors" in str(m.entropy(kronecker(n=300, epsilon=0.5)))
+
+
+def test_bootstrap_agrees_with_the_delta_method_where_that_is_good():
+    found = kronecker(n=20_000, epsilon=2.0)
+    for measure in (m.entropy, m.correlation, m.difference, m.cramers_v, m.mutual_information):
+        delta, boot = measure(found), measure(found, method="bootstrap", source=dn.Seeded(2))
+        # The spread of 999 replicates has a relative standard error of 2.2%; six of them are 13%.
+        assert boot.std_error == pytest.approx(delta.std_error, rel=0.15)
+        low, high = boot.interval()
+        assert low < delta.value < high
+        assert boot.method == "bootstrap"
+
+
+def test_bad_questions_are_refused_by_name():
+    found = kronecker()
+    one_way = table(dn.Warner(0.8), [30, 70], names=("a",))
+    with pytest.raises(InputError, match="joint table of two"):
+        m.chi2(one_way)
+    with pytest.raises(InputError, match="two-by-two"):
+        m.phi(found)
+    with pytest.raises(InputError, match="nats"):
+        m.entropy(found, "bytes")
+    with pytest.raises(InputError, match="two different categories"):
+        m.odds_ratio(found, outcomes=(0, 7))
+    with pytest.raises(InputError, match="scores were given"):
+        m.correlation(found, [(0, 1, 2), None])
+    with pytest.raises(InputError, match="method must be"):
+        m.odds_ratio(found, method="magic")
+    with pytest.raises(InputError, match="between 0 and 1"):
+        m.entropy(found).interval(95)
+
+
+def test_measures_show_themselves():
+    shown = m.entropy(kronecker())
+    assert str(shown).startswith("measure")
+    assert "<table>" in shown._repr_html_()
+    assert float(shown) == shown.value
+    assert shown.to_frame().num_rows == 1

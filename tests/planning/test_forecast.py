@@ -1,0 +1,99 @@
+"""The planner: its errors are those that simulated surveys have, and it prefers what has the smallest."""
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.errors import InputError, UnknownAttributeError
+from deniable.planning.forecast import CANDIDATES, candidate, plan
+
+DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1], "d": [0, 1]})
+TRUTH = dn.Table(DOMAIN, np.random.default_rng(0).dirichlet(np.full(24, 3.0)))
+
+
+def test_every_candidate_spends_the_same_epsilon_and_the_best_comes_first():
+    forecast = plan(DOMAIN, 1.0, [["a", "b"], ["c", "d"]], 10_000)
+    names = [c.name for c in forecast.candidates]
+    assert set(names) == set(CANDIDATES)
+    assert all(0.99 <= c.design.epsilon <= 1.0 for c in forecast.candidates)
+    covering = [c for c in forecast.candidates if c.covers_all]
+    errors = [forecast.error(c) for c in covering]
+    assert errors == sorted(errors)
+    assert forecast.recommended is forecast.candidates[0].design
+    assert names[-1] == "sampled"  # no pair is ever observed
+    assert "Recommended" in str(forecast)
+
+
+@pytest.mark.parametrize("name", ["independent", "joint", "clusters", "views, one answer", "views, all answers"])
+def test_forecast_errors_are_what_simulation_shows(name):
+    n, runs = 20_000, 150
+    forecast = plan(DOMAIN, 2.0, [["a", "b"], ["c", "d"]], n, truth=TRUTH)
+    one = next(c for c in forecast.candidates if c.name == name)
+    for i, table in enumerate(forecast.tables):
+        truth = TRUTH.project(table)
+        source = dn.Seeded(i)
+        errors = [
+            dn.estimate(one.design.simulate(TRUTH, n, source=source), table, "inversion").values - truth.values
+            for _ in range(runs)
+        ]
+        measured = np.sqrt(np.mean(np.square(errors)))
+        # A root mean square of 150 runs over 4 - 6 correlated cells: relative sd at most 1 / sqrt(300) = 5.8%.
+        assert one.std_error[i] == pytest.approx(measured, rel=0.3)
+
+
+def test_single_questions_prefer_sampling_and_costs_are_those_of_the_channel():
+    forecast = plan(DOMAIN, 1.0, ["a", "b", "c", "d"], 10_000)
+    assert forecast.candidates[0].name == "sampled"
+    alone = plan({"a": [0, 1]}, 1.0, ["a"], 1000)
+    assert [c.name for c in alone.candidates] == ["independent"]
+    from deniable.planning.power import sample_cost
+
+    cost = alone.candidates[0].cost[0]
+    # The estimate's variance has n - 1 where the forecast of direct questions has n.
+    assert cost == pytest.approx(sample_cost(dn.KRR(2, epsilon=1.0)), rel=2e-3)
+
+
+def test_other_sizes_and_epsilons():
+    forecast = plan(DOMAIN, 1.0, [["a", "b"]], 10_000)
+    assert forecast.at(n=40_000).candidates[0].std_error[0] == pytest.approx(
+        forecast.candidates[0].std_error[0] / 2, rel=1e-3
+    )
+    assert forecast.at(epsilon=2.0).candidates[0].std_error[0] < forecast.candidates[0].std_error[0]
+
+
+def test_the_registry_takes_more():
+    @candidate("ours")
+    def _ours(domain, epsilon, tables):
+        return dn.Joint(domain.project(["a", "b"]), epsilon)
+
+    try:
+        forecast = plan(DOMAIN, 1.0, [["a", "b"], ["c", "d"]], 1000)
+        ours = next(c for c in forecast.candidates if c.name == "ours")
+        assert np.isnan(ours.std_error[1])
+        assert not ours.covers_all
+    finally:
+        del CANDIDATES["ours"]
+
+
+def test_forecasts_show_themselves():
+    forecast = plan(DOMAIN, 1.0, [["a", "b"], ["b", "c"]], 10_000)
+    assert forecast.to_frame().num_rows == 2 * len(forecast.candidates)
+    assert "<table>" in forecast._repr_html_()
+    assert repr(forecast).startswith("<Forecast of")
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    axes = forecast.plot()
+    assert axes[0].get_xlabel().startswith("respondents")
+    assert len(axes[0].lines) == sum(c.covers_all for c in forecast.candidates)
+    plt.close(axes[0].figure)
+
+
+def test_bad_plans_are_refused_by_name():
+    with pytest.raises(UnknownAttributeError, match="no attribute"):
+        plan(DOMAIN, 1.0, [["a", "z"]], 1000)
+    with pytest.raises(InputError, match="name the tables"):
+        plan(DOMAIN, 1.0, [], 1000)
+    with pytest.raises(InputError, match="at least 2"):
+        plan(DOMAIN, 1.0, ["a"], 1)

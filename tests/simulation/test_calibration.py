@@ -1,0 +1,63 @@
+"""The calibration command on a small scale, and the coverage of intervals by exact summation."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import deniable as dn
+from deniable.bench import calibrate
+from deniable.inference.prevalence import prevalence
+
+
+def test_calibration_writes_its_tables_between_the_marks(tmp_path, capsys, monkeypatch):
+    page = tmp_path / "page.md"
+    page.write_text(f"# before\n{calibrate.START}\nold\n{calibrate.END}\nafter\n")
+    monkeypatch.setattr(calibrate, "SIZES", (2_000,))
+    monkeypatch.setattr(calibrate, "EPSILONS", (2.0,))
+    calibrate.main(["--replicates", "20", "--write", str(page)])
+    text = page.read_text()
+    assert "old" not in text
+    assert text.startswith("# before")
+    assert text.endswith("after\n")
+    assert "Size of the default tests" in text
+    assert "Coverage of 95% intervals" in capsys.readouterr().out
+
+
+def test_size_of_the_bootstrap_likelihood_ratio():
+    rng = np.random.default_rng(11)
+    runs = 2000
+    found = calibrate.surveys(dn.KRR(12, epsilon=1.0), calibrate.TABLES["3x4"], 10_000, runs, rng)
+    # Binomial(2000, .05) has sd .0049; warp speed doubles the variance: six of them are .042.
+    assert calibrate.rejects(found, rng) == pytest.approx(0.05, abs=0.042)
+
+
+@pytest.mark.parametrize("method", ["wilson", "clopper_pearson", "profile"])
+@pytest.mark.parametrize(("share", "n"), [(0.0, 60), (0.01, 100), (0.2, 60), (0.5, 300)])
+def test_exact_coverage_of_prevalence_intervals(method, share, n):
+    channel = dn.Warner(0.8)
+    lam = 0.2 + 0.6 * share
+    held = 0.0
+    for yes in range(n + 1):
+        low, high = prevalence(np.repeat([1, 0], [yes, n - yes]), channel).interval(0.95, method)
+        held += binom.pmf(yes, n, lam) * (low[1] <= share <= high[1])
+    assert held > (0.95 - 1e-9 if method == "clopper_pearson" else 0.92)
+    assert held < (1.0 if method == "clopper_pearson" else 0.98)
+
+
+def test_weighted_intervals_cover_under_clustering():
+    rng = np.random.default_rng(2)
+    channel, clusters, each, runs = dn.Warner(0.85), 60, 20, 400
+    held = plain = 0
+    for _ in range(runs):
+        level = rng.beta(2, 6, size=clusters)  # prevalence differs between clusters, .25 on average
+        truth = rng.random((clusters, each)) < level[:, None]
+        said = np.where(rng.random(truth.shape) < 0.85, truth, ~truth).astype(int).ravel()
+        home = np.repeat(np.arange(clusters), each)
+        weights = np.repeat(rng.choice([1.0, 2.0], size=clusters), each)
+        low, high = prevalence(said, channel, weights, clusters=home).interval()
+        held += low[1] <= 0.25 <= high[1]
+        low, high = prevalence(said, channel).interval()
+        plain += low[1] <= 0.25 <= high[1]
+    assert binom.cdf(355, runs, 0.95) < 1e-6
+    assert held > 355  # ignoring weights and clusters covers less
+    assert plain < held
