@@ -98,7 +98,8 @@ def test_what_it_refuses(arguments):
 
 @pytest.mark.parametrize("colluders", [0, 500])
 def test_the_heat_map_is_blank_where_nothing_is_allowed_and_marks_the_best(colluders):
-    plt = pytest.importorskip("matplotlib.pyplot")
+    import matplotlib.pyplot as plt
+
     plt.switch_backend("Agg")
     optimum = paired_optimum(1.0, 10_000, colluders, 0.02)
     ax = optimum.plot()

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from deniable.channels.bitmask import Bitmask
+from deniable.channels.blockwise import Blockwise
 from deniable.channels.dense import Dense
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
@@ -58,6 +59,10 @@ def _bitmask(k: int, bit: dict[str, Any]) -> Channel:
     return Bitmask(k, coin)
 
 
+def _blockwise(keep: list[int], fakes: list[list[int]], respondents: list[int], bits: int) -> Channel:
+    return Blockwise(keep, fakes, respondents, bits)
+
+
 def _kronecker(channels: list[dict[str, Any]]) -> Channel:
     return Kronecker([channel_from_dict(part) for part in channels])
 
@@ -70,6 +75,7 @@ _READERS: dict[tuple[str, bool], Callable[..., Channel]] = {
     ("dense", False): _stated_dense,
     ("kronecker", False): _kronecker,
     ("bitmask", False): _bitmask,
+    ("blockwise", True): _blockwise,
 }
 
 

@@ -11,10 +11,12 @@ from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain, listed
 from deniable.errors import InputError, UnknownAttributeError
+from deniable.estimation.consistency import ENGINES, forget_blocks, model_estimate
 from deniable.estimation.dispersion import Dispersion, Population
 from deniable.estimation.em import GAP, MOST_CELLS, maximum_likelihood
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.inversion import covering, invert
+from deniable.estimation.paired import pair_notes, with_pairs
 from deniable.estimation.projection import norm_sub
 from deniable.estimation.shrinkage import shrink
 from deniable.tables.marginals import product
@@ -23,7 +25,9 @@ from deniable.tables.table import Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Method = Literal["auto", "inversion", "norm_sub", "mle", "shrink", "product"]
+Method = Literal[
+    "auto", "inversion", "norm_sub", "mle", "shrink", "product", "loglinear", "ipf", "qp", "l1", "graphical"
+]
 Evidence = Reports | Tallies | Observation | Sequence[Reports | Tallies | Observation]
 
 # Above this many average cells, a typical standard error makes the joint table worse than the product of marginals:
@@ -47,7 +51,8 @@ def estimate(
         attributes: whose joint table is wanted.
         method: "inversion" (unbiased, may be negative), "norm_sub" (its projection to the simplex), "mle" (maximum
             likelihood), "shrink" (towards the product of marginals), "product" (the product itself: RR-Independent), or
-            "auto": "mle" when the table is small for the reports at hand, else "shrink".
+            "auto": "mle" when the table is small for the reports at hand, else "shrink". For tables that no question
+            covers, "auto" is "loglinear"; "ipf", "qp", "l1" and "graphical" are others, see `consistency`.
         by: a public column; the result is then a dictionary with an estimate for each of its values.
         population: "super" (respondents are a sample: the default) or "fixed" (only the people at hand matter).
         gap: for "mle", how many nats of log-likelihood may be left to gain.
@@ -64,13 +69,16 @@ def estimate(
         }
     observations = evidence(reports, names)
     domain = _domain(observations, names)
-    samples = covering(observations, domain)
     backend = next((r.backend for r in _listed(reports) if isinstance(r, Reports | Tallies)), None)
+    if not any(set(domain) <= set(o.domain) for o in observations):
+        return model_estimate(observations, domain, method, backend=backend)
+    samples = covering(observations, domain)
     unbiased = Table(domain, invert(samples), backend)
-    dispersion = Dispersion(samples, domain, population)
+    dispersion = with_pairs(Dispersion(samples, domain, population), _listed(reports))
     chosen, why = _choose(method, unbiased, dispersion)
     table, what = _apply(chosen, unbiased, dispersion, observations, gap)
-    return Estimate(table, unbiased, dispersion, sum(s.observation.n for s in samples), chosen, "; ".join([*why, what]))
+    reason = "; ".join([*why, what, *pair_notes(dispersion)])
+    return Estimate(table, unbiased, dispersion, sum(s.observation.n for s in samples), chosen, reason)
 
 
 def evidence(reports: Evidence, attributes: Sequence[str]) -> list[Observation]:
@@ -122,7 +130,10 @@ def _apply(
         return Table(domain, norm_sub(unbiased.values), backend), "the nearest table without negative cells"
     if method == "mle":
         fit = maximum_likelihood(observations, domain, gap=gap)
-        told = f"maximum likelihood, at most {fit.gap:.1g} nats below the best ({fit.evaluations} evaluations)"
+        every = sum(o.n for o in observations)
+        told = (
+            f"maximum likelihood from all {every} reports that speak of any of them, at most {fit.gap:.1g} nats short"
+        )
         return Table(domain, fit.table.values, backend), told
     if method == "shrink":
         variance = float(dispersion.variances.sum())
@@ -130,7 +141,10 @@ def _apply(
         return shrunk.table, f"shrunk to the product of marginals, of which the joint table kept {shrunk.weight:.0%}"
     if method == "product":
         return Table(domain, product(_one_way(observations, domain)).values, backend), "the product of marginals"
-    known = ["auto", "inversion", "norm_sub", "mle", "shrink", "product"]
+    if method in ENGINES:
+        fitted, what = ENGINES[method](forget_blocks(observations), domain)
+        return Table(domain, fitted.values, backend), what
+    known = ["auto", "inversion", "norm_sub", "mle", "shrink", *ENGINES]
     raise InputError(f"there is no method {method!r}; choose from {listed(known)}", method=method)
 
 

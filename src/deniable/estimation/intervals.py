@@ -86,6 +86,8 @@ def critical_value(miss: float, df: float = np.inf) -> float:
     """The two-sided critical value: normal, or Student's t where a survey's clusters leave few degrees of freedom."""
     from scipy.special import ndtri, stdtrit
 
+    if not 0 < miss < 1:
+        raise InputError(f"a confidence level lies between 0 and 1, not {1 - miss:g}", level=1 - miss)
     return float(ndtri(1 - miss / 2) if np.isinf(df) else stdtrit(df, 1 - miss / 2))
 
 

@@ -1,0 +1,175 @@
+"""BlockReports: reports made in blocks, and the blocks they were made with."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.channels.blockwise import Blockwise
+from deniable.channels.mixture import Mixture
+from deniable.designs.block import check_chain
+from deniable.designs.fakes import BITS
+from deniable.designs.observation import Observation, merge
+from deniable.designs.reports import Reports
+from deniable.errors import InputError, MissingColumnError
+from deniable.privacy.epsilon import compose
+from deniable.privacy.statement import Statement
+from deniable.results import frame_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.designs.block import Block
+    from deniable.designs.blocks import Blocks
+
+BLOCK = "block"
+
+
+class BlockReports(Reports):
+    """Disguised answers, one row a respondent, with the block each was made in and what was published for it."""
+
+    design: Blocks
+    blocks: NDArray[np.int64]
+    published: tuple[Block, ...]
+
+    def __init__(self, frame: Any, design: Blocks, published: Sequence[Block]) -> None:
+        """Read reports from a frame as `to_frame` writes it; the blocks are checked against design and chain."""
+        import narwhals as nw
+
+        known = nw.from_native(frame, eager_only=True)
+        if BLOCK not in known.columns:
+            raise MissingColumnError(f"reports in blocks need the column {BLOCK!r}", columns=[BLOCK])
+        super().__init__(known.drop(BLOCK).to_native(), design)
+        check_chain(published, design)
+        blocks = known[BLOCK].to_numpy().astype(np.int64)
+        if len(blocks) and not 0 <= blocks.min() <= blocks.max() < len(published):
+            raise InputError(f"there are {len(published)} published blocks, but reports of block {blocks.max()}")
+        self.blocks, self.published = blocks, tuple(published)
+
+    @classmethod
+    def of_blocks(
+        cls,
+        design: Blocks,
+        ballots: NDArray[Any],
+        answers: NDArray[Any],
+        blocks: NDArray[np.int64],
+        published: Sequence[Block],
+        *,
+        public: Any = None,
+    ) -> BlockReports:
+        """Make reports of what was collected."""
+        made = cls.of_codes(design, ballots, answers, public)
+        assert isinstance(made, BlockReports)
+        made.blocks, made.published = blocks, tuple(published)
+        return made
+
+    # -- counting ----------------------------------------------------------------------------------------------
+
+    def tabulate(self, attributes: Sequence[str] | None = None) -> list[Observation]:
+        """Count into observations, one a question: its report is the pair (block, answer), see `Blockwise`.
+
+        One channel for all blocks instead of one each: estimates then work on whole arrays, and blocks in which a
+        question was asked only once count like the others.
+        """
+        found = []
+        for index, question in enumerate(self.design.questions):
+            asked = question.attributes if attributes is None else self.design.domain.project(attributes).names
+            if not set(asked) & set(question.attributes):
+                continue
+            whole = self.question(index)
+            narrowed = None if whole is None else whole.narrow(asked)
+            if narrowed is not None:
+                found.append(narrowed)
+        return merge(found)
+
+    def question(self, index: int) -> Observation | None:
+        """Everything that was reported to one question; None if nothing was."""
+        rows, place = self._asked(index)
+        cells = self.design.limits[index].cells
+        key = self.blocks[rows] * cells + self.answers[rows, place]
+        counts = np.bincount(key, minlength=len(self.published) * cells).reshape(-1, cells)
+        used = np.flatnonzero(counts.sum(axis=1))
+        if not len(used):
+            return None
+        keep = [self.published[block].keep[index] for block in used]
+        fakes = [self.published[block].fakes[index] for block in used]
+        domain = self.design.domain.project(self.design.questions[index].attributes)
+        channel = Blockwise(keep, fakes, counts[used].sum(axis=1), BITS)
+        return Observation(domain, channel, counts[used], population=self.n)
+
+    def by_block(self, attributes: Sequence[str]) -> list[Observation]:
+        """One observation for every block in which exactly these attributes were asked, each with its own mixture."""
+        index = self.design.question_of(attributes)
+        domain = self.design.domain.project(self.design.questions[index].attributes)
+        rows, place = self._asked(index)
+        found = []
+        for number, block in enumerate(self.published):
+            counts = np.bincount(self.answers[rows, place][self.blocks[rows] == number], minlength=domain.cells)
+            if counts.sum():
+                channel = Mixture.from_weights(block.keep[index], block.fakes[index], BITS)
+                found.append(Observation(domain, channel, counts, population=self.n, label=f"block {number}"))
+        return found
+
+    def _asked(self, index: int) -> tuple[NDArray[np.int64], int]:
+        """The respondents who were asked a question, and its place on their ballot."""
+        ballot, place = (int(found[0]) for found in np.nonzero(self.design.asked == index))
+        return np.flatnonzero(self.ballots == ballot), place
+
+    # -- privacy -----------------------------------------------------------------------------------------------
+
+    @property
+    def ratio(self) -> Fraction | float:
+        """The most that any ballot of any published block could reveal."""
+        # Most blocks share their rarest fakes, the floor: compare each combination of a ballot's ratios once.
+        found = {
+            tuple((block.keep[index], min(block.fakes[index])) for index in ballot)
+            for ballot in self.design.ballots
+            for block in self.published
+        }
+        return max(compose(1 + Fraction(k, r) if r else math.inf for k, r in ballot) for ballot in found)
+
+    @property
+    def disclosed(self) -> float:
+        """The share of respondents who reported a cell that no fake could be: they said the truth, and it shows."""
+        shown = np.zeros(self.n, dtype=bool)
+        for index in range(len(self.design.questions)):
+            rows, place = self._asked(index)
+            never = np.array([[weight == 0 for weight in block.fakes[index]] for block in self.published])
+            shown[rows] |= never[self.blocks[rows], self.answers[rows, place]]
+        return float(shown.mean())
+
+    def describe(self) -> Statement:
+        """What these reports reveal, now that the blocks are known."""
+        notes = self.design.describe().notes
+        if self.design.mode == "ldp":
+            return Statement(self.ratio, notes)
+        told = (
+            f"Of {self.n} respondents, {self.disclosed:.2%} reported a cell that no fake could be: disclosed for "
+            f"certain."
+        )
+        return Statement(self.ratio, (*notes[:-1], self.design.both_numbers(self.ratio), told))
+
+    # -- as a frame --------------------------------------------------------------------------------------------
+
+    def _rows(self, rows: NDArray[np.int64]) -> BlockReports:
+        public = None if self.public is None else self.public[rows.tolist()]
+        made = BlockReports.__new__(BlockReports)
+        made._set(self.design, self.ballots[rows], self.answers[rows], public, self.backend)
+        made.blocks, made.published = self.blocks[rows], self.published
+        return made
+
+    def to_frame(self) -> Any:
+        """Write the reports as a frame that `BlockReports(frame, design, published)` reads back."""
+        import narwhals as nw
+
+        rest = nw.from_native(super().to_frame(), eager_only=True)
+        return frame_of({BLOCK: self.blocks, **{name: rest[name].to_arrow() for name in rest.columns}}, self.backend)
+
+    def __repr__(self) -> str:
+        shown = "" if self.design.mode == "ldp" else f", {self.disclosed:.2%} disclosed with certainty"
+        return f"<BlockReports of {self.n} respondents in {len(self.published)} blocks{shown}; {self.design!r}>"

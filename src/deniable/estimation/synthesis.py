@@ -1,0 +1,83 @@
+"""Synthetic records: a data frame whose tables are the estimated ones.
+
+The reports go into one joint model: the log-linear table while the full table can be held, the graphical model (extra
+`graphical`) beyond. Records are then dealt out by systematic sampling: every cell gets the whole number of records just
+below or just above its due, so that nothing but rounding is added to the errors the estimates have anyway.
+
+What is published of disguised answers is as private as they are: making records of them costs no epsilon.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.designs.reports import Reports, Tallies
+from deniable.domain import Domain
+from deniable.errors import InputError
+from deniable.estimation.consistency import forget_blocks
+from deniable.estimation.estimator import Evidence, evidence
+from deniable.estimation.graphical import fit_graphical
+from deniable.estimation.loglinear import MOST_CELLS, fit_loglinear
+from deniable.randomness import SECURE, Source
+from deniable.results import frame_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deniable.tables.table import Table
+
+
+def synthesize(
+    reports: Evidence,
+    n: int,
+    *,
+    attributes: list[str] | None = None,
+    source: Source = SECURE,
+    most_cells: int = MOST_CELLS,
+) -> Any:
+    """Make n synthetic records that reproduce what the reports say.
+
+    Args:
+        reports: what respondents sent (or tallies, or observations, or a list of these).
+        n: how many records.
+        attributes: which attributes a record has; all that the reports speak of by default.
+        source: where the order of the records and the rounding come from.
+        most_cells: beyond this many cells of the full table, the graphical model is used.
+
+    Returns:
+        A data frame of the library that the reports came in, else a pyarrow table.
+    """
+    if n < 1:
+        raise InputError(f"n must be at least 1, not {n}", n=n)
+    listing = [reports] if isinstance(reports, Reports | Tallies) or not isinstance(reports, list | tuple) else reports
+    if attributes is None:
+        attributes = list(dict.fromkeys(name for part in listing for name in _speaks_of(part)))
+    observations = forget_blocks(evidence(reports, attributes))
+    known = {v.name: v for o in observations for v in o.domain.values()}
+    domain = Domain([known[name] for name in attributes])
+    stream = source.stream()
+    if domain.cells <= most_cells:
+        codes = deal(fit_loglinear(observations, domain).table, n, stream.words(1, 64)[0] / 2.0**64)
+    else:
+        codes = fit_graphical(observations, domain).records(n, int(stream.words(1, 32)[0]))
+    backend = next((part.backend for part in listing if isinstance(part, Reports | Tallies)), None)
+    return frame_of(domain.decode(codes[stream.permutation(n)]), backend)
+
+
+def _speaks_of(part: Any) -> tuple[str, ...]:
+    if isinstance(part, Tallies):
+        return part.attributes
+    domain: Domain = part.design.domain if isinstance(part, Reports) else part.domain
+    return domain.names
+
+
+def deal(table: Table, n: int, start: float) -> NDArray[np.integer]:
+    """Deal n records out to the cells: systematic sampling with one random start in [0, 1).
+
+    Record i is the cell in which the running sum of n pi passes i + start; a cell gets floor or ceil of n pi records.
+    """
+    ends = np.cumsum(table.normalize().values.ravel()) * n
+    cells = np.searchsorted(ends, np.arange(n) + start, side="right")
+    return np.stack(np.unravel_index(np.minimum(cells, table.values.size - 1), table.shape), axis=1)

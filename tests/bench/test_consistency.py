@@ -1,0 +1,16 @@
+"""The measurement of tables out of pairs, on a small case."""
+
+from __future__ import annotations
+
+from deniable.bench import consistency
+
+
+def test_it_prints_every_engine_beside_the_others():
+    outcome = consistency.measure([("survey", 20_000, 3.0)])
+    assert outcome.met
+    assert {"product", "ipf", "loglinear"} <= set(outcome.rows["engine"])
+    by = dict(zip(outcome.rows["engine"], outcome.rows["distance"], strict=True))
+    assert by["loglinear"] < by["product"] * 2
+    text = str(outcome)
+    assert "Synthetic records of survey" in text
+    assert "results say that the product is likely nearer" in text

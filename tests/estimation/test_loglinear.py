@@ -1,0 +1,181 @@
+"""The log-linear fit through the channels, against other ways to the same table."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.errors import ConvergenceError, EstimationError
+from deniable.estimation import loglinear
+from deniable.estimation.em import maximum_likelihood
+from deniable.estimation.ipf import fit_margins
+from deniable.estimation.loglinear import Reporting, fit_loglinear, generators, loglinear_basis
+
+DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1]})
+
+
+def pairs(counts_of, epsilon=2.0, names="abc"):
+    """One observation a pair, through k-RR."""
+    found = []
+    for pair in combinations(names, 2):
+        part = DOMAIN.project(pair)
+        channel = dn.KRR(part.cells, epsilon)
+        found.append(dn.Observation(part, channel, counts_of(part, channel)))
+    return found
+
+
+def noisy(part, channel, seed=0, n=600):
+    pi = np.random.default_rng(seed).dirichlet(np.ones(part.cells))
+    return np.random.default_rng(seed + part.cells).multinomial(n, channel.apply(pi))
+
+
+@pytest.fixture
+def table():
+    """A table without three-way interaction: log pi is a sum over pairs."""
+    rng = np.random.default_rng(3)
+    logs = rng.normal(size=(2, 3, 1)) + rng.normal(size=(2, 1, 2)) + rng.normal(size=(1, 3, 2))
+    return dn.Table(DOMAIN, np.exp(logs) / np.exp(logs).sum())
+
+
+def test_exact_reports_give_the_table_back(table):
+    exact = pairs(lambda part, channel: 1e6 * channel.apply(table.project(part).values.ravel()))
+    fit = fit_loglinear(exact, DOMAIN, gap=1e-9)
+    np.testing.assert_allclose(fit.table.values, table.values, atol=1e-6)
+    assert fit.generators == (("a", "b"), ("a", "c"), ("b", "c"))
+
+
+def test_iterative_proportional_fitting_finds_the_same_table(table):
+    margins = [table.project(pair) for pair in combinations("abc", 2)]
+    np.testing.assert_allclose(fit_margins(margins, DOMAIN).values, table.values, atol=1e-9)
+
+
+def test_em_and_fisher_scoring_climb_the_same_hill():
+    observed = pairs(noisy)
+    slow = fit_loglinear(observed, DOMAIN, scoring=False, gap=1e-6)
+    quick = fit_loglinear(observed, DOMAIN, scoring=True, gap=1e-9)
+    # These pairs contradict each other, so the maximum has cells at zero, which EM approaches slowly.
+    assert quick.loglik[0] - 0.01 < slow.loglik[0] < quick.loglik[0] + 1e-6
+    np.testing.assert_allclose(slow.table.values, quick.table.values, atol=2e-3)
+    assert quick.evaluations < slow.evaluations
+
+
+def test_no_direction_inside_the_model_improves_it():
+    observed = pairs(noisy)
+    fit = fit_loglinear(observed, DOMAIN, gap=1e-10)
+    basis = loglinear_basis(DOMAIN, fit.generators)
+    assert np.linalg.matrix_rank(np.column_stack([np.ones(12), basis])) == basis.shape[1] + 1 == 10
+
+    def loglik(theta):
+        pi = np.exp(theta - theta.max()).reshape(DOMAIN.shape)
+        pi /= pi.sum()
+        total = 0.0
+        for o in observed:
+            lam = o.channel.apply(dn.Table(DOMAIN, pi).project(o.domain).values.ravel())
+            total += (o.counts * np.log(lam)).sum()
+        return total
+
+    theta = np.log(fit.table.values).ravel()
+    best = loglik(theta)
+    assert best == pytest.approx(fit.loglik[0], abs=1e-9)
+    for direction in np.random.default_rng(1).normal(size=(50, basis.shape[1])):
+        for size in (1e-3, -1e-3, 0.1, -0.1):
+            assert loglik(theta + size * (basis @ direction)) <= best + 1e-8
+
+
+def test_where_everything_was_asked_it_is_maximum_likelihood():
+    channel = dn.KRR(12, 2.0)
+    observed = [dn.Observation(DOMAIN, channel, np.random.default_rng(0).multinomial(4000, np.full(12, 1 / 12)))]
+    fit = fit_loglinear(observed, DOMAIN, gap=1e-8)
+    other = maximum_likelihood(observed, DOMAIN, gap=1e-8)
+    np.testing.assert_allclose(fit.table.values, other.table.values, atol=1e-5)
+
+
+def test_contradicting_and_negative_tables_are_no_trouble():
+    # Every pair says something else about the shared margins, and some unbiased cells are far below zero.
+    extreme = {("a", "b"): [90, 1, 1, 1, 1, 6], ("a", "c"): [1, 1, 97, 1], ("b", "c"): [1, 50, 1, 1, 1, 46]}
+    observed = pairs(lambda part, _: extreme[part.names], epsilon=1.0)
+    for scoring in (True, False):
+        fit = fit_loglinear(observed, DOMAIN, scoring=scoring)
+        assert fit.table.total == pytest.approx(1)
+        assert (fit.table.values >= 0).all()
+
+
+def test_one_matrix_and_channel_by_channel_are_the_same_map():
+    observed = pairs(noisy)
+    matrix, through = (Reporting(observed, DOMAIN, dense=dense) for dense in (True, False))
+    assert through.matrix is None
+    rng = np.random.default_rng(0)
+    tables, reports = rng.normal(size=(*DOMAIN.shape, 4)), rng.normal(size=(16, 4))
+    np.testing.assert_allclose(matrix.forward(tables), through.forward(tables), atol=1e-12)
+    np.testing.assert_allclose(matrix.backward(reports), through.backward(reports), atol=1e-12)
+
+
+def test_the_structured_path_gives_the_same_fit(monkeypatch):
+    observed = pairs(noisy)
+    quick = fit_loglinear(observed, DOMAIN, gap=1e-7)
+    monkeypatch.setattr(loglinear, "_MATRIX", 0)
+    np.testing.assert_allclose(fit_loglinear(observed, DOMAIN, gap=1e-6).table.values, quick.table.values, atol=2e-3)
+
+
+@pytest.mark.parametrize("scoring", [True, False])
+def test_replicates_are_fitted_as_if_alone(scoring):
+    observed = pairs(noisy)
+    rng = np.random.default_rng(4)
+    counts = [rng.multinomial(500, o.shares, size=5).T.astype(float) for o in observed]
+    together = fit_loglinear(observed, DOMAIN, counts=counts, scoring=scoring, gap=1e-5)
+    for i in range(5):
+        alone = [dn.Observation(o.domain, o.channel, c[:, i]) for o, c in zip(observed, counts, strict=True)]
+        single = fit_loglinear(alone, DOMAIN, scoring=scoring, gap=1e-5)
+        np.testing.assert_allclose(together.tables[..., i], single.table.values, atol=5e-3)
+        assert together.loglik[i] == pytest.approx(single.loglik[0], abs=0.02)
+
+
+def test_attributes_in_any_order():
+    observed = pairs(noisy)
+    straight = fit_loglinear(observed, DOMAIN).table
+    turned = fit_loglinear(observed[::-1], DOMAIN.project(["c", "a", "b"])).table
+    np.testing.assert_allclose(turned.project(DOMAIN.names).values, straight.values, atol=1e-3)
+
+
+def test_reports_in_blocks_go_through_one_channel():
+    design = dn.Blocks(DOMAIN, epsilon=3.0, block_size=60)
+    pi = dn.Table(DOMAIN, np.random.default_rng(0).dirichlet(np.ones(12)))
+    reports = design.simulate(pi, 3000, source=dn.Seeded(1))
+    whole = fit_loglinear(reports.tabulate(), DOMAIN, gap=1e-7)
+    apart = fit_loglinear([o for pair in combinations("abc", 2) for o in reports.by_block(pair)], DOMAIN, gap=1e-7)
+    np.testing.assert_allclose(whole.table.values, apart.table.values, atol=1e-3)
+
+
+def test_generators_are_the_largest_sets_asked():
+    def asked(*sets):
+        found = []
+        for names in sets:
+            part = DOMAIN.project(list(names))
+            found.append(dn.Observation(part, dn.KRR(part.cells, 1.0), np.zeros(part.shape)))
+        return generators(found, DOMAIN)
+
+    assert asked("a", "ab", "b", "c") == (("a", "b"), ("c",))
+    assert asked("ba", "cb") == (("a", "b"), ("b", "c"))
+    assert asked("abc", "ab") == (("a", "b", "c"),)
+
+
+def test_the_product_model_has_the_marginals_only():
+    observed = pairs(noisy)
+    fit = fit_loglinear(observed, DOMAIN, sets=[("a",), ("b",), ("c",)], gap=1e-9)
+    parts = [fit.table.project(name) for name in "abc"]
+    np.testing.assert_allclose(fit.table.values, (parts[0] * parts[1] * parts[2]).values, atol=1e-9)
+
+
+def test_too_large_a_table_is_refused():
+    wide = dn.Domain({f"x{i}": range(8) for i in range(8)})
+    part = wide.project(["x0", "x1"])
+    with pytest.raises(EstimationError, match="too large for the log-linear fit"):
+        fit_loglinear([dn.Observation(part, dn.KRR(64, 1.0), np.ones(64))], wide)
+
+
+def test_giving_up_is_an_error():
+    with pytest.raises(ConvergenceError, match="stopped after"):
+        fit_loglinear(pairs(noisy), DOMAIN, scoring=False, gap=1e-12, most=20)
