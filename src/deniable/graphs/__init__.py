@@ -1,0 +1,54 @@
+"""Graphs whose edges are secrets: every pair of nodes reports through a coin, degrees and triangles are estimated.
+
+=================  =============================================================================================
+`graph`            the true graph, checked
+`edges`            edge-local randomized response, and who reports an edge
+`noisy`            what was reported
+`statistics`       unbiased degrees and triangles, with variances in closed form; shrunk degrees
+`resampled`        a graph drawn to fit the reports
+`comparators`      Laplace noise: local, for the global and for the smooth sensitivity
+`statement`        the privacy of an edge and of a person
+`files`            edge lists and bit-packed reports
+`pairs`, `coins`   sets of pairs in bounded memory; packed coins of exact bias
+=================  =============================================================================================
+"""
+
+from __future__ import annotations
+
+from deniable.graphs.comparators import Released, laplace_global, laplace_local, laplace_smooth
+from deniable.graphs.edges import randomize
+from deniable.graphs.files import read_graph, read_noisy_graph, write_graph, write_noisy_graph
+from deniable.graphs.graph import Graph
+from deniable.graphs.noisy import NoisyGraph
+from deniable.graphs.resampled import resampled
+from deniable.graphs.statement import EdgeStatement
+from deniable.graphs.statistics import (
+    NodeEstimate,
+    Total,
+    degree_variance,
+    noise,
+    triangle_total_variance,
+    triangle_variance,
+)
+
+__all__ = [
+    "EdgeStatement",
+    "Graph",
+    "NodeEstimate",
+    "NoisyGraph",
+    "Released",
+    "Total",
+    "degree_variance",
+    "laplace_global",
+    "laplace_local",
+    "laplace_smooth",
+    "noise",
+    "randomize",
+    "read_graph",
+    "read_noisy_graph",
+    "resampled",
+    "triangle_total_variance",
+    "triangle_variance",
+    "write_graph",
+    "write_noisy_graph",
+]
