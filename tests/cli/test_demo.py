@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from deniable.cli import demo
 from deniable.cli.app import app
 from deniable.datasets import fair
 from deniable.designs.views import Views
 from deniable.privacy.statement import Statement
-from deniable.randomness import Seeded
+from deniable.randomness import SECURE, Seeded
+from deniable.surveys.survey import read_survey
 from deniable.tables.table import Table
 
 SHARE = r"(-?\d+\.\d)%"
@@ -22,18 +26,35 @@ def run(*arguments):
     return CliRunner().invoke(app, ["demo", *map(str, arguments)], env={"COLUMNS": "200"})
 
 
+def disguised_here(source):
+    """Stand in for the collector: the same design on the same people, without the trip over HTTP."""
+
+    def collect(_console, survey, people):
+        design = read_survey(survey).design
+        return design.randomize(pa.Table.from_pylist(people), source=source)
+
+    return collect
+
+
 @pytest.fixture(scope="module")
 def result(tmp_path_factory):
     """One run with the noise fixed: the command itself has no seed, and must not have one."""
     folder = tmp_path_factory.mktemp("demo")
-    patch = pytest.MonkeyPatch()
-    original, source = Views.randomize, Seeded(7)
-    patch.setattr(Views, "randomize", lambda self, frame: original(self, frame, source=source))
-    with patch.context():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo, "_collect", disguised_here(Seeded(7)))
         outcome = run("--output", folder / "new" / "place")
-    patch.undo()
     assert outcome.exit_code == 0, outcome.output
     return outcome, folder / "new" / "place" / "report.html"
+
+
+def test_every_respondent_answers_the_collector_over_http(tmp_path):
+    survey = tmp_path / "survey.toml"
+    survey.write_text(files("deniable.cli").joinpath("demo.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    people, domain = fair()
+    reports = demo._collect(Console(quiet=True), survey, people.slice(0, 120).to_pylist())
+    assert reports.n == 120
+    assert reports.design.domain == domain
+    assert reports.design.epsilon == Views(domain, k=2, epsilon=2.0).epsilon
 
 
 def rows(output, columns):
@@ -45,7 +66,7 @@ def rows(output, columns):
 
 def test_the_steps_are_numbered_through(result):
     steps = [int(number) for number in re.findall(r"^(\d)\. ", result[0].output, re.MULTILINE)]
-    assert steps == list(range(1, 8))
+    assert steps == list(range(1, 9))
 
 
 def test_the_promise_is_the_design_s(result):
@@ -93,12 +114,15 @@ def test_there_are_no_colours_where_there_is_no_terminal(result):
 def test_the_report_is_where_it_says(result):
     outcome, path = result
     assert path.is_file()
-    assert outcome.output.rstrip().endswith(str(path))
+    assert str(path) in outcome.output
+    assert outcome.output.rstrip().endswith(f"deniable serve {path.parent / 'survey.toml'}")
 
 
 @pytest.fixture
-def without_report(monkeypatch):
-    """Only what is printed: drawing the charts is what takes the time."""
+def without_report(monkeypatch, tmp_path):
+    """Only what is printed: the trip over HTTP and drawing the charts are what takes the time."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(demo, "_collect", disguised_here(SECURE))
     monkeypatch.setattr(demo, "write_report", lambda path, *_args, **_options: path)
 
 
@@ -110,6 +134,7 @@ def test_the_noise_is_new_in_every_run(without_report):
 
 def test_the_default_place_is_under_the_current_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(demo, "_collect", disguised_here(SECURE))
     assert run().exit_code == 0
     assert (tmp_path / "deniable-demo" / "report.html").is_file()
 

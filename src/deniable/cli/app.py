@@ -7,13 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, InputError
 
 if TYPE_CHECKING:
     from click import Command, Context
 
 # A command `name` is the object `command` in deniable/cli/name.py.
-COMMANDS = ("demo", "bench")
+COMMANDS = (
+    "demo",
+    "new",
+    "plan",
+    "serve",
+    "invite",
+    "simulate",
+    "randomize",
+    "estimate",
+    "test",
+    "report",
+    "audit",
+    "export",
+    "reproduce",
+    "bench",
+)
 
 
 class Failure(click.ClickException):
@@ -46,6 +61,11 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except DeniableError as error:
             raise Failure(error) from error
+        except OSError as error:
+            # A file that cannot be read or written is the user's to mend; where in our code it showed is no help.
+            if error.filename is None:
+                raise
+            raise Failure(InputError(f"{error.filename}: {error.strerror}")) from error
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 from rich import box
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table as Grid
 
+from deniable.collection.export import stored_reports
+from deniable.collection.simulation import Crowd
 from deniable.datasets import fair
 from deniable.designs.views import Views
 from deniable.estimation.estimator import estimate
+from deniable.inference.association import independence
 from deniable.reporting.report import held_by, write_report
 from deniable.tables.table import Table
+from deniable.web.serve import Service, background
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from deniable.designs.base import Design
     from deniable.designs.reports import Reports
     from deniable.estimation.estimate import Estimate
 
 PAIR = ("affair", "marriage")
+LEVEL = 0.05
+_BATCH = 50  # reports a request
 _SHOWN = 4  # reports shown as they leave the devices
 _DATA = (
     "The data: R. C. Fair (1978), A theory of extramarital affairs, Journal of Political Economy 86, 45-61; as it "
@@ -49,9 +59,9 @@ _DATA = (
 def command(output: Path, epsilon: float) -> None:
     """Disguise real answers to a sensitive question, then recover the shares.
 
-    Disguises 6366 real answers about marriage and affairs, each as a respondent's own device would, and then estimates
-    the population's shares from the disguised answers alone. The truth is known here, so it is printed beside them.
-    The noise is new in every run.
+    Starts a collector, lets 6366 people answer it about marriage and affairs, each through a client of their own that
+    disguises the answers, and then estimates the population's shares from the disguised answers alone. The truth is
+    known here, so it is printed beside them. The noise is new in every run.
 
     \b
     Example:
@@ -60,12 +70,18 @@ def command(output: Path, epsilon: float) -> None:
     # highlight=False: rich would otherwise colour every number. Colours go to a terminal only.
     console = Console(highlight=False)
     people, domain = fair()
-    design = Views(domain, k=2, epsilon=epsilon)
-    reports = design.randomize(people)
+    Views(domain, k=2, epsilon=epsilon)  # refuses an impossible epsilon before anything is written or started
+    survey = output / "survey.toml"
+    output.mkdir(parents=True, exist_ok=True)
+    text = files("deniable.cli").joinpath("demo.toml").read_text(encoding="utf-8")
+    survey.write_text(text.replace("epsilon = 2.0", f"epsilon = {epsilon}"), encoding="utf-8")
+    reports = _collect(console, survey, people.to_pylist())
+    design = reports.design
     truth = Table.count(people, domain)
     # The people at hand are all we speak about, so the truth is their own share.
     one_way = [estimate(reports, name, population="fixed") for name in domain]
     pair = estimate(reports, PAIR, population="fixed")
+    test = independence(reports, *PAIR)
 
     _step(console, 1, "The people")
     console.print(
@@ -75,7 +91,7 @@ def command(output: Path, epsilon: float) -> None:
     _step(console, 2, "The disguise")
     console.print(_disguise(design))
     _step(console, 3, "What leaves the devices")
-    console.print(f"The first {_SHOWN} of {reports.n} reports. This, and nothing else, is what a collector gets:")
+    console.print(f"{_SHOWN} of the {reports.n} reports. This, and nothing else, is what a collector gets:")
     console.print(_first_reports(reports))
     console.print("Any of them may be true or not. Every combination of answers can produce every report.")
     _step(console, 4, "What a report can tell about a person")
@@ -94,6 +110,9 @@ def command(output: Path, epsilon: float) -> None:
         f"The intervals hold {held} of the {cells} true values of this table. On average 19 in 20 do; run it again for "
         f"new noise."
     )
+    _step(console, 7, "Do they depend on each other?")
+    verdict = "They do" if test.pvalue < LEVEL else "The reports do not show it"
+    console.print(f"{verdict}: p = {test.pvalue:.3g} by a test that knows about the disguise ({test.method}).")
     path = write_report(
         output / "report.html",
         "Affairs and marriage: a demonstration",
@@ -104,16 +123,34 @@ def command(output: Path, epsilon: float) -> None:
         f"truth, which is known only because this is a demonstration.",
         citations=[_DATA],
     )
-    _step(console, 7, "The report")
+    _step(console, 8, "The report")
     # Not wrapped: a path must stay whole to be copied.
     console.print(f"The same with charts, method and citations: {path}", soft_wrap=True, markup=False)
+    console.print(
+        f"The survey itself, to serve with its page and its results in a browser: deniable serve {survey}",
+        soft_wrap=True,
+        markup=False,
+    )
+
+
+def _collect(console: Console, survey: Path, people: list[dict[str, Any]]) -> Reports:
+    """Start a collector, let every person's own client answer it over HTTP, and take out what was collected."""
+    with TemporaryDirectory(prefix="deniable-demo-") as folder:
+        service = Service.open(survey, Path(folder))
+        with background(service) as url:
+            console.print(f"A collector is running at {url}, and {len(people)} respondents answer it in disguise.")
+            crowd = Crowd(url, batch=_BATCH)
+            for person in track(people, description="Answering", console=console, transient=True):
+                crowd.answer(person)
+            crowd.flush()
+            return stored_reports(service.store, service.collector.design_id)
 
 
 def _step(console: Console, number: int, heading: str) -> None:
     console.print(f"\n[bold]{number}. {heading}[/bold]")
 
 
-def _disguise(design: Views) -> str:
+def _disguise(design: Design) -> str:
     channel = design.questions[0].channel
     weights = channel.weights()[:, 0]
     true, other, draws = int(weights[0]), int(weights[1]), int(weights.sum())
@@ -127,7 +164,9 @@ def _disguise(design: Views) -> str:
 
 def _first_reports(reports: Reports) -> Grid:
     grid = _grid("asked about", "reported")
-    for ballot, answer in zip(reports.ballots[:_SHOWN], reports.answers[:_SHOWN, 0], strict=True):
+    # Reports come out of the store sorted by what they say, so that nobody can tell who came when.
+    rows = np.linspace(0, reports.n - 1, _SHOWN).astype(int)
+    for ballot, answer in zip(reports.ballots[rows], reports.answers[rows, 0], strict=True):
         (index,) = reports.design.ballots[int(ballot)]
         asked = reports.design.domain.project(reports.design.questions[index].attributes)
         codes = np.stack(np.unravel_index([int(answer)], asked.shape), axis=1)

@@ -114,7 +114,8 @@ class Design:
         fewest, most = min(map(len, self.ballots)), max(map(len, self.ballots))
         count = counted(most, "question") if fewest == most else f"{fewest} to {most} questions"
         drawn = (
-            f"Each respondent's own device draws one of {len(self.ballots)} ballots, whatever the answers are, and each "
+            f"Each respondent's own device draws one of {len(self.ballots)} ballots, whatever the answers are, and "
+            "each "
             f"ballot asks {count}, out of"
             if len(self.ballots) > 1
             else f"Each respondent answers {count}:"

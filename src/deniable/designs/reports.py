@@ -14,17 +14,20 @@ import numpy as np
 from deniable.designs.observation import Observation, merge
 from deniable.domain import listed
 from deniable.errors import InputError, MissingColumnError, SmallCellWarning, UnknownAttributeError
-from deniable.results import backend_of, frame_of
+from deniable.privacy.statement import Statement
+from deniable.results import backend_of, frame_of, html_table
 from deniable.tables.table import tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from deniable.designs.base import Design, Part, View
 
 BALLOT = "ballot"
+_SHOWN = 5  # reports shown in a notebook
 SMALL_CELL = 10  # fewer respondents than this sharing their public values could be recognised by them
 
 
@@ -33,7 +36,11 @@ class Reports:
 
     As a frame they are: `ballot` (when there is more than one), `answer_0`, `answer_1`, ... or, when every respondent
     answers the same questions, one column a question under its name; then the public columns.
+
+    `notes` are sentences that belong into the privacy statement of these very reports, see `describe`.
     """
+
+    notes: tuple[str, ...] = ()
 
     def __init__(self, frame: Any, design: Design) -> None:
         """Read reports from a frame as `to_frame` writes it; every code is checked against the design."""
@@ -146,6 +153,20 @@ class Reports:
             columns |= {name: self.public[name].to_arrow() for name in self.public.columns}
         return frame_of(columns, self.backend)
 
+    def describe(self) -> Statement:
+        """The design's privacy statement, and what must be said of these reports besides."""
+        stated = self.design.describe()
+        return Statement(stated.ratio, (*stated.notes, *self.notes))
+
+    def write(self, path: str | Path) -> Path:
+        """Write the reports and their design to a file: .parquet, .csv, .sav (SPSS) or .dta (Stata).
+
+        `deniable.read_reports` reads it back.
+        """
+        from deniable.designs.files import write_reports
+
+        return write_reports(self, path)
+
     def labelled(self) -> Any:
         """Write the disguised table with categories instead of codes, where every respondent answers every question.
 
@@ -166,6 +187,14 @@ class Reports:
             {name: columns[name] for name in [*self.design.domain, *(set(columns) - set(self.design.domain))]},
             self.backend,
         )
+
+    def _repr_html_(self) -> str:
+        import narwhals as nw
+
+        shown = nw.from_native(self.to_frame(), eager_only=True).head(_SHOWN)
+        more = f"the first {_SHOWN} of {self.n} reports" if self.n > _SHOWN else f"{self.n} reports"
+        codes = {name: shown[name].to_list() for name in shown.columns}
+        return html_table(codes, f"{type(self.design).__name__} design, {more}") + self.describe()._repr_html_()
 
     def __repr__(self) -> str:
         riding = "" if self.public is None else f", public: {', '.join(self.public.columns)}"

@@ -35,8 +35,8 @@ def dependence(joint: Estimate) -> float:
     """Cramer's V of an estimated pair of attributes, less what noise alone could show.
 
     Noise adds to phi^2 = V^2 (min(r, c) - 1) a sum of variance / expected share over the cells that an interaction can
-    use, df = (r - 1)(c - 1) of the r c. That sum varies like chi-square with df degrees of freedom, so its mean plus two
-    standard deviations is subtracted before the root is taken.
+    use, df = (r - 1)(c - 1) of the r c. That sum varies like chi-square with df degrees of freedom, so its mean
+    plus two standard deviations is subtracted before the root is taken.
     """
     rows, columns = joint.table.shape
     observed = cramers_v(joint.table) ** 2 * (min(rows, columns) - 1)

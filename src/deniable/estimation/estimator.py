@@ -114,8 +114,10 @@ def _choose(method: Method, unbiased: Table, dispersion: Dispersion) -> tuple[st
     cells = unbiased.values.size
     noise = float(np.sqrt(dispersion.variances.mean())) * cells
     told = f"a typical standard error is {noise:.2g} times the average cell"
-    if len(unbiased.domain) > 1 and (noise > SHRINK_ABOVE or cells > MOST_CELLS):
+    if len(unbiased.domain) > 1 and noise > SHRINK_ABOVE:
         return "shrink", [f"{told}, more than {SHRINK_ABOVE:g}, so the joint table alone would be mostly noise"]
+    if len(unbiased.domain) > 1 and cells > MOST_CELLS:
+        return "shrink", [f"{cells} cells are too many for maximum likelihood (at most {MOST_CELLS})"]
     return "mle", [told if len(unbiased.domain) > 1 else "one attribute"]
 
 

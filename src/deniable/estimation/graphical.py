@@ -61,15 +61,16 @@ class GraphicalModel:
 
 def _mbi() -> Any:
     try:
-        import jax  # type: ignore[import-not-found,unused-ignore]
+        from jax import config
     except ImportError:
         raise MissingExtraError(
             "graphical models need the package mbi, which is not installed: pip install 'deniable[graphical]'",
             extra="graphical",
         ) from None
     # mbi asks for double precision and for no compilation cache, and warns otherwise.
-    jax.config.update("jax_enable_x64", True)  # noqa: FBT003
-    jax.config.update("jax_enable_compilation_cache", False)  # noqa: FBT003
+    settings: Any = config
+    settings.update("jax_enable_x64", True)  # noqa: FBT003
+    settings.update("jax_enable_compilation_cache", False)  # noqa: FBT003
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import mbi

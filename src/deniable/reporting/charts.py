@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 from deniable.errors import MissingExtraError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from deniable.estimation.estimate import Estimate
+    from deniable.inference.pairs import Pairs
     from deniable.tables.table import Table
 
 _WIDTH = 4.4  # inches: narrow enough that the labels can still be read when a phone shrinks it
@@ -38,6 +41,45 @@ def chart(estimate: Estimate, *, truth: Table | None = None, level: float = 0.95
         level: the coverage of the intervals.
         name: put before every identifier inside the SVG; charts on one page need different names.
     """
+
+    def draw(ax: Any) -> None:
+        estimate.plot(ax, truth=truth, level=level)
+        ax.get_legend().remove()
+        ax.tick_params(axis="y", length=0)
+        ax.xaxis.set_major_formatter("{x:.0%}")
+        ax.figure.legend(
+            *ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, fontsize=9
+        )
+
+    size = (_WIDTH, _AROUND + _ROW * estimate.values.size)
+    return drawn(draw, describe(estimate, truth, level), size=size, name=name)
+
+
+def strengths(pairs: Pairs, *, name: str = "chart") -> str:
+    """Draw Cramer's V of tested pairs as an `<svg>` element: bars, which unlike a heat map hold no pixels."""
+
+    def draw(ax: Any) -> None:
+        rows = range(len(pairs.pairs))
+        ax.barh(rows, pairs.v, color=["#08519c" if p < 0.05 else "#9ecae1" for p in pairs.adjusted])
+        ax.set_yticks(rows, [" and ".join(pair) for pair in pairs.pairs])
+        ax.invert_yaxis()
+        ax.tick_params(axis="y", length=0)
+        ax.set_xlim(0, max(0.1, float(pairs.v.max())) * 1.05)
+        ax.set_xlabel("Cramer's V (dark: corrected p below .05)")
+
+    size = (_WIDTH, _AROUND + _ROW * len(pairs.pairs))
+    return drawn(draw, "Cramer's V of the tested pairs of attributes.", size=size, name=name)
+
+
+def drawn(draw: Callable[[Any], object], label: str, *, size: tuple[float, float], name: str = "chart") -> str:
+    """Run a function that draws on axes, and return what it drew as an `<svg>` element.
+
+    Args:
+        draw: takes the axes.
+        label: what the picture shows, in one sentence.
+        size: in inches.
+        name: put before every identifier inside the SVG.
+    """
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
@@ -49,15 +91,11 @@ def chart(estimate: Estimate, *, truth: Table | None = None, level: float = 0.95
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_SETTINGS)
-        figure = Figure(figsize=(_WIDTH, _AROUND + _ROW * estimate.values.size), layout="constrained")
-        ax = estimate.plot(figure.add_subplot(), truth=truth, level=level)
-        ax.get_legend().remove()
-        ax.tick_params(axis="y", length=0)
-        ax.xaxis.set_major_formatter("{x:.0%}")
-        figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, fontsize=9)
-        drawn = StringIO()
-        figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None}, transparent=False)
-    return _inline(drawn.getvalue(), describe(estimate, truth, level), name)
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure.add_subplot())
+        written = StringIO()
+        figure.savefig(written, format="svg", metadata={"Date": None, "Creator": None}, transparent=False)
+    return _inline(written.getvalue(), label, name)
 
 
 def describe(estimate: Estimate, truth: Table | None = None, level: float = 0.95) -> str:

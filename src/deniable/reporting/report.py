@@ -1,26 +1,28 @@
-"""The report: one HTML file that explains itself, needs no network and runs no script."""
+"""The report: what was asked, what was promised, what was found and how to check it, in one file."""
 
 from __future__ import annotations
 
 import platform
-from html import escape
 from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.reporting.charts import chart
+from deniable.reporting.blocks import Block, Card, Cards, Details, Document, Drawing, Grid, Items, Quote, Section, Text
+from deniable.reporting.charts import chart, strengths
+from deniable.reporting.html import html
+from deniable.reporting.markdown import markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from deniable.designs.base import Design
     from deniable.estimation.estimate import Estimate
+    from deniable.inference.pairs import Pairs
+    from deniable.privacy.statement import Statement
+    from deniable.reporting.blocks import Column
     from deniable.tables.table import Table
-
-    Column = tuple[str, Sequence[str], bool]  # a heading, its cells, and whether they are numbers
 
 _WIDE = 4  # an estimate with at least this many cells gets a row of the page to itself
 
@@ -47,28 +49,28 @@ CITATIONS = (
         "35, 335-353."
     ),
 )
+_CORRECTED = (
+    "Correction for the number of tests: S. Holm (1979), A simple sequentially rejective multiple test procedure, "
+    "Scandinavian Journal of Statistics 6, 65-70; Y. Benjamini and Y. Hochberg (1995), Journal of the Royal "
+    "Statistical Society B 57, 289-300."
+)
 
 
-def write_report(
-    path: str | Path,
-    title: str,
-    design: Design,
-    estimates: Sequence[Estimate],
-    *,
-    truth: Table | None = None,
-    lead: str = "",
-    level: float = 0.95,
-    citations: Iterable[str] = (),
-) -> Path:
-    """Write the report to a file, making its folder where needed; see `report`."""
+def write_report(path: str | Path, title: str, design: Design, estimates: Sequence[Estimate], **about: Any) -> Path:
+    """Write the report to a file, making its folder where needed; see `document`. Markdown if the name ends in .md."""
     target = Path(path)
-    page = report(title, design, estimates, truth=truth, lead=lead, level=level, citations=citations)
+    made = document(title, design, estimates, **about)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(page, encoding="utf-8")
+    target.write_text(markdown(made) if target.suffix == ".md" else html(made), encoding="utf-8")
     return target
 
 
-def report(
+def report(title: str, design: Design, estimates: Sequence[Estimate], **about: Any) -> str:
+    """Lay estimates out as an HTML page; see `document`."""
+    return html(document(title, design, estimates, **about))
+
+
+def document(
     title: str,
     design: Design,
     estimates: Sequence[Estimate],
@@ -77,47 +79,55 @@ def report(
     lead: str = "",
     level: float = 0.95,
     citations: Iterable[str] = (),
-) -> str:
-    """Lay estimates out as a page.
+    crossed: Sequence[Estimate] = (),
+    associations: Pairs | None = None,
+    statement: Statement | None = None,
+    quality: Sequence[str] = (),
+    facts: Sequence[tuple[str, str]] = (),
+) -> Document:
+    """Compose the report.
 
     Args:
-        title: the page's heading.
+        title: the heading.
         design: what the respondents were asked, and through which channels.
-        estimates: tables estimated from their reports.
+        estimates: tables estimated from their reports, each drawn.
         truth: a table over all attributes, where it is known (in a demonstration); shown beside the estimates.
         lead: a sentence or two under the heading.
         level: the coverage of the intervals.
         citations: where the data comes from, before the citations of the methods.
+        crossed: two-way tables, laid out across.
+        associations: tests of pairs of attributes.
+        statement: the privacy statement, if it says more than the design's own.
+        quality: what stood out about the data, a sentence each.
+        facts: what else belongs to checking the report, such as the files' hashes.
     """
-    shown = [
-        _estimate(estimate, truth, level, name=f"chart-{number}") for number, estimate in enumerate(estimates, start=1)
-    ]
+    cards = [_card(estimate, truth, level, f"chart-{number}") for number, estimate in enumerate(estimates, start=1)]
+    every = [*estimates, *crossed]
     sections = [
-        _section("What was asked", _asked(design)),
-        _section("What a report can tell about a person", _privacy(design)),
-        _section("Estimates", _reading(estimates, truth, level), f'<div class="estimates">{"".join(shown)}</div>'),
-        _section("Data quality", _quality(estimates)),
-        _section("Method", _method(estimates)),
-        _section("Sources", _list([*citations, *CITATIONS])),
-        _section("To check or repeat this", _reproduce(design)),
+        Section("What was asked", tuple(_asked(design))),
+        Section("What a report can tell about a person", tuple(_privacy(statement or design.describe()))),
+        Section("Estimates", (_reading(estimates, truth, level), Cards(tuple(cards)))),
     ]
-    style = files("deniable.reporting").joinpath("report.css").read_text(encoding="utf-8")
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
-        f"<header>\n<h1>{escape(title)}</h1>\n{_paragraph(lead, 'lead')}</header>\n"
-        f"{''.join(sections)}</main>\n</body>\n</html>\n"
-    )
+    if crossed:
+        sections.append(Section("Cross tables", (_crossing(level), *(_cross(one, level) for one in crossed))))
+    if associations is not None:
+        sections.append(Section("Associations", tuple(_associations(associations))))
+    sources = (*citations, *CITATIONS, *((_CORRECTED,) if associations is not None else ()))
+    sections += [
+        Section("Data quality", (_quality(every, quality),)),
+        Section("Method", tuple(_method(every))),
+        Section("Sources", (Items(sources),)),
+        Section("To check or repeat this", tuple(_reproduce(design, facts))),
+    ]
+    return Document(title, lead, tuple(sections))
 
 
 # -- the sections ------------------------------------------------------------------------------------------------------
 
 
-def _asked(design: Design) -> str:
+def _asked(design: Design) -> list[Block]:
     listed = [", ".join(str(category) for category in variable.categories) for variable in design.domain.values()]
-    columns = [("attribute", list(design.domain), False), ("categories", listed, False)]
-    table = _table("The attributes and their categories", columns)
+    columns: tuple[Column, ...] = (("attribute", list(design.domain), False), ("categories", listed, False))
     questions = [" with ".join(question.attributes) for question in design.questions]
     if len(design.ballots) == 1:
         told = f"Every respondent answered: {'; '.join(questions)}."
@@ -126,75 +136,116 @@ def _asked(design: Design) -> str:
             f"Every respondent's own device drew one of {len(design.ballots)} ballots, whatever the answers were. The "
             f"questions on them: {'; '.join(questions)}."
         )
-    return table + _paragraph(f"{told} Attributes named together are answered together, as one combination.")
+    return [
+        Grid("The attributes and their categories", columns),
+        Text(f"{told} Attributes named together are answered together, as one combination."),
+    ]
 
 
-def _privacy(design: Design) -> str:
-    statement = design.describe()
-    lines = [_paragraph(line, "note" if line in statement.notes else "") for line in statement.lines()]
-    return (
-        _paragraph(
-            "Each answer was disguised on the respondent's own device before it left. The numbers below bound what "
-            "anybody can learn about one person from everything that person sent, whatever else they know."
-        )
-        + f'<div class="statement">{"".join(lines)}</div>\n'
-    )
+def _privacy(statement: Statement) -> list[Block]:
+    lines = tuple(Text(line, "note" if line in statement.notes else "") for line in statement.lines())
+    return [
+        Text(
+            "Each answer was disguised before it was collected here. The numbers below bound what anybody who gets the "
+            "reports can learn about one person from everything that person sent, whatever else they know."
+        ),
+        Quote(lines),
+    ]
 
 
-def _reading(estimates: Sequence[Estimate], truth: Table | None, level: float) -> str:
+def _reading(estimates: Sequence[Estimate], truth: Table | None, level: float) -> Text:
     told = (
         f"Shares of the respondents, recovered from the disguised answers. About {level:.0%} of such intervals hold "
         f"the true share; the noise of the disguise is accounted for."
     )
     if truth is None:
-        return _paragraph(told)
+        return Text(told)
     held, cells = map(sum, zip(*(held_by(estimate, truth, level) for estimate in estimates), strict=True))
-    return _paragraph(
+    return Text(
         f"{told} Here the truth is known, which in a real survey it is not: {held} of the {cells} "
         f"intervals below hold it."
     )
 
 
-def _estimate(estimate: Estimate, truth: Table | None, level: float, name: str) -> str:
+def _card(estimate: Estimate, truth: Table | None, level: float, name: str) -> Card:
     interval = estimate.interval(level)
-    columns = [(name, [str(c) for c in cells], False) for name, cells in estimate.table.cells().items()]
+    columns: list[Column] = [(name, [str(c) for c in cells], False) for name, cells in estimate.table.cells().items()]
     columns.append(("estimate", _percents(estimate.values), True))
     if (estimate.unbiased.values < 0).any():
         columns.append(("unbiased", _percents(estimate.unbiased.values), True))
-    ends = zip(_percents(interval.low), _percents(interval.high), strict=True)
-    columns.append((f"{level:.0%} interval", [f"{low[:-1]} to {high}" for low, high in ends], True))
+    columns.append((f"{level:.0%} interval", _ranges(interval.low, interval.high), True))
     if truth is not None:
         shares = truth.project(estimate.attributes).normalize().values
         held = interval.contains(shares).ravel()
         marks = ["" if inside else " (outside)" for inside in held]
         columns.append(("truth", [share + mark for share, mark in zip(_percents(shares), marks, strict=True)], True))
-    table = _table(f"{estimate.n} reports cover {_and(estimate.attributes)}", columns)
-    drawing = f"<figure>{chart(estimate, truth=truth, level=level, name=name)}</figure>\n"
-    wide = " wide" if estimate.values.size >= _WIDE else ""
-    heading = f"<h3>{escape(_and(estimate.attributes))}</h3>\n"
-    return f'<article class="estimate{wide}">\n{heading}<div>{table}</div>\n{drawing}</article>\n'
+    grid = Grid(f"{estimate.n} reports cover {_and(estimate.attributes)}", tuple(columns))
+    svg = chart(estimate, truth=truth, level=level, name=name)
+    return Card(_and(estimate.attributes), grid, Drawing(svg), estimate.values.size >= _WIDE)
 
 
-def _quality(estimates: Sequence[Estimate]) -> str:
+def _crossing(level: float) -> Text:
+    return Text(f"Shares of all respondents in each combination, with {level:.0%} intervals.")
+
+
+def _cross(estimate: Estimate, level: float) -> Grid:
+    """Two attributes across: a row a category of the first, a column a category of the second."""
+    down, across = estimate.table.domain.values()
+    interval = estimate.interval(level)
+    columns: list[Column] = [(f"{down.name} \\ {across.name}", [str(c) for c in down.categories], False)]
+    for place, category in enumerate(across.categories):
+        shares = _percents(estimate.values[:, place])
+        ends = _ranges(interval.low[:, place], interval.high[:, place])
+        columns.append((str(category), [f"{share} ({end})" for share, end in zip(shares, ends, strict=True)], True))
+    return Grid(f"{_and(estimate.attributes)}, from {estimate.n} reports", tuple(columns))
+
+
+def _associations(pairs: Pairs) -> list[Block]:
+    p = [test.pvalue for test in pairs.tests]
+    columns: tuple[Column, ...] = (
+        ("pair", [_and(pair) for pair in pairs.pairs], False),
+        ("Cramer's V", [f"{v:.2f}" for v in pairs.v], True),
+        ("p", [f"{value:.2g}" for value in p], True),
+        (f"p, corrected ({pairs.control})", [f"{value:.2g}" for value in pairs.adjusted], True),
+        ("test", [test.method for test in pairs.tests], False),
+    )
+    told = (
+        "A small p says that the two go together by more than chance and disguise would make them; Cramer's V says how "
+        "strongly, from 0 to 1. The tests are those that hold their level on disguised answers."
+    )
+    return [
+        Text(told),
+        Grid("Pairs of attributes, tested for independence", columns),
+        Drawing(strengths(pairs, name="pairs")),
+        *([Text(pairs.notes()[1])] if pairs.skipped else []),
+    ]
+
+
+def _quality(estimates: Sequence[Estimate], alarms: Sequence[str]) -> Block:
     notes = [f"{_and(estimate.attributes)}: {note}" for estimate in estimates for note in estimate.notes()[1:]]
-    if notes:
-        return _list(notes)
-    return _paragraph(
+    if notes or alarms:
+        return Items((*alarms, *notes))
+    return Text(
         "Nothing to report: no unbiased estimate is negative, and no estimate carries a warning. A strongly negative "
         "one would hint at respondents who did not follow the instructions."
     )
 
 
-def _method(estimates: Sequence[Estimate]) -> str:
-    notes = [f"{_and(estimate.attributes)}: {estimate.notes()[0]}" for estimate in estimates]
-    return _paragraph(
-        "A channel turns the truth into a report with known probabilities, so the shares among the reports are a known "
-        "linear function of the true shares. Inverting it gives the unbiased estimate, from which all intervals come."
-    ) + _list(notes)
+def _method(estimates: Sequence[Estimate]) -> list[Block]:
+    notes = tuple(f"{_and(estimate.attributes)}: {estimate.notes()[0]}" for estimate in estimates)
+    return [
+        Text(
+            "A channel turns the truth into a report with known probabilities, so the shares among the reports are a "
+            "known linear function of the true shares. Inverting it gives the unbiased estimate, from which all "
+            "intervals come."
+        ),
+        Items(notes),
+    ]
 
 
-def _reproduce(design: Design) -> str:
+def _reproduce(design: Design, facts: Sequence[tuple[str, str]]) -> list[Block]:
     rows = [
+        *facts,
         ("design", design.id),
         ("ratio, exactly", str(design.ratio)),
         ("epsilon", repr(design.epsilon)),
@@ -202,14 +253,14 @@ def _reproduce(design: Design) -> str:
         *((package, _version(package)) for package in ("deniable", "numpy", "scipy", "matplotlib")),
     ]
     names, values = zip(*rows, strict=True)
-    return (
-        _table("What made this report", [("what", names, False), ("value", values, False)], kind="code")
-        + _paragraph(
+    return [
+        Grid("What made this report", (("what", names, False), ("value", values, False)), "code"),
+        Text(
             "The design below is what ran: its integers are the draws behind every probability, out of 2 to the power "
             "of `bits`. Its SHA-256 is the design's name above; ratio and epsilon can be recomputed from it."
-        )
-        + f"<details><summary>The design in full</summary><pre>{escape(design.canonical().decode())}</pre></details>\n"
-    )
+        ),
+        Details("The design in full", design.canonical().decode()),
+    ]
 
 
 # -- their parts -------------------------------------------------------------------------------------------------------
@@ -221,38 +272,12 @@ def held_by(estimate: Estimate, truth: Table, level: float = 0.95) -> tuple[int,
     return int(estimate.interval(level).contains(shares).sum()), shares.size
 
 
-def _section(heading: str, *parts: str) -> str:
-    return f"<section>\n<h2>{escape(heading)}</h2>\n{''.join(parts)}</section>\n"
-
-
-def _paragraph(text: str, kind: str = "") -> str:
-    named = f' class="{kind}"' if kind else ""
-    return f"<p{named}>{escape(text)}</p>\n" if text else ""
-
-
-def _list(items: Iterable[str]) -> str:
-    listed = "".join(f"<li>{escape(item)}</li>\n" for item in items)
-    return f"<ul>\n{listed}</ul>\n"
-
-
-def _table(caption: str, columns: Sequence[Column], kind: str = "") -> str:
-    kinds = [' class="number"' if numeric else "" for _, _, numeric in columns]
-    head = "".join(
-        f'<th scope="col"{align}>{escape(name)}</th>' for (name, _, _), align in zip(columns, kinds, strict=True)
-    )
-    body = "".join(
-        "<tr>" + "".join(f"<td{align}>{escape(text)}</td>" for text, align in zip(row, kinds, strict=True)) + "</tr>\n"
-        for row in zip(*(cells for _, cells, _ in columns), strict=True)
-    )
-    named = f' class="{kind}"' if kind else ""
-    return (
-        f'<div class="scroll"><table{named}>\n<caption>{escape(caption)}</caption>\n<thead><tr>{head}</tr></thead>\n'
-        f"<tbody>\n{body}</tbody>\n</table></div>\n"
-    )
-
-
 def _percents(values: object) -> list[str]:
     return [f"{share:.1%}" for share in np.asarray(values, dtype=np.float64).ravel()]
+
+
+def _ranges(low: object, high: object) -> list[str]:
+    return [f"{a[:-1]} to {b}" for a, b in zip(_percents(low), _percents(high), strict=True)]
 
 
 def _and(names: Sequence[str]) -> str:

@@ -1,0 +1,133 @@
+"""`deniable estimate`: tables out of reports, with their errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+import numpy as np
+
+from deniable.cli.common import FILE, as_json, bar, console, emit, grid, split, table_option
+from deniable.domain import listed
+from deniable.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from deniable.designs.reports import Reports
+    from deniable.estimation.estimate import Estimate
+
+
+@click.command("estimate", short_help="Estimate tables from reports.")
+@click.argument("reports", type=FILE)
+@table_option("Attributes whose joint table is wanted. Repeatable; without it, every attribute by itself.")
+@click.option("--by", metavar="COLUMN", help="A public column: one table for each of its values.")
+@click.option(
+    "--method", default="auto", show_default=True, help="auto, inversion, mle, norm_sub, shrink, loglinear ..."
+)
+@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
+@click.option("--plot", type=FILE, help="Draw the (first) table to this .svg file.")
+@click.option("--engine", type=click.Choice(["auto", "bincount", "duckdb"]), default="auto", help="Who counts Parquet.")
+@as_json
+def command(
+    *,
+    reports: Path,
+    tables: tuple[str, ...],
+    by: str | None,
+    method: Any,
+    level: float,
+    plot: Path | None,
+    engine: str,
+    as_json: bool,
+) -> None:
+    """Estimate the shares behind the disguised answers in REPORTS, with intervals.
+
+    \b
+    Examples:
+      deniable estimate reports.parquet
+      deniable estimate reports.parquet --table sex,income --plot income.svg
+    """  # noqa: D301 - click wants the character itself
+    from deniable.estimation.estimator import Method, estimate
+    from deniable.frames.stored import open_reports
+
+    if method not in get_args(Method):
+        raise InputError(f"there is no method {method!r}; choose from {listed(get_args(Method))}", method=method)
+    if plot is not None and plot.suffix.lower() != ".svg":
+        raise InputError(f"plots are written to .svg files, not to {plot.name!r}")
+    opened = open_reports(reports, engine=engine)
+    wanted = [split(table) for table in tables] or [[name] for name in opened.design.domain]
+    found: list[tuple[Any, Estimate]] = []
+    for names in wanted:
+        made = estimate(opened, names, method, by)
+        found += list(made.items()) if by is not None else [(None, made)]
+    if not found:
+        raise InputError(f"column {by!r} has no values, so there is nothing to estimate by it")
+    if plot is not None:
+        _draw(plot, found[0][1], level)
+    if as_json:
+        emit(_data(opened, by, found, level))
+        return
+    out = console()
+    for value, one in found:
+        if by is not None:
+            out.print(f"\n[bold]{by}:[/bold] {value}")
+        _show(out, one, level)
+    for note in opened.notes:
+        out.print(note, markup=False)
+    out.print(f"{opened.n} reports; epsilon {opened.design.epsilon:.4g} a respondent.")
+
+
+def _show(out: Console, one: Estimate, level: float) -> None:
+    interval = one.interval(level)
+    most = max(float(np.max(interval.high)), float(np.max(one.values)), 1e-9)
+    blocks = (out.encoding or "").lower().startswith("utf")
+    rows = grid(list(one.attributes), ["estimate", f"{level:.0%} interval"])
+    rows.add_column("")
+    columns = zip(one.values.ravel(), interval.low.ravel(), interval.high.ravel(), strict=True)
+    for label, (value, low, high) in zip(zip(*one.table.cells().values(), strict=True), columns, strict=True):
+        drawn = bar(low, high, most, blocks=blocks)
+        rows.add_row(*map(str, label), f"{value:.1%}", f"{low:.1%} to {high:.1%}", drawn)
+    out.print(rows)
+    for note in one.notes():
+        out.print(note, markup=False)
+
+
+def _draw(path: Path, one: Estimate, level: float) -> None:
+    from deniable.reporting.charts import chart
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{chart(one, level=level)}', encoding="utf-8")
+
+
+def _data(opened: Reports, by: str | None, found: list[tuple[Any, Estimate]], level: float) -> dict[str, Any]:
+    return {
+        "reports": opened.n,
+        "design": opened.design.id,
+        "epsilon": opened.design.epsilon,
+        "notes": opened.notes,
+        "level": level,
+        "tables": [
+            {"attributes": one.attributes, **({} if by is None else {by: value}), **_table(one, level)}
+            for value, one in found
+        ],
+    }
+
+
+def _table(one: Estimate, level: float) -> dict[str, Any]:
+    interval = one.interval(level)
+    numbers = {
+        "estimate": one.values,
+        "unbiased": one.unbiased.values,
+        "std_error": one.std_error,
+        "low": interval.low,
+        "high": interval.high,
+    }
+    labels = zip(*one.table.cells().values(), strict=True)
+    columns = zip(*(np.ravel(values).tolist() for values in numbers.values()), strict=True)
+    cells = [
+        {"cell": dict(zip(one.attributes, label, strict=True)), **dict(zip(numbers, row, strict=True))}
+        for label, row in zip(labels, columns, strict=True)
+    ]
+    return {"method": one.method, "reason": one.reason, "n": one.n, "cells": cells, "notes": one.notes()[1:]}

@@ -1,0 +1,45 @@
+"""`deniable invite`: make invitations."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from deniable.collection.invitations import invite
+from deniable.collection.storage.places import open_store
+from deniable.surveys.survey import read_survey
+
+
+@click.command("invite", short_help="Make invitations to a survey.")
+@click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--n", "number", type=click.IntRange(1), required=True, help="How many.")
+@click.option("--url", default="", help="The survey's address: writes a link for each invitation as well.")
+@click.option(
+    "--data",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("deniable-data"),
+    show_default=True,
+    help="The folder that the survey is served with.",
+)
+@click.option("--database", metavar="URL", envvar="DENIABLE_DATABASE", help="Or the PostgreSQL database.")
+def command(survey: Path, number: int, url: str, data: Path, database: str | None) -> None:
+    """Write N invitations to the survey file SURVEY as CSV, a line each.
+
+    Each lets one report in. Only hashes are stored: what is printed here cannot be printed again. Links carry the
+    invitation behind a #, which browsers do not send. The survey may be running meanwhile.
+
+    \b
+    Example:
+      deniable invite survey.toml --n 200 --url https://survey.example.org > invitations.csv
+    """  # noqa: D301 - click wants the character itself
+    admission = read_survey(survey).admission
+    with closing(open_store(data, database)) as store:
+        made = invite(store, admission, number)
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(["invitation", "link"] if url else ["invitation"])
+    for code in made:
+        writer.writerow([code, f"{url.rstrip('/')}/#invitation={code}"] if url else [code])

@@ -1,0 +1,150 @@
+"""`deniable randomize`: disguise a table, row by row, into a file of reports."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+
+from deniable.cli.common import FILE, as_json, console, emit, split
+from deniable.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deniable.designs.base import Design
+    from deniable.domain import Domain
+
+DESIGNS = ("views", "independent", "joint", "sampled", "clusters")
+
+
+@click.command("randomize", short_help="Disguise a table into a file of reports.")
+@click.argument("table", type=FILE)
+@click.option("-o", "--output", type=FILE, required=True, help="The .parquet file to write.")
+@click.option("--domain", "domain_file", type=FILE, help="A TOML file: each attribute with its categories.")
+@click.option("--infer-domain", is_flag=True, help="Read the categories off the data instead; discloses rare ones.")
+@click.option("--attribute", "attributes", multiple=True, metavar="NAME", help="Disguise only these. Repeatable.")
+@click.option("--epsilon", type=float, required=True, help="The most that a person's whole report may tell.")
+@click.option(
+    "--design", "kind", type=click.Choice(DESIGNS), default="views", show_default=True, help="Who is asked what."
+)
+@click.option("--k", type=int, default=2, show_default=True, help="For views: how many attributes a question combines.")
+@click.option("--answer", type=click.Choice(["one", "all"]), default="one", show_default=True, help="For views.")
+@click.option("--cluster", "clusters", multiple=True, metavar="A,B", help="For clusters: asked as one. Repeatable.")
+@click.option("--keep", multiple=True, metavar="NAME", help="A public column that rides along in clear. Repeatable.")
+@as_json
+def command(
+    *,
+    table: Path,
+    output: Path,
+    domain_file: Path | None,
+    infer_domain: bool,
+    attributes: tuple[str, ...],
+    epsilon: float,
+    kind: str,
+    k: int,
+    answer: str,
+    clusters: tuple[str, ...],
+    keep: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Disguise TABLE (.parquet or .csv), a row a person, and write the reports with their design.
+
+    Memory use does not grow with the table. Interrupted, and run again with the same arguments, it goes on where it
+    stopped: no row is disguised twice. There is no seed: the noise comes from the operating system's secure source.
+
+    \b
+    Example:
+      deniable randomize people.parquet --domain domain.toml --epsilon 2 -o reports.parquet
+    """  # noqa: D301 - click wants the character itself
+    from deniable.frames.arrow import HELD
+    from deniable.frames.domain_file import INFERRED, read_domain
+    from deniable.frames.domain_file import infer_domain as infer
+    from deniable.frames.job import randomize_table, recognisable
+
+    if (domain_file is None) == (not infer_domain):
+        raise InputError(
+            "give --domain with the file that lists the categories (or, if that a category occurs is no secret, "
+            "--infer-domain), and not both"
+        )
+    warned = []
+    if domain_file is None:
+        named = list(attributes) or None
+        domain = infer(table, named)
+        warned.append(INFERRED)
+        click.echo(f"Warning: {INFERRED}", err=True)
+    else:
+        domain = read_domain(domain_file)
+        domain = domain.project(attributes) if attributes else domain
+    design = _design(kind, domain, epsilon, k=k, answer=answer, clusters=[split(cluster) for cluster in clusters])
+    with _Progress(shown=sys.stderr.isatty()) as progress:
+        rows = randomize_table(table, output, design, keep, notes=warned, progress=progress)
+    if told := recognisable(output, keep):
+        click.echo(f"Warning: {told}", err=True)
+    if as_json:
+        emit(
+            {
+                "output": str(output),
+                "reports": rows,
+                "design": design.id,
+                "epsilon": design.epsilon,
+                "notes": [HELD, *warned],
+            }
+        )
+        return
+    out = console()
+    for line in (f"{rows} reports in {output}", *design.describe().lines(), HELD, *warned):
+        out.print(line, soft_wrap=True, markup=False)
+
+
+def _design(kind: str, domain: Domain, epsilon: float, *, k: int, answer: Any, clusters: list[list[str]]) -> Design:
+    from deniable.designs.clusters import Clusters
+    from deniable.designs.independent import Independent
+    from deniable.designs.joint import Joint
+    from deniable.designs.sampled import Sampled
+    from deniable.designs.views import Views
+
+    if clusters and kind != "clusters":
+        raise InputError(f"--cluster belongs to --design clusters, not to --design {kind}")
+    if kind == "clusters":
+        if not clusters:
+            raise InputError("name the clusters: --cluster sex,income --cluster age")
+        return Clusters(domain, clusters, epsilon)
+    if kind == "views":
+        return Views(domain, min(k, len(domain)), epsilon, answer=answer)
+    plain: dict[str, Any] = {"independent": Independent, "joint": Joint, "sampled": Sampled}
+    made: Design = plain[kind](domain, epsilon)
+    return made
+
+
+class _Progress:
+    """Rows done, rate and time left, on a terminal only."""
+
+    def __init__(self, *, shown: bool) -> None:
+        from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+        from rich.text import Text
+
+        class Rate(ProgressColumn):
+            def render(self, task: Task) -> Text:
+                return Text(f"{task.speed:,.0f} rows/s" if task.speed else "")
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed:,.0f} rows"),
+            Rate(),
+            TimeRemainingColumn(),
+        )
+        self._bar = Progress(*columns, console=console(stderr=True), disable=not shown, transient=True)
+        self._task = self._bar.add_task("Disguising", total=None)
+
+    def __call__(self, done: int, rows: int | None) -> None:
+        self._bar.update(self._task, completed=done, total=rows)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._bar.stop()

@@ -1,0 +1,153 @@
+"""`deniable reproduce`: compute the papers' tables and figures anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from deniable import reproduce
+from deniable.cli.common import console, grid
+from deniable.errors import InputError
+from deniable.reproduce.pages import choosing, claims, figure, filled, reproduction
+from deniable.reproduce.registry import find, papers
+from deniable.reproduce.runner import SEED, Done, execute
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from deniable.reproduce.item import Item
+    from deniable.reproduce.record import Record
+
+
+@click.command("reproduce", short_help="Compute the papers' tables and figures anew.")
+@click.argument("paper", required=False)
+@click.argument("item", required=False)
+@click.option("--smoke", is_flag=True, help="A short run, to see that everything works.")
+@click.option(
+    "--seed", default=SEED, show_default=True, help="Other seeds give numbers that agree within their errors."
+)
+@click.option("--fresh", is_flag=True, help="Compute again even if nothing has changed.")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("build", "reproduce"),
+    show_default=True,
+    help="Folder for CSV, SVG and JSON.",
+)
+@click.option(
+    "--write",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the page with every number to this file (needs the paper `all`).",
+)
+@click.option("--accept", is_flag=True, help="Store what was found beside the source, as what to find from now on.")
+def command(  # noqa: PLR0917 - click passes every option by its name
+    paper: str | None,
+    item: str | None,
+    smoke: bool,
+    seed: int,
+    fresh: bool,
+    output: Path,
+    write: Path | None,
+    accept: bool,
+) -> None:
+    """Compute ITEM of PAPER anew and put it beside what was printed.
+
+    Without ITEM all of the paper's are computed, with the paper `all` all there are; without PAPER they are listed.
+    What was computed before is not computed again unless something it depends on has changed. The exit code is 1 when
+    a number is not what we found before.
+
+    \b
+    Examples:
+      deniable reproduce
+      deniable reproduce rrba table-6
+      deniable reproduce all --smoke
+    """  # noqa: D301 - click wants the character itself
+    screen = console()
+    if paper is None:
+        _show_list(screen)
+        return
+    if write is not None and paper != "all":
+        raise InputError("--write makes a page of all papers; use it with: deniable reproduce all")
+    if accept and smoke:
+        raise InputError("a smoke run is too short to be stored; leave one of --accept and --smoke away")
+    items = find(paper, item)
+    done = [_run(one, screen, output, seed=seed, smoke=smoke, fresh=fresh) for one in items]
+    if accept:
+        for one in done:
+            one.record.write(one.item.file.with_suffix(".json"))
+        _fill(Path(str(reproduce.__file__)).with_name("CLAIMS.md"), claims(_stored()))
+    drifted = [one for one in done if _drift(one, screen)]
+    if write is not None:
+        records = {(d.item.paper, d.item.name): d.record for d in done}
+        write.write_text(reproduction(records), encoding="utf-8")
+        _fill(write.with_name("which-should-i-use.md"), choosing(records))
+        screen.print(f"Wrote {write}.")
+    raise SystemExit(1 if drifted else 0)
+
+
+def _show_list(screen: Console) -> None:
+    for paper in papers():
+        screen.print(f"[bold]{paper.name}[/bold]  {paper.title}")
+        table = grid(["item", "what", "verdict"])
+        for item in paper.items:
+            stored = item.stored
+            table.add_row(item.name, item.title, stored.verdict if stored else "not run yet")
+        screen.print(table)
+
+
+def _run(item: Item, screen: Console, output: Path, *, seed: int, smoke: bool, fresh: bool) -> Done:
+    screen.print(f"[bold]{item.paper} {item.name}[/bold]: {item.title}")
+    columns = (BarColumn(), TextColumn("{task.completed:.0f} of {task.total:.0f}"), TimeElapsedColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as bars:
+        bar = bars.add_task("", total=1)
+
+        def progress(steps: int, of: int) -> None:
+            bars.update(bar, completed=steps, total=max(of, 1))
+
+        done = execute(item, output, seed=seed, smoke=smoke, fresh=fresh, progress=progress)
+    _show(done, screen)
+    where = (output / "smoke" if smoke else output) / item.paper / item.name
+    was = "Nothing has changed since it was computed" if done.skipped else "Computed"
+    screen.print(f"{was} ({done.record.seconds:.0f} s); {where}.csv and .svg. Verdict: {done.record.verdict}.\n")
+    return done
+
+
+def _show(done: Done, screen: Console) -> None:
+    table = grid(["what"], ["paper", "ours", "+-", "tolerance", "verdict"])
+    for line in done.record.lines:
+        table.add_row(
+            escape(line.what),
+            figure(line.paper) if line.paper is not None else ("holds" if line.says else ""),
+            figure(line.ours),
+            f"{line.error:.1g}" if line.error else "",
+            f"{line.tolerance:.2g}" if line.paper is not None else "",
+            line.verdict,
+        )
+    screen.print(table)
+    notes = [line.note for line in done.record.lines if line.note]
+    for note in dict.fromkeys([done.item.why, *notes, *done.record.notes]):
+        if note:
+            screen.print(f"- {note}", markup=False)
+
+
+def _drift(done: Done, screen: Console) -> bool:
+    stored = done.item.stored
+    moved = done.record.drift(stored) if stored else []
+    for sentence in moved:
+        screen.print(f"DRIFTED {done.item.paper} {done.item.name}: {sentence}")
+    return bool(moved)
+
+
+def _fill(page: Path, tables: str) -> None:
+    """Put tables between the marks of a page, where there is one."""
+    if page.exists():
+        page.write_text(filled(page.read_text(encoding="utf-8"), tables), encoding="utf-8")
+
+
+def _stored() -> dict[tuple[str, str], Record]:
+    every = [item for paper in papers() for item in paper.items]
+    return {(item.paper, item.name): item.stored for item in every if item.stored is not None}

@@ -1,0 +1,59 @@
+"""`deniable serve`: collect reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from deniable.web.login import new_link
+from deniable.web.serve import Service, listen, server
+
+
+@click.command("serve", short_help="Collect the reports of a survey.")
+@click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8000, show_default=True, help="The port to listen on; 0 takes a free one.")
+@click.option(
+    "--data",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("deniable-data"),
+    show_default=True,
+    help="Folder for the reports.",
+)
+@click.option(
+    "--database",
+    metavar="URL",
+    envvar="DENIABLE_DATABASE",
+    help="A PostgreSQL database for the reports instead, as postgresql://user@host/survey.",
+)
+def command(survey: Path, host: str, port: int, data: Path, database: str | None) -> None:
+    """Serve the survey file SURVEY until interrupted.
+
+    Reports are on disk before they are acknowledged. The first start prints the analyst's token, once: keep it, only
+    its hash is stored. Put a reverse proxy with TLS in front before you let anybody in from outside.
+
+    With --database, several of these may serve the same survey, behind one proxy.
+
+    \b
+    Example:
+      deniable serve survey.toml --port 8000
+    """  # noqa: D301 - click wants the character itself
+    service = Service.open(survey, data, database)
+    app, taken = service.app(), listen(host, port)
+    known, url = service.collector, _url(host, taken.getsockname()[1])
+    click.echo(f"Collecting {known.survey.name!r} at {url}")
+    click.echo(f"  design      {known.design_id}")
+    click.echo(f"  promises    epsilon {known.survey.epsilon:g} a respondent; true {known.survey.design.epsilon:.6g}")
+    click.echo(f"  reports in  {data if database is None else 'PostgreSQL'}")
+    click.echo(f"  try it      deniable simulate {url} --n 1000")
+    if service.token is not None:
+        click.echo(f"The analyst's token, shown this once: {service.token}")
+        click.echo(f'  curl -H "Authorization: Bearer {service.token}" {url}/v1/results')
+        click.echo(f"The results in a browser, with a link that works once: {url}{new_link(service.store)}")
+    server(app).run(sockets=[taken])
+
+
+def _url(host: str, port: int) -> str:
+    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104 - compared, not bound
+    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"

@@ -1,0 +1,53 @@
+"""`deniable simulate`: made-up respondents, each with the real client, over HTTP."""
+
+from __future__ import annotations
+
+import csv
+from typing import TextIO
+
+import click
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table as Grid
+
+from deniable.collection.population import Population
+from deniable.collection.simulation import Crowd
+
+
+@click.command("simulate", short_help="Send made-up respondents to a collector.")
+@click.argument("url")
+@click.option(
+    "--n", "respondents", type=click.IntRange(1), default=1000, show_default=True, help="How many respondents."
+)
+@click.option("--batch", type=click.IntRange(1, 1000), default=1, show_default=True, help="Reports a request.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Which made-up population; disguises stay secret.")
+@click.option(
+    "--invitations",
+    type=click.File(encoding="utf-8"),
+    help="Invitations as `deniable invite` writes them, for a survey that needs them.",
+)
+def command(url: str, respondents: int, batch: int, seed: int, invitations: TextIO | None) -> None:
+    """Answer the survey at URL as many made-up respondents, and print the truth about them.
+
+    Every respondent has a device of their own: it fetches the design, verifies it, draws its ballot, disguises the
+    answers and sends the report. The shares printed are the true ones; compare them with the collector's results.
+
+    \b
+    Example:
+      deniable simulate http://127.0.0.1:8000 --n 1000
+    """  # noqa: D301 - click wants the character itself
+    console = Console(highlight=False)
+    given = [] if invitations is None else [line["invitation"] for line in csv.DictReader(invitations)]
+    crowd = Crowd(url, batch=batch, invitations=given)
+    population = Population(crowd.form, crowd.design, seed)
+    people = [population.person() for _ in range(respondents)]
+    for person in track(people, description="Answering", console=console, transient=True):
+        crowd.answer(person)
+    crowd.flush()
+    console.print(f"{respondents} respondents answered {url} in disguise. The truth about them:", soft_wrap=True)
+    grid = Grid("question", "answer", "true share")
+    for name, variable in crowd.design.domain.items():
+        for code, category in enumerate(variable.categories):
+            share = sum(population.code(person, name) == code for person in people) / respondents
+            grid.add_row(name if code == 0 else "", str(category), f"{share:.1%}")
+    console.print(grid)

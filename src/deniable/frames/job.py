@@ -1,0 +1,247 @@
+"""A job: disguising one table into one file, which may be interrupted and taken up again.
+
+Two disguises of the same answer tell more than one, so no row may be disguised a second time once its first disguise
+could have been seen. Beside the target lies a folder with the job's description and one part for every finished piece
+of the table. A part is written under another name, brought safely to disk and then renamed, so that it is there
+completely or not at all; a run that is taken up again keeps all finished parts as they are. At the end the parts become
+one Parquet file, which again is renamed into its place when it is whole, and the folder goes.
+
+Two programs at work on one job would disguise rows twice: the folder is locked while one of them is at it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from deniable.designs.header import Header
+from deniable.designs.reports import SMALL_CELL
+from deniable.domain import listed
+from deniable.errors import InputError, PrivacyError
+from deniable.frames.arrow import HELD, Disguise
+from deniable.frames.sources import CSVSource, open_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from deniable.designs.base import Design
+
+FOLDER = ".unfinished"  # reports.parquet is made in reports.parquet.unfinished/
+GROUP = 1 << 20  # rows a row group of the result
+_JOB, _PART = "job.json", "part-{:06d}.arrow"
+
+
+class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a job is: taken up again only by a run that says the same."""
+
+    table: str
+    fingerprint: str
+    design: str
+    keep: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def randomize_table(
+    table: str | Path,
+    target: str | Path,
+    design: Design,
+    keep: Sequence[str] = (),
+    *,
+    notes: Sequence[str] = (),
+    progress: Callable[[int, int | None], object] | None = None,
+) -> int:
+    """Disguise a Parquet or CSV table into a Parquet file of reports, in constant memory.
+
+    Interrupted, and called again with the same arguments, it goes on behind the last finished piece.
+
+    Args:
+        table: a row a respondent, with the design's attributes as columns.
+        target: the file to write; it must not exist.
+        design: what to ask and how to disguise it.
+        keep: public columns that ride along in clear.
+        notes: sentences for the privacy statement, beside the one that says who disguised the answers.
+        progress: called with the rows done and the rows in all (None while unknown).
+
+    Returns:
+        How many reports the file holds.
+    """
+    goal = Path(target)
+    if goal.suffix.lower() != ".parquet":
+        raise InputError(f"reports of a table are written to a .parquet file, not to {goal.name!r}", file=str(goal))
+    source = open_table(Path(table))
+    if isinstance(source, CSVSource):
+        source.read_as(
+            {v.name: pa.array(v.categories).type for v in design.domain.values() if v.name in source.schema.names}
+        )
+    run = Disguise(design, source.schema, keep)
+    job = Description(str(Path(table).resolve()), source.fingerprint(), design.id, tuple(keep), tuple(notes))
+    folder = goal.with_name(goal.name + FOLDER)
+    if goal.exists() and not folder.exists():
+        raise PrivacyError(
+            f"{goal} is already there. Disguising the same people a second time would spend their epsilon a second "
+            f"time: what the two disguises tell adds up. If these are other people, choose another name",
+            file=str(goal),
+        )
+    goal.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
+    with _locked(folder):
+        _take_up(folder, job)
+        if not goal.exists():
+            done = _make_parts(folder, source, run, progress)
+            _assemble(folder, goal, done, run.schema.with_metadata(Header(design, (HELD, *notes)).metadata()))
+        rows: int = pq.read_metadata(goal).num_rows
+        _remove(folder)
+    return rows
+
+
+def recognisable(path: str | Path, keep: Sequence[str]) -> str | None:
+    """Say so, if public columns together single out a handful of respondents."""
+    if not keep:
+        return None
+    sizes = pa.table({**{name: [] for name in keep}, "count_all": pa.array([], pa.int64())}).slice(0, 0)
+    for batch in pq.ParquetFile(path).iter_batches(batch_size=GROUP, columns=list(keep)):
+        counted = pa.Table.from_batches([batch]).group_by(list(keep)).aggregate([([], "count_all")])
+        both = pa.concat_tables([sizes.cast(counted.schema), counted])
+        summed = both.group_by(list(keep)).aggregate([("count_all", "sum")])
+        sizes = summed.rename_columns([*keep, "count_all"])
+    small = sum(size < SMALL_CELL for size in sizes["count_all"].to_pylist())
+    if not small:
+        return None
+    return (
+        f"{small} combinations of the public columns {listed(keep)} are shared by fewer than {SMALL_CELL} respondents, "
+        f"who could be recognised by them. Coarsen these columns, or keep fewer"
+    )
+
+
+def _take_up(folder: Path, job: Description) -> None:
+    """Note down what the job is, or make sure that the one begun here is the same."""
+    place = folder / _JOB
+    if not place.exists():
+        _safely(place, lambda path: path.write_bytes(msgspec.json.encode(job)))
+        return
+    try:
+        begun = msgspec.json.decode(place.read_bytes(), type=Description)
+    except msgspec.DecodeError as error:
+        raise InputError(f"{place} cannot be read: {error}", file=str(place)) from None
+    words = {
+        "table": "another table",
+        "fingerprint": "the table as it was before it changed",
+        "design": "another domain, design or epsilon",
+        "keep": "other kept columns",
+        "notes": "another statement",
+    }
+    other = [told for name, told in words.items() if getattr(begun, name) != getattr(job, name)]
+    if other:
+        raise PrivacyError(
+            f"{folder} holds an unfinished run with {' and '.join(other)}. Its finished rows must not be disguised "
+            f"again under other terms. Run it again as it was begun; or, if nobody has seen them, delete that folder",
+            folder=str(folder),
+        )
+
+
+def _make_parts(
+    folder: Path, source: Any, run: Disguise, progress: Callable[[int, int | None], object] | None
+) -> list[Path]:
+    """Disguise every piece that has no part yet."""
+    parts: list[Path] = []
+    rows = 0
+    while (part := folder / _PART.format(len(parts))).exists():
+        parts.append(part)
+        with pa.memory_map(str(part)) as file:
+            rows += sum(batch.num_rows for batch in _batches(file))
+    if progress is not None:
+        progress(rows, source.rows)
+    for piece in source.pieces(run.needed, len(parts)):
+        part = folder / _PART.format(len(parts))
+
+        def write(path: Path, piece: Iterator[pa.RecordBatch] = piece) -> None:
+            nonlocal rows
+            with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, run.schema) as out:
+                for batch in piece:
+                    out.write_batch(_plain(run(batch), run.schema))
+                    rows += batch.num_rows
+                    if progress is not None:
+                        progress(rows, source.rows)
+
+        _safely(part, write)
+        parts.append(part)
+    return parts
+
+
+def _plain(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Columns that ride along may have come as dictionaries; write them as what they are."""
+    columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
+    return pa.record_batch(columns, schema=schema)
+
+
+def _assemble(folder: Path, goal: Path, parts: list[Path], schema: pa.Schema) -> None:
+    """Make one file of all parts. Codes are packed into a few bits each; compressing that again gains nothing."""
+
+    def write(path: Path) -> None:
+        codes = [field.name for field in schema if pa.types.is_integer(field.type)]
+        others = {field.name: "none" if field.name in codes else "snappy" for field in schema}
+        with pq.ParquetWriter(path, schema, compression=others) as out:
+            for part in parts:
+                with pa.memory_map(str(part)) as file:
+                    table = pa.Table.from_batches(list(_batches(file)), schema)
+                    out.write_table(table, row_group_size=GROUP)
+
+    _safely(goal, write, folder)
+
+
+def _batches(file: Any) -> Iterator[pa.RecordBatch]:
+    return iter(pa.ipc.open_stream(file))
+
+
+def _safely(target: Path, write: Callable[[Path], object], folder: Path | None = None) -> None:
+    """Write a file under another name, bring it to disk, rename it, and bring the renaming to disk."""
+    unfinished = (folder or target.parent) / f"{target.name}.writing"
+    write(unfinished)
+    with unfinished.open("rb+") as file:
+        os.fsync(file.fileno())
+    unfinished.replace(target)
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _remove(folder: Path) -> None:
+    """The description goes last: without it, what is left could be taken for a new job."""
+    for part in folder.glob("part-*"):
+        part.unlink()
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the folder; the operating system lets go of it when the program ends, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise PrivacyError(
+                f"another program is at work in {folder}; two at once would disguise rows twice", folder=str(folder)
+            ) from None
+        yield
+    finally:
+        os.close(handle)

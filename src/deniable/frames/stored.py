@@ -1,0 +1,208 @@
+"""Reports that stay where they are: a file, a table of a database. Only counts are fetched.
+
+They are `Reports` like any other: estimates and tests take them as they are. Whoever asks for the rows themselves
+(`ballots`, `answers`, `public`) gets them loaded, once.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.designs.blocks import Blocks
+from deniable.designs.codec import design_from_bytes
+from deniable.designs.files import existing, read_header, read_reports
+from deniable.designs.header import Header
+from deniable.designs.observation import Observation, merge
+from deniable.designs.paired import Paired
+from deniable.designs.reports import BALLOT, Reports, answer_columns, collapsed
+from deniable.domain import listed
+from deniable.errors import DesignError, InputError, MissingColumnError
+from deniable.frames.engines import IbisEngine, ParquetEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.designs.base import Design, View
+    from deniable.frames.engines import Engine, Keys, Where
+
+
+class StoredReports(Reports):
+    """Reports counted by an engine.
+
+    Every distinct GROUP BY runs once; what was counted is kept.
+    """
+
+    def __init__(
+        self, engine: Engine, design: Design, *, notes: tuple[str, ...] = (), where: Where | None = None
+    ) -> None:
+        """Take the engine that holds the reports, and the design they were made by."""
+        if isinstance(design, Blocks | Paired):
+            raise DesignError(
+                f"reports of a {type(design).__name__} design need more than their counts; read them with read_reports"
+            )
+        needed = [*([BALLOT] if len(design.ballots) > 1 else []), *answer_columns(design)]
+        missing = [name for name in needed if name not in engine.columns]
+        if missing:
+            raise MissingColumnError(
+                f"reports of this design need the columns {listed(needed)}; {listed(missing)} is missing among "
+                f"{listed(engine.columns)}. Is it the design these reports were made by?",
+                columns=missing,
+            )
+        self.engine, self.design, self.notes = engine, design, notes
+        self.backend: str | None = None
+        self._where = dict(where or {})
+        self._counted: dict[tuple[str, ...], Keys] = {}
+        self._public = [name for name in engine.columns if name not in needed]
+
+    @cached_property
+    def n(self) -> int:
+        """How many respondents reported."""
+        return self.engine.rows(self._where)
+
+    def tabulate(self, attributes: Sequence[str] | None = None) -> list[Observation]:
+        """Count into observations, as `Reports.tabulate` does, with one GROUP BY for all ballots."""
+        if attributes is None:
+            return super().tabulate(None)
+        names = self.design.domain.project(attributes).names
+        views = {b: view for b in range(len(self.design.ballots)) if (view := self.design.ballot_view(b, names))}
+        places = sorted({part.place for view in views.values() for part in view.parts})
+        keys, counts = self._count_places(places)
+        found = []
+        for ballot, view in views.items():
+            rows = slice(None) if len(self.design.ballots) == 1 else keys[:, 0] == ballot
+            answers = keys[rows][:, -len(places) :]
+            summed = self._sum(view, answers, counts[rows], places)
+            found.append(Observation(view.domain, view.channel, summed, population=self.n))
+        return [observation for observation in merge(found) if observation.n > 0]
+
+    def _count_places(self, places: Sequence[int]) -> Keys:
+        """Count the ballots and their answers at some places."""
+        columns = answer_columns(self.design)
+        sizes = {BALLOT: len(self.design.ballots)} if len(self.design.ballots) > 1 else {}
+        for place in places:
+            outputs = [self.design.questions[b[place]].channel.outputs for b in self.design.ballots if place < len(b)]
+            sizes[columns[place]] = max(outputs)
+        kept = tuple(sizes)
+        if kept not in self._counted:
+            self._counted[kept] = self.engine.count(sizes, self._where)
+        return self._counted[kept]
+
+    @staticmethod
+    def _sum(view: View, answers: NDArray[np.int64], counts: NDArray[np.int64], places: Sequence[int]) -> NDArray[Any]:
+        """Sum one ballot's counts down to what they say about a view's attributes."""
+        total = np.zeros(tuple(part.channel.outputs for part in view.parts), dtype=np.int64)
+        where = []
+        for part in view.parts:
+            codes = answers[:, places.index(part.place)]
+            limit = int(np.prod(part.collapsed[0])) if part.collapsed else part.channel.outputs
+            if len(codes) and codes.max() >= limit:
+                raise InputError(
+                    f"a ballot has the answer {int(codes.max())} to {' and '.join(part.attributes)}, which has only "
+                    f"{limit}. Is it the design these reports were made by?"
+                )
+            where.append(collapsed(codes, part))
+        np.add.at(total, tuple(where), counts)
+        return total
+
+    def groups(self, by: str) -> Iterator[tuple[Any, Reports]]:
+        """Split by the values of a public column; each part is counted where it lies."""
+        if by not in self._public:
+            yield from super().groups(by)  # says what there is instead
+            return
+        for value in self.engine.values(by):
+            yield value, StoredReports(self.engine, self.design, notes=self.notes, where={**self._where, by: value})
+
+    # -- the rows themselves -----------------------------------------------------------------------------------
+
+    @cached_property
+    def loaded(self) -> Reports:
+        """The same reports in memory."""
+        return Header(self.design, self.notes).reports(self.engine.table(self._where))
+
+    @property
+    def ballots(self) -> NDArray[Any]:  # type: ignore[override]
+        """The ballot of every row."""
+        return self.loaded.ballots
+
+    @property
+    def answers(self) -> NDArray[Any]:  # type: ignore[override]
+        """The answers of every row."""
+        return self.loaded.answers
+
+    @property
+    def public(self) -> Any:
+        """The public columns; None, without loading anything, where there are none."""
+        return self.loaded.public if self._public else None
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.describe()._repr_html_()}"  # nothing is fetched to be looked at
+
+    def __repr__(self) -> str:
+        return f"<StoredReports, counted by {self.engine.name}; {self.design!r}>"
+
+
+def open_reports(source: Any, design: Design | str | Path | None = None, *, engine: str = "auto") -> Reports:
+    """Open reports without reading them: estimates count them where they are.
+
+    Args:
+        source: a file or folder that `deniable randomize` or `Reports.write` made; or an Ibis table; or a Spark frame.
+        design: for tables, which cannot hold it: the design, or the JSON file that holds it.
+        engine: for Parquet files, "bincount" (the default: NumPy, streaming) or "duckdb".
+
+    Files that can only be read as a whole (CSV, SPSS, Stata; designs in blocks or pairs) are read.
+    """
+    if not isinstance(source, str | Path):
+        return _open_table(source, design)
+    path = existing(source)
+    header = read_header(path)
+    if design is not None and _header(design).design != header.design:
+        raise DesignError(f"the reports in {path} were made by another design than the one given")
+    stored = path.is_dir() or path.suffix.lower() == ".parquet"
+    if not stored or isinstance(header.design, Blocks | Paired):
+        return read_reports(path)
+    paths = sorted(path.glob("**/[!_.]*.parquet")) if path.is_dir() else [path]
+    if engine not in ("auto", "bincount", "duckdb"):
+        raise InputError(f'Parquet files are counted by "bincount" or "duckdb", not by {engine!r}', engine=engine)
+    counting: Engine = IbisEngine.duckdb(paths) if engine == "duckdb" else ParquetEngine(paths)
+    return StoredReports(counting, header.design, notes=header.notes)
+
+
+def _open_table(source: Any, design: Design | str | Path | None) -> Reports:
+    if design is None:
+        raise InputError("a table cannot hold the design of its reports: give design=, or the JSON file that holds it")
+    if type(source).__module__.startswith("pyspark."):
+        from deniable.frames.spark import as_ibis
+
+        source = as_ibis(source)
+    if not hasattr(source, "get_backend"):
+        raise InputError(
+            f"reports are opened from a file, an Ibis table or a Spark frame, not from {type(source).__name__}; a "
+            f"frame in memory is deniable.Reports(frame, design)"
+        )
+    header = _header(design)
+    return StoredReports(IbisEngine(source), header.design, notes=header.notes)
+
+
+def read_design(path: str | Path) -> Design:
+    """A design out of a JSON file: the one beside reports, or the design alone."""
+    return _header(path).design
+
+
+def _header(given: Design | str | Path) -> Header:
+    """A design as it is given, or out of a JSON file: the one beside reports, or the design alone."""
+    if not isinstance(given, str | Path):
+        return Header(given)
+    place = Path(given)
+    if not place.is_file():
+        raise InputError(f"there is no file {place}", file=str(place))
+    data = place.read_bytes()
+    if b'"sha256"' in data:
+        return Header.from_json(data, str(place))
+    return Header(design_from_bytes(data))

@@ -1,0 +1,73 @@
+"""Signs that something went wrong while answering: what the noise of the disguise alone would hardly do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.designs.reports import BALLOT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deniable.designs.reports import Reports
+    from deniable.estimation.estimate import Estimate
+
+_ALARM = 1e-3  # the chance of a false alarm, for each kind of sign
+
+
+def alarms(reports: Reports, estimates: Sequence[Estimate]) -> list[str]:
+    """What to look into, a sentence each; empty when nothing stands out."""
+    return [*_uneven_ballots(reports), *_far_below_zero(estimates)]
+
+
+def _uneven_ballots(reports: Reports) -> list[str]:
+    """Devices draw ballots evenly. If some came more often, people chose their question, or reports were made up."""
+    from scipy.special import chdtrc
+
+    drawn = ballot_counts(reports)
+    if len(drawn) < 2 or drawn.sum() < 5 * len(drawn):
+        return []
+    expected = drawn.sum() / len(drawn)
+    p = float(chdtrc(len(drawn) - 1, float(((drawn - expected) ** 2 / expected).sum())))
+    if p >= _ALARM:
+        return []
+    return [
+        (
+            f"Alarm: ballots are drawn evenly, but the reports have between {drawn.min()} and {drawn.max()} of each "
+            f"(p = {p:.2g}). Did people draw again until they liked the question, or did reports come from elsewhere?"
+        )
+    ]
+
+
+def ballot_counts(reports: Reports) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """How often each ballot was drawn."""
+    ballots = len(reports.design.ballots)
+    if ballots == 1:
+        return np.array([reports.n])
+    engine = getattr(reports, "engine", None)
+    if engine is None:
+        return np.bincount(reports.ballots, minlength=ballots)
+    keys, counts = engine.count({BALLOT: ballots}, {})
+    drawn = np.zeros(ballots, dtype=np.int64)
+    drawn[keys[:, 0]] = counts
+    return drawn
+
+
+def _far_below_zero(estimates: Sequence[Estimate]) -> list[str]:
+    """Noise takes a true zero a little below zero, not far: then people did not follow the instructions."""
+    from scipy.special import ndtri
+
+    cells = sum(estimate.values.size for estimate in estimates)
+    limit = -float(ndtri(_ALARM / max(cells, 1)))
+    found = []
+    for estimate in estimates:
+        z = estimate.unbiased.values / np.maximum(estimate.std_error, 1e-300)
+        if z.min() < -limit:
+            found.append(
+                f"Alarm: an unbiased share of {' and '.join(estimate.attributes)} is {-z.min():.1f} standard errors "
+                f"below zero, which the disguise alone does not do. Respondents may not have followed the "
+                f"instructions, or reports were made up."
+            )
+    return found

@@ -1,0 +1,69 @@
+"""The report of a whole survey: everything that its reports can tell, chosen so that a reader can take it in."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from deniable.errors import EstimationError
+from deniable.estimation.estimator import estimate
+from deniable.inference.pairs import all_pairs
+from deniable.reporting.quality import alarms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from deniable.designs.reports import Reports
+    from deniable.estimation.estimate import Estimate
+    from deniable.inference.pairs import Pairs
+
+MOST_PAIRS = 15  # cross tables and tests of more pairs than this are made only when they are asked for
+_BLOCK = 1 << 20
+
+
+def survey(
+    reports: Reports, tables: Sequence[Sequence[str]] = (), *, replicates: int = 999
+) -> tuple[list[Estimate], dict[str, Any]]:
+    """Estimates of every attribute and of the asked tables, and what else `reporting.document` takes.
+
+    Without `tables`, pairs are crossed and tested where the reports cover them, unless there are too many.
+    """
+    names = list(reports.design.domain)
+    singles = [estimate(reports, name) for name in names]
+    pairs = [list(table) for table in tables if len(table) == 2]
+    if not tables:
+        covered = [list(pair) for pair in combinations(names, 2) if reports.design.covers(pair)]
+        pairs = covered if len(covered) <= MOST_PAIRS else []
+    crossed = [estimate(reports, pair) for pair in pairs]
+    larger = [estimate(reports, table) for table in tables if len(table) > 2]
+    associations, untested = _associations(reports, pairs, replicates)
+    about: dict[str, Any] = {
+        "crossed": crossed,
+        "associations": associations,
+        "statement": reports.describe(),
+        "quality": [*alarms(reports, [*singles, *crossed, *larger]), *untested],
+        "lead": f"{reports.n} people answered in disguise. This is what their answers say about all of them.",
+    }
+    return [*singles, *larger], about
+
+
+def _associations(reports: Reports, pairs: list[list[str]], replicates: int) -> tuple[Pairs | None, list[str]]:
+    """Tests of the attributes that were crossed; or none, and the reason."""
+    involved = list(dict.fromkeys(name for pair in pairs for name in pair))
+    if not involved:
+        return None, []
+    try:
+        return all_pairs(reports, involved, replicates=replicates), []
+    except EstimationError as error:
+        return None, [f"No association was tested: {error.message}."]
+
+
+def sha256(path: Path) -> str:
+    """A file's hash, read piece by piece."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(_BLOCK):
+            digest.update(piece)
+    return digest.hexdigest()

@@ -1,0 +1,191 @@
+"""Broken files and flags, one after the other: each gets the message a person needs, and no traceback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import deniable as dn
+
+TO = ("--domain", "in/domain.toml", "--epsilon", "2", "-o", "out.parquet")
+
+
+def write(name, text):
+    Path(name).write_text(text, encoding="utf-8")
+
+
+def cut_short():
+    content = Path("in/people.parquet").read_bytes()
+    Path("cut.parquet").write_bytes(content[: len(content) // 2])
+
+
+def ragged_csv():
+    write("ragged.csv", "sex,income,age\nF,<=50K,young\nF,<=50K\n")
+
+
+def empty_csv():
+    write("empty.csv", "")
+
+
+def renamed_column():
+    pq.write_table(pq.read_table("in/people.parquet").rename_columns(["Sex", "income", "age", "region"]), "p.parquet")
+
+
+def gap():
+    frame = pd.read_parquet("in/people.parquet")
+    frame.loc[3, "income"] = None
+    frame.to_parquet("p.parquet")
+
+
+def stranger():
+    frame = pd.read_parquet("in/people.parquet")
+    frame.loc[3, "income"] = "none of your business"
+    frame.to_parquet("p.parquet")
+
+
+def wrong_type():
+    frame = pd.read_parquet("in/people.parquet")
+    frame["income"] = range(len(frame))
+    frame.to_parquet("p.parquet")
+
+
+def no_design():
+    pq.write_table(pq.read_table("in/reports.parquet").replace_schema_metadata(None), "r.parquet")
+
+
+def edited_design():
+    table = pq.read_table("in/reports.parquet")
+    metadata = dict(table.schema.metadata)
+    metadata[b"deniable.design"] = metadata[b"deniable.design"].replace(b"young", b"child")
+    pq.write_table(table.replace_schema_metadata(metadata), "r.parquet")
+
+
+def newer_file():
+    table = pq.read_table("in/reports.parquet")
+    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, b"deniable.format": b"9"}), "r.parquet")
+
+
+def impossible_codes():
+    table = pq.read_table("in/reports.parquet")
+    codes = pa.array([77] * len(table), pa.uint8())
+    pq.write_table(table.set_column(1, "answer_0", codes), "r.parquet")
+
+
+def lone_csv():
+    write("r.csv", Path("in/reports.csv").read_text())
+
+
+def broken_sidecar():
+    lone_csv()
+    write("r.csv.design.json", "{")
+
+
+def half_a_design():
+    fields = json.loads(Path("in/reports.csv.design.json").read_text())
+    del fields["sha256"]
+    lone_csv()
+    write("r.csv.design.json", json.dumps(fields))
+
+
+def latin1_domain():
+    Path("d.toml").write_bytes('größe = ["klein", "groß"]'.encode("latin-1"))
+
+
+def text_domain():
+    write("d.toml", 'sex = "F, M"')
+
+
+def lonely_category():
+    write("d.toml", 'sex = ["F"]')
+
+
+def taken_name():
+    Path("out.parquet").write_bytes(b"something else")
+
+
+def folder():
+    Path("folder").mkdir()
+
+
+def nothing():
+    pass
+
+
+CASES = [
+    (nothing, ("randomize", "nobody.parquet", *TO), 3, "there is no file nobody.parquet"),
+    (nothing, ("randomize", "in/domain.toml", *TO), 3, "a .parquet or a .csv file"),
+    (cut_short, ("randomize", "cut.parquet", *TO), 3, "cut.parquet is not a readable Parquet file"),
+    (ragged_csv, ("randomize", "ragged.csv", *TO), 3, "Expected 3 columns, got 2"),
+    (empty_csv, ("randomize", "empty.csv", *TO), 3, "Empty CSV file"),
+    (folder, ("randomize", "folder", *TO), 3, "is a folder"),
+    (renamed_column, ("randomize", "p.parquet", *TO), 3, "no column 'sex'; its columns are 'Sex'"),
+    (gap, ("randomize", "p.parquet", *TO), 3, "prefer not to say"),
+    (stranger, ("randomize", "p.parquet", *TO), 3, "Add the category to the domain"),
+    (wrong_type, ("randomize", "p.parquet", *TO), 3, "not among its categories '<=50K', '>50K'"),
+    (taken_name, ("randomize", "in/people.parquet", *TO), 6, "already there"),
+    (nothing, ("randomize", "in/people.parquet", *TO, "--keep", "planet"), 3, "no column 'planet' to keep"),
+    (nothing, ("randomize", "in/people.parquet", *TO, "--keep", "sex"), 3, "both in clear and disguised"),
+    (nothing, ("randomize", "in/people.parquet", *TO, "--attribute", "shoe"), 3, "no attribute 'shoe'"),
+    (nothing, ("randomize", "in/people.parquet", *TO, "--infer-domain"), 3, "and not both"),
+    (nothing, ("randomize", "in/people.parquet", "--epsilon", "2", "-o", "o.parquet"), 3, "give --domain"),
+    (nothing, ("randomize", "in/people.parquet", *TO[:3], "-1", *TO[4:]), 4, "positive and finite"),
+    (nothing, ("randomize", "in/people.parquet", *TO[:3], "much", *TO[4:]), 2, "not a valid float"),
+    (nothing, ("randomize", "in/people.parquet", *TO[:3], "40", *TO[4:]), 4, "cannot meet epsilon 40"),
+    (nothing, ("randomize", "in/people.parquet", *TO[:-1], "out.csv"), 3, "a .parquet file, not to 'out.csv'"),
+    (nothing, ("randomize", "in/people.parquet", *TO, "--design", "oracle"), 2, "'oracle' is not one of"),
+    (nothing, ("randomize", "in/people.parquet", *TO, "--design", "clusters"), 3, "name the clusters"),
+    (nothing, ("randomize", "in/people.parquet", *TO, "--cluster", "sex,age"), 3, "belongs to --design clusters"),
+    (nothing, ("randomize", "in/people.parquet", *TO, "--seed", "1"), 2, "No such option"),
+    (latin1_domain, ("plan", "d.toml", "--epsilon", "1", "--n", "9"), 3, "d.toml is not a TOML file"),
+    (text_domain, ("plan", "d.toml", "--epsilon", "1", "--n", "9"), 3, 'such as sex = ["no", "yes"]'),
+    (lonely_category, ("plan", "d.toml", "--epsilon", "1", "--n", "9"), 4, "at least two are needed"),
+    (no_design, ("estimate", "r.parquet"), 3, "does not say by which design"),
+    (edited_design, ("estimate", "r.parquet"), 4, "the design was altered"),
+    (newer_file, ("estimate", "r.parquet"), 3, "Upgrade with pip"),
+    (impossible_codes, ("estimate", "r.parquet"), 3, "Is it the design these reports were made by?"),
+    (lone_csv, ("estimate", "r.csv"), 3, "Put the two files side by side"),
+    (broken_sidecar, ("estimate", "r.csv"), 3, "r.csv.design.json cannot be read"),
+    (half_a_design, ("estimate", "r.csv"), 3, "does not give its design's hash"),
+    (nothing, ("estimate", "in/people.parquet"), 3, "does not say by which design"),
+    (nothing, ("estimate", "in/reports.parquet", "--table", "sex,shoe"), 3, "no attribute 'shoe'"),
+    (nothing, ("estimate", "in/reports.parquet", "--table", "sex,,age"), 3, "with commas between them"),
+    (nothing, ("estimate", "in/reports.parquet", "--table", "sex,sex"), 4, "named twice"),
+    (nothing, ("estimate", "in/reports.parquet", "--by", "planet"), 3, "no public column 'planet'"),
+    (nothing, ("estimate", "in/reports.parquet", "--method", "guess"), 3, "there is no method 'guess'"),
+    (nothing, ("estimate", "in/reports.parquet", "--level", "95"), 2, "not in the range"),
+    (nothing, ("estimate", "in/reports.parquet", "--plot", "p.png"), 3, "written to .svg files"),
+    (nothing, ("test", "in/reports.parquet", "sex"), 3, "at least two attributes"),
+    (nothing, ("test", "in/reports.parquet", "sex", "shoe"), 3, "no attribute 'shoe'"),
+    (nothing, ("audit", "in/reports.parquet", "--runs", "5"), 2, "not in the range"),
+    (nothing, ("export", "in/reports.parquet", "-o", "r.xlsx"), 3, "reports are written to"),
+    (folder, ("estimate", "folder"), 3, "_design.json"),
+    (nothing, ("report", "in/reports.parquet", "-o", "in/people.csv/r.html"), 3, "people.csv"),
+]
+
+
+@pytest.mark.parametrize(("prepare", "arguments", "code", "told"), CASES, ids=range(len(CASES)))
+def test_the_message_says_what_to_do(prepare, arguments, code, told, run):
+    prepare()
+    result = run(*arguments)
+    assert result.exit_code == code, (result.exit_code, result.output)
+    assert told in " ".join(result.stderr.split()), result.stderr
+    assert "Traceback" not in result.output
+    assert result.stdout == ""
+    assert not isinstance(result.exception, Exception) or isinstance(result.exception, SystemExit)
+
+
+def test_there_are_at_least_twenty_kinds():
+    assert len(CASES) >= 20
+
+
+def test_no_half_made_file_is_left_where_a_whole_one_should_be(run):
+    stranger()
+    run("randomize", "p.parquet", *TO)
+    assert not Path("out.parquet").exists()
+    with pytest.raises(dn.DeniableError):
+        dn.read_reports("out.parquet")

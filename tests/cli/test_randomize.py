@@ -1,0 +1,73 @@
+"""`deniable randomize`: reports that read back, the promise as printed, no seed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.cli.randomize import DESIGNS, command
+
+BASE = ("randomize", "in/people.parquet", "--domain", "in/domain.toml", "--epsilon", "2", "-o", "out.parquet")
+
+
+@pytest.mark.parametrize("kind", DESIGNS)
+def test_every_design_gives_reports_that_read_back(kind, run):
+    extra = ("--cluster", "sex,income", "--cluster", "age") if kind == "clusters" else ()
+    result = run(*BASE, "--design", kind, "--keep", "region", *extra)
+    assert result.exit_code == 0, result.output
+    reports = dn.read_reports("out.parquet")
+    assert reports.design.kind == kind
+    assert reports.n == 4000
+    assert 1.99 < reports.design.epsilon <= 2.0
+    assert all(line in result.stdout for line in reports.design.describe().lines())
+    assert result.stderr == ""
+
+
+def test_csv_gives_the_same_design(run):
+    run(*BASE)
+    run("randomize", "in/people.csv", "--domain", "in/domain.toml", "--epsilon", "2", "-o", "csv.parquet")
+    assert dn.read_reports("csv.parquet").design == dn.read_reports("out.parquet").design
+
+
+def test_an_inferred_domain_is_warned_of_and_recorded(run):
+    arguments = ("--infer-domain", "--attribute", "sex", "--attribute", "income", "--epsilon", "2", "-o", "out.parquet")
+    result = run("randomize", "in/people.parquet", *arguments)
+    assert result.exit_code == 0, result.output
+    assert "Warning: The categories were read off the data" in result.stderr
+    reports = dn.read_reports("out.parquet")
+    assert "read off the data" in str(reports.describe())
+    assert list(reports.design.domain) == ["sex", "income"]
+
+
+def test_public_columns_that_single_people_out_are_warned_of(run):
+    frame = dn.read_reports("in/reports.parquet").public.to_native().to_pandas()
+    frame["sex"], frame["who"] = "F", np.arange(len(frame))
+    frame.to_parquet("p.parquet")
+    Path("d.toml").write_text('sex = ["F", "M"]')
+    result = run("randomize", "p.parquet", "--domain", "d.toml", "--epsilon", "1", "--keep", "who", "-o", "o.parquet")
+    assert "4000 combinations of the public columns 'who'" in result.stderr
+
+
+def test_json(run):
+    data = json.loads(run(*BASE, "--json").stdout)
+    assert data["reports"] == 4000
+    assert data["design"] == dn.read_reports("out.parquet").design.id
+
+
+def test_two_runs_differ_and_there_is_no_seed(run):
+    run(*BASE)
+    run(*BASE[:-1], "other.parquet")
+    one, other = (dn.read_reports(name).answers for name in ("out.parquet", "other.parquet"))
+    assert not np.array_equal(one, other)
+    assert not [option for option in command.params if "seed" in option.name or "source" in option.name]
+
+
+def test_run_again_it_refuses(run):
+    run(*BASE)
+    result = run(*BASE)
+    assert result.exit_code == 6
+    assert "spend their epsilon a second time" in result.stderr

@@ -1,0 +1,55 @@
+"""`deniable report`: one file with everything in it, as HTML or Markdown."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import deniable as dn
+
+QUICK = ("--replicates", "19")
+
+
+def test_the_page_has_every_part(run):
+    result = run("report", "in/reports.parquet", "-o", "new/report.html", "--title", "Income & sex", *QUICK)
+    assert result.exit_code == 0, result.output
+    page = Path("new/report.html").read_text(encoding="utf-8")
+    assert re.findall(r"<h2>(.*)</h2>", page) == [
+        "What was asked",
+        "What a report can tell about a person",
+        "Estimates",
+        "Cross tables",
+        "Associations",
+        "Data quality",
+        "Method",
+        "Sources",
+        "To check or repeat this",
+    ]
+    assert "<h1>Income &amp; sex</h1>" in page
+    assert dn.read_reports("in/reports.parquet").design.id in page
+    assert hashlib.sha256(Path("in/reports.parquet").read_bytes()).hexdigest() in page
+    assert "<script" not in page
+    assert not re.search(r'(?:href|src)="(?!#)', page)
+
+
+def test_markdown_has_the_same_headings(run):
+    assert run("report", "in/reports.csv", "-o", "r.md", *QUICK).exit_code == 0
+    assert run("report", "in/reports.csv", "-o", "r.txt", "--markdown", *QUICK).exit_code == 0
+    text = Path("r.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^## ", text, re.MULTILINE)) == 9
+    assert "| F | " in text
+    assert "<svg" not in text
+
+
+def test_only_the_asked_tables_are_crossed(run):
+    result = run("report", "in/reports.parquet", "-o", "r.md", "--table", "sex,income", "--json", *QUICK)
+    assert json.loads(result.stdout) == {"output": "r.md", "reports": 4000, "alarms": []}
+    assert r"sex \\ age" not in Path("r.md").read_text()
+
+
+def test_other_endings_are_refused(run):
+    result = run("report", "in/reports.parquet", "-o", "report.pdf")
+    assert result.exit_code == 3
+    assert "an .html or an .md file" in result.stderr

@@ -1,0 +1,270 @@
+"""Disguising a table: whatever interrupts it, no row is disguised twice and nothing half-made looks whole."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import deniable as dn
+from deniable.errors import InputError, PrivacyError, UnknownCategoryError
+from deniable.frames import job
+from deniable.frames.job import FOLDER, randomize_table, recognisable
+
+DOMAIN = dn.Domain({"sex": ["F", "M"], "children": [0, 1, 2], "smokes": ["no", "yes"]})
+VIEWS = dn.Views(DOMAIN, 2, 2.0)
+GROUPS, ROWS = 6, 500
+
+
+def table(rows=GROUPS * ROWS):
+    rng = np.random.default_rng(1)
+    return pa.table(
+        {
+            "sex": rng.choice(["F", "M"], rows),
+            "children": rng.integers(0, 3, rows),
+            "smokes": rng.choice(["no", "yes"], rows),
+            "region": rng.choice(["north", "south"], rows),
+            "row": np.arange(rows),
+        }
+    )
+
+
+@pytest.fixture
+def people(tmp_path):
+    path = tmp_path / "people.parquet"
+    pq.write_table(table(), path, row_group_size=ROWS)
+    return path
+
+
+def test_it_is_the_same_format_as_reports_write(people, tmp_path):
+    target = tmp_path / "out" / "r.parquet"
+    assert randomize_table(people, target, VIEWS, ["region"]) == GROUPS * ROWS
+    read = dn.read_reports(target)
+    assert read.design == VIEWS
+    assert read.n == GROUPS * ROWS
+    assert "disguised by whoever held the table" in str(read.describe())
+    assert read.public["region"].to_list() == table()["region"].to_pylist()
+    assert list(target.parent.iterdir()) == [target]
+    written = VIEWS.randomize(pq.read_table(people), keep=["region"]).write(tmp_path / "w.parquet")
+    assert pq.read_schema(target).names == pq.read_schema(written).names
+    assert pq.read_schema(target).types == pq.read_schema(written).types
+    assert pq.read_metadata(target).metadata.keys() >= pq.read_metadata(written).metadata.keys() - {b"ARROW:schema"}
+
+
+def faithful(k):
+    """A channel that changes an answer in at most k of 2^32 draws: what it reports is the truth."""
+    return dn.KRR(k, other=1, bits=32)
+
+
+def truthful(domain):
+    return dn.Independent(domain, channels={name: faithful(len(v)) for name, v in dn.Domain(domain).items()})
+
+
+@pytest.mark.parametrize("design", [truthful(DOMAIN), dn.Joint(DOMAIN, channel=faithful(12))], ids=lambda d: d.kind)
+def test_what_is_disguised_is_the_truth(design, people, tmp_path):
+    randomize_table(people, tmp_path / "r.parquet", design)
+    truth = dn.Table.count(pq.read_table(people), DOMAIN)
+    for names in (["sex", "children"], ["smokes"]):
+        found = dn.estimate(dn.open_reports(tmp_path / "r.parquet"), names, method="inversion")
+        assert np.abs(found.values - truth.project(names).normalize().values).max() < 1e-6
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_small_tables(rows, tmp_path):
+    pq.write_table(table(rows), tmp_path / "p.parquet")
+    assert randomize_table(tmp_path / "p.parquet", tmp_path / "r.parquet", VIEWS) == rows
+
+
+def test_csv_columns_are_read_as_the_domain_says(tmp_path):
+    (tmp_path / "p.csv").write_text("code,yes\n" + "01,true\n02,false\n" * 50)
+    design = truthful({"code": ["01", "02"], "yes": ["true", "false"]})
+    assert randomize_table(tmp_path / "p.csv", tmp_path / "r.parquet", design) == 100
+    assert dn.read_reports(tmp_path / "r.parquet").answers[:2].tolist() == [[0, 0], [1, 1]]
+
+
+def test_csv_in_pieces_is_taken_up_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("deniable.frames.sources._CSV_BYTES", 200)
+    monkeypatch.setattr("deniable.frames.sources._CSV_BLOCKS", 2)
+    (tmp_path / "p.csv").write_text("smokes\n" + "no\nyes\n" * 500)
+    design = truthful({"smokes": ["no", "yes"]})
+    interrupt(monkeypatch, after=7)
+    with pytest.raises(KeyboardInterrupt):
+        randomize_table(tmp_path / "p.csv", tmp_path / "r.parquet", design)
+    assert randomize_table(tmp_path / "p.csv", tmp_path / "r.parquet", design) == 1000
+    assert dn.read_reports(tmp_path / "r.parquet").answers[:, 0].tolist() == [0, 1] * 500
+
+
+def interrupt(monkeypatch, after):
+    """Stop the program in the middle of a batch, after so many of them; the next use runs through."""
+    calls = []
+    original = job.Disguise.__call__
+
+    def counted(self, batch):
+        calls.append(batch)
+        if len(calls) == after:
+            monkeypatch.setattr(job.Disguise, "__call__", original)
+            raise KeyboardInterrupt
+        return original(self, batch)
+
+    monkeypatch.setattr(job.Disguise, "__call__", counted)
+
+
+def parts(target):
+    return {p.name: p.read_bytes() for p in sorted(target.with_name(target.name + FOLDER).glob("part-*.arrow"))}
+
+
+def test_interrupted_it_goes_on_and_keeps_the_first_disguise(people, tmp_path, monkeypatch):
+    target = tmp_path / "r.parquet"
+    interrupt(monkeypatch, after=4)
+    with pytest.raises(KeyboardInterrupt):
+        randomize_table(people, target, VIEWS, ["row"])
+    assert not target.exists()
+    first = parts(target)
+    assert len(first) == 3
+    seen = []
+    original = job.Disguise.__call__
+    monkeypatch.setattr(job.Disguise, "__call__", lambda self, batch: seen.append(batch) or original(self, batch))
+    randomize_table(people, target, VIEWS, ["row"])
+    again = [row for batch in seen for row in batch.column("row").to_pylist()]
+    assert again == list(range(3 * ROWS, GROUPS * ROWS))
+    whole = pq.read_table(target)
+    kept = pa.concat_tables(pa.ipc.open_stream(content).read_all() for content in first.values())
+    assert whole.slice(0, 3 * ROWS).equals(kept, check_metadata=False)
+    assert whole["row"].to_pylist() == list(range(GROUPS * ROWS))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["people.parquet", "r.parquet"]
+
+
+@pytest.mark.parametrize("moment", ["assemble", "remove"])
+def test_interrupted_at_the_end_it_is_finished_without_disguising_anything(moment, people, tmp_path, monkeypatch):
+    target = tmp_path / "r.parquet"
+
+    def stop(*_args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(job, f"_{moment}", stop)
+        with pytest.raises(KeyboardInterrupt):
+            randomize_table(people, target, VIEWS)
+    assert target.exists() == (moment == "remove")
+    first = [pa.ipc.open_stream(content).read_all() for content in parts(target).values()]
+    monkeypatch.setattr(job.Disguise, "__call__", stop)
+    randomize_table(people, target, VIEWS)
+    assert pq.read_table(target).equals(pa.concat_tables(first), check_metadata=False)
+    assert not target.with_name(target.name + FOLDER).exists()
+
+
+def test_half_written_files_are_not_taken_for_parts(people, tmp_path, monkeypatch):
+    target = tmp_path / "r.parquet"
+    interrupt(monkeypatch, after=3)
+    with pytest.raises(KeyboardInterrupt):
+        randomize_table(people, target, VIEWS)
+    folder = target.with_name(target.name + FOLDER)
+    assert [p.name for p in folder.glob("*.writing")] == ["part-000002.arrow.writing"]
+    with pytest.raises(InputError):
+        dn.read_reports(folder)
+    randomize_table(people, target, VIEWS)
+    assert dn.read_reports(target).n == GROUPS * ROWS
+
+
+CHILD = """
+import sys, time
+import deniable as dn
+from deniable.frames import job
+domain = dn.Domain({"sex": ["F", "M"], "children": [0, 1, 2], "smokes": ["no", "yes"]})
+original = job.Disguise.__call__
+def slow(self, batch):
+    time.sleep(0.3)
+    return original(self, batch)
+job.Disguise.__call__ = slow
+job.randomize_table(sys.argv[1], sys.argv[2], dn.Views(domain, 2, 2.0), ["row"])
+"""
+
+
+def test_killed_it_goes_on(people, tmp_path):
+    target = tmp_path / "r.parquet"
+    child = subprocess.Popen([sys.executable, "-c", CHILD, str(people), str(target)])
+    folder = target.with_name(target.name + FOLDER)
+    deadline = time.monotonic() + 60
+    while not (folder / "part-000001.arrow").exists():
+        assert child.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    with pytest.raises(PrivacyError, match="another program is at work"):
+        randomize_table(people, target, VIEWS, ["row"])
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    first = parts(target)
+    assert not target.exists()
+    assert 2 <= len(first) < GROUPS
+    assert randomize_table(people, target, VIEWS, ["row"]) == GROUPS * ROWS
+    kept = pa.concat_tables(pa.ipc.open_stream(content).read_all() for content in first.values())
+    assert pq.read_table(target).slice(0, len(kept)).equals(kept, check_metadata=False)
+    assert pq.read_table(target)["row"].to_pylist() == list(range(GROUPS * ROWS))
+
+
+@pytest.mark.parametrize("other", ["design", "keep", "table", "notes"])
+def test_an_unfinished_run_is_not_taken_up_under_other_terms(other, people, tmp_path, monkeypatch):
+    target = tmp_path / "r.parquet"
+    interrupt(monkeypatch, after=3)
+    with pytest.raises(KeyboardInterrupt):
+        randomize_table(people, target, VIEWS)
+    before = parts(target)
+    if other == "table":
+        pq.write_table(table().slice(10), people, row_group_size=ROWS)
+    design = dn.Views(DOMAIN, 2, 2.5) if other == "design" else VIEWS
+    notes = ["another"] if other == "notes" else []
+    with pytest.raises(PrivacyError, match="unfinished run"):
+        randomize_table(people, target, design, ["region"] if other == "keep" else [], notes=notes)
+    assert parts(target) == before
+
+
+def test_a_second_disguise_of_the_same_file_is_refused(people, tmp_path):
+    target = tmp_path / "r.parquet"
+    randomize_table(people, target, VIEWS)
+    before = target.read_bytes()
+    with pytest.raises(PrivacyError, match="a second time"):
+        randomize_table(people, target, VIEWS)
+    assert target.read_bytes() == before
+
+
+def test_a_strange_value_late_in_the_table_stops_it_and_nothing_is_readable(tmp_path):
+    pq.write_table(table(), tmp_path / "p.parquet", row_group_size=ROWS)
+    narrow = dn.Views({"sex": ["F", "M"], "row": range(ROWS * 2)}, 2, 2.0)
+    with pytest.raises(UnknownCategoryError, match="row"):
+        randomize_table(tmp_path / "p.parquet", tmp_path / "r.parquet", narrow)
+    assert not (tmp_path / "r.parquet").exists()
+
+
+def test_progress_counts_all_rows(people, tmp_path):
+    told = []
+    randomize_table(people, tmp_path / "r.parquet", VIEWS, progress=lambda done, rows: told.append((done, rows)))
+    assert told[0] == (0, GROUPS * ROWS)
+    assert told[-1] == (GROUPS * ROWS, GROUPS * ROWS)
+
+
+def test_there_is_no_argument_for_a_seed():
+    assert not {"source", "seed"} & set(inspect.signature(randomize_table).parameters)
+
+
+def test_public_columns_that_single_people_out_are_told(people, tmp_path):
+    randomize_table(people, tmp_path / "r.parquet", VIEWS, ["region", "row"])
+    assert f"{GROUPS * ROWS} combinations" in recognisable(tmp_path / "r.parquet", ["region", "row"])
+    assert recognisable(tmp_path / "r.parquet", ["region"]) is None
+    assert recognisable(tmp_path / "r.parquet", []) is None
+
+
+def test_a_damaged_row_group_is_named(people, tmp_path):
+    content = bytearray(people.read_bytes())
+    content[4:400] = bytes(396)
+    Path(people).write_bytes(content)
+    with pytest.raises(InputError, match="row group 0"):
+        randomize_table(people, tmp_path / "r.parquet", VIEWS)

@@ -1,0 +1,70 @@
+"""Alarms ring for what noise hardly does, and not for noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.designs.reports import Reports
+from deniable.randomness import Seeded
+from deniable.reporting.quality import alarms, ballot_counts
+from deniable.reporting.survey import survey
+from deniable.results import frame_of
+
+DOMAIN = dn.Domain({"a": ["no", "yes"], "b": ["no", "yes"], "c": ["no", "yes"]})
+DESIGN = dn.Views(DOMAIN, 2, 2.0)
+
+
+@pytest.fixture(scope="module")
+def reports():
+    rng = np.random.default_rng(1)
+    return DESIGN.randomize(frame_of({n: rng.choice(["no", "yes"], 3000) for n in DOMAIN}), source=Seeded(1))
+
+
+def test_honest_reports_ring_nothing(reports):
+    assert alarms(reports, [dn.estimate(reports, name) for name in DOMAIN]) == []
+
+
+def test_chosen_questions_ring(reports):
+    ballots = reports.ballots.copy()
+    ballots[:400] = 0
+    (told,) = alarms(Reports.of_codes(DESIGN, ballots, reports.answers), [])
+    assert "ballots are drawn evenly" in told
+
+
+def test_ballots_are_counted_where_the_reports_are(reports, tmp_path):
+    stored = dn.open_reports(reports.write(tmp_path / "r.parquet"))
+    assert ballot_counts(stored).tolist() == ballot_counts(reports).tolist()
+    assert "loaded" not in vars(stored)
+
+
+def test_a_share_far_below_zero_rings():
+    design = dn.Joint(DOMAIN.project("a"), 1.0)
+    # Everybody says no, although a truthful no is reported as yes in a quarter of the cases.
+    answers = np.zeros((2000, 1), dtype=np.uint8)
+    reports = Reports.of_codes(design, np.zeros(2000, dtype=np.uint8), answers)
+    (told,) = alarms(reports, [dn.estimate(reports, "a")])
+    assert "standard errors below zero" in told
+
+
+def test_one_ballot_needs_no_counting():
+    design = dn.Joint(DOMAIN, 1.0)
+    reports = design.randomize(frame_of({n: ["no", "yes"] * 50 for n in DOMAIN}), source=Seeded(1))
+    assert ballot_counts(reports).tolist() == [100]
+
+
+def test_where_no_pair_was_asked_nothing_is_crossed():
+    design = dn.Sampled(DOMAIN, 2.0)
+    reports = design.randomize(frame_of({n: ["no", "yes"] * 500 for n in DOMAIN}), source=Seeded(1))
+    estimates, about = survey(reports)
+    assert len(estimates) == 3
+    assert about["crossed"] == []
+    assert about["associations"] is None
+
+
+def test_reports_show_themselves_in_a_notebook(reports, tmp_path):
+    assert "the first 5 of 3000 reports" in reports._repr_html_()
+    stored = dn.open_reports(reports.write(tmp_path / "r.parquet"))
+    assert "counted by bincount" in stored._repr_html_()
+    assert "loaded" not in vars(stored)
