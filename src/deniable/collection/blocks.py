@@ -1,0 +1,138 @@
+"""Blocks on a server: open, collect, close, publish the next. Everything is in the store; workers only agree.
+
+A block is kept under its number, and the first one kept under a number stays: whichever worker is the first to see that
+a block is full publishes the next, and all others read it. Its fakes follow from the counts of the blocks before it.
+
+A report names the block that it was made in. Once the next block is published, reports to the one before come too late.
+They are turned away, with one exception: a report that is stored already is acknowledged again, word for word.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.collection.acceptor import decode_cell
+from deniable.designs.aggregator import FORMAT, Aggregator
+from deniable.designs.base import Design, Question
+from deniable.designs.block import Block, check_chain
+from deniable.designs.blocks import Blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.collection.storage.base import Store
+    from deniable.collection.verify import VerifiedDesign
+
+_FRESH = 1.0  # seconds for which a worker believes that nobody has published a block
+_UNBOUNDED = 1 << 62
+
+
+class ServedBlocks(Blocks):
+    """A design in blocks as a message tells it: the limits of every question, under the name that the message has."""
+
+    def __init__(self, verified: VerifiedDesign) -> None:
+        questions = [Question(question.domain.names, question.channel) for question in verified.questions]
+        Design.__init__(self, verified.domain, questions, verified.ballots)
+        self.limits = tuple(question.limits for question in verified.questions if question.limits is not None)
+        self.mode, self.keep, self.requested = "ldp", None, float(verified.message.epsilon)
+        self.block_size = _UNBOUNDED  # how large blocks are is the server's business
+        vars(self)["id"] = verified.id
+
+
+def kept_blocks(store: Store, design: ServedBlocks, start: int = 0) -> list[Block]:
+    """The blocks published for a design, from a number on."""
+    found: list[Block] = []
+    while (body := store.kept(_name(design.id, start + len(found)))) is not None:
+        found.append(Block.parse(body))
+    return found
+
+
+class Chain:
+    """The blocks of one design, for one worker. May be called from any thread."""
+
+    def __init__(self, store: Store, verified: VerifiedDesign, number: int, size: int) -> None:
+        """Read what was published; publish the first block if nothing was."""
+        self._store, self._number, self._size = store, number, size
+        self.design = ServedBlocks(verified)
+        self._lock = threading.Lock()
+        self._taken, self._read = 0, 0.0
+        first = Aggregator(self.design).block
+        store.keep(_name(self.design.id, 0), first.canonical())
+        self.blocks: list[Block] = []
+        self._refresh()
+        check_chain(self.blocks, self.design)
+
+    def current(self) -> Block:
+        """The open block."""
+        with self._lock:
+            if time.monotonic() - self._read > _FRESH:
+                self._refresh()
+        return self.blocks[-1]
+
+    def knows(self, name: str) -> bool:
+        """Tell whether a block was published, open or closed."""
+        return name in self._names or self.current().id == name
+
+    def after(self, index: int, most: int) -> Sequence[Block]:
+        """Blocks that follow a number."""
+        self.current()
+        return self.blocks[max(0, index + 1) : max(0, index + 1) + most]
+
+    def took(self, reports: int) -> None:
+        """Note that reports were stored, and publish the next block if that made the open one full."""
+        with self._lock:
+            self._taken += reports
+            # Other workers may have taken the rest: look before all of it came here.
+            if self._taken < max(1, self._size // 4):
+                return
+            self._taken = 0
+            self._refresh()
+            counts = self._counts()
+            if counts[-1][1] >= self._size:
+                self._publish([table for table, _ in counts], counts[-1][1])
+
+    def _publish(self, counts: Sequence[NDArray[np.int64]], received: int) -> None:
+        state = {
+            "format": FORMAT,
+            "design": self.design.id,
+            "update": "pooled",
+            "state": "closed",
+            "received": received,
+            "blocks": [block.canonical().decode() for block in self.blocks],
+            "counts": counts,
+        }
+        following = Aggregator.from_dict(state, self.design).publish()
+        self._store.keep(_name(self.design.id, following.index), following.canonical())
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self.blocks += kept_blocks(self._store, self.design, len(self.blocks))
+        self._names = {block.id for block in self.blocks}
+        self._read = time.monotonic()
+
+    def _counts(self) -> list[tuple[NDArray[np.int64], int]]:
+        """For every block: how often each cell of each question was reported, and how many reports there were."""
+        shape = len(self.design.limits), max(limits.cells for limits in self.design.limits)
+        found = {block.id: (np.zeros(shape, dtype=np.int64), 0) for block in self.blocks}
+        for cell, times in self._store.counts(self._number).items():
+            name, ballot, answers, _ = decode_cell(cell)
+            table, reports = found[str(name)]
+            for question, answer in zip(self.design.ballots[ballot], answers, strict=True):
+                table[question, answer] += times
+            found[str(name)] = table, reports + times
+        return list(found.values())
+
+
+def positions(blocks: Sequence[Block]) -> Mapping[str, int]:
+    """Where each block stands, by its name."""
+    return {block.id: block.index for block in blocks}
+
+
+def _name(design: str, index: int) -> str:
+    return f"block:{design}:{index}"

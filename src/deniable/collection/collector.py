@@ -1,0 +1,264 @@
+"""Collector: takes reports in, says what became of each, and keeps count of what it turned away.
+
+It knows nothing of HTTP, and nothing of who sent a report: there is no parameter through which it could be told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import inf
+from time import monotonic
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from deniable.collection import messages
+from deniable.collection.acceptor import Acceptor
+from deniable.collection.admission import Door
+from deniable.collection.blocks import Chain
+from deniable.collection.form import design_body, form_of
+from deniable.collection.messages import (
+    MOST_BATCH,
+    MOST_BATCH_BYTES,
+    MOST_REPORT_BYTES,
+    Failure,
+    Problem,
+    Receipt,
+    Report,
+)
+from deniable.collection.problems import PROBLEMS, problem
+from deniable.collection.storage.base import Outcome, Row, key_of
+from deniable.collection.verify import verify
+from deniable.collection.writer import MOST_WAITING, Writer
+from deniable.designs.blocks import Blocks
+from deniable.designs.paired import Paired
+from deniable.errors import BusyError, MessageError, StoreError, StoreFullError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from deniable.collection.storage.base import Store
+    from deniable.surveys.survey import Survey
+
+_LOOK = 1.0  # seconds after which it is looked up again whether the survey was ended
+T = TypeVar("T")
+
+_BATCH = msgspec.json.Decoder(list[Report])
+_RAW_BATCH = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+@dataclass(frozen=True)
+class _Served:
+    number: int
+    body: bytes
+    acceptor: Acceptor
+
+
+class Collector:
+    """One survey, one store."""
+
+    def __init__(
+        self,
+        survey: Survey,
+        store: Store,
+        *,
+        most_waiting: int = MOST_WAITING,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Register the survey's design with the store; reports to designs served earlier are still taken."""
+        body = design_body(survey)
+        self.survey, self.store = survey, store
+        self.design_id = messages.design_id(body)
+        self.number = store.register(self.design_id, body)
+        self.chains: dict[str, Chain] = {}
+        self._served = {name: self._serve(name, *known) for name, known in store.designs().items()}
+        self.form = messages.encode(form_of(survey, self.design_id))
+        self.door = Door(survey.admission, store)
+        self.writer = Writer(store, most_waiting)
+        self.rejected: Counter[str] = Counter()
+        self._now = now
+        self._end, self._looked, self._was_ended = f"end {self.design_id}", -inf, False
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether respondents share coins two by two."""
+        return isinstance(self.survey.design, Paired)
+
+    def _serve(self, name: str, number: int, body: bytes) -> _Served:
+        verified = verify(body, name)
+        if verified.is_adaptive:
+            size = self.survey.design.block_size if isinstance(self.survey.design, Blocks) else MOST_WAITING
+            self.chains[name] = Chain(self.store, verified, number, size)
+        return _Served(number, body, Acceptor(verified, self.chains.get(name)))
+
+    def design(self, name: str) -> bytes | None:
+        """The bytes of a design served here, now or earlier."""
+        served = self._served.get(name)
+        return None if served is None else served.body
+
+    @property
+    def is_open(self) -> bool:
+        """Whether reports are taken now."""
+        return not self._ended and self.survey.is_open(self._now())
+
+    def end(self) -> None:
+        """Take no more reports, for good, whatever the survey file says. Other workers notice within a second."""
+        self.store.keep(self._end, b"")
+        self._looked = -inf
+
+    @property
+    def _ended(self) -> bool:
+        if monotonic() - self._looked > _LOOK:
+            self._looked, self._was_ended = monotonic(), self.store.kept(self._end) is not None
+        return self._was_ended
+
+    def close(self) -> None:
+        """Close the store; of a survey that has ended, write it anew, so that nothing of its history is left."""
+        if self.survey.closes is not None and self.survey.closes <= self._now():
+            self.store.compact()
+        self.store.close()
+
+    async def receive(self, body: bytes) -> Problem | Receipt | None:
+        """Take one report (None: it is stored; else the problem) or a batch (a receipt; a problem for all of it)."""
+        try:
+            if not self.is_open:
+                return self._turn_away(problem("closed"))
+        except StoreError:
+            return self._turn_away(problem("unavailable"))
+        return await (self._batch(body) if body.lstrip(b" \t\r\n")[:1] == b"[" else self._one(body))
+
+    async def _one(self, body: bytes) -> Problem | None:
+        try:
+            report = messages.decode(body, Report, most=MOST_REPORT_BYTES)
+        except MessageError as error:
+            return self._turn_away(_message_problem(error))
+        (row,) = await self._rows([report])
+        if isinstance(row, Problem):
+            return self._turn_away(row)
+        outcomes = await self._store([row])
+        if isinstance(outcomes, Problem):
+            return self._turn_away(outcomes)
+        return None if outcomes[0] is not Outcome.CONFLICT else self._turn_away(problem("conflict"))
+
+    async def _batch(self, body: bytes) -> Problem | Receipt:
+        reports = read_batch(body)
+        if isinstance(reports, Problem):
+            return self._turn_away(reports)
+        judged = iter(await self._rows([report for report in reports if isinstance(report, Report)]))
+        found = [report if isinstance(report, Problem) else next(judged) for report in reports]
+        rows = [row for row in found if isinstance(row, Row)]
+        outcomes = await self._store(rows) if rows else []
+        if isinstance(outcomes, Problem):
+            return self._turn_away(outcomes)
+        fates = iter(outcomes)
+        failures = []
+        for index, row in enumerate(found):
+            wrong = row if isinstance(row, Problem) else None
+            if wrong is None and next(fates) is Outcome.CONFLICT:
+                wrong = problem("conflict")
+            if wrong is not None:
+                failures.append(Failure(index, self._turn_away(wrong)))
+        return Receipt(version=1, accepted=len(found) - len(failures), failures=failures)
+
+    def _row(self, report: Report) -> Row | Problem:
+        served = self._served.get(report.design)
+        if served is None:
+            return problem("unknown-design")
+        cell = served.acceptor.cell(report)
+        return cell if isinstance(cell, Problem) else Row(key_of(self.store.salt, report.id), served.number, cell)
+
+    async def _rows(self, reports: Sequence[Report]) -> list[Row | Problem]:
+        """What is to be stored of each report, or what is wrong with it."""
+        if self.door.is_open and not self.chains:
+            return [self._row(report) for report in reports]
+        try:
+            return await asyncio.to_thread(self._judge, reports)
+        except StoreError:
+            return [problem("unavailable")] * len(reports)
+
+    def _judge(self, reports: Sequence[Report]) -> list[Row | Problem]:
+        """The same where the store has to be asked: who is admitted, and which blocks are closed."""
+        rows = [self._row(report) for report in reports]
+        strangers = self.door.strangers([report.id for report in reports])
+        late = [self._is_late(report) for report in reports]
+        there = self.store.find(
+            [row.key for row, over in zip(rows, late, strict=True) if over and isinstance(row, Row)]
+        )
+        for index, (report, row) in enumerate(zip(reports, rows, strict=True)):
+            if isinstance(row, Problem):
+                continue
+            if report.id in strangers:
+                rows[index] = problem("not-invited")
+            elif late[index] and there.get(row.key) != row:  # one that is stored is acknowledged again
+                rows[index] = problem("closed-block")
+        return rows
+
+    def _is_late(self, report: Report) -> bool:
+        chain = self.chains.get(report.design)
+        return chain is not None and chain.knows(str(report.block)) and chain.current().id != report.block
+
+    async def admit(self, step: Callable[[bytes], T | Problem], body: bytes) -> T | Problem:
+        """Take a step at the door: `door.sign` or `door.admit`."""
+        try:
+            found = await asyncio.to_thread(step, body) if self.is_open else problem("closed")
+        except StoreError:
+            found = problem("unavailable")
+        return self._turn_away(found) if isinstance(found, Problem) else found
+
+    async def _store(self, rows: Sequence[Row]) -> list[Outcome] | Problem:
+        try:
+            outcomes = await self.writer.submit(rows)
+            if self.chains:
+                await asyncio.to_thread(self._took, rows, outcomes)
+        except BusyError:
+            return problem("busy")
+        except StoreFullError:
+            return problem("full")
+        except StoreError:
+            return problem("unavailable")
+        return outcomes
+
+    def _took(self, rows: Sequence[Row], outcomes: Sequence[Outcome]) -> None:
+        stored = Counter(row.design for row, fate in zip(rows, outcomes, strict=True) if fate is Outcome.STORED)
+        for name, chain in self.chains.items():
+            with suppress(StoreError):  # these reports are stored; whoever comes next publishes the block
+                chain.took(stored[self._served[name].number])
+
+    def _turn_away(self, wrong: Problem) -> Problem:
+        self.rejected[wrong.code] += 1
+        return wrong
+
+
+def read_batch(body: bytes) -> list[Report | Problem] | Problem:
+    """Read a batch. One that is wrong does not spoil the others: it becomes its problem, in its place."""
+    if len(body) > MOST_BATCH_BYTES:
+        return problem("too-large", f"A batch has at most {MOST_BATCH_BYTES} bytes.")
+    try:
+        reports: list[Report | Problem] = list(_BATCH.decode(body))
+        if len(reports) <= MOST_BATCH and messages.encode(reports) == body:
+            return reports
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        parts = _RAW_BATCH.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return problem("malformed", str(error))
+    if len(parts) > MOST_BATCH:
+        return problem("too-large", f"A batch has at most {MOST_BATCH} reports.")
+    return [_read_part(bytes(part)) for part in parts]
+
+
+def _read_part(body: bytes) -> Report | Problem:
+    try:
+        return messages.decode(body, Report, most=MOST_REPORT_BYTES)
+    except MessageError as error:
+        return _message_problem(error)
+
+
+def _message_problem(error: MessageError) -> Problem:
+    code = str(error.details["code"])
+    return problem(code if code in PROBLEMS else "malformed", error.message)

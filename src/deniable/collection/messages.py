@@ -1,0 +1,323 @@
+"""What travels between a respondent's device and a collector. JSON, versioned, unknown fields refused.
+
+=========  ==================================================================================================
+`Design`   what is asked and how it is disguised, as integers; named by the SHA-256 of its bytes
+`Form`     how it is asked: the texts, in every language. Nothing in it bears on privacy
+`Report`   what leaves a device: its id, the design, block and ballot, disguised answers, public attributes
+`Receipt`  what became of a batch: how many were taken, and what was wrong with the others, in order
+`Problem`  what went wrong, in the shape of RFC 9457
+=========  ==================================================================================================
+
+A block of fakes is a message too, and lives beside the design it belongs to: `deniable.designs.block`.
+
+**Canonical bytes.** Keys in order, no white space, UTF-8, no number but whole ones: there is one way to write a
+message. A design must arrive that way, because its hash is its name and every reader of the same bytes has to see the
+same thing. For that reason epsilon is a decimal written as a text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from deniable.errors import MessageError
+
+VERSION = 1
+MOST_DESIGN_BYTES = 1 << 22  # a device reads no more of a design than this
+MOST_REPORT_BYTES = 1 << 14
+MOST_ADMISSION_BYTES = 1 << 14
+MOST_BATCH = 1000
+MOST_BATCH_BYTES = 1 << 20
+
+Hash: TypeAlias = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+Small: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 32)]
+Short: TypeAlias = Annotated[str, Meta(min_length=1, max_length=1000)]
+Hex: TypeAlias = Annotated[str, Meta(pattern=r"\A([0-9a-f]{2})+\Z", max_length=2048)]
+Texts: TypeAlias = dict[str, str]
+
+S = TypeVar("S", bound=Struct)
+
+
+class Message(Struct, forbid_unknown_fields=True, frozen=True):
+    """A message, read strictly: unknown fields and wrong types are refused."""
+
+
+# -- the design ---------------------------------------------------------------------------------------------------
+
+
+class KRRWeights(Message, frozen=True, tag="krr", tag_field="kind"):
+    """`other` of 2^bits draws lead to each of the k - 1 other answers, the rest to the truth."""
+
+    k: int
+    other: int
+    bits: int
+
+
+class MixtureWeights(Message, frozen=True, tag="mixture", tag_field="kind"):
+    """`keep` of 2^bits draws keep the truth, fakes[v] report v."""
+
+    keep: int
+    fakes: list[int]
+    bits: int
+
+
+class DenseWeights(Message, frozen=True, tag="dense", tag_field="kind"):
+    """columns[v][u] of 2^bits draws turn truth v into report u."""
+
+    name: str
+    columns: list[list[int]]
+    bits: int
+
+
+class AdaptiveWeights(Message, frozen=True, tag="adaptive", tag_field="kind"):
+    """A mixture whose integers are published block by block, within limits that keep the design's epsilon.
+
+    At most `most_kept` of 2^bits draws keep the truth, at least `least_fake` lead to each of the `cells` fakes.
+    """
+
+    cells: int
+    most_kept: int
+    least_fake: int
+    bits: int
+
+
+class PairedWeights(Message, frozen=True, tag="paired", tag_field="kind"):
+    """A yes-or-no answer is kept by `truthful` of 2^bits draws, and `shift` more or fewer as a shared coin fell."""
+
+    truthful: int
+    shift: int
+    bits: int
+
+
+Weights: TypeAlias = KRRWeights | MixtureWeights | DenseWeights | AdaptiveWeights | PairedWeights
+
+
+class Attribute(Message, frozen=True):
+    """An attribute and its categories; a category's code is its position."""
+
+    name: Short
+    categories: list[str | int | bool]
+
+
+class Asked(Message, frozen=True):
+    """A question: attributes answered together, and the integers of the channel their answer goes through."""
+
+    attributes: Annotated[list[str], Meta(min_length=1)]
+    channel: Weights
+
+
+class Plan(Message, frozen=True):
+    """A design as `deniable.designs.base.Design.to_dict` writes it."""
+
+    format: Literal[1]
+    kind: Short
+    domain: Annotated[list[Attribute], Meta(min_length=1)]
+    questions: Annotated[list[Asked], Meta(min_length=1)]
+    ballots: Annotated[list[list[int]], Meta(min_length=1)]
+
+
+class Design(Message, frozen=True):
+    """Everything a device relies on, under one hash: the plan, the promise, what is static, what travels in clear."""
+
+    version: Literal[1]
+    survey: Short
+    epsilon: Annotated[str, Meta(pattern=r"\A(0|[1-9][0-9]{0,3})(\.[0-9]{1,30})?\Z")]
+    plan: Plan
+    static: list[str] = []
+    public: list[Attribute] = []
+
+
+def design_id(body: bytes) -> str:
+    """Name a design by its bytes: their SHA-256."""
+    return hashlib.sha256(body).hexdigest()
+
+
+# -- what respondents read ------------------------------------------------------------------------------------------
+
+
+class Choice(Message, frozen=True):
+    """A choice: the category it stands for and its text."""
+
+    value: str
+    text: Texts
+
+
+class FormItem(Message, frozen=True):
+    """One question as it is put. `kind`: choice, yes-no, scale or number (then `bins` are the edges)."""
+
+    name: str
+    text: Texts
+    kind: str
+    choices: list[Choice]
+    bins: list[int | float] = []
+    show_if: dict[str, list[str]] = {}
+
+
+class Form(Message, frozen=True):
+    """The survey as respondents see it, and the name of its design."""
+
+    version: Literal[1]
+    survey: str
+    design: Hash
+    title: Texts
+    languages: list[str]
+    questions: list[FormItem]
+    public: list[FormItem]
+    texts: dict[str, Texts]
+    admission: str
+    opens: str | None = None
+    closes: str | None = None
+
+
+# -- the report -----------------------------------------------------------------------------------------------------
+
+
+class Report(Message, frozen=True):
+    """What leaves a device, and nothing else. `public` holds codes, in the order the design declares them."""
+
+    version: Literal[1]
+    id: Hash
+    design: Hash
+    ballot: Small
+    answers: Annotated[tuple[Small, ...], Meta(min_length=1, max_length=1000)]
+    block: Hash | None = None
+    public: Annotated[tuple[Small, ...], Meta(max_length=1000)] = ()
+
+    def content(self) -> tuple[str, str | None, int, tuple[int, ...], tuple[int, ...]]:
+        """What is compared when an id comes a second time."""
+        return (self.design, self.block, self.ballot, self.answers, self.public)
+
+
+class Problem(Message, frozen=True, omit_defaults=True):
+    """RFC 9457: `type` ends in the reason's code, `title` is a sentence, `detail` what was special about this case."""
+
+    type: str
+    title: str
+    status: int
+    detail: str = ""
+
+    @property
+    def code(self) -> str:
+        """The reason in one word."""
+        return self.type.rpartition(":")[2]
+
+
+class Failure(Message, frozen=True):
+    """A report of a batch that was not taken: its place in the batch, from 0 on, and why."""
+
+    index: int
+    problem: Problem
+
+
+class Receipt(Message, frozen=True):
+    """What became of a batch. Reports not named among the failures are stored, durably and once."""
+
+    version: Literal[1]
+    accepted: int
+    failures: list[Failure]
+
+
+# -- admission ------------------------------------------------------------------------------------------------------
+
+
+class Issuer(Message, frozen=True):
+    """The public key that blind tokens are signed with; named, like a design, by the hash of these bytes."""
+
+    version: Literal[1]
+    n: Hex
+    e: int
+
+
+class Application(Message, frozen=True):
+    """An invitation, and a blinded token to be signed for it: once."""
+
+    version: Literal[1]
+    invitation: Short
+    blinded: Hex
+
+
+class Signed(Message, frozen=True):
+    """The signature of the blinded token."""
+
+    version: Literal[1]
+    signature: Hex
+
+
+class Entry(Message, frozen=True):
+    """A token and its signature, which nobody has seen before: admits the report whose id is the token's hash."""
+
+    version: Literal[1]
+    token: Annotated[str, Meta(pattern=r"\A[0-9a-f]{128}\Z")]
+    signature: Hex
+
+
+# -- pairs ------------------------------------------------------------------------------------------------------------
+
+
+class Seeking(Message, frozen=True):
+    """A device looks for a partner: a public X25519 key made for this purpose, and never used again."""
+
+    version: Literal[1]
+    design: Hash
+    key: Hash
+
+
+class Found(Message, frozen=True):
+    """The partner's key; or none yet, and for how many more seconds asking again makes sense: 0 for stay alone."""
+
+    version: Literal[1]
+    partner: Hash | None
+    wait: Small
+
+
+# -- bytes ----------------------------------------------------------------------------------------------------------
+
+
+def encode(message: Any) -> bytes:
+    """Write a message as its canonical bytes.
+
+    >>> encode({"b": 1, "a": [True, None]})
+    b'{"a":[true,null],"b":1}'
+    """
+    return msgspec.json.encode(message, order="sorted")
+
+
+def decode(body: bytes, kind: type[S], *, most: int) -> S:
+    """Read a message strictly: bounded, well-formed, of the right types, no unknown field and no key twice."""
+    if len(body) > most:
+        raise MessageError(f"{len(body)} bytes are more than the {most} allowed here", code="too-large")
+    try:
+        message = msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        raise MessageError(f"not a {kind.__name__.lower()}: {error}", code=_reason(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MessageError(f"not JSON: {error}", code="malformed") from None
+    # Canonical bytes hold no key twice; whoever writes otherwise is read again, slowly.
+    if encode(message) != body:
+        refuse_repeated_keys(body)
+    return message
+
+
+def refuse_repeated_keys(body: bytes) -> None:
+    """Refuse JSON with a key twice: two readers would take two different values from it."""
+    json.loads(body, object_pairs_hook=_pairs)
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise MessageError("a key stands twice in the same object", code="repeated-key")
+    return found
+
+
+def _reason(error: msgspec.ValidationError) -> str:
+    text = str(error)
+    if "unknown field" in text:
+        return "unknown-field"
+    if "at `$.version`" in text or "at `$.plan.format`" in text:
+        return "unknown-version"
+    return "unknown-channel" if "Invalid value" in text and ".kind`" in text else "malformed"

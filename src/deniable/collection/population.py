@@ -1,0 +1,51 @@
+"""A made-up population for a survey: random shares, and answers that go together, so that there is much to find."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.surveys.phrases import NOT_ASKED
+
+if TYPE_CHECKING:
+    from deniable.collection.messages import Form
+    from deniable.collection.verify import VerifiedDesign
+    from deniable.domain import Variable
+
+_TOGETHER = 0.5  # how often an answer follows the person's own trait instead of the population's shares
+
+
+class Population:
+    """People who do not exist. Each has a trait that leans all their answers the same way."""
+
+    def __init__(self, form: Form, design: VerifiedDesign, seed: int) -> None:
+        """Draw the shares of every attribute."""
+        self._rng = np.random.default_rng(seed)
+        self._items = {item.name: item for item in form.questions}
+        self._design = design
+        self._shares = {
+            variable.name: self._rng.dirichlet(np.full(len(variable), 3.0))
+            for variable in [*design.domain.values(), *design.public]
+        }
+
+    def person(self) -> dict[str, Any]:
+        """One person's answers, as `Client.answer` takes them."""
+        trait = self._rng.random()
+        person: dict[str, Any] = {v.name: self._pick(v, self._rng.random()) for v in self._design.public}
+        for name, variable in self._design.domain.items():
+            rules = self._items[name].show_if
+            if all(person[key] in wanted for key, wanted in rules.items()):
+                place = trait if self._rng.random() < _TOGETHER else self._rng.random()
+                person[name] = self._pick(variable, place)
+            else:
+                person[name] = NOT_ASKED
+        return person
+
+    def _pick(self, variable: Variable, place: float) -> Any:
+        ends = np.cumsum(self._shares[variable.name])
+        return variable.categories[min(int(np.searchsorted(ends, place, side="right")), len(variable) - 1)]
+
+    def code(self, person: dict[str, Any], name: str) -> int:
+        """The code of a person's true answer."""
+        return self._design.domain[name].code(person[name])

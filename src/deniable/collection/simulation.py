@@ -1,0 +1,74 @@
+"""A crowd of devices in one process: every respondent has a client and an account, the connection is shared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from deniable.collection.client import Client, post
+from deniable.collection.messages import encode
+from deniable.collection.pairs import Seeker
+from deniable.collection.transport import Http
+from deniable.errors import RejectedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from deniable.collection.messages import Form
+    from deniable.collection.transport import Transport
+    from deniable.collection.verify import VerifiedDesign
+
+
+class Crowd:
+    """Simulated respondents of one collector.
+
+    The first device fetches and verifies the design; the others, being in the same process, take its word.
+    """
+
+    def __init__(
+        self, url: str, *, batch: int = 1, transport: Transport | None = None, invitations: Iterable[str] = ()
+    ) -> None:
+        """Take the collector's address, how many reports go into a request, and an invitation a respondent if asked."""
+        self._url, self._batch = url, batch
+        self._transport = Http(url) if transport is None else transport
+        first = Client(url, transport=self._transport)
+        self.form: Form = first.form
+        self.design: VerifiedDesign = first.design
+        self._invitations = iter(invitations)
+        self._partner: list[int] | None = None
+        self._waiting: list[bytes] = []
+        self.sent = 0
+
+    def answer(self, values: Mapping[str, Any]) -> None:
+        """Let one more respondent answer."""
+        client = Client(
+            self._url,
+            limit=max(5.0, self.design.epsilon),
+            transport=self._transport,
+            invitation=next(self._invitations, None),
+        )
+        vars(client).update(form=self.form, design=self.design)
+        if self.design.is_paired:
+            vars(client)["_sides"] = self._sides
+        self._waiting.append(encode(client.answer(values, send=False).report))
+        client.close()
+        if len(self._waiting) >= self._batch:
+            self.flush()
+
+    def _sides(self) -> list[int]:
+        """Coins shared by two respondents in a row: they are matched here, and need not wait for each other."""
+        if self._partner is None:
+            one, two = Seeker(self.design), Seeker(self.design)
+            self._partner = two.sides(one.key)
+            return one.sides(two.key)
+        sides, self._partner = self._partner, None
+        return sides
+
+    def flush(self) -> None:
+        """Send what is waiting."""
+        if not self._waiting:
+            return
+        refused = [problem for problem in post(self._transport, self._waiting) if problem is not None]
+        if refused:
+            raise RejectedError(f"{self._url} refused {len(refused)} reports: {refused[0].title}", problem=refused[0])
+        self.sent += len(self._waiting)
+        self._waiting = []

@@ -1,0 +1,185 @@
+"""What a device keeps: its account, its drawn ballots, its finished reports, its permanent disguises.
+
+**The answer itself is never written.** What lies on disk is what has been sent or is about to be: whoever takes the
+device learns which surveys it answered, and about the person no more than the collectors did. There is no device secret
+either. A disguise derived from a stored secret could be undone by whoever holds it: they would try every value and see
+which one gives the report. So disguises are drawn from the operating system and only their outcome is kept.
+
+One SQLite file, written in transactions that are on disk before anything is shown or sent. `BEGIN IMMEDIATE` is the
+lock: two programs with the same file take turns.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deniable.errors import InputError, PrivacyError
+from deniable.privacy.ledger import Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from deniable.privacy.ledger import Event
+
+FORMAT = 1
+DEFAULT_LIMIT = 5.0  # the most epsilon that a device ever gives away, unless it is told otherwise
+_WAIT = 30.0  # seconds that one program waits for another one's transaction
+
+WAITING, DELIVERED, REJECTED = 0, 1, 2
+
+_TABLES = f"""
+    CREATE TABLE account (limit_epsilon REAL NOT NULL);
+    CREATE TABLE events (position INTEGER PRIMARY KEY, event TEXT NOT NULL);
+    CREATE TABLE remembered (question TEXT PRIMARY KEY, origin TEXT NOT NULL, answer INTEGER NOT NULL);
+    CREATE TABLE drawn (
+        design TEXT PRIMARY KEY,
+        ballot INTEGER NOT NULL,
+        url TEXT NOT NULL,
+        report BLOB,
+        fate INTEGER NOT NULL DEFAULT {WAITING}
+    );
+    CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL);
+    PRAGMA user_version = {FORMAT};
+"""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The ballot drawn for a design, and the finished report once there is one."""
+
+    ballot: int
+    report: bytes | None
+    fate: int
+
+
+class State:
+    """A device's memory, in a file or (for simulated respondents) in this process alone."""
+
+    def __init__(self, path: str | Path | None, limit: float | None = None) -> None:
+        """Open the file, or make it with this lifetime limit."""
+        if path is not None and not Path(path).exists():
+            # Nobody else on the machine has business here.
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        # For one thread at a time; but whichever thread collects a forgotten client closes it.
+        self._db = sqlite3.connect(
+            ":memory:" if path is None else path, timeout=_WAIT, isolation_level=None, check_same_thread=False
+        )
+        try:
+            with self.transaction():
+                (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        except sqlite3.DatabaseError as error:
+            raise InputError(f"{path} is not a device's state: {error}", path=str(path)) from error
+        if version == 0:
+            with self.transaction():
+                self._make(DEFAULT_LIMIT if limit is None else limit)
+        elif version != FORMAT:
+            raise InputError(f"{path} was written by another version of deniable (format {version})", path=str(path))
+        if limit is not None and limit != self.limit:
+            raise PrivacyError(
+                f"this device's lifetime limit is epsilon {self.limit:g}; it cannot be changed to {limit:g}, because "
+                f"what was answered was answered under that limit",
+                limit=self.limit,
+            )
+
+    def _make(self, limit: float) -> None:
+        if self._db.execute("PRAGMA user_version").fetchone() != (0,):
+            return  # another program was quicker
+        Ledger(limit)  # refuses what is no limit
+        for statement in _TABLES.split(";"):
+            self._db.execute(statement)
+        self._db.execute("INSERT INTO account VALUES (?)", (float(limit),))
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing, on disk when it ends, and no other program in between."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def __del__(self) -> None:
+        # A client is often used in one expression and forgotten.
+        if hasattr(self, "_db"):
+            self._db.close()
+
+    # -- the account ------------------------------------------------------------------------------------------------
+
+    @property
+    def limit(self) -> float:
+        """The most epsilon that this device ever gives away."""
+        (limit,) = self._db.execute("SELECT limit_epsilon FROM account").fetchone()
+        return float(limit)
+
+    def ledger(self) -> Ledger:
+        """The account, made anew from its events, so that no stored state gets past a rule."""
+        rows = self._db.execute("SELECT event FROM events ORDER BY position").fetchall()
+        events = [json.loads(event) for (event,) in rows]
+        return Ledger.from_dict({"kind": "deniable.ledger/1", "limit": self.limit, "events": events})
+
+    def charge(self, ledger: Ledger, event: Event) -> None:
+        """Pay for an event and write it down."""
+        ledger.charge(event)
+        written = ledger.to_dict()["events"][-1]
+        self._db.execute("INSERT INTO events (event) VALUES (?)", (json.dumps(written),))
+
+    # -- ballots and reports ------------------------------------------------------------------------------------------
+
+    def drawn(self, design: str) -> Drawn | None:
+        """The ballot drawn for a design, if any."""
+        row = self._db.execute("SELECT ballot, report, fate FROM drawn WHERE design = ?", (design,)).fetchone()
+        return None if row is None else Drawn(*row)
+
+    def draw(self, design: str, ballot: int, url: str) -> None:
+        """Write a drawn ballot down."""
+        self._db.execute("INSERT INTO drawn (design, ballot, url) VALUES (?, ?, ?)", (design, ballot, url))
+
+    def finish(self, design: str, report: bytes) -> None:
+        """Write the report down that will be sent for a design, now and at every retry."""
+        self._db.execute("UPDATE drawn SET report = ? WHERE design = ? AND report IS NULL", (report, design))
+
+    def waiting(self, url: str) -> list[tuple[str, bytes]]:
+        """The designs and reports that a collector has not yet acknowledged."""
+        query = "SELECT design, report FROM drawn WHERE url = ? AND report IS NOT NULL AND fate = ? ORDER BY design"
+        return self._db.execute(query, (url, WAITING)).fetchall()
+
+    def settle(self, design: str, fate: int) -> None:
+        """Note that a report was delivered, or rejected for good."""
+        with self.transaction():
+            self._db.execute("UPDATE drawn SET fate = ? WHERE design = ?", (fate, design))
+
+    # -- permanent disguises ----------------------------------------------------------------------------------------
+
+    def recall(self, question: str) -> tuple[str, int] | None:
+        """The permanent disguise of a static question, and the design it was charged for."""
+        row: tuple[str, int] | None = self._db.execute(
+            "SELECT origin, answer FROM remembered WHERE question = ?", (question,)
+        ).fetchone()
+        return row
+
+    def remember(self, question: str, origin: str, answer: int) -> None:
+        """Keep the disguise of a static question for good."""
+        self._db.execute("INSERT OR IGNORE INTO remembered VALUES (?, ?, ?)", (question, origin, answer))
+
+    # -- notes --------------------------------------------------------------------------------------------------------
+
+    def noted(self, name: str) -> bytes | None:
+        """What was written under a name, if anything."""
+        row = self._db.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def note(self, name: str, value: bytes) -> None:
+        """Write something under a name, in the place of what was there."""
+        self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))

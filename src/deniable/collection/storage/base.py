@@ -1,0 +1,128 @@
+"""Store: what every back end does, and nothing more. `tests/collection/store_contract.py` checks each of them.
+
+A stored report is three things: a **key**, which is a keyed hash of the report's id; the number of its design; and its
+**cell**, the canonical text of everything else in it: `[block,ballot,[answers],[public]]`. No time, no address, no
+order of arrival. The key is hashed under a random salt of the store's own, so that even ids that clients number one
+after the other come to lie in no order.
+
+Counts are kept by cell in the same transaction as the reports, and always equal a GROUP BY over them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+class Outcome(Enum):
+    """What became of a report."""
+
+    STORED = "stored"  # it is new, and now on disk
+    SAME = "same"  # it was there already, word for word
+    CONFLICT = "conflict"  # another report has its id
+
+
+class Row(NamedTuple):
+    """A report as it is stored: under `key`, in the cell `cell` of design number `design`."""
+
+    key: bytes
+    design: int
+    cell: str
+
+
+class Store(Protocol):
+    """A durable store of reports. `add` is called from one thread; the others may be called from any."""
+
+    salt: bytes
+
+    def register(self, design_id: str, body: bytes) -> int:
+        """Keep a design for good, and return its number in this store."""
+        ...
+
+    def designs(self) -> dict[str, tuple[int, bytes]]:
+        """Every design ever served: its id, its number, its bytes."""
+        ...
+
+    def add(self, rows: Sequence[Row]) -> list[Outcome]:
+        """Store rows, all in one transaction. When this returns, they are on disk and counted once.
+
+        Raises:
+            StoreFullError: there is no space; nothing of this call was stored.
+            StoreError: anything else went wrong; nothing of this call was stored.
+        """
+        ...
+
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
+        """The reports under these keys, as far as there are any."""
+        ...
+
+    def counts(self, design: int) -> dict[str, int]:
+        """How many reports each cell has."""
+        ...
+
+    def recount(self, design: int) -> dict[str, int]:
+        """The same by GROUP BY over the reports: for tests and audits."""
+        ...
+
+    def scan(self, design: int) -> Iterator[str]:
+        """The cells of all reports, one each, in the store's own order."""
+        ...
+
+    def add_token(self, digest: bytes, purpose: str) -> None:
+        """Keep the hash of a secret that opens something."""
+        ...
+
+    def has_token(self, digest: bytes, purpose: str) -> bool:
+        """Tell whether this is the hash of such a secret."""
+        ...
+
+    def has_tokens(self, purpose: str) -> bool:
+        """Tell whether any such secret was ever made."""
+        ...
+
+    def add_tokens(self, digests: Sequence[bytes], purpose: str) -> None:
+        """Keep many hashes at once; those that are there already stay."""
+        ...
+
+    def held(self, digests: Sequence[bytes], purpose: str) -> set[bytes]:
+        """Which of these hashes are there."""
+        ...
+
+    def keep(self, name: str, value: bytes) -> bytes:
+        """Keep a value under a name, unless there is one: the first stays for good. Returns the one that stays."""
+        ...
+
+    def kept(self, name: str) -> bytes | None:
+        """The value under a name."""
+        ...
+
+    def compact(self) -> None:
+        """Write everything anew in the order of its keys, so that not even the pages' layout tells what came first."""
+        ...
+
+    def close(self) -> None:
+        """Close the store, with nothing left in a journal."""
+        ...
+
+
+def key_of(salt: bytes, report_id: str) -> bytes:
+    """The key a report is stored under: 16 bytes of a keyed hash of its id."""
+    return hashlib.blake2b(bytes.fromhex(report_id), digest_size=16, key=salt).digest()
+
+
+def outcomes(rows: Sequence[Row], fresh: dict[bytes, Row], taken: dict[bytes, Row]) -> list[Outcome]:
+    """What became of rows, given the first of each key among them and those whose key had been taken before."""
+    found = []
+    seen: set[bytes] = set()
+    for row in rows:
+        there = taken.get(row.key, fresh[row.key])
+        if row != there:
+            found.append(Outcome.CONFLICT)
+        else:
+            found.append(Outcome.SAME if row.key in taken or row.key in seen else Outcome.STORED)
+        seen.add(row.key)
+    return found

@@ -1,0 +1,353 @@
+"""PostgreSQL: a store for several workers, each with a connection of its own that writes.
+
+A heap table lies on disk in the order in which its rows came, and every row carries the number of the transaction that
+wrote it. So reports arrive in one table and are **sealed** into another: every thousand or so are moved together, in
+the order of their keys, by one transaction. What is left of their arrival is that they came with a thousand others.
+`compact` removes that too.
+
+::
+
+    arrived (a report a row)  --seal, under a lock-->  reports (the same, in the order of keys), counts
+
+Counts of sealed reports are kept in the sealing transaction; the few that are not sealed are grouped when asked for.
+One statement reads both, so that no reader ever sees a report twice or not at all.
+
+A key must be unique over both tables. Writers hold an advisory lock that they share; sealing takes it alone.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from deniable.collection.storage.base import Outcome, Row, outcomes
+from deniable.errors import InputError, StoreError, StoreFullError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# Each script takes the store from the version of its position to the next. Never edit one that was released.
+MIGRATIONS = (
+    """
+    CREATE TABLE designs (number integer PRIMARY KEY, id text NOT NULL UNIQUE, body bytea NOT NULL);
+    CREATE TABLE arrived (key bytea PRIMARY KEY, design integer NOT NULL, cell text NOT NULL);
+    CREATE TABLE reports (
+        key bytea PRIMARY KEY,
+        design integer NOT NULL REFERENCES designs,
+        cell text NOT NULL
+    );
+    CREATE TABLE counts (
+        design integer NOT NULL REFERENCES designs,
+        cell text NOT NULL,
+        reports bigint NOT NULL,
+        PRIMARY KEY (design, cell)
+    );
+    CREATE TABLE tokens (digest bytea, purpose text, PRIMARY KEY (purpose, digest));
+    CREATE TABLE kept (name text PRIMARY KEY, value bytea NOT NULL);
+    """,
+)
+SEGMENT = 1000  # reports that are sealed together, at least
+_LOCK = 0x64656E69  # "deni": the advisory lock's number
+_CONNECT_TIMEOUT = 10  # seconds
+_LOCK_TIMEOUT = "5s"  # a backup may hold a table; sealing then waits for another time
+_ALONE = f"SELECT pg_advisory_xact_lock({_LOCK})"
+_TOGETHER = f"SELECT pg_advisory_xact_lock_shared({_LOCK})"
+
+_INSERT = """
+    INSERT INTO arrived
+    SELECT key, design, cell FROM unnest(%b::bytea[], %b::integer[], %b::text[]) AS came (key, design, cell)
+    WHERE NOT EXISTS (SELECT FROM reports WHERE reports.key = came.key)
+    ORDER BY key
+    ON CONFLICT DO NOTHING
+    RETURNING key
+"""
+_FIND = """
+    SELECT key, design, cell FROM arrived WHERE key = ANY(%b) UNION ALL
+    SELECT key, design, cell FROM reports WHERE key = ANY(%b)
+"""
+_SEAL = """
+    WITH gone AS (DELETE FROM arrived RETURNING key, design, cell),
+         sealed AS (INSERT INTO reports SELECT key, design, cell FROM gone ORDER BY key)
+    INSERT INTO counts SELECT design, cell, count(*) FROM gone GROUP BY design, cell ORDER BY md5(cell)
+    ON CONFLICT (design, cell) DO UPDATE SET reports = counts.reports + excluded.reports
+"""
+_COUNTS = """
+    SELECT cell, sum(reports)::bigint FROM (
+        SELECT cell, reports FROM counts WHERE design = %s UNION ALL
+        SELECT cell, count(*) FROM arrived WHERE design = %s GROUP BY cell
+    ) AS each GROUP BY cell
+"""
+_RECOUNT = """
+    SELECT cell, count(*) FROM (
+        SELECT cell FROM reports WHERE design = %s UNION ALL SELECT cell FROM arrived WHERE design = %s
+    ) AS each GROUP BY cell
+"""
+_SCAN = """
+    SELECT key, cell FROM (
+        (SELECT key, cell FROM reports WHERE design = %s AND key > %b ORDER BY key LIMIT 10000) UNION ALL
+        (SELECT key, cell FROM arrived WHERE design = %s AND key > %b ORDER BY key LIMIT 10000)
+    ) AS each ORDER BY key LIMIT 10000
+"""
+# What would break a promise: an acknowledgement that is not on disk, or a clock time for every row.
+_SETTINGS = "SELECT current_setting('fsync'), current_setting('track_commit_timestamp')"
+
+
+class PostgresStore:
+    """Reports in the schema `deniable` of a PostgreSQL database.
+
+    Args:
+        url: as libpq reads it: postgresql://user@host/database. A password is better kept in ~/.pgpass.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._writer, self._reader = _Connection(url), _Connection(url)
+        try:
+            with self._writer.use() as db:
+                _refuse_settings(db)
+                _migrate(db)
+                (self.salt,) = db.execute("SELECT salt FROM store").fetchone() or (b"",)
+        except StoreError as error:
+            self.close()
+            raise InputError(f"the database {place(url)} cannot be used: {error.message}") from error
+        except BaseException:
+            self.close()
+            raise
+        self._unsealed = SEGMENT  # what others left behind is not known: look after the first reports
+
+    # -- designs ------------------------------------------------------------------------------------------------------
+
+    def register(self, design_id: str, body: bytes) -> int:
+        """Keep a design for good, and return its number in this store."""
+        with self._writer.use() as db, db.transaction():
+            db.execute(_ALONE)
+            db.execute(
+                "INSERT INTO designs SELECT coalesce(max(number), 0) + 1, %s, %b FROM designs ON CONFLICT DO NOTHING",
+                (design_id, body),
+            )
+            found = db.execute("SELECT number FROM designs WHERE id = %s", (design_id,)).fetchone()
+        assert found is not None
+        return int(found[0])
+
+    def designs(self) -> dict[str, tuple[int, bytes]]:
+        """Every design ever served: its id, its number, its bytes."""
+        rows = self._read("SELECT id, number, body FROM designs ORDER BY number")
+        return {name: (number, body) for name, number, body in rows}
+
+    # -- reports ------------------------------------------------------------------------------------------------------
+
+    def add(self, rows: Sequence[Row]) -> list[Outcome]:
+        """Store rows, all in one transaction."""
+        fresh: dict[bytes, Row] = {}
+        for row in rows:
+            fresh.setdefault(row.key, row)
+        # In the order of their keys: two workers with the same keys then wait for each other in the same order.
+        keys = sorted(fresh)
+        columns = (keys, [fresh[key].design for key in keys], [fresh[key].cell for key in keys])
+        taken: dict[bytes, Row] = {}
+        with self._writer.use() as db:
+            # Sent together: one round trip.
+            with db.pipeline(), db.transaction():
+                db.execute(_TOGETHER)
+                stored = db.execute(_INSERT, columns, binary=True)
+            new = {key for (key,) in stored.fetchall()}
+            if len(new) < len(keys):
+                there = [key for key in keys if key not in new]
+                found = db.execute(_FIND, (there, there), binary=True).fetchall()
+                taken = {key: Row(key, design, cell) for key, design, cell in found}
+        self._unsealed += len(new)
+        if self._unsealed >= SEGMENT:
+            with suppress(StoreError):  # these reports are stored; they will be sealed with the next ones
+                self._seal()
+        return outcomes(rows, fresh, taken)
+
+    def _seal(self, least: int = SEGMENT) -> None:
+        """Move what has arrived to the sealed reports, if there are enough to hide among each other."""
+        self._unsealed = 0
+        with self._writer.use() as db:
+            with db.transaction():
+                db.execute(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
+                db.execute(_ALONE)
+                (arrived,) = db.execute("SELECT count(*) FROM arrived").fetchone() or (0,)
+                if arrived < least:
+                    self._unsealed = arrived
+                    return
+                db.execute(_SEAL)
+            db.execute("VACUUM arrived")  # the rows that were moved, still in their order
+
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
+        """The reports under these keys."""
+        rows = self._read(_FIND, list(keys), list(keys))
+        return {key: Row(key, design, cell) for key, design, cell in rows}
+
+    def counts(self, design: int) -> dict[str, int]:
+        """How many reports each cell has."""
+        return dict(self._read(_COUNTS, design, design))
+
+    def recount(self, design: int) -> dict[str, int]:
+        """The same by GROUP BY over the reports."""
+        return dict(self._read(_RECOUNT, design, design))
+
+    def scan(self, design: int) -> Iterator[str]:
+        """The cells of all reports, in the order of their keys."""
+        last = b""
+        while page := self._read(_SCAN, design, last, design, last):
+            for last, cell in page:  # noqa: B007 - the next page begins after it
+                yield cell
+
+    def _read(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+        try:
+            return self._reader.run(query, parameters)
+        except StoreError:  # the connection may have been lost long ago
+            return self._reader.run(query, parameters)
+
+    # -- secrets ------------------------------------------------------------------------------------------------------
+
+    def add_token(self, digest: bytes, purpose: str) -> None:
+        """Keep the hash of a secret that opens something."""
+        self.add_tokens([digest], purpose)
+
+    def add_tokens(self, digests: Sequence[bytes], purpose: str) -> None:
+        """Keep many hashes at once."""
+        self._read(
+            "INSERT INTO tokens SELECT digest, %s FROM unnest(%b::bytea[]) AS d (digest) ON CONFLICT DO NOTHING",
+            purpose,
+            sorted(digests),
+        )
+
+    def has_token(self, digest: bytes, purpose: str) -> bool:
+        """Tell whether this is the hash of such a secret."""
+        return bool(self.held([digest], purpose))
+
+    def held(self, digests: Sequence[bytes], purpose: str) -> set[bytes]:
+        """Which of these hashes are there."""
+        rows = self._read("SELECT digest FROM tokens WHERE purpose = %s AND digest = ANY(%b)", purpose, list(digests))
+        return {digest for (digest,) in rows}
+
+    def has_tokens(self, purpose: str) -> bool:
+        """Tell whether any such secret was ever made."""
+        return bool(self._read("SELECT 1 FROM tokens WHERE purpose = %s LIMIT 1", purpose))
+
+    def keep(self, name: str, value: bytes) -> bytes:
+        """Keep a value under a name, unless there is one."""
+        self._read("INSERT INTO kept VALUES (%s, %b) ON CONFLICT DO NOTHING", name, value)
+        first = self.kept(name)
+        assert first is not None
+        return first
+
+    def kept(self, name: str) -> bytes | None:
+        """The value under a name."""
+        found = self._read("SELECT value FROM kept WHERE name = %s", name)
+        return bytes(found[0][0]) if found else None
+
+    # -- housekeeping -------------------------------------------------------------------------------------------------
+
+    def compact(self) -> None:
+        """Seal everything, and write it anew in the order of keys, as if all had come in one transaction.
+
+        Not by a new table in the place of the old one: a backup that began before would find neither.
+        """
+        self._seal(least=0)
+        with self._writer.use() as db:
+            with db.transaction():
+                db.execute(_ALONE)
+                db.execute("UPDATE reports SET design = design")
+                db.execute("UPDATE counts SET reports = reports")
+            db.execute("CLUSTER reports USING reports_pkey")
+            db.execute("CLUSTER counts USING counts_pkey")
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._reader.close()
+        self._writer.close()
+
+
+class _Connection:
+    """A connection that is made anew after it was lost. One thread at a time: the lock sees to that."""
+
+    def __init__(self, url: str) -> None:
+        self._url, self._lock = url, threading.Lock()
+        self._db: psycopg.Connection[tuple[Any, ...]] | None = None
+
+    @contextmanager
+    def use(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        with self._lock:
+            try:
+                if self._db is None:
+                    self._db = self._connect()
+                yield self._db
+            except psycopg.errors.DiskFull as error:
+                self._drop()
+                raise StoreFullError("there is no space left to store reports in") from error
+            except psycopg.Error as error:
+                self._drop()
+                raise StoreError(f"the store failed: {error}") from error
+
+    def run(self, query: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+        with self.use() as db:
+            found = db.execute(query, parameters)
+            return found.fetchall() if found.description else []
+
+    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        db = psycopg.connect(self._url, autocommit=True, connect_timeout=_CONNECT_TIMEOUT, application_name="deniable")
+        db.execute("SET search_path = deniable")
+        db.execute("SET synchronous_commit = on")
+        return db
+
+    def _drop(self) -> None:
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    def close(self) -> None:
+        with self._lock:
+            self._drop()
+
+
+def place(url: str) -> str:
+    """Where a database is, without the password.
+
+    >>> place("postgresql://me:secret@db.example.org/survey")
+    'survey at db.example.org'
+    """
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.Error as error:
+        raise InputError(f"this is not the address of a PostgreSQL database: {error}") from error
+    return f"{parts.get('dbname', 'postgres')} at {parts.get('host', 'this machine')}"
+
+
+def _refuse_settings(db: psycopg.Connection[Any]) -> None:
+    synced, timed = db.execute(_SETTINGS).fetchone() or ("", "")
+    if synced != "on":
+        raise InputError("the database has fsync switched off: what it acknowledges may be lost", setting="fsync")
+    if timed != "off":
+        raise InputError(
+            "the database keeps the time of every transaction, and so of every report: set track_commit_timestamp = "
+            "off and restart it",
+            setting="track_commit_timestamp",
+        )
+
+
+def _migrate(db: psycopg.Connection[Any]) -> None:
+    with db.transaction():
+        db.execute(_ALONE)  # several workers may start at once
+        db.execute("CREATE SCHEMA IF NOT EXISTS deniable")
+        db.execute("CREATE TABLE IF NOT EXISTS store (version integer NOT NULL, salt bytea NOT NULL)")
+        found = db.execute("SELECT version FROM store").fetchone()
+        version = 0 if found is None else int(found[0])
+        if version > len(MIGRATIONS):
+            raise InputError(
+                f"this store was written by a newer version of deniable (store version {version}; this one knows "
+                f"{len(MIGRATIONS)}). Upgrade deniable"
+            )
+        for script in MIGRATIONS[version:]:
+            db.execute(script)
+        if found is None:
+            db.execute("INSERT INTO store VALUES (%s, %b)", (len(MIGRATIONS), secrets.token_bytes(32)))
+        else:
+            db.execute("UPDATE store SET version = %s", (len(MIGRATIONS),))

@@ -1,0 +1,85 @@
+"""HTTP from the standard library: one kept-alive connection, bounded answers, no redirects, no cookies, no user agent.
+
+Whatever a device sends along tells something about it. `http.client` sends the host, the length and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from deniable.errors import CollectorError, InputError, UnreachableError
+
+TIMEOUT = 10.0  # seconds
+
+
+@dataclass(frozen=True)
+class Response:
+    """What came back."""
+
+    status: int
+    body: bytes
+    retry_after: float | None = None
+
+
+class Transport(Protocol):
+    """What a client sends its requests through; tests put other things in its place."""
+
+    def request(self, method: str, path: str, body: bytes | None = None, *, most: int) -> Response:
+        """Send one request and read an answer of at most so many bytes."""
+        ...
+
+
+class Http:
+    """A connection to one collector. For one thread at a time."""
+
+    def __init__(self, url: str, timeout: float = TIMEOUT) -> None:
+        """Take the collector's address, such as https://survey.example.org."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InputError(f"a collector's address begins with https:// or http://, not {url!r}", url=url)
+        self._url, self._prefix = url, parts.path.rstrip("/")
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        self._connection = kind(parts.hostname, parts.port, timeout=timeout)
+
+    def request(self, method: str, path: str, body: bytes | None = None, *, most: int) -> Response:
+        """Send a request; once more on a fresh connection where the kept one had been closed meanwhile."""
+        kept = self._connection.sock is not None
+        try:
+            return self._once(method, path, body, most)
+        except (OSError, HTTPException) as error:
+            self._connection.close()
+            if not kept:
+                raise self._unreachable(error) from error
+        try:
+            return self._once(method, path, body, most)
+        except (OSError, HTTPException) as error:
+            self._connection.close()
+            raise self._unreachable(error) from error
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def __del__(self) -> None:
+        # A client is often used in one expression and forgotten.
+        if hasattr(self, "_connection"):
+            self._connection.close()
+
+    def _once(self, method: str, path: str, body: bytes | None, most: int) -> Response:
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        self._connection.request(method, self._prefix + path, body=body, headers=headers)
+        answer = self._connection.getresponse()
+        read = answer.read(most + 1)
+        if len(read) > most:
+            self._connection.close()
+            raise CollectorError(
+                f"{self._url} answered with more than {most} bytes. Is this a collector's address?", url=self._url
+            )
+        wait = answer.headers.get("Retry-After", "")
+        return Response(answer.status, read, float(wait) if wait.isdigit() else None)
+
+    def _unreachable(self, error: Exception) -> UnreachableError:
+        return UnreachableError(f"no answer from {self._url}: {str(error) or type(error).__name__}", url=self._url)

@@ -1,0 +1,306 @@
+"""What a device checks before it answers: nothing a server says is believed that can be computed.
+
+Checks run in this order, and the first that fails gives the reason. Every client gives the same reason for the same
+bytes (`tests/vectors/designs.json`).
+
+=====================  ============================================================================================
+`too-large`            more bytes than a device reads
+`wrong-hash`           the bytes are not those that the name promises
+`malformed`            not JSON, or a field is missing or of the wrong type
+`unknown-version`      a version this client does not know
+`unknown-field`        a field that this version does not have: what it means cannot be judged
+`unknown-channel`      a kind of channel this client does not run
+`not-canonical`        the bytes are not the canonical ones, so another reader might read them differently
+`repeated-name`        two attributes (sensitive or public) share a name, or two categories are the same
+`too-few-categories`   an attribute with fewer than two categories
+`unknown-attribute`    a question or the static list names an attribute that does not exist
+`wrong-bits`           draws of another width than 16 or 32 bits
+`zero-weight`          a report that some truth can never produce: it would rule that truth out
+`wrong-sum`            weights that do not add up to the number of draws
+`tells-nothing`        every truth is reported alike, so that answering would be in vain
+`wrong-cells`          a channel whose truths are not the question's possible answers
+`unknown-question`     a ballot names a question that does not exist
+`empty-ballot`         a ballot without a question
+`attribute-twice`      a ballot that asks an attribute twice: two disguises say more than one
+`epsilon-exceeded`     the dearest ballot's true ratio is above e^epsilon, compared exactly
+=====================  ============================================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, NoReturn
+
+import msgspec
+
+from deniable.channels.codec import channel_from_dict
+from deniable.channels.paired import Coins
+from deniable.collection import messages
+from deniable.collection.messages import (
+    AdaptiveWeights,
+    DenseWeights,
+    KRRWeights,
+    MixtureWeights,
+    PairedWeights,
+    Weights,
+)
+from deniable.designs.fakes import BITS, Limits
+from deniable.domain import Domain, Variable
+from deniable.errors import DesignError, MessageError, RefusedDesignError
+from deniable.privacy.epsilon import compose, epsilon_of, exp_below
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from deniable.channels.base import Channel
+
+WIDTHS = (16, 32)
+
+
+@dataclass(frozen=True)
+class VerifiedQuestion:
+    """A question whose channel has been rebuilt from the integers and found sound."""
+
+    domain: Domain
+    channel: Channel
+    ratio: Fraction
+    coins: Coins | None = None  # where two respondents share a coin; `channel` is then what one report is by itself
+    limits: Limits | None = None  # where the channel is published block by block; `channel` is then the first one
+
+    @property
+    def name(self) -> str:
+        """The attributes, joined."""
+        return "*".join(self.domain)
+
+    @cached_property
+    def key(self) -> str:
+        """Names the question and its channel, whatever survey they come in: what a device remembers answers by."""
+        asked = [[v.name, list(v.categories)] for v in self.domain.values()]
+        return messages.design_id(messages.encode([asked, self.channel.to_dict()]))
+
+
+@dataclass(frozen=True)
+class VerifiedDesign:
+    """A design that keeps its promise."""
+
+    id: str
+    message: messages.Design
+    domain: Domain
+    public: tuple[Variable, ...]
+    questions: tuple[VerifiedQuestion, ...]
+    ballots: tuple[tuple[int, ...], ...]
+    ratio: Fraction
+
+    @property
+    def epsilon(self) -> float:
+        """The true total of the dearest ballot, rounded up."""
+        return epsilon_of(self.ratio)
+
+    def asked(self, ballot: int) -> tuple[VerifiedQuestion, ...]:
+        """The questions of a ballot."""
+        return tuple(self.questions[index] for index in self.ballots[ballot])
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Tell whether channels are published block by block."""
+        return self.questions[0].limits is not None
+
+    @property
+    def is_paired(self) -> bool:
+        """Tell whether respondents share coins two by two."""
+        return any(question.coins is not None for question in self.questions)
+
+    def is_static(self, question: VerifiedQuestion) -> bool:
+        """Tell whether none of a question's attributes changes, and its channel stays the same."""
+        return (
+            question.limits is None
+            and question.coins is None
+            and all(name in self.message.static for name in question.domain)
+        )
+
+
+def verify(body: bytes, expected: str) -> VerifiedDesign:
+    """Check a design as it came from a server, against the hash it was asked for by."""
+    if len(body) > messages.MOST_DESIGN_BYTES:
+        refuse("too-large", f"the design has {len(body)} bytes, more than {messages.MOST_DESIGN_BYTES}")
+    found = messages.design_id(body)
+    if found != expected:
+        refuse("wrong-hash", f"the design's bytes have the hash {found}, not the promised {expected}")
+    try:
+        message = messages.decode(body, messages.Design, most=messages.MOST_DESIGN_BYTES)
+    except MessageError as error:
+        code = str(error.details["code"])
+        refuse("not-canonical" if code == "repeated-key" else code, error.message)
+    if messages.encode(message) != body:
+        refuse("not-canonical", "the design is not written in its canonical form")
+    return _judge(found, message)
+
+
+def refuse(code: str, sentence: str) -> NoReturn:
+    """Refuse a design, with the reason as a code and as a sentence."""
+    raise RefusedDesignError(f"this design is refused ({code}): {sentence}", code=code)
+
+
+def _judge(identity: str, message: messages.Design) -> VerifiedDesign:
+    plan = message.plan
+    _check_attributes([*plan.domain, *message.public])
+    domain = Domain([Variable(a.name, tuple(a.categories)) for a in plan.domain])
+    for name in message.static:
+        if name not in domain:
+            refuse("unknown-attribute", f"the static attribute {name!r} is not asked for")
+    questions = tuple(_question(question, domain) for question in plan.questions)
+    if len({question.limits is None for question in questions}) > 1:
+        refuse("unknown-channel", "either all channels are published block by block, or none")
+    for number, ballot in enumerate(plan.ballots):
+        _check_ballot(number, ballot, questions)
+    dearest = max(_composed(questions[index].ratio for index in ballot) for ballot in plan.ballots)
+    promised = _bound(message.epsilon)
+    if dearest > promised:
+        refuse(
+            "epsilon-exceeded",
+            f"the design promises epsilon {message.epsilon}, but its integers give {epsilon_of(dearest):.6g}",
+        )
+    public = tuple(Variable(a.name, tuple(a.categories)) for a in message.public)
+    return VerifiedDesign(identity, message, domain, public, questions, tuple(map(tuple, plan.ballots)), dearest)
+
+
+def _check_attributes(attributes: Sequence[messages.Attribute]) -> None:
+    names = [attribute.name for attribute in attributes]
+    if len(set(names)) != len(names):
+        refuse("repeated-name", f"attributes must have different names: {names}")
+    for attribute in attributes:
+        if len(attribute.categories) < 2:
+            refuse("too-few-categories", f"attribute {attribute.name!r} has fewer than two categories")
+        if len({type(category) for category in attribute.categories}) != 1:
+            refuse("malformed", f"the categories of {attribute.name!r} are of different types")
+        if len(set(attribute.categories)) != len(attribute.categories):
+            refuse("repeated-name", f"attribute {attribute.name!r} has a category twice")
+
+
+def _question(question: messages.Asked, domain: Domain) -> VerifiedQuestion:
+    name = "*".join(question.attributes)
+    for attribute in question.attributes:
+        if attribute not in domain:
+            refuse("unknown-attribute", f"a question asks for {attribute!r}, which the design does not declare")
+    if len(set(question.attributes)) != len(question.attributes):
+        refuse("attribute-twice", f"question {name!r} asks an attribute twice")
+    part = domain.project(question.attributes)
+    inputs = _check_weights(question.channel, name)
+    if inputs != prod(part.shape):
+        refuse("wrong-cells", f"question {name!r} has {part.cells} possible answers, its channel {inputs} truths")
+    if isinstance(question.channel, AdaptiveWeights):
+        return _adaptive(question.channel, part)
+    if isinstance(question.channel, PairedWeights):
+        return _paired(question.channel, part)
+    fields = msgspec.to_builtins(question.channel)
+    try:
+        channel = channel_from_dict(fields)
+    except DesignError as error:
+        # Sound integers that still make no channel: one that cannot be inverted.
+        refuse("tells-nothing", f"question {name!r}: {error.message}")
+    ratio = channel.ratio
+    assert isinstance(ratio, Fraction)  # infinite only with a zero weight
+    return VerifiedQuestion(part, channel, ratio)
+
+
+def _adaptive(weights: AdaptiveWeights, domain: Domain) -> VerifiedQuestion:
+    limits = Limits(weights.cells, weights.most_kept, weights.least_fake)
+    return VerifiedQuestion(domain, limits.start, 1 + Fraction(limits.keep, limits.floor), limits=limits)
+
+
+def _paired(weights: PairedWeights, domain: Domain) -> VerifiedQuestion:
+    coins = Coins(weights.truthful, weights.shift, weights.bits)
+    # Against whoever knows the coin: the partner, or a server that matched the two and is not honest.
+    ratio = Fraction(weights.truthful + weights.shift, (1 << weights.bits) - weights.truthful - weights.shift)
+    return VerifiedQuestion(domain, coins.channel, ratio, coins=coins)
+
+
+def _check_weights(weights: Weights, name: str) -> int:
+    """Check a channel's integers and return how many truths it has."""
+    if weights.bits not in WIDTHS:
+        refuse("wrong-bits", f"question {name!r} draws {weights.bits} bits, not 16 or 32")
+    whole = 1 << weights.bits
+    match weights:
+        case KRRWeights(k=k, other=other):
+            _check_krr(k, other, whole, name)
+            return k
+        case MixtureWeights(keep=keep, fakes=fakes):
+            _check_column([keep, *fakes], whole, name)
+            return len(fakes)
+        case AdaptiveWeights(cells=cells):
+            _check_limits(weights, name)
+            return cells
+        case PairedWeights():
+            _check_coins(weights, name)
+            return 2
+        case DenseWeights(columns=columns):
+            for column in columns:
+                if len(column) != len(columns[0]):
+                    refuse("wrong-sum", f"question {name!r}: the columns of weights have different lengths")
+                _check_column(column, whole, name)
+            return len(columns)
+
+
+def _check_krr(k: int, other: int, whole: int, name: str) -> None:
+    if k < 2:
+        refuse("wrong-cells", f"question {name!r} has a channel with {k} truths")
+    keep = whole - (k - 1) * other
+    if other < 1 or keep == 0:
+        refuse("zero-weight", f"question {name!r}: some report has no draw for some truth")
+    if keep < 0:
+        refuse("wrong-sum", f"question {name!r}: {k - 1} times {other} draws are more than {whole}")
+    if keep == other:
+        refuse("tells-nothing", f"question {name!r}: every answer is reported alike")
+
+
+def _check_coins(weights: PairedWeights, name: str) -> None:
+    lies = (1 << weights.bits) - weights.truthful
+    if weights.shift < 0 or lies - weights.shift < 0:
+        refuse("wrong-sum", f"question {name!r}: the shared coin moves more draws than there are")
+    if lies - weights.shift == 0:
+        refuse("zero-weight", f"question {name!r}: whoever knows the coin would know some answers for certain")
+    if weights.truthful <= lies:
+        refuse("tells-nothing", f"question {name!r}: at least half of the answers would be lies")
+
+
+def _check_limits(weights: AdaptiveWeights, name: str) -> None:
+    if weights.bits != BITS:
+        refuse("wrong-bits", f"question {name!r}: blocks draw {BITS} bits, not {weights.bits}")
+    if min(weights.most_kept, weights.least_fake) < 1:
+        refuse("zero-weight", f"question {name!r}: some report has no draw for some truth")
+    if weights.most_kept + weights.cells * weights.least_fake > 1 << BITS:
+        refuse("wrong-sum", f"question {name!r}: its limits ask for more than 2^{BITS} draws")
+
+
+def _check_column(column: Sequence[int], whole: int, name: str) -> None:
+    if not column or min(column) < 1:
+        refuse("zero-weight", f"question {name!r}: some report has no draw for some truth")
+    if sum(column) != whole:
+        refuse("wrong-sum", f"question {name!r}: weights sum to {sum(column)}, not to {whole}")
+
+
+def _check_ballot(number: int, ballot: Sequence[int], questions: Sequence[VerifiedQuestion]) -> None:
+    if not ballot:
+        refuse("empty-ballot", f"ballot {number} asks nothing")
+    for index in ballot:
+        if not 0 <= index < len(questions):
+            refuse("unknown-question", f"ballot {number} names question {index}, which does not exist")
+    asked = [name for index in ballot for name in questions[index].domain]
+    if len(set(asked)) != len(asked):
+        refuse("attribute-twice", f"ballot {number} asks an attribute twice: {asked}")
+
+
+def _composed(ratios: Iterable[Fraction]) -> Fraction:
+    product = compose(ratios)
+    assert isinstance(product, Fraction)
+    return product
+
+
+def _bound(epsilon: str) -> Fraction:
+    try:
+        return exp_below(float(epsilon))
+    except DesignError as error:
+        refuse("malformed", error.message)

@@ -1,0 +1,83 @@
+"""The shape of survey.toml: which keys there are and what type each holds. What they mean is checked in `check`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta, Struct, field
+
+Text: TypeAlias = str | dict[str, str]
+"""A text that respondents read: one string, or one for each language."""
+
+Name: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
+Kind: TypeAlias = Literal["choice", "yes-no", "scale", "number"]
+Admission: TypeAlias = Literal["open", "invited", "blind"]
+
+
+class _Entry(Struct, forbid_unknown_fields=True, frozen=True):
+    pass
+
+
+class ChoiceEntry(_Entry, frozen=True):
+    """A choice whose text differs from the value that is counted."""
+
+    value: str
+    text: Text
+
+
+class QuestionEntry(_Entry, frozen=True):
+    """One sensitive question."""
+
+    name: Name
+    text: Text
+    kind: Kind = "choice"
+    choices: list[str | ChoiceEntry] | None = None
+    first: int | None = None
+    last: int | None = None
+    bins: list[int | float] | None = None
+    static: bool = False
+    prefer_not_to_say: bool = False
+    show_if: dict[str, str | list[str]] = {}
+
+
+class PublicEntry(_Entry, frozen=True):
+    """One attribute that travels in clear, outside epsilon."""
+
+    name: Name
+    text: Text
+    choices: list[str | ChoiceEntry]
+
+
+class DesignEntry(_Entry, frozen=True):
+    """Who is asked what; see `designs` for what each kind takes."""
+
+    kind: str = "tables"
+    k: int | None = None
+    answer: Literal["one", "all"] | None = None
+    clusters: list[list[str]] | None = None
+    phi: float | None = None
+    block_size: int | None = None
+    p: float | None = None
+    rho: float | None = None
+    accept: Literal["a partner who knows the coin"] | None = None
+
+
+class SurveyEntry(_Entry, frozen=True):
+    """The whole file."""
+
+    format: Literal[1]
+    name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
+    title: Text
+    epsilon: int | float
+    questions: Annotated[list[QuestionEntry], Meta(min_length=1, max_length=200)]
+    languages: Annotated[list[Annotated[str, Meta(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]+)*$")]], Meta(min_length=1)] = (
+        field(default_factory=lambda: ["en"])
+    )
+    design: DesignEntry = DesignEntry()
+    tables: list[list[str]] = []
+    public: list[PublicEntry] = []
+    admission: Admission = "open"
+    opens: datetime | None = None
+    closes: datetime | None = None
+    texts: dict[str, Text] = {}

@@ -1,0 +1,158 @@
+"""Survey: a checked survey file. Every error names the key it is about."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from deniable.domain import Domain
+from deniable.errors import DesignError, InputError, SurveyError
+from deniable.privacy.epsilon import exp_below
+from deniable.surveys.designs import build
+from deniable.surveys.items import Item, public_item, question_item
+from deniable.surveys.schema import Admission, SurveyEntry
+from deniable.surveys.texts import Translator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from deniable.designs.base import Design
+
+_AT = re.compile(r"^(?P<what>.*?)(?: - at `(?:key in )?\$(?P<path>.*?)`)?$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a survey file says, checked."""
+
+    name: str
+    title: dict[str, str]
+    languages: tuple[str, ...]
+    epsilon: float
+    questions: tuple[Item, ...]
+    public: tuple[Item, ...]
+    design: Design
+    tables: tuple[tuple[str, ...], ...]
+    admission: Admission
+    opens: datetime | None
+    closes: datetime | None
+    texts: Mapping[str, dict[str, str]]
+
+    @cached_property
+    def domain(self) -> Domain:
+        """The sensitive attributes."""
+        return Domain([item.variable for item in self.questions])
+
+    @property
+    def static(self) -> tuple[str, ...]:
+        """The attributes declared not to change."""
+        return tuple(item.name for item in self.questions if item.static)
+
+    def is_open(self, now: datetime) -> bool:
+        """Tell whether reports are taken at this moment."""
+        return (self.opens is None or self.opens <= now) and (self.closes is None or now < self.closes)
+
+
+def read_survey(path: str | Path) -> Survey:
+    """Read and check a survey file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the survey file {path} cannot be read: {error}", path=str(path)) from error
+    return parse_survey(text)
+
+
+def parse_survey(text: str) -> Survey:
+    """Check the text of a survey file.
+
+    >>> survey = parse_survey('''
+    ... format = 1
+    ... name = "smoking"
+    ... title = "Smoking"
+    ... epsilon = 1.0
+    ... [[questions]]
+    ... name = "smokes"
+    ... text = "Do you smoke?"
+    ... kind = "yes-no"
+    ... ''')
+    >>> survey.domain
+    Domain(smokes: 'no', 'yes')
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SurveyError(f"this is not TOML: {error}", path="") from error
+    return check(_typed(data))
+
+
+def check(entry: SurveyEntry) -> Survey:
+    """Check what the types cannot: translations, choices, rules, epsilon, design, tables, times."""
+    say = Translator(_languages(entry), entry.texts)
+    title = say(entry.title, "title")
+    public = {item.name: item for item in (public_item(e, f"public[{i}]", say) for i, e in enumerate(entry.public))}
+    questions = tuple(question_item(e, f"questions[{i}]", say, public) for i, e in enumerate(entry.questions))
+    _names_differ(entry)
+    try:
+        exp_below(entry.epsilon)
+    except DesignError as error:
+        raise SurveyError(f"epsilon: {error.message}", path="epsilon") from error
+    domain = Domain([item.variable for item in questions])
+    for key in ("opens", "closes"):
+        moment = getattr(entry, key)
+        if moment is not None and moment.tzinfo is None:
+            raise SurveyError(f"{key}: say in which time zone, as in 2030-01-31T12:00:00Z", path=key)
+    if entry.opens and entry.closes and entry.opens >= entry.closes:
+        raise SurveyError(f"closes: the survey would close ({entry.closes}) before it opens", path="closes")
+    design = build(domain, float(entry.epsilon), entry.design, entry.tables)
+    return Survey(
+        entry.name,
+        title,
+        say.languages,
+        float(entry.epsilon),
+        questions,
+        tuple(public.values()),
+        design,
+        tuple(map(tuple, entry.tables)),
+        entry.admission,
+        entry.opens,
+        entry.closes,
+        say.around(),
+    )
+
+
+def _typed(data: dict[str, Any]) -> SurveyEntry:
+    try:
+        return msgspec.convert(data, SurveyEntry)
+    except msgspec.ValidationError as error:
+        found = _AT.match(str(error))
+        assert found
+        path = (found["path"] or "").lstrip(".").replace("[...]", "")
+        what = found["what"].replace("Object", "the table").replace("`", "'")
+        raise SurveyError(f"{path or 'the file'}: {what}", path=path) from None
+
+
+def _languages(entry: SurveyEntry) -> list[str]:
+    if len(set(entry.languages)) != len(entry.languages):
+        raise SurveyError(f"languages: {entry.languages} names one twice", path="languages")
+    return entry.languages
+
+
+def _names_differ(entry: SurveyEntry) -> None:
+    seen: set[str] = set()
+    named = {"public": [e.name for e in entry.public], "questions": [e.name for e in entry.questions]}
+    for key, names in named.items():
+        for index, name in enumerate(names):
+            if name in seen:
+                raise SurveyError(
+                    f"{key}[{index}].name: {name!r} is taken; what is public cannot be disguised as well, and two "
+                    f"questions need two names",
+                    path=f"{key}[{index}].name",
+                )
+            seen.add(name)

@@ -1,0 +1,1 @@
+"""The collector over HTTP, and the pages that will stand beside it."""

@@ -1,0 +1,135 @@
+"""The collector over HTTP. Each handler asks the collector and shapes the answer.
+
+Nothing of a request but its body reaches the collector: no address, no header, no time. Nothing is logged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
+
+from deniable.collection.tokens import ANALYST, opens
+from deniable.errors import DeniableError
+from deniable.web.admission import Admission
+from deniable.web.blocks import BlockApi
+from deniable.web.ingest import Ingest
+from deniable.web.openapi import document
+from deniable.web.pairs import PairApi
+from deniable.web.responses import FOREVER, FRESH, json_bytes, json_response, problem_response
+from deniable.web.results import results, results_csv
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from starlette.requests import Request
+    from starlette.routing import BaseRoute
+
+    from deniable.collection.collector import Collector
+
+_BY_STATUS = {404: "not-found", 405: "method-not-allowed"}
+
+
+class Api:
+    """The protocol's addresses."""
+
+    def __init__(self, collector: Collector) -> None:
+        """Take the collector that answers."""
+        self.collector = collector
+
+    def routes(self) -> list[Route]:
+        """Address by address."""
+        return [
+            Route("/v1/reports", Ingest(self.collector), methods=["POST"]),
+            Route("/v1/survey", self.show_survey),
+            Route("/v1/designs/{design}", self.show_design),
+            Route("/v1/results", self.show_results),
+            Route("/v1/results.csv", self.show_results_csv),
+            *Admission(self.collector).routes(),
+            *BlockApi(self.collector).routes(),
+            *PairApi(self.collector).routes(),
+            Route("/openapi.json", self.show_document),
+            Route("/health", self.show_health),
+        ]
+
+    async def show_survey(self, _request: Request) -> Response:
+        """The survey as respondents read it."""
+        return json_bytes(self.collector.form)
+
+    async def show_design(self, request: Request) -> Response:
+        """A design, byte for byte what its hash names."""
+        body = self.collector.design(request.path_params["design"])
+        return problem_response("unknown-design") if body is None else json_bytes(body, FOREVER)
+
+    async def show_results(self, request: Request) -> Response:
+        """Estimates as JSON."""
+        found = await self._results(request)
+        return found if isinstance(found, Response) else json_response(found)
+
+    async def show_results_csv(self, request: Request) -> Response:
+        """Estimates as CSV."""
+        found = await self._results(request)
+        if isinstance(found, Response):
+            return found
+        return Response(results_csv(found), media_type="text/csv", headers=FRESH)
+
+    async def _results(self, request: Request) -> dict[str, Any] | Response:
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not opens(self.collector.store, token.strip(), ANALYST):
+            return problem_response("unauthorized")
+        wanted = [text.split(",") for text in request.query_params.getlist("table")]
+        try:
+            return await asyncio.to_thread(results, self.collector, wanted or None)
+        except DeniableError as error:
+            return problem_response("unfit", error.message)
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        return document()
+
+    async def show_document(self, _request: Request) -> Response:
+        """The OpenAPI document."""
+        return json_response(self._document)
+
+    async def show_health(self, _request: Request) -> Response:
+        """Whether reports can be stored."""
+        if not self.collector.writer.alive:
+            return problem_response("unavailable")
+        return json_response({"status": "ok"})
+
+
+def create_app(collector: Collector, pages: Sequence[BaseRoute] = ()) -> Starlette:
+    """The application: the protocol's addresses, and whatever pages are to stand beside them."""
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        collector.writer.start()
+        try:
+            yield
+        finally:
+            # Here and not after the server has returned: told to stop by a signal, it never does.
+            await collector.writer.stop()
+            collector.close()
+
+    return Starlette(
+        routes=[*Api(collector).routes(), *pages],
+        exception_handlers={404: _refused, 405: _refused, Exception: _failed},
+        lifespan=lifespan,
+    )
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    status = getattr(error, "status_code", 404)
+    answer = problem_response(_BY_STATUS[status])
+    for name, value in (getattr(error, "headers", None) or {}).items():
+        answer.headers[name] = value  # which methods are allowed
+    return answer
+
+
+async def _failed(_request: Request, _error: Exception) -> Response:
+    return problem_response("failed")

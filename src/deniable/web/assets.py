@@ -1,0 +1,57 @@
+"""The files that pages are made of: the browser's client as it lies there, its published hash, the style, the icon."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from deniable.web.responses import SAFE
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from starlette.requests import Request
+
+MODULE = "deniable.mjs"
+_TYPES = {".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+# Asked for anew each time, answered "unchanged" by its hash: an update reaches everybody at once.
+_CACHED = {**SAFE, "Cache-Control": "no-cache", "Cross-Origin-Resource-Policy": "same-origin"}
+
+
+@cache
+def asset(name: str) -> bytes:
+    """A file's bytes, as they lie in the package."""
+    return files("deniable.web").joinpath("static", name).read_bytes()
+
+
+def sha256(name: str) -> str:
+    """A file's published hash."""
+    return hashlib.sha256(asset(name)).hexdigest()
+
+
+def integrity(name: str) -> str:
+    """The same for the page's `integrity` attribute: the browser runs no other bytes."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(asset(name)).digest()).decode()
+
+
+def asset_routes(*names: str) -> list[Route]:
+    """The addresses of some files."""
+    return [Route(f"/static/{name}", _server(name)) for name in names]
+
+
+def _server(name: str) -> Callable[[Request], Awaitable[Response]]:
+    kind = _TYPES[name[name.rindex(".") :]]
+    headers = {**_CACHED, "ETag": f'"{sha256(name)}"'}
+
+    async def serve(request: Request) -> Response:
+        if request.headers.get("if-none-match") == headers["ETag"]:
+            return Response(status_code=304, headers=headers)
+        return Response(asset(name), media_type=kind, headers=headers)
+
+    return serve

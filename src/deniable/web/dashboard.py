@@ -1,0 +1,282 @@
+"""The analyst's pages: progress, estimates beside raw values, cross tables, associations, privacy, downloads.
+
+Behind a login. Rendered here; a chart is an SVG file of its own with its numbers in a table beside it. Nothing on these
+pages tells when a report came, because nobody wrote that down.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import threading
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from deniable.collection.export import stored_reports
+from deniable.errors import DeniableError
+from deniable.estimation.estimator import estimate
+from deniable.inference.association import independence
+from deniable.reporting.charts import chart
+from deniable.web import login
+from deniable.web.assets import asset_routes
+from deniable.web.heat import heat_map
+from deniable.web.ingest import bounded_body
+from deniable.web.overview import associations, covered, frozen, overview, table_of
+from deniable.web.pages import HEADERS, templates
+from deniable.web.responses import FRESH, SAFE, json_response, problem_response
+from deniable.web.results import results, results_csv
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from starlette.requests import Request
+
+    from deniable.collection.collector import Collector
+    from deniable.designs.reports import Reports
+
+    Handler = Callable[["Dashboard", Request], Awaitable[Response]]
+
+POLICY = HEADERS["Content-Security-Policy"].replace("form-action 'none'", "form-action 'self'")
+_HEADERS = {**HEADERS, "Content-Security-Policy": POLICY}
+# A drawing's own styles stand in the drawing.
+_SVG = {**SAFE, "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'", "Cache-Control": "no-store"}
+_MOST_FORM = 4096
+_MOST_CELLS = 400  # of a cross table
+_SETTLE = 2.0  # seconds: other workers notice that a survey was closed, and what was on its way arrives
+
+
+def _guarded(handler: Handler) -> Handler:
+    """Show the login page to whoever is not logged in."""
+
+    @wraps(handler)
+    async def guarded(self: Dashboard, request: Request) -> Response:
+        if login.is_known(self.collector.store, request):
+            if request.method == "POST" and not login.from_here(request):
+                return problem_response("unauthorized", "This form was not sent from one of our own pages.")
+            return await handler(self, request)
+        if request.method == "GET" and request.url.path.startswith("/analyst") and "." not in request.url.path:
+            return self.page("login.html", request, link="", wrong=False, status=401)
+        return problem_response("unauthorized")
+
+    return guarded
+
+
+class Dashboard:
+    """The analyst's addresses."""
+
+    def __init__(self, collector: Collector) -> None:
+        """Take the collector whose survey is shown."""
+        self.collector = collector
+        self._made: dict[Any, tuple[int, Any]] = {}
+        self._lock = threading.Lock()  # matplotlib's settings are global
+
+    def routes(self) -> list[Route]:
+        """Address by address."""
+        here = "/analyst"
+        return [
+            Route(here, self.show_overview),
+            Route(f"{here}/tables", self.show_tables),
+            Route(f"{here}/associations", self.show_associations),
+            Route(f"{here}/privacy", self.show_privacy),
+            Route(f"{here}/progress", self.show_progress),
+            Route(f"{here}/chart.svg", self.draw_chart),
+            Route(f"{here}/associations.svg", self.draw_associations),
+            Route(f"{here}/results.json", self.download_results),
+            Route(f"{here}/results.csv", self.download_results_csv),
+            Route(f"{here}/reports.{{kind}}", self.download_reports),
+            Route(f"{here}/login", self.show_login),
+            Route(f"{here}/login", self.log_in, methods=["POST"]),
+            Route(f"{here}/logout", self.log_out, methods=["POST"]),
+            Route(f"{here}/close", self.close, methods=["POST"]),
+            *asset_routes("live.mjs"),
+        ]
+
+    # -- the way in and out -------------------------------------------------------------------------------------------
+
+    async def show_login(self, request: Request) -> Response:
+        """The login page. A one-time link is used up by the button, not by looking at it."""
+        return self.page("login.html", request, link=request.query_params.get("link", ""), wrong=False)
+
+    async def log_in(self, request: Request) -> Response:
+        """Let in whoever has the token or an unused link."""
+        body = await bounded_body(request.receive, _MOST_FORM)
+        fields = parse_qs((body or b"").decode("utf-8", "replace"))
+        given = {name: fields.get(name, [""])[0].strip() for name in ("token", "link")}
+        store = self.collector.store
+        if login.from_here(request) and await asyncio.to_thread(login.may_enter, store, **given):
+            return login.let_in(store, request, RedirectResponse("/analyst", 303, headers=FRESH))
+        return self.page("login.html", request, link="", wrong=True, status=403)
+
+    @_guarded
+    async def log_out(self, _request: Request) -> Response:
+        """Take the cookie away."""
+        return login.let_out(RedirectResponse("/analyst/login", 303, headers=FRESH))
+
+    @_guarded
+    async def close(self, _request: Request) -> Response:
+        """Close the survey for good, and keep its results as they are."""
+        self.collector.end()
+        await asyncio.sleep(_SETTLE)
+        await self._overview()
+        return RedirectResponse("/analyst", 303, headers=FRESH)
+
+    # -- pages --------------------------------------------------------------------------------------------------------
+
+    @_guarded
+    async def show_overview(self, request: Request) -> Response:
+        """Progress, every question's estimate, and what was turned away."""
+        rejected = sorted(self.collector.rejected.items())
+        return self.page("overview.html", request, found=await self._overview(), rejected=rejected)
+
+    @_guarded
+    async def show_tables(self, request: Request) -> Response:
+        """Any table that the reports cover, laid out across."""
+        names = [name for name in dict.fromkeys(request.query_params.getlist("of")) if name]
+        if not names and self.collector.survey.tables:
+            names = list(self.collector.survey.tables[0])
+        chosen: dict[str, Any] = {"names": names, "table": None, "test": None, "problem": ""}
+        if names:
+            try:
+                chosen |= await self._once(("table", *names), lambda: self._table(names))
+            except DeniableError as error:
+                chosen["problem"] = error.message
+        return self.page("tables.html", request, attributes=list(self.collector.survey.domain), **chosen)
+
+    @_guarded
+    async def show_associations(self, request: Request) -> Response:
+        """Every pair's association and its test."""
+        return self.page("associations.html", request, found=await self._associations())
+
+    @_guarded
+    async def show_privacy(self, request: Request) -> Response:
+        """What reports tell about a person, what made-up ones could do, and whether something stands out."""
+        return self.page("privacy.html", request, found=await self._overview())
+
+    @_guarded
+    async def show_progress(self, _request: Request) -> Response:
+        """How many reports there are: what a page that is open asks for."""
+        return json_response({"reports": await asyncio.to_thread(self._reports), "open": self.collector.is_open})
+
+    # -- files --------------------------------------------------------------------------------------------------------
+
+    @_guarded
+    async def draw_chart(self, request: Request) -> Response:
+        """An estimate with its intervals."""
+        names = request.query_params.getlist("of")
+
+        def make() -> str:
+            with self._lock:
+                return chart(estimate(self._stored(), names))
+
+        try:
+            return Response(await self._once(("chart", *names), make), media_type="image/svg+xml", headers=_SVG)
+        except DeniableError as error:
+            return problem_response("unfit", error.message)
+
+    @_guarded
+    async def draw_associations(self, _request: Request) -> Response:
+        """The heat map."""
+        found = await self._associations()
+        if found is None:
+            return problem_response("not-found")
+
+        def make() -> str:
+            with self._lock:
+                return heat_map(found["rows"])
+
+        return Response(await self._once("heat", make), media_type="image/svg+xml", headers=_SVG)
+
+    @_guarded
+    async def download_results(self, _request: Request) -> Response:
+        """Estimates as JSON."""
+        found = await asyncio.to_thread(results, self.collector)
+        return json_response(found, _attached("json", FRESH, self.collector.survey.name))
+
+    @_guarded
+    async def download_results_csv(self, _request: Request) -> Response:
+        """Estimates as CSV."""
+        found = await asyncio.to_thread(results, self.collector)
+        headers = _attached("csv", FRESH, self.collector.survey.name)
+        return Response(results_csv(found), media_type="text/csv", headers=headers)
+
+    @_guarded
+    async def download_reports(self, request: Request) -> Response:
+        """The disguised reports themselves, with the design in the file."""
+        kind = request.path_params["kind"]
+        if kind not in ("parquet", "csv"):
+            return problem_response("not-found")
+        folder = tempfile.TemporaryDirectory(prefix="deniable-")
+        path = Path(folder.name) / f"reports.{kind}"
+        await asyncio.to_thread(lambda: self._stored().write(path))
+        headers = _attached(kind, FRESH, f"{self.collector.survey.name}-reports")
+        return FileResponse(path, headers=headers, background=BackgroundTask(folder.cleanup))
+
+    # -- what they are made of ----------------------------------------------------------------------------------------
+
+    def page(self, template: str, request: Request, *, status: int = 200, **values: Any) -> Response:
+        """Render a page."""
+        survey, path = self.collector.survey, request.url.path
+        shared = {
+            "title": survey.title[survey.languages[0]],
+            "language": survey.languages[0],
+            "here": path,
+            "open": self.collector.is_open,
+            "closes": survey.closes,
+        }
+        rendered = templates().get_template(template).render(**shared, **values)
+        return HTMLResponse(rendered, status, headers=_HEADERS)
+
+    def _stored(self) -> Reports:
+        return stored_reports(self.collector.store, self.collector.design_id)
+
+    def _reports(self) -> int:
+        return sum(self.collector.store.counts(self.collector.number).values())
+
+    async def _overview(self) -> dict[str, Any]:
+        if self.collector.is_open:
+            return await self._once("overview", lambda: overview(self.collector))
+        return await self._once("frozen", lambda: frozen(self.collector))
+
+    async def _associations(self) -> dict[str, Any] | None:
+        if self.collector.is_open:
+            return await self._once("associations", lambda: associations(self.collector))
+        return (await self._overview())["associations"]
+
+    async def _once(self, name: Any, make: Callable[[], Any]) -> Any:
+        """Make something unless it was made already from as many reports."""
+        n = await asyncio.to_thread(self._reports)
+        known = self._made.get(name)
+        if known is None or known[0] != n:
+            if len(self._made) > 100:
+                self._made.clear()
+            known = self._made[name] = (n, await asyncio.to_thread(make))
+        return known[1]
+
+    def _table(self, names: list[str]) -> dict[str, Any]:
+        reports = self._stored()
+        if not covered(reports, names):
+            told = "Nobody has reported about these together" + (
+                " yet." if reports.design.covers(names) else ", and under this design nobody will."
+            )
+            return {"problem": told}
+        found = estimate(reports, names)
+        if found.values.size > _MOST_CELLS:
+            return {"problem": f"This table has {found.values.size} cells; more than {_MOST_CELLS} are not shown."}
+        test = None
+        if len(names) == 2:
+            try:
+                made = independence(reports, *names)
+                test = f"p = {made.pvalue:.2g} ({made.method}, statistic {made.statistic:.4g})."
+            except DeniableError as error:
+                test = error.message
+        return {"table": table_of(reports, found), "test": test}
+
+
+def _attached(kind: str, headers: dict[str, str], name: str) -> dict[str, str]:
+    return {**headers, "Content-Disposition": f'attachment; filename="{name}.{kind}"'}

@@ -1,0 +1,41 @@
+"""Cramer's V of every pair as a heat map: drawn in vectors, each square with its number on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.reporting.charts import drawn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FULL = 0.5  # the V that is drawn darkest: a strong association
+
+
+def heat_map(rows: Sequence[dict[str, Any]]) -> str:
+    """Draw pairs, given as {"pair", "v", "stars"}, as an `<svg>` element."""
+    names = list(dict.fromkeys(name for row in rows for name in row["pair"]))
+    grid = np.full((len(names), len(names)), np.nan)
+
+    def draw(ax: Any) -> None:
+        for row in rows:
+            i, j = (names.index(name) for name in row["pair"])
+            grid[i, j] = grid[j, i] = row["v"]
+            colour = "white" if row["v"] > 0.6 * _FULL else "black"
+            for x, y in ((i, j), (j, i)):
+                told = f"{row['v']:.2f}\n{row['stars']}".strip()
+                ax.text(x, y, told, ha="center", va="center", fontsize=9, color=colour)
+        edges = np.arange(len(names) + 1) - 0.5
+        ax.pcolormesh(edges, edges, grid, cmap="Blues", vmin=0, vmax=_FULL, edgecolors="white", linewidth=2)
+        ax.set_xticks(range(len(names)), names, rotation=40, ha="right")
+        ax.set_yticks(range(len(names)), names)
+        ax.tick_params(length=0)
+        ax.set_aspect("equal")
+        ax.invert_yaxis()
+        for side in ax.spines.values():
+            side.set_visible(False)
+
+    side = 1.8 + 0.65 * len(names)
+    return drawn(draw, "Cramer's V of every pair of questions.", size=(side, side))

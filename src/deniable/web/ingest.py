@@ -1,0 +1,50 @@
+"""Taking reports: the one address that is busy, so it speaks ASGI itself and makes no objects it does not need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable.collection.messages import MOST_BATCH_BYTES, Problem
+from deniable.web.responses import DONE, json_response, problem_response
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from deniable.collection.collector import Collector
+
+
+class Ingest:
+    """Reads a bounded body, hands it to the collector, and answers once the reports are on disk."""
+
+    def __init__(self, collector: Collector) -> None:
+        """Take the collector that answers."""
+        self._collector = collector
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Take one report or a batch."""
+        body = await bounded_body(receive, MOST_BATCH_BYTES)
+        if body is None:
+            answer = problem_response("too-large", f"At most {MOST_BATCH_BYTES} bytes.")
+        else:
+            found = await self._collector.receive(body)
+            if found is None:
+                answer = DONE
+            else:
+                answer = problem_response(found) if isinstance(found, Problem) else json_response(found)
+        await answer(scope, receive, send)
+
+
+async def bounded_body(receive: Receive, most: int) -> bytes | None:
+    """The body, or None as soon as it is known to be too large. One that breaks off is no message, and is refused."""
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    if not message.get("more_body", False):
+        return body if len(body) <= most else None
+    parts, size = [body], len(body)
+    while message.get("more_body", False):
+        if size > most:
+            return None
+        message = await receive()
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+    return b"".join(parts) if size <= most else None

@@ -1,0 +1,150 @@
+"""What the dashboard shows, as plain numbers and texts: so that it can be kept as it was when a survey was closed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from deniable.collection.export import stored_reports
+from deniable.errors import EstimationError, NotCoveredError
+from deniable.estimation.estimator import estimate
+from deniable.inference.pairs import all_pairs, stars
+from deniable.privacy.epsilon import epsilon_of
+from deniable.reporting.quality import alarms, ballot_counts
+from deniable.tables.table import Table
+from deniable.web.results import LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deniable.channels.base import Channel
+    from deniable.collection.collector import Collector
+    from deniable.designs.reports import Reports
+    from deniable.estimation.estimate import Estimate
+
+FEWEST = 30  # reports about a table before it is shown: below that, errors say more than estimates
+MOST_PAIRS = 45
+
+
+def overview(collector: Collector) -> dict[str, Any]:
+    """Everything the pages show about all reports together."""
+    reports = stored_reports(collector.store, collector.design_id)
+    singles = [estimate(reports, name) for name in collector.survey.domain if covered(reports, [name]) >= FEWEST]
+    wanted = [estimate(reports, names) for names in collector.survey.tables if covered(reports, names) >= FEWEST]
+    return {
+        "reports": reports.n,
+        "level": LEVEL,
+        "ballots": _ballots(reports),
+        "tables": [table_of(reports, found) for found in singles],
+        "privacy": _privacy(collector, reports),
+        "alarms": alarms(reports, [*singles, *wanted]),
+    }
+
+
+def frozen(collector: Collector) -> dict[str, Any]:
+    """The same of a survey that is closed, with its associations: made once, then kept as it is."""
+    name = f"results {collector.design_id}"
+    body = collector.store.kept(name)
+    if body is None:
+        made = {**overview(collector), "associations": associations(collector)}
+        body = collector.store.keep(name, msgspec.json.encode(made))
+    found: dict[str, Any] = msgspec.json.decode(body)
+    return found
+
+
+def covered(reports: Reports, names: Sequence[str]) -> int:
+    """How many reports speak of all of these together."""
+    return int(sum(seen.counts.sum() for seen in reports.tabulate(names) if set(names) <= set(seen.domain)))
+
+
+def table_of(reports: Reports, found: Estimate) -> dict[str, Any]:
+    """An estimate beside what the reports say as they came, a row a cell."""
+    interval, raw = found.interval(LEVEL), _raw(reports, found)
+    labels = zip(*found.table.cells().values(), strict=True)
+    columns = (found.values, found.unbiased.values, interval.low, interval.high)
+    numbers = np.stack([np.ravel(column) for column in columns], axis=1).tolist()
+    return {
+        "attributes": list(found.attributes),
+        "shape": list(found.values.shape),
+        "reports": found.n,
+        "notes": found.notes(),
+        "negative": bool((found.unbiased.values < 0).any()),
+        "rows": [
+            {"label": list(label), "raw": share, "estimate": e, "unbiased": u, "low": low, "high": high}
+            for label, share, (e, u, low, high) in zip(labels, raw, numbers, strict=True)
+        ],
+    }
+
+
+def _raw(reports: Reports, found: Estimate) -> list[float | None]:
+    """Shares among the disguised answers as they came; none where reports are not answers."""
+    total = np.zeros(found.values.shape)
+    for seen in reports.tabulate(found.attributes):
+        if set(found.attributes) <= set(seen.domain) and seen.counts.size == seen.domain.cells:
+            total += Table(seen.domain, seen.counts.reshape(seen.domain.shape)).project(found.attributes).values
+    if not total.sum():
+        return [None] * total.size
+    return (total / total.sum()).ravel().tolist()
+
+
+def _ballots(reports: Reports) -> list[dict[str, Any]]:
+    design, drawn = reports.design, ballot_counts(reports).tolist()
+    return [
+        {
+            "questions": [" with ".join(design.questions[index].attributes) for index in ballot],
+            "epsilons": [epsilon_of(design.questions[index].channel.ratio) for index in ballot],
+            "epsilon": epsilon_of(design.ballot_ratio(number)),
+            "reports": drawn[number],
+        }
+        for number, ballot in enumerate(design.ballots)
+    ]
+
+
+def _privacy(collector: Collector, reports: Reports) -> dict[str, Any]:
+    design = reports.design
+    asked = dict.fromkeys(index for ballot in design.ballots for index in ballot)
+    drawn = ballot_counts(reports)
+    influence = []
+    for index in asked:
+        question = design.questions[index]
+        n = int(sum(drawn[number] for number, ballot in enumerate(design.ballots) if index in ballot))
+        most = largest_weight(question.channel)
+        influence.append({"question": " with ".join(question.attributes), "reports": n, "weight": most})
+    return {
+        "promised": collector.survey.epsilon,
+        "epsilon": design.epsilon,
+        "statement": list(reports.describe().lines()),
+        "influence": influence,
+        "static": list(collector.survey.static),
+        "public": [item.name for item in collector.survey.public],
+    }
+
+
+def largest_weight(channel: Channel) -> float:
+    """Max |P^-1|: how many true answers one made-up report can weigh as much as."""
+    affine = channel.affine()
+    if affine is not None:  # pi_v = (lambda_v - offset_v) / scale_v
+        scale, offset = affine
+        return float(np.max(np.maximum(np.abs(1 - offset), np.abs(offset)) / np.abs(scale)))
+    return float(np.abs(channel.solve(np.eye(channel.outputs))).max())
+
+
+def associations(collector: Collector) -> dict[str, Any] | None:
+    """Tests of every pair of questions; None where none can be made. They draw many samples, so they take a moment."""
+    reports = stored_reports(collector.store, collector.design_id)
+    names = [name for name in reports.design.domain if covered(reports, [name]) >= FEWEST]
+    if not 1 <= len(names) * (len(names) - 1) / 2 <= MOST_PAIRS:
+        return None
+    try:
+        found = all_pairs(reports, names)
+    except (NotCoveredError, EstimationError):
+        return None
+    return {
+        "rows": [
+            {"pair": list(pair), "v": float(v), "p": float(test.pvalue), "adjusted": float(p), "stars": stars(p)}
+            for pair, v, test, p in zip(found.pairs, found.v, found.tests, found.adjusted, strict=True)
+        ],
+        "notes": found.notes(),
+    }

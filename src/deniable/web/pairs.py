@@ -1,0 +1,46 @@
+"""Pairs over HTTP: one address, at which a device asks for a partner until it has one or the wait is over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.routing import Route
+
+from deniable.collection import messages
+from deniable.collection.messages import MOST_ADMISSION_BYTES, Seeking
+from deniable.collection.pairs import Matcher
+from deniable.errors import MessageError
+from deniable.web.ingest import bounded_body
+from deniable.web.responses import json_response, problem_response
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from deniable.collection.collector import Collector
+
+
+class PairApi:
+    """Partners for the design that is served now. Matches are in this process only: pairs need one worker."""
+
+    def __init__(self, collector: Collector) -> None:
+        """Take the collector; without shared coins there is nobody to match."""
+        self._collector, self._matcher = collector, Matcher()
+
+    def routes(self) -> list[Route]:
+        """The one address."""
+        return [Route("/v1/partners", self.seek, methods=["POST"])]
+
+    async def seek(self, request: Request) -> Response:
+        """Answer with a partner's key, or with how long to go on asking."""
+        body = await bounded_body(request.receive, MOST_ADMISSION_BYTES)
+        if body is None:
+            return problem_response("too-large")
+        try:
+            asked = messages.decode(body, Seeking, most=MOST_ADMISSION_BYTES)
+        except MessageError as error:
+            return problem_response("malformed", error.message)
+        if asked.design != self._collector.design_id or not self._collector.is_paired:
+            return problem_response("unknown-design")
+        found = self._matcher.seek(asked.key)
+        return problem_response("busy") if found is None else json_response(found)

@@ -1,0 +1,80 @@
+"""What the reports say, for an analyst: every wanted table and every single question, as JSON or CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.collection.export import stored_reports
+from deniable.estimation.estimator import estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from deniable.collection.collector import Collector
+    from deniable.estimation.estimate import Estimate
+
+LEVEL = 0.95
+_NUMBERS = ("estimate", "unbiased", "std_error", "low", "high")
+
+
+def results(collector: Collector, tables: Sequence[Sequence[str]] | None = None) -> dict[str, Any]:
+    """Estimate tables (by default the wanted ones and every single question) from what is stored now."""
+    survey = collector.survey
+    wanted = [(name,) for name in survey.domain] + list(survey.tables) if tables is None else tables
+    reports = stored_reports(collector.store, collector.design_id)
+    return {
+        "survey": survey.name,
+        "design": collector.design_id,
+        "epsilon": survey.design.epsilon,
+        "reports": reports.n,
+        "open": collector.is_open,
+        "rejected": dict(sorted(collector.rejected.items())),
+        "level": LEVEL,
+        "tables": [
+            _table(estimate(reports, names)) for names in dict.fromkeys(map(tuple, wanted)) if _asked(reports, names)
+        ],
+    }
+
+
+def _asked(reports: Any, names: Sequence[str]) -> bool:
+    """Whether anybody has reported about all of these together yet."""
+    return any(set(names) <= set(observation.domain) for observation in reports.tabulate(names))
+
+
+def _table(found: Estimate) -> dict[str, Any]:
+    return {
+        "attributes": list(found.attributes),
+        "reports": found.n,
+        "method": found.method,
+        "reason": found.reason,
+        "notes": list(found.notes()),
+        "cells": [
+            {"categories": list(label), **dict(zip(_NUMBERS, numbers, strict=True))} for label, numbers in _cells(found)
+        ],
+    }
+
+
+def _cells(found: Estimate) -> Iterator[tuple[tuple[Any, ...], list[float]]]:
+    labels = zip(*found.table.cells().values(), strict=True)
+    interval = found.interval(LEVEL)
+    columns = (found.values, found.unbiased.values, found.std_error, interval.low, interval.high)
+    rows = np.stack([np.ravel(column) for column in columns], axis=1)
+    return zip(labels, rows.tolist(), strict=True)
+
+
+def results_csv(found: dict[str, Any]) -> str:
+    """The same as CSV, a line a cell; the attributes and categories of a joint table are joined by " * "."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["attributes", "categories", "reports", *_NUMBERS])
+    for table in found["tables"]:
+        for cell in table["cells"]:
+            labels = " * ".join(map(str, cell["categories"]))
+            writer.writerow(
+                [" * ".join(table["attributes"]), labels, table["reports"], *(cell[name] for name in _NUMBERS)]
+            )
+    return out.getvalue()

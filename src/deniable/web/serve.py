@@ -1,0 +1,110 @@
+"""Running the collector: a survey file, a folder for the data, an address."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from deniable.collection.collector import Collector
+from deniable.collection.storage.places import FILE, open_store
+from deniable.collection.tokens import ANALYST, new_token
+from deniable.errors import InputError, MissingExtraError
+from deniable.surveys.survey import read_survey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import uvicorn
+    from starlette.applications import Starlette
+
+    from deniable.collection.storage.base import Store
+
+STORE = FILE
+_MOST_CONNECTIONS = 2000
+_GRACE = 10  # seconds that running requests get when the server is told to stop
+
+
+@dataclass
+class Service:
+    """A collector, its store, and the token to be shown if this is the first start."""
+
+    collector: Collector
+    store: Store
+    token: str | None
+
+    @classmethod
+    def open(cls, survey: Path, data: Path, database: str | None = None) -> Service:
+        """Read the survey, open (or make) the store, and make the analyst's token the first time."""
+        checked = read_survey(survey)
+        store = open_store(data, database)
+        collector = Collector(checked, store)
+        token = None if store.has_tokens(ANALYST) else new_token(store, ANALYST)
+        return cls(collector, store, token)
+
+    def app(self) -> Starlette:
+        """The application."""
+        try:
+            from deniable.web.app import create_app
+            from deniable.web.site import site
+        except ImportError as error:
+            raise MissingExtraError(
+                f"the collector needs {error.name}, which is not installed: pip install 'deniable[service]'",
+                extra="service",
+            ) from error
+        return create_app(self.collector, site(self.collector))
+
+
+@contextmanager
+def background(service: Service, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+    """Run a collector in a thread of this process for the length of a `with` block; gives its address.
+
+    For demonstrations and tests: a survey of real people deserves a process of its own.
+    """
+    taken = listen(host, port)
+    running = server(service.app())
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [taken]}, name="deniable-server")
+    thread.start()
+    try:
+        while not running.started and thread.is_alive():
+            time.sleep(0.01)
+        yield f"http://{host}:{taken.getsockname()[1]}"
+    finally:
+        running.should_exit = True
+        thread.join()
+        taken.close()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the address, before anything is announced; port 0 takes any that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    taken = socket.socket(family, socket.SOCK_STREAM)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((host, port))
+    except OSError as error:
+        taken.close()
+        raise InputError(f"cannot listen on {host}:{port}: {error.strerror}", host=host, port=port) from error
+    return taken
+
+
+def server(app: Starlette) -> uvicorn.Server:
+    """The server: quiet, so that no log ever holds an address."""
+    import uvicorn
+
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            access_log=False,
+            log_level="error",
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=_MOST_CONNECTIONS,
+            timeout_graceful_shutdown=_GRACE,
+            lifespan="on",
+        )
+    )

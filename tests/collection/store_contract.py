@@ -1,0 +1,128 @@
+"""What every store must keep. A back end supplies the `store` fixture (and `reopen`) and inherits every check."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+
+import numpy as np
+
+from deniable.collection.storage.base import Outcome, Row, key_of
+
+STORED, SAME, CONFLICT = Outcome.STORED, Outcome.SAME, Outcome.CONFLICT
+
+
+def row(store, name, cell="[null,0,[1],[]]", design=1):
+    return Row(key_of(store.salt, hashlib.sha256(str(name).encode()).hexdigest()), design, cell)
+
+
+class StoreContract:
+    """`store`: an empty store. `reopen(store)`: the same one, closed and opened again."""
+
+    def test_a_report_is_stored_once_and_a_repetition_is_recognised(self, store):
+        store.register("a" * 64, b"body")
+        assert store.add([row(store, 1)]) == [STORED]
+        assert store.add([row(store, 1)]) == [SAME]
+        assert store.add([row(store, 1, "[null,0,[0],[]]")]) == [CONFLICT]
+        assert store.counts(1) == store.recount(1) == {"[null,0,[1],[]]": 1}
+
+    def test_repetitions_and_conflicts_inside_one_call(self, store):
+        store.register("a" * 64, b"body")
+        other = "[null,0,[0],[]]"
+        rows = [row(store, 1), row(store, 2), row(store, 1), row(store, 1, other), row(store, 2, other)]
+        assert store.add(rows) == [STORED, STORED, SAME, CONFLICT, CONFLICT]
+        rows = [row(store, 3), row(store, 1), row(store, 3), row(store, 2, other)]
+        assert store.add(rows) == [STORED, SAME, SAME, CONFLICT]
+        assert store.counts(1) == store.recount(1) == {"[null,0,[1],[]]": 3}
+
+    def test_the_same_id_under_another_design_is_a_conflict(self, store):
+        store.register("a" * 64, b"body")
+        store.register("b" * 64, b"other")
+        assert store.add([row(store, 1)]) == [STORED]
+        assert store.add([row(store, 1, design=2)]) == [CONFLICT]
+        assert store.counts(2) == {}
+
+    def test_many_reports_in_calls_of_every_size_are_all_there(self, store):
+        store.register("a" * 64, b"body")
+        rng = np.random.default_rng(5)
+        names = rng.permutation(np.repeat(np.arange(3000), 2)).tolist()
+        seen, start = set(), 0
+        while start < len(names):
+            some = names[start : start + int(rng.integers(1, 700))]
+            outcomes = store.add([row(store, name, f"[null,0,[{name % 7}],[]]") for name in some])
+            for name, outcome in zip(some, outcomes, strict=True):
+                assert outcome is (SAME if name in seen else STORED)
+                seen.add(name)
+            start += len(some)
+        expected = {f"[null,0,[{answer}],[]]": len(range(answer, 3000, 7)) for answer in range(7)}
+        assert store.counts(1) == store.recount(1) == expected
+        assert sorted(store.scan(1)) == sorted(cell for cell, number in expected.items() for _ in range(number))
+
+    def test_nothing_is_forgotten_when_it_is_closed(self, store, reopen):
+        assert store.register("a" * 64, b"body") == 1
+        store.add([row(store, name) for name in range(100)])
+        store.add_token(b"digest", "analyst")
+        again = reopen(store)
+        assert again.register("a" * 64, b"body") == 1
+        assert again.designs() == {"a" * 64: (1, b"body")}
+        assert again.add([row(again, 7)]) == [SAME]
+        assert again.counts(1) == again.recount(1) == {"[null,0,[1],[]]": 100}
+        assert again.has_token(b"digest", "analyst")
+        assert not again.has_token(b"digest", "other")
+        assert not again.has_token(b"another", "analyst")
+        assert again.has_tokens("analyst")
+        assert not again.has_tokens("other")
+
+    def test_the_order_of_the_scan_tells_nothing_about_the_order_of_arrival(self, store):
+        store.register("a" * 64, b"body")
+        n = 4000
+        store.salt = bytes(range(32))
+        # Ids that count upwards, the worst a client could do; the cell says when the report came.
+        rows = [Row(key_of(store.salt, f"{when:064x}"), 1, f"[null,{when},[0],[]]") for when in range(n)]
+        for start in range(0, n, 100):
+            store.add(rows[start : start + 100])
+        scanned = [int(cell.split(",")[1]) for cell in store.scan(1)]
+        ranks = np.argsort(np.argsort(scanned))
+        correlation = np.corrcoef(ranks, np.arange(n))[0, 1]
+        # Under independence sqrt(N) r is close to a standard normal. The salt is fixed, so the test is the same every
+        # time; 4 is the bound that stores are held to, and a fresh salt passes it but for one in 16,000.
+        assert abs(correlation) < 4 / np.sqrt(n)
+
+    def test_compacting_keeps_everything(self, store):
+        store.register("a" * 64, b"body")
+        store.add([row(store, name) for name in range(500)])
+        store.compact()
+        assert store.counts(1) == store.recount(1) == {"[null,0,[1],[]]": 500}
+
+    def test_readers_do_not_wait_for_the_writer(self, store):
+        store.register("a" * 64, b"body")
+        stop, wrong = threading.Event(), []
+
+        def read():
+            while not stop.is_set():
+                total = sum(store.counts(1).values())
+                if total % 50:
+                    wrong.append(total)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        for start in range(0, 1000, 50):
+            store.add([row(store, name) for name in range(start, start + 50)])
+        stop.set()
+        reader.join()
+        assert not wrong  # a reader sees whole transactions
+
+    def test_the_first_value_under_a_name_stays(self, store, reopen):
+        assert store.kept("key") is None
+        assert store.keep("key", b"first") == b"first"
+        assert store.keep("key", b"second") == b"first"
+        assert store.keep("other", b"") == b""
+        again = reopen(store)
+        assert (again.kept("key"), again.kept("other"), again.kept("third")) == (b"first", b"", None)
+
+    def test_many_hashes_are_kept_at_once_and_found_again(self, store):
+        digests = [bytes([n]) * 32 for n in range(20)]
+        store.add_tokens(digests[:10], "invitation")
+        store.add_tokens(digests[5:10], "invitation")
+        assert store.held(digests, "invitation") == set(digests[:10])
+        assert store.held(digests, "other") == store.held([], "invitation") == set()

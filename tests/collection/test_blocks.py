@@ -1,0 +1,205 @@
+"""Blocks on the server: published in a chain that every device can follow, closed when full, the same everywhere."""
+
+from __future__ import annotations
+
+import json
+import secrets
+
+import numpy as np
+import pytest
+
+from deniable.channels.mixture import Mixture
+from deniable.collection.acceptor import encode_cell
+from deniable.collection.blocks import Chain
+from deniable.collection.client import Client
+from deniable.collection.export import stored_reports
+from deniable.collection.form import design_body
+from deniable.collection.messages import Report, design_id, encode
+from deniable.collection.simulation import Crowd
+from deniable.collection.storage.base import Outcome, Row, key_of
+from deniable.collection.storage.postgres import PostgresStore
+from deniable.collection.storage.sqlite import SqliteStore
+from deniable.collection.transport import Http, Response
+from deniable.collection.verify import verify
+from deniable.designs.block import Block, check_chain
+from deniable.designs.fakes import BITS
+from deniable.errors import PrivacyError, RefusedDesignError, RejectedError
+from deniable.estimation.estimator import estimate
+from deniable.surveys.survey import parse_survey
+
+SURVEY = """
+format = 1
+name = "blocks"
+title = "Blocks"
+epsilon = 2.0
+design = { kind = "blocks", k = 2, block_size = 40 }
+[[questions]]
+name = "a"
+text = "?"
+kind = "yes-no"
+[[questions]]
+name = "b"
+text = "?"
+kind = "yes-no"
+"""
+PERSON = {"a": "yes", "b": "no"}
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request, tmp_path):
+    address = request.getfixturevalue("database") if request.param == "postgres" else None
+    made = SqliteStore(tmp_path / "reports.sqlite") if address is None else PostgresStore(address)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def running(serve):
+    with serve(SURVEY) as found:
+        yield found
+
+
+def chain_of(store, size=40):
+    body = design_body(parse_survey(SURVEY))
+    number = store.register(design_id(body), body)
+    return Chain(store, verify(body, design_id(body)), number, size)
+
+
+def fill(store, chain, n):
+    """Respondents who all say yes and no, disguised by the open block."""
+    block = chain.current()
+    channel = Mixture.from_weights(block.keep[0], block.fakes[0], BITS)
+    for given in channel.randomize(np.full(n, 2)).tolist():
+        cell = encode_cell(block.id, 0, (given,), ())
+        assert store.add([Row(key_of(store.salt, secrets.token_hex(32)), 1, cell)]) == [Outcome.STORED]
+    chain.took(n)
+
+
+def test_a_full_block_is_closed_and_the_next_one_learned_from_it(store):
+    chain = chain_of(store)
+    first = chain.current()
+    assert (first.index, first.previous) == (0, chain.design.id)
+    fill(store, chain, 39)
+    assert chain.current() == first
+    fill(store, chain, 400)
+    second = chain.current()
+    assert (second.index, second.previous) == (1, first.id)
+    # Fakes come to look like the people: the chance that another cell leads after 439 reports is below 1e-9.
+    assert second.fakes[0][2] == max(second.fakes[0])
+    check_chain(chain.blocks, chain.design)
+
+
+def test_workers_agree_on_every_block(store):
+    one, two = chain_of(store), chain_of(store)
+    for _ in range(3):
+        fill(store, one, 45)
+        two._read = -np.inf  # a second has passed
+        assert two.current() == one.current()
+    assert one.current().index == 3
+    two.took(1000)  # the open block is empty: nothing is published
+    assert two.blocks == one.blocks == chain_of(store).blocks
+
+
+def test_devices_answer_in_the_open_block_and_estimates_follow(running):
+    crowd = Crowd(running.url)
+    for number in range(150):
+        crowd.answer(PERSON if number % 4 else {"a": "no", "b": "no"})
+    chain = running.collector.chains[running.collector.design_id]
+    assert chain.current().index >= 2
+    reports = stored_reports(running.collector.store, running.collector.design_id)
+    assert reports.n == 150
+    assert len(set(reports.blocks.tolist())) >= 3
+    assert estimate(reports, ["a", "b"]).table.values.sum() == pytest.approx(1)
+    assert Client(running.url).follow_blocks() == len(chain.blocks)
+
+
+def test_a_report_to_a_closed_block_is_late_unless_it_is_stored_already(running, tmp_path):
+    early, late = (Client(running.url, tmp_path / name) for name in ("early", "late"))
+    assert early.answer(PERSON).delivered
+    waiting = late.answer(PERSON, send=False).report
+    crowd = Crowd(running.url)
+    for _ in range(45):
+        crowd.answer(PERSON)
+    stored = sum(running.collector.store.counts(1).values())
+    with pytest.raises(RejectedError, match="closed") as caught:
+        late.send()
+    assert caught.value.details["problem"].code == "closed-block"
+    again = encode(early.answer(PERSON).report)
+    assert Http(running.url).request("POST", "/v1/reports", again, most=10_000).status == 204
+    both = Http(running.url).request("POST", "/v1/reports", b"[" + encode(waiting) + b"," + again + b"]", most=10_000)
+    assert [failure["index"] for failure in json.loads(both.body)["failures"]] == [0]
+    assert sum(running.collector.store.counts(1).values()) == stored
+    assert running.collector.rejected["closed-block"] == 2
+    assert early.follow_blocks() >= 2
+
+
+def test_reports_must_name_a_published_block(running):
+    given = {"version": 1, "design": running.collector.design_id, "ballot": 0, "answers": (0,)}
+    for block in (None, "ab" * 32):
+        body = encode(Report(**given, id=secrets.token_hex(32), block=block))
+        answer = Http(running.url).request("POST", "/v1/reports", body, most=10_000)
+        assert json.loads(answer.body)["type"].endswith("unknown-block")
+    for path in ("/v1/designs/x/block", "/v1/designs/x/blocks", f"/v1/designs/{given['design']}/blocks?after=x"):
+        assert Http(running.url).request("GET", path, most=10_000).status == 404
+
+
+def liar(running, change):
+    """A server that shows one device another block."""
+
+    class Liar(Http):
+        def request(self, method, path, body=None, *, most):
+            answer = super().request(method, path, body, most=most)
+            if path.endswith("/block"):
+                return Response(200, change(Block.parse(answer.body)).canonical())
+            return answer
+
+    return Liar(running.url)
+
+
+def test_a_block_that_breaks_the_bound_is_refused(running, tmp_path):
+    def greedy(block):
+        fakes = ((block.fakes[0][0] - 1000, *block.fakes[0][1:]), *block.fakes[1:])
+        return Block(block.design, block.index, block.previous, (block.keep[0] + 1000, *block.keep[1:]), fakes)
+
+    client = Client(running.url, tmp_path / "device", transport=liar(running, greedy))
+    with pytest.raises(PrivacyError, match="keeps the truth"):
+        client.answer(PERSON)
+    assert running.collector.store.counts(1) == {}
+
+
+def test_a_block_of_ones_own_is_found_out_later(running, tmp_path):
+    def another(block):
+        first, second, *rest = block.fakes[0]
+        fakes = ((first - 7, second + 7, *rest), *block.fakes[1:])
+        return Block(block.design, block.index, block.previous, block.keep, fakes)
+
+    # It keeps the bound, so it is answered.
+    Client(running.url, tmp_path / "device", transport=liar(running, another)).answer(PERSON, send=False)
+    with pytest.raises(PrivacyError, match="not published to everybody"):
+        Client(running.url, tmp_path / "device").follow_blocks()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        (b'"least_fake":', b'"least_fake":-', "zero-weight"),
+        (b'"least_fake":', b'"least_fake":9', "wrong-sum"),
+        (b'"bits":32', b'"bits":16', "wrong-bits"),
+        (b'"cells":4', b'"cells":3', "wrong-cells"),
+        (b'"epsilon":"2"', b'"epsilon":"1.9"', "epsilon-exceeded"),
+    ],
+)
+def test_limits_are_verified(old, new, code):
+    body = design_body(parse_survey(SURVEY))
+    assert old in body
+    changed = body.replace(old, new)
+    with pytest.raises(RefusedDesignError) as caught:
+        verify(changed, design_id(changed))
+    assert caught.value.code == code
+
+
+def test_the_account_is_charged_for_the_worst_block(running):
+    client = Client(running.url)
+    client.answer(PERSON)
+    assert client._state.ledger().spent == client.design.ratio
+    assert 1.99 < client.design.epsilon <= 2.0

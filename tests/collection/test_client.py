@@ -1,0 +1,338 @@
+"""The client trusts nobody, pays before it asks, disguises once, and leaves no answer behind."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+
+from deniable.channels.krr import KRR
+from deniable.collection import messages
+from deniable.collection.client import Client
+from deniable.collection.form import design_body, form_of
+from deniable.collection.messages import Report, decode, design_id, encode
+from deniable.collection.transport import Http, Response
+from deniable.errors import (
+    CollectorError,
+    InputError,
+    OverdrawnError,
+    PrivacyError,
+    RefusedDesignError,
+    RejectedError,
+    UnknownCategoryError,
+    UnreachableError,
+)
+from deniable.privacy.ledger import Asked, Replayed
+from deniable.surveys.survey import parse_survey
+
+SURVEY = """
+format = 1
+name = "{name}"
+title = "Smoking"
+epsilon = {epsilon}
+{keys}
+[[questions]]
+name = "smokes"
+text = "Do you smoke?"
+kind = "yes-no"
+static = {static}
+{tail}
+"""
+DRINKS = '[[questions]]\nname = "drinks"\ntext = "How many?"\nkind = "number"\nbins = [1, 8]\nprefer_not_to_say = true'
+
+
+def survey_of(name="wave", *, epsilon=1.0, static="false", keys="", tail=""):
+    return parse_survey(SURVEY.format(name=name, epsilon=epsilon, static=static, keys=keys, tail=tail))
+
+
+class Server:
+    """A collector without a network: serves a survey, keeps what it is sent, and can fail in every way."""
+
+    def __init__(self, survey, *, body=None):
+        self.body = design_body(survey) if body is None else body
+        self.form = form_of(survey, design_id(self.body))
+        self.received, self.requests = [], []
+        self.failing = []
+
+    def request(self, method, path, body=None, *, most):  # noqa: ARG002 - it answers in few bytes
+        self.requests.append((method, path, body))
+        if method == "GET":
+            found = encode(self.form) if path == "/v1/survey" else self.body
+            return Response(200, found)
+        if self.failing:
+            failure = self.failing.pop(0)
+            if isinstance(failure, Exception):
+                raise failure
+            if failure == "lost reply":
+                self.received.append(body)
+                raise UnreachableError("the reply was lost")
+            return Response(failure, b"{}", 0.0)
+        self.received.append(body)
+        if body.startswith(b"["):
+            return Response(200, encode({"version": 1, "accepted": 1, "failures": []}))
+        return Response(204, b"")
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch):
+    monkeypatch.setattr("time.sleep", lambda _seconds: None)
+
+
+def reports(server):
+    return [decode(body, Report, most=10_000) for body in server.received]
+
+
+def device(server, state=None, **options):
+    return Client("http://collector", state, transport=server, **options)
+
+
+# -- the whole way ----------------------------------------------------------------------------------------------
+
+
+def test_an_answer_is_disguised_and_sent(collector, tmp_path):
+    client = Client(collector.url, state=tmp_path / "device")
+    sent = client.answer({"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"})
+    assert sent.delivered
+    assert sent.epsilon <= 1.0
+    assert sent.report.public == (1,)
+    assert sum(collector.collector.store.counts(1).values()) == 1
+    assert client.remaining < 4.01
+
+
+def test_asking_again_sends_the_same_bytes_and_costs_nothing(collector, tmp_path):
+    person = {"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}
+    first = Client(collector.url, state=tmp_path / "device").answer(person)
+    client = Client(collector.url, state=tmp_path / "device")
+    again = client.answer({**person, "smokes": "no", "sleep": "badly", "drinks": 0})
+    assert again.report == first.report
+    assert sum(collector.collector.store.counts(1).values()) == 1
+    assert client.remaining > 3.99
+
+
+def test_numbers_skips_and_hidden_questions_become_codes():
+    public = '[[public]]\nname = "region"\ntext = "?"\nchoices = ["a", "b"]\n'
+    well = '[[questions]]\nname = "well"\ntext = "?"\nkind = "yes-no"\nshow_if = { region = "a" }\n'
+    server = Server(survey_of(keys='design = { kind = "independent" }', tail=public + DRINKS + "\n" + well))
+    client = device(server)
+    assert client._codes({"smokes": "no", "drinks": 7.5, "region": "b", "well": "yes"}) == {
+        "smokes": 0,
+        "drinks": 1,
+        "region": 1,
+        "well": 2,
+    }
+    assert client._codes({"drinks": None, "region": "a", "well": "yes"}) == {"drinks": 3, "region": 0, "well": 1}
+    with pytest.raises(InputError, match="public attributes"):
+        client.answer({"smokes": "no"})
+    with pytest.raises(InputError, match="also asks for"):
+        client.answer({"smokes": "no", "region": "a"})
+
+
+def test_reports_follow_the_channel():
+    # 2000 devices that all say yes: reports of "yes" are binomial(2000, p).
+    server = Server(survey_of())
+    for _ in range(2000):
+        device(server).answer({"smokes": "yes"})
+    found = Counter(report.answers for report in reports(server))
+    p = KRR(2, 1.0).p
+    # The OS draws the bits, so the bound is the one for a fresh draw: 5.5 sd has probability 4e-8.
+    assert abs(found[1,] - 2000 * p) < 5.5 * (2000 * p * (1 - p)) ** 0.5
+    assert len({report.id for report in reports(server)}) == 2000
+
+
+# -- privacy ------------------------------------------------------------------------------------------------------
+
+
+def test_a_design_that_breaks_its_promise_is_refused_before_anything_is_drawn(tmp_path):
+    survey = survey_of()
+    tampered = design_body(survey).replace(b'"epsilon":"1"', b'"epsilon":"0.9"')
+    client = device(Server(survey, body=tampered), tmp_path / "device")
+    with pytest.raises(RefusedDesignError) as caught:
+        client.answer({"smokes": "yes"})
+    assert caught.value.code == "epsilon-exceeded"
+    assert client._state.ledger().events == ()
+
+
+def test_a_server_that_swaps_the_design_is_found_out():
+    server = Server(survey_of())
+    server.body = server.body.replace(b"wave", b"trap")
+    with pytest.raises(RefusedDesignError) as caught:
+        device(server).answer({"smokes": "yes"})
+    assert caught.value.code == "wrong-hash"
+
+
+def test_the_ballot_is_charged_and_on_disk_before_it_is_shown(tmp_path):
+    tail = DRINKS
+    server = Server(survey_of(tail=tail))
+    ballot = device(server, tmp_path / "device").draw()
+    # Another program, or the same after a crash: the same ballot, and paid for already.
+    later = device(server, tmp_path / "device")
+    assert later.remaining < 4.01
+    assert [later.draw() for _ in range(20)] == [ballot] * 20
+    assert len(later._state.ledger().events) == 1
+
+
+def test_a_mistyped_answer_costs_nothing(tmp_path):
+    client = device(Server(survey_of()), tmp_path / "device")
+    with pytest.raises(UnknownCategoryError):
+        client.answer({"smokes": "perhaps"})
+    assert client.remaining == 5.0
+
+
+def test_the_lifetime_limit_holds_over_all_surveys(tmp_path):
+    state = tmp_path / "device"
+    for wave in range(2):
+        device(Server(survey_of(f"wave-{wave}")), state, limit=2.5).answer({"smokes": "yes"})
+    server = Server(survey_of("wave-2"))
+    client = device(server, state)
+    with pytest.raises(OverdrawnError):
+        client.answer({"smokes": "yes"})
+    assert server.received == []
+    assert client._state.drawn(client.design.id) is None
+    with pytest.raises(PrivacyError, match="cannot be changed"):
+        device(server, state, limit=100)
+
+
+@pytest.mark.parametrize("value", ["yes", "no"])
+def test_charge_and_refusal_are_the_same_whatever_the_answer(tmp_path, value):
+    state = tmp_path / "device"
+    spent = []
+    for wave in range(4):
+        client = device(Server(survey_of(f"wave-{wave}", static="true")), state, limit=1.5)
+        client.answer({"smokes": value})
+        spent.append(client._state.ledger().spent)
+    assert spent == [KRR(2, 1.0).ratio] * 4
+    with pytest.raises(OverdrawnError):
+        device(Server(survey_of("other", epsilon=0.9)), state).answer({"smokes": value})
+
+
+def test_a_thousand_askings_of_a_static_question_give_one_report(tmp_path):
+    client, seen = None, set()
+    for wave in range(1000):
+        server = Server(survey_of(f"wave-{wave}", static="true"))
+        client = device(server, None) if client is None else client
+        # The same device: its state goes from survey to survey.
+        vars(client).pop("form", None)
+        vars(client).pop("design", None)
+        client._transport = server
+        client.answer({"smokes": "yes" if wave < 500 else "no"})
+        seen |= {report.answers for report in reports(server)}
+    assert len(seen) == 1
+    events = client._state.ledger().events
+    assert isinstance(events[0], Asked)
+    assert all(isinstance(event, Replayed) for event in events[1:])
+    assert client._state.ledger().spent == KRR(2, 1.0).ratio
+
+
+def test_another_channel_or_another_wording_is_another_question_and_is_charged(tmp_path):
+    state = tmp_path / "device"
+    device(Server(survey_of("a", static="true")), state).answer({"smokes": "yes"})
+    client = device(Server(survey_of("b", static="true", epsilon=0.9)), state)
+    client.answer({"smokes": "yes"})
+    assert client._state.ledger().spent == KRR(2, 1.0).ratio * KRR(2, 0.9).ratio
+
+
+def test_what_changes_is_charged_anew(tmp_path):
+    state = tmp_path / "device"
+    for wave in range(3):
+        client = device(Server(survey_of(f"wave-{wave}", static="false")), state)
+        client.answer({"smokes": "yes"})
+    assert client._state.ledger().spent == Fraction(KRR(2, 1.0).ratio) ** 3
+
+
+def test_on_a_ballot_with_static_and_changing_questions_only_the_changing_ones_are_charged_again(tmp_path):
+    state = tmp_path / "device"
+    independent = 'design = { kind = "independent" }'
+    for wave in range(2):
+        client = device(Server(survey_of(f"wave-{wave}", static="true", keys=independent, tail=DRINKS)), state)
+        client.answer({"smokes": "yes", "drinks": 0})
+    smokes, drinks = (question.ratio for question in client.design.questions)
+    assert client._state.ledger().spent == smokes * drinks**2
+
+
+def test_no_answer_is_written_to_disk_or_sent(tmp_path):
+    tail = '[[questions]]\nname = "secret"\ntext = "?"\nchoices = ["sentinel-one", "sentinel-two", "sentinel-three"]'
+    server = Server(survey_of(keys='design = { kind = "independent" }', tail=tail))
+    device(server, tmp_path / "device").answer({"smokes": "yes", "secret": "sentinel-two"})
+    stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    sent = b"".join(body for _, _, body in server.requests if body)
+    assert b"sentinel" not in stored + sent
+    assert (tmp_path / "device").stat().st_mode & 0o777 == 0o600
+    # What is stored about the person is the report, byte for byte what the collector has.
+    assert server.received[0] in stored
+
+
+# -- sending ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("failure", [429, 503, 507, "lost reply", UnreachableError("gone")])
+def test_a_retry_sends_the_same_bytes(failure):
+    server = Server(survey_of())
+    server.failing = [failure, failure]
+    assert device(server).answer({"smokes": "yes"}).delivered
+    assert len({body for method, _, body in server.requests if method == "POST"}) == 1
+
+
+def test_a_report_that_cannot_be_delivered_is_kept_for_later(tmp_path):
+    server = Server(survey_of())
+    server.failing = [UnreachableError("gone")] * 5
+    with pytest.raises(UnreachableError):
+        device(server, tmp_path / "device").answer({"smokes": "yes"})
+    client = device(server, tmp_path / "device")
+    assert client.send() == 1
+    assert client.send() == 0
+    assert len({body for method, _, body in server.requests if method == "POST"}) == 1
+
+
+def test_a_report_refused_for_good_is_not_sent_for_ever():
+    server = Server(survey_of())
+    server.failing = [409]
+    client = device(server)
+    with pytest.raises(RejectedError):
+        client.answer({"smokes": "yes"})
+    assert client.send() == 0
+
+
+def test_reports_of_several_surveys_leave_in_one_batch(tmp_path):
+    for wave in range(3):
+        server = Server(survey_of(f"wave-{wave}"))
+        client = device(server, tmp_path / "device")
+        assert not client.answer({"smokes": "yes"}, send=False).delivered
+        assert server.received == []
+    assert client.send() == 3
+    assert len(json.loads(server.received[0])) == 3
+
+
+def test_two_programs_with_one_state_take_turns(tmp_path):
+    server = Server(survey_of())
+    first, second = device(server, tmp_path / "device"), device(server, tmp_path / "device")
+    assert first.draw() == second.draw()
+    assert first.answer({"smokes": "yes"}).report == second.answer({"smokes": "no"}).report
+
+
+def test_no_connection_is_one_error_and_no_address_another():
+    with pytest.raises(UnreachableError):
+        Client("http://127.0.0.1:9").form  # noqa: B018 - the discard port: nobody listens
+    with pytest.raises(InputError, match="begins with"):
+        Http("ftp://collector")
+
+
+def test_an_answer_without_end_is_cut_off(collector):
+    with pytest.raises(CollectorError, match="more than 10 bytes"):
+        Http(collector.url).request("GET", "/v1/survey", most=10)
+
+
+def test_the_client_stays_small():
+    script = (
+        "import sys\nfrom deniable.collection.client import Client\nClient('http://collector')\n"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert not {"scipy", "pyarrow", "pandas", "narwhals", "starlette", "httpx", "uvicorn"} & set(done.stdout.split())
+
+
+def test_a_design_is_read_up_to_a_size():
+    assert messages.MOST_DESIGN_BYTES >= 1 << 20

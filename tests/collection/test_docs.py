@@ -1,0 +1,42 @@
+"""The reference pages name every key, field and code that there is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deniable.collection import messages
+from deniable.collection.problems import PROBLEMS
+from deniable.surveys import schema
+from deniable.surveys.designs import BUILDERS
+from deniable.surveys.phrases import AROUND, PHRASES
+
+DOCS = Path(__file__).parents[2] / "docs" / "reference"
+
+
+@pytest.mark.parametrize("entry", [schema.SurveyEntry, schema.QuestionEntry, schema.PublicEntry, schema.DesignEntry])
+def test_every_key_of_the_survey_file_is_explained(entry):
+    page = (DOCS / "survey-file.md").read_text(encoding="utf-8")
+    assert not [key for key in entry.__struct_fields__ if f"`{key}`" not in page and f"[{key}]" not in page]
+
+
+def test_every_design_and_text_is_explained():
+    page = (DOCS / "survey-file.md").read_text(encoding="utf-8")
+    assert not [kind for kind in BUILDERS if f'`"{kind}"`' not in page]
+    assert not [name for name in [*AROUND, *PHRASES] if f"`{name}`" not in page]
+
+
+@pytest.mark.parametrize(
+    "message", [messages.Report, messages.Receipt, messages.Problem, messages.KRRWeights, messages.MixtureWeights]
+)
+def test_every_field_of_a_message_is_explained(message):
+    page = (DOCS / "messages.md").read_text(encoding="utf-8")
+    assert not [field for field in message.__struct_fields__ if f"`{field}`" not in page]
+
+
+def test_every_problem_is_listed_with_its_status():
+    page = (DOCS / "messages.md").read_text(encoding="utf-8")
+    for code, (status, _) in PROBLEMS.items():
+        (line,) = [line for line in page.splitlines() if line.startswith("| `") and f"`{code}`" in line]
+        assert str(status) in line

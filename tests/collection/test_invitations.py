@@ -1,0 +1,263 @@
+"""Admission: one report an invitation, only hashes at rest, and no way from a blind token back to its invitation."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import secrets
+from urllib.parse import urlsplit
+
+import pytest
+from click.testing import CliRunner
+
+from deniable.cli.app import app
+from deniable.collection import blind, messages
+from deniable.collection.blind import SecretKey
+from deniable.collection.client import Client
+from deniable.collection.invitations import digest, invite, report_id, token_id
+from deniable.collection.messages import Application, Entry, Issuer, Report, encode
+from deniable.collection.simulation import Crowd
+from deniable.collection.storage.places import open_store
+from deniable.collection.storage.postgres import PostgresStore
+from deniable.collection.transport import Http, Response
+from deniable.errors import InputError, PrivacyError, RejectedError
+
+PERSON = {"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}
+
+
+@pytest.fixture
+def text(survey_text):
+    return lambda kind: survey_text.replace("epsilon = 1.0", f'epsilon = 1.0\nadmission = "{kind}"')
+
+
+@pytest.fixture
+def invited(serve, text):
+    with serve(text("invited")) as running:
+        yield running
+
+
+@pytest.fixture
+def blinded(serve, text):
+    with serve(text("blind")) as running:
+        yield running
+
+
+def post(running, path, message):
+    connection = http.client.HTTPConnection(urlsplit(running.url).netloc, timeout=30)
+    try:
+        connection.request("POST", path, message if isinstance(message, bytes) else encode(message))
+        answer = connection.getresponse()
+        body = answer.read()
+        return answer.status, json.loads(body) if body else None
+    finally:
+        connection.close()
+
+
+def code(answer):
+    return answer[1]["type"].rpartition(":")[2]
+
+
+def codes_of(running, number, kind):
+    return invite(running.collector.store, kind, number)
+
+
+def stored(running):
+    return sum(running.collector.store.counts(1).values())
+
+
+def report(running, identity, answers=(3,)):
+    return Report(version=1, id=identity, design=running.collector.design_id, ballot=0, answers=answers, public=(1,))
+
+
+# -- plain invitations -----------------------------------------------------------------------------------------------
+
+
+def test_an_invitation_lets_one_report_in(invited, tmp_path):
+    first, second = codes_of(invited, 2, "invited")
+    assert Client(invited.url, tmp_path / "one", invitation=first).answer(PERSON).delivered
+    # The same device again: the same bytes. Another device with the same invitation: too late.
+    assert Client(invited.url, tmp_path / "one", invitation=first).answer(PERSON).delivered
+    assert stored(invited) == 1
+    assert post(invited, "/v1/reports", report(invited, report_id(second)))[0] == 204
+    again = Report(
+        version=1, id=report_id(second), design=invited.collector.design_id, ballot=1, answers=(0,), public=(0,)
+    )
+    assert code(post(invited, "/v1/reports", again)) == "conflict"
+    assert stored(invited) == 2
+
+
+def test_nobody_else_is_let_in(invited, tmp_path):
+    client = Client(invited.url, tmp_path / "device", invitation="a guess")
+    with pytest.raises(RejectedError, match="by invitation"):
+        client.answer(PERSON)
+    with pytest.raises(InputError, match="by invitation"):
+        Client(invited.url).answer(PERSON)
+    good = report_id(codes_of(invited, 1, "invited")[0])
+    batch = [report(invited, secrets.token_hex(32)), report(invited, good), report(invited, secrets.token_hex(32))]
+    status, receipt = post(invited, "/v1/reports", batch)
+    assert (status, receipt["accepted"]) == (200, 1)
+    assert [failure["index"] for failure in receipt["failures"]] == [0, 2]
+    assert invited.collector.rejected["not-invited"] == 3
+    assert stored(invited) == 1
+    assert code(post(invited, "/v1/tokens", Application(1, "x", "00"))) == "not-invited"
+    assert code(post(invited, "/v1/entries", Entry(1, "0" * 128, "00"))) == "not-invited"
+
+
+def test_what_is_stored_does_not_hold_the_invitation(invited):
+    made = codes_of(invited, 3, "invited")
+    Client(invited.url, invitation=made[0]).answer(PERSON)
+    held = b"".join(path.read_bytes() for path in invited.data.rglob("*") if path.is_file())
+    for secret in made:
+        assert secret.encode() not in held
+        assert bytes.fromhex(report_id(secret)) not in held
+        assert report_id(secret).encode() not in held
+    assert digest(report_id(made[1])) in held
+
+
+# -- blind tokens ----------------------------------------------------------------------------------------------------
+
+
+def test_a_blind_token_lets_one_report_in(blinded, tmp_path):
+    made = codes_of(blinded, 2, "blind")
+    client = Client(blinded.url, tmp_path / "device", invitation=made[0])
+    client.enter()
+    sent = Client(blinded.url, tmp_path / "device", invitation=made[0]).answer(PERSON)
+    assert sent.delivered
+    assert Client(blinded.url, tmp_path / "device").answer(PERSON).report == sent.report
+    with pytest.raises(RejectedError, match="used for another token"):
+        Client(blinded.url, invitation=made[0]).answer(PERSON)
+    with pytest.raises(RejectedError, match="by invitation"):
+        Client(blinded.url, invitation="a guess").answer(PERSON)
+    assert stored(blinded) == 1
+
+
+def test_the_server_never_sees_token_and_invitation_together(blinded, tmp_path):
+    seen = []
+
+    class Watched(Http):
+        def request(self, method, path, body=None, *, most):
+            answer = super().request(method, path, body, most=most)
+            seen.append((path, body or b"", answer.body))
+            return answer
+
+    made = codes_of(blinded, 1, "blind")[0]
+    transport = Watched(blinded.url)
+    client = Client(blinded.url, tmp_path / "device", transport=transport, invitation=made)
+    sent = client.answer(PERSON)
+    paths = [path for path, body, _ in seen if body]
+    assert paths == ["/v1/tokens", "/v1/entries", "/v1/reports"]
+    signing, entering, reporting = [body + answer for _, body, answer in seen if body]
+    entry = messages.decode(seen[-2][1], Entry, most=10_000)
+    assert made.encode() in signing
+    for part in (entry.token, entry.signature, sent.report.id):
+        assert part.encode() not in signing
+    assert made.encode() not in entering + reporting
+    assert sent.report.id == token_id(bytes.fromhex(entry.token))
+    # Nor does the device keep what would undo the blinding.
+    ticket = json.loads(client._state.noted(f"ticket:{blinded.url}"))
+    assert ticket["inverse"] is None
+    held = b"".join(path.read_bytes() for path in blinded.data.rglob("*") if path.is_file())
+    for secret in (made.encode(), bytes.fromhex(entry.token), bytes.fromhex(entry.signature)):
+        assert secret not in held
+
+
+def test_every_token_could_belong_to_every_invitation(blinded):
+    # For any blinded message and any token there is a blinding that leads from one to the other, so that what the
+    # issuer saw rules nothing out. Computed with the issuer's own secret key: not even that tells.
+    key = blinded.collector.door._key
+    n, e = key.public.n, key.public.e
+    d = pow(e, -1, (key.p - 1) * (key.q - 1))
+    shown = [blind.blind(key.public, blind.prepare(b"token")).message for _ in range(3)]
+    token = int.from_bytes(blind.encode(blind.prepare(b"token"), key.public, bytes(48)), "big")
+    for message in shown:
+        number = int.from_bytes(message, "big")
+        factor = pow(number * pow(token, -1, n) % n, d, n)
+        assert token * pow(factor, e, n) % n == number
+
+
+def test_a_lost_reply_costs_nothing(blinded, tmp_path):
+    class Lossy(Http):
+        lost = 0
+
+        def request(self, method, path, body=None, *, most):
+            answer = super().request(method, path, body, most=most)
+            if path in ("/v1/tokens", "/v1/entries") and self.lost < 4:
+                self.lost += 1
+                return Response(503, b"")
+            return answer
+
+    made = codes_of(blinded, 1, "blind")[0]
+    client = Client(blinded.url, tmp_path / "device", transport=Lossy(blinded.url), invitation=made)
+    assert client.answer(PERSON).delivered
+    assert stored(blinded) == 1
+
+
+def test_forged_tokens_and_bad_applications(blinded):
+    other = SecretKey.generate(2048)
+    token = blind.prepare(bytes(32))
+    forged = blind.blind(other.public, token)
+    signature = blind.finalize(other.public, token, other.sign(forged.message), forged.inverse)
+    assert code(post(blinded, "/v1/entries", Entry(1, token.hex(), signature.hex()))) == "not-invited"
+    made = codes_of(blinded, 1, "blind")[0]
+    assert code(post(blinded, "/v1/tokens", Application(1, made, "ff" * 384))) == "malformed"
+    for path in ("/v1/tokens", "/v1/entries"):
+        assert code(post(blinded, path, b"{}")) == "malformed"
+        assert code(post(blinded, path, b" " * 20_000)) == "too-large"
+    assert stored(blinded) == 0
+
+
+def test_a_key_of_ones_own_is_found_out(blinded):
+    made = codes_of(blinded, 1, "blind")[0]
+    shown = hashlib.sha256(blinded.collector.door.issuer).hexdigest()
+    with pytest.raises(PrivacyError, match="issuer's key"):
+        Client(blinded.url, invitation=made, issuer="ab" * 32).answer(PERSON)
+    assert Client(blinded.url, invitation=made, issuer=shown).answer(PERSON).delivered
+
+
+def test_a_weak_key_is_refused(blinded):
+    class Weak(Http):
+        def request(self, method, path, body=None, *, most):
+            if path == "/v1/issuer":
+                return Response(200, encode(Issuer(1, "c1" * 128, 65537)))
+            return super().request(method, path, body, most=most)
+
+    with pytest.raises(PrivacyError, match="2048"):
+        Client(blinded.url, transport=Weak(blinded.url), invitation="x").answer(PERSON)
+
+
+def test_workers_share_the_issuer_s_key(blinded, text, serve, database):
+    first = open_store(blinded.data)
+    assert first.kept("issuer") == blinded.collector.store.kept("issuer")
+    first.close()
+    store = PostgresStore(database)
+    assert len(store.keep("issuer", b"one")) == len(store.keep("issuer", b"two"))
+    store.close()
+
+
+# -- making them -----------------------------------------------------------------------------------------------------
+
+
+def test_invite_writes_a_table_once(tmp_path, text, serve):
+    path = tmp_path / "survey.toml"
+    path.write_text(text("invited"), encoding="utf-8")
+    options = ["--data", str(tmp_path / "data")]
+    made = CliRunner().invoke(app, ["invite", str(path), "--n", "3", "--url", "https://x.example/", *options])
+    assert made.exit_code == 0, made.output
+    lines = made.output.splitlines()
+    assert lines[0] == "invitation,link"
+    codes = [line.split(",")[0] for line in lines[1:]]
+    assert [line.split(",")[1] for line in lines[1:]] == [f"https://x.example/#invitation={one}" for one in codes]
+    with serve(text("invited"), tmp_path / "data") as running:
+        crowd = Crowd(running.url, batch=2, invitations=codes)
+        for _ in codes:
+            crowd.answer(PERSON)
+        crowd.flush()
+        assert stored(running) == 3
+
+
+def test_an_open_survey_has_no_invitations(tmp_path, text):
+    path = tmp_path / "survey.toml"
+    path.write_text(text("open"), encoding="utf-8")
+    refused = CliRunner().invoke(app, ["invite", str(path), "--n", "3", "--data", str(tmp_path / "data")])
+    assert (refused.exit_code, "everybody may answer" in refused.output) == (3, True)

@@ -1,0 +1,137 @@
+"""Messages, byte by byte; and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deniable.collection.form import decimal_text, design_body, form_of
+from deniable.collection.messages import (
+    Design,
+    Failure,
+    Form,
+    Receipt,
+    Report,
+    decode,
+    design_id,
+    encode,
+)
+from deniable.collection.problems import PROBLEMS, problem
+from deniable.errors import MessageError
+from deniable.surveys.example import example_text
+from deniable.surveys.survey import parse_survey
+
+GOLDEN = Path(__file__).parent / "golden"
+SMOKING = """
+format = 1
+name = "smoking"
+title = "Smoking"
+epsilon = 1.5
+design = { kind = "independent" }
+[[questions]]
+name = "smokes"
+text = "Do you smoke?"
+kind = "yes-no"
+static = true
+[[public]]
+name = "region"
+text = "Where?"
+choices = ["north", "south"]
+"""
+REPORT = Report(
+    version=1,
+    id="ab" * 32,
+    design="534edfeaf17b7185ae3413191cd3169d6127d41b5453872061410e2f5690a4aa",
+    ballot=0,
+    answers=(1, 3),
+    public=(2,),
+)
+RECEIPT = Receipt(version=1, accepted=1, failures=[Failure(1, problem("conflict"))])
+
+
+def golden(name):
+    """The bytes of an annotated file: what stands before the comments."""
+    lines = (GOLDEN / name).read_text(encoding="utf-8").splitlines()
+    return "".join(line.partition("  #")[0].strip() for line in lines).encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("report.txt", encode(REPORT)),
+        ("receipt.txt", encode(RECEIPT)),
+        ("design.txt", design_body(parse_survey(SMOKING))),
+    ],
+)
+def test_the_bytes_are_these(name, body):
+    assert body == golden(name)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("report.txt", Report), ("receipt.txt", Receipt), ("design.txt", Design)])
+def test_the_bytes_read_back(name, kind):
+    assert encode(decode(golden(name), kind, most=10_000)) == golden(name)
+
+
+def test_the_form_reads_back():
+    survey = parse_survey(example_text())
+    form = form_of(survey, design_id(design_body(survey)))
+    assert decode(encode(form), Form, most=100_000) == form
+
+
+def test_a_design_is_named_by_its_bytes_and_a_wave_by_its_survey():
+    first = design_body(parse_survey(SMOKING))
+    second = design_body(parse_survey(SMOKING.replace('"smoking"', '"smoking-2"')))
+    assert design_id(first) != design_id(second)
+
+
+@given(st.floats(min_value=1e-9, max_value=1000))
+def test_epsilon_survives_being_written_as_a_decimal(number):
+    assert float(decimal_text(number)) == number
+    assert "e" not in decimal_text(number)
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", "malformed"),
+        (b"\xff\xfe", "malformed"),
+        (b'{"id":"\xff"}', "malformed"),
+        (b"NaN", "malformed"),
+        (b"[" * 10_000, "malformed"),
+        (b'{"version":1,' + encode(REPORT)[1:], "repeated-key"),
+        (b" " * 20_000, "too-large"),
+        (encode(REPORT).replace(b'"ballot":0', b'"ballot":0,"ip":"10.0.0.1"'), "unknown-field"),
+        (encode(REPORT).replace(b'"version":1', b'"version":9'), "unknown-version"),
+    ],
+)
+def test_a_bad_message_is_refused_with_its_reason(body, code):
+    with pytest.raises(MessageError) as caught:
+        decode(body, Report, most=16_384)
+    assert caught.value.code == code
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_break_the_decoder(body):
+    with pytest.raises(MessageError):
+        decode(body, Report, most=16_384)
+
+
+@given(st.data())
+def test_no_change_of_a_byte_breaks_the_decoder(data):
+    body = bytearray(encode(REPORT))
+    for _ in range(data.draw(st.integers(1, 3))):
+        body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        found = decode(bytes(body), Report, most=16_384)
+    except MessageError:
+        return
+    assert decode(encode(found), Report, most=16_384) == found
+
+
+def test_every_problem_has_the_status_it_is_listed_with():
+    for code, (status, title) in PROBLEMS.items():
+        found = problem(code)
+        assert (found.status, found.title, found.code) == (status, title, code)

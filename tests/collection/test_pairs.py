@@ -1,0 +1,228 @@
+"""Pairs: matched at random, sharing a coin the server does not see; alone it is plain randomized response."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from deniable.channels.paired import Coins
+from deniable.collection.client import Client
+from deniable.collection.export import stored_reports
+from deniable.collection.form import design_body
+from deniable.collection.messages import Seeking, design_id, encode
+from deniable.collection.pairs import WAIT, Matcher, Seeker
+from deniable.collection.simulation import Crowd
+from deniable.collection.transport import Http
+from deniable.collection.verify import verify
+from deniable.errors import RefusedDesignError, SurveyError
+from deniable.estimation.estimator import estimate
+from deniable.surveys.survey import parse_survey
+
+SURVEY = """
+format = 1
+name = "pairs"
+title = "Pairs"
+epsilon = {epsilon}
+[design]
+kind = "paired"
+p = 0.7
+rho = {rho}
+{accept}
+[[questions]]
+name = "a"
+text = "?"
+kind = "yes-no"
+[[questions]]
+name = "b"
+text = "?"
+kind = "yes-no"
+"""
+ACCEPT = 'accept = "a partner who knows the coin"'
+
+
+def text_of(epsilon=4.0, rho=-0.1, accept=ACCEPT):
+    return SURVEY.format(epsilon=epsilon, rho=rho, accept=accept)
+
+
+@pytest.fixture
+def design():
+    body = design_body(parse_survey(text_of()))
+    return verify(body, design_id(body))
+
+
+@pytest.fixture
+def running(serve):
+    with serve(text_of()) as found:
+        yield found
+
+
+# -- what is promised ------------------------------------------------------------------------------------------------
+
+
+def test_epsilon_is_what_a_partner_learns_who_knows_the_coin(design):
+    coins = Coins.of(0.7, -0.1)
+    assert design.is_paired
+    assert design.ratio == ((coins.p + coins.d) / (1 - coins.p - coins.d)) ** 2
+    assert 2 * np.log(0.7 / 0.3) < design.epsilon < 4.0
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({"accept": ""}, "design.accept"),
+        ({"rho": -3 / 7}, "design.rho"),  # the corner
+        ({"epsilon": 2.0}, "design.p"),
+    ],
+)
+def test_a_survey_must_accept_the_weaker_statement_and_stay_off_the_corner(options, path):
+    with pytest.raises(SurveyError) as caught:
+        parse_survey(text_of(**options))
+    assert caught.value.details["path"] == path
+
+
+@pytest.mark.parametrize(
+    ("shift", "code"),
+    [
+        ("1288490189", "zero-weight"),
+        ("1288490190", "wrong-sum"),
+        ("-1", "wrong-sum"),
+        ("1288490188", "epsilon-exceeded"),
+    ],
+)
+def test_a_device_refuses_the_corner_and_beyond(design, shift, code):
+    # 2^32 - truthful = 1288490189 draws lie: a coin that moves all of them leaves certainty on one side.
+    body = encode(design.message)
+    assert (1 << 32) - design.questions[0].coins.truthful == 1288490189
+    changed = body.replace(b'"shift":%d' % design.questions[0].coins.shift, b'"shift":' + shift.encode())
+    assert changed != body
+    with pytest.raises(RefusedDesignError) as caught:
+        verify(changed, design_id(changed))
+    assert caught.value.code == code
+
+
+# -- the coin --------------------------------------------------------------------------------------------------------
+
+
+def test_two_devices_derive_opposite_sides_and_nobody_else_does(design):
+    for _ in range(20):
+        one, two, other = Seeker(design), Seeker(design), Seeker(design)
+        sides = one.sides(two.key)
+        assert set(sides) <= {1, -1}
+        assert two.sides(one.key) == [-side for side in sides]
+        assert one._shared(two.key, 32) == two._shared(one.key, 32) != other._shared(one.key, 32)
+
+
+def test_coins_fall_either_way_for_every_question(design):
+    found = Counter(tuple(Seeker(design).sides(Seeker(design).key)) for _ in range(400))
+    # Four outcomes, 100 each: 45 is 6 standard deviations below.
+    assert len(found) == 4
+    assert min(found.values()) > 45
+
+
+def test_a_key_that_fits_everybody_is_no_partner(design):
+    assert len(Seeker(design).sides("00" * 32)) == 2
+    seeker = Seeker(design)
+    assert len(seeker.sides(seeker.key)) == 2  # nor is a mirror
+
+
+def test_alone_it_is_plain_randomized_response(design):
+    coins, n = design.questions[0].coins, 3000
+    kept = sum(coins.answer(1, Seeker(design).sides(None)[0]) for _ in range(n))
+    # The operating system draws: 5.5 standard deviations have probability 4e-8.
+    assert abs(kept - 0.7 * n) < 5.5 * (0.21 * n) ** 0.5
+
+
+# -- matching --------------------------------------------------------------------------------------------------------
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_everybody_but_one_is_matched_and_both_are_told():
+    clock = Clock()
+    matcher = Matcher(now=clock)
+    keys = [f"{number:064x}" for number in range(101)]
+    for key in keys:
+        matcher.seek(key)
+    clock.now += 1.5
+    partner = {key: matcher.seek(key).partner for key in keys}
+    alone = [key for key in keys if partner[key] is None]
+    assert len(alone) == 1
+    assert all(partner[partner[key]] == key != partner[key] for key in keys if key not in alone)
+    # At random: hardly anybody got their neighbour. 20 of 50 has probability below 1e-15.
+    neighbours = sum(partner[keys[n]] == keys[n + 1] for n in range(100))
+    assert neighbours < 20
+    # The one who is left is told to stay alone when the wait is over, and everything is forgotten later.
+    clock.now += WAIT
+    assert matcher.seek(alone[0]).wait == 0
+    clock.now += 2 * WAIT
+    matcher.seek("f" * 64)
+    assert len(matcher._since) == 1
+    assert not matcher._partner
+
+
+def test_only_so_many_may_wait(monkeypatch):
+    monkeypatch.setattr("deniable.collection.pairs._MOST", 3)
+    matcher = Matcher()
+    assert all(matcher.seek(f"{number:064x}") for number in range(3))
+    assert matcher.seek("f" * 64) is None
+    assert matcher.seek(f"{0:064x}") is not None
+
+
+def test_devices_find_each_other_and_the_server_sees_no_coin(running, monkeypatch):
+    monkeypatch.setattr("deniable.collection.client._PAUSE", 0.1)
+    agreed, lock = [], threading.Lock()
+
+    def answer():
+        client = Client(running.url)
+        sides = client._sides()
+        with lock:
+            agreed.append(sides)
+        client._sides = lambda: sides
+        assert client.answer({"a": "yes", "b": "no"}).delivered
+        client.close()
+
+    threads = [threading.Thread(target=answer) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert np.sum(agreed, axis=0).tolist() == [0, 0]  # every +1 has its -1
+    reports = stored_reports(running.collector.store, running.collector.design_id)
+    assert (reports.n, reports.design.kind, reports.design.pairs_reports) == (8, "paired", True)
+    assert estimate(reports, ["a"]).table.values.sum() == pytest.approx(1)
+
+
+def test_a_simulated_crowd_is_paired_two_by_two(running):
+    crowd = Crowd(running.url, batch=10)
+    dealt = []
+    deal = crowd._sides
+    crowd._sides = lambda: dealt.append(deal()) or dealt[-1]
+    for _ in range(10):
+        crowd.answer({"a": "yes", "b": "no"})
+    assert crowd.sent == len(dealt) == 10
+    assert np.sum(dealt, axis=0).tolist() == [0, 0]
+
+
+def test_a_device_without_a_partner_answers_alone(running, monkeypatch):
+    monkeypatch.setattr("deniable.collection.client._LONGEST_SEARCH", 0.2)
+    monkeypatch.setattr("deniable.collection.client._PAUSE", 0.1)
+    assert Client(running.url).answer({"a": "yes", "b": "no"}).delivered
+
+
+def test_only_paired_designs_have_partners(running, serve, survey_text, tmp_path):
+    post = Http(running.url)
+    for body in (b"{}", encode(Seeking(1, "ab" * 32, "cd" * 32))):
+        assert post.request("POST", "/v1/partners", body, most=10_000).status in (400, 404)
+    with serve(survey_text, tmp_path / "other") as other:
+        asked = encode(Seeking(1, other.collector.design_id, "cd" * 32))
+        answer = Http(other.url).request("POST", "/v1/partners", asked, most=10_000)
+        assert json.loads(answer.body)["type"].endswith("unknown-design")

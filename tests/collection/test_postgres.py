@@ -1,0 +1,235 @@
+"""PostgreSQL keeps the store's contract, and what is special about it."""
+
+from __future__ import annotations
+
+import http.client
+import importlib.util
+import threading
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import numpy as np
+import psycopg
+import pytest
+
+from deniable.collection.invitations import invite, report_id
+from deniable.collection.messages import Report, encode
+from deniable.collection.storage.base import Row, key_of
+from deniable.collection.storage.places import open_store
+from deniable.collection.storage.postgres import MIGRATIONS, SEGMENT, PostgresStore
+from deniable.errors import InputError, StoreError, StoreFullError
+from deniable.web.serve import Service, background
+
+_SPEC = importlib.util.spec_from_file_location("store_contract", Path(__file__).parent / "store_contract.py")
+contract = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(contract)
+row = contract.row
+
+
+@pytest.fixture
+def store(database):
+    made = PostgresStore(database)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def reopen(database):
+    opened = []
+
+    def again(store):
+        store.close()
+        opened.append(PostgresStore(database))
+        return opened[-1]
+
+    yield again
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def ask(database):
+    """Read the tables as an intruder would."""
+    with psycopg.connect(database, autocommit=True) as db:
+        db.execute("SET search_path = deniable")
+        yield lambda query: db.execute(query).fetchall()
+
+
+class TestPostgres(contract.StoreContract):
+    pass
+
+
+def fill(store, n, at_once=100):
+    """Reports whose ids count upwards; the cell says when each came."""
+    store.register("a" * 64, b"body")
+    store.salt = bytes(range(32))
+    rows = [Row(key_of(store.salt, f"{when:064x}"), 1, f"[null,{when},[0],[]]") for when in range(n)]
+    for start in range(0, n, at_once):
+        store.add(rows[start : start + at_once])
+
+
+def correlation(cells):
+    """How much the order of rows tells about the order in which they came."""
+    came = [int(cell.split(",")[1]) for (cell,) in cells]
+    return abs(np.corrcoef(np.argsort(np.argsort(came)), np.arange(len(came)))[0, 1])
+
+
+def test_reports_are_sealed_in_segments_that_hide_their_order(store, ask):
+    fill(store, 4 * SEGMENT)
+    segments = ask("SELECT xmin::text, count(*) FROM reports GROUP BY xmin")
+    assert all(size >= SEGMENT for _, size in segments)
+    assert sum(size for _, size in segments) > 2 * SEGMENT
+    for transaction, size in segments:
+        # As the rows lie on disk, whatever wrote them.
+        cells = ask(f"SELECT cell FROM reports WHERE xmin::text = '{transaction}' ORDER BY ctid")  # noqa: S608 - a number
+        assert correlation(cells) < 4 / size**0.5
+    assert store.counts(1) == store.recount(1)
+    assert len(store.counts(1)) == 4 * SEGMENT
+
+
+def test_compacting_leaves_no_trace_of_the_order(store, ask):
+    n = 4 * SEGMENT + 300
+    fill(store, n)
+    before = store.counts(1)
+    store.compact()
+    for table in ("reports", "counts"):
+        assert len(ask(f"SELECT DISTINCT xmin::text FROM {table}")) == 1  # noqa: S608 - two names of ours
+    assert correlation(ask("SELECT cell FROM reports ORDER BY ctid")) < 4 / n**0.5
+    # Counts lie in the order of their cells, and that is the order of coming here only because of what the cells say.
+    assert [cell for (cell,) in ask("SELECT cell FROM counts ORDER BY ctid")] == sorted(before)
+    assert ask("SELECT count(*) FROM arrived") == [(0,)]
+    assert store.counts(1) == store.recount(1) == before
+
+
+def test_no_column_holds_a_time_or_an_address(store, ask):
+    types = ask("SELECT DISTINCT data_type FROM information_schema.columns WHERE table_schema = 'deniable'")
+    assert {kind for (kind,) in types} == {"bytea", "integer", "bigint", "text"}
+
+
+def test_no_file_of_the_database_holds_who_sent_a_report(database, cluster, survey_text, tmp_path):
+    path = tmp_path / "survey.toml"
+    path.write_text(survey_text.replace("epsilon = 1.0", 'epsilon = 1.0\nadmission = "invited"'), encoding="utf-8")
+    service = Service.open(path, tmp_path, database)
+    invitation = invite(service.store, "invited", 1)[0]
+    with background(service) as url:
+        report = Report(
+            version=1,
+            id=report_id(invitation),
+            design=service.collector.design_id,
+            ballot=0,
+            answers=(3,),
+            public=(1,),
+        )
+        connection = http.client.HTTPConnection(urlsplit(url).netloc, source_address=("127.0.91.17", 0))
+        connection.request("POST", "/v1/reports", encode(report), {"User-Agent": "Sentinel/91.17"})
+        assert connection.getresponse().status == 204
+        connection.close()
+    cluster.run("CHECKPOINT")
+    files = [path.read_bytes() for path in cluster.folder.rglob("*") if path.is_file()]
+    held = b"".join(files)
+    assert b"[null,0,[3],[1]]" in held
+    for sentinel in (b"127.0.91.17", b"Sentinel", invitation.encode(), bytes.fromhex(report.id), report.id.encode()):
+        assert sentinel not in held
+
+
+def test_two_workers_that_store_the_same_reports_store_them_once(store, database):
+    other = PostgresStore(database)
+    store.register("a" * 64, b"body")
+    rng = np.random.default_rng(3)
+    batches = [[row(store, int(name)) for name in rng.permutation(2500)[:400]] for _ in range(24)]
+    stored, lock = [], threading.Lock()
+
+    def work(one, some):
+        for batch in some:
+            outcomes = one.add(batch)
+            with lock:
+                stored.extend(key.key for key, fate in zip(batch, outcomes, strict=True) if fate is contract.STORED)
+
+    threads = [threading.Thread(target=work, args=(one, batches)) for one in (store, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    other.close()
+    expected = {key.key for batch in batches for key in batch}
+    assert sorted(stored) == sorted(expected)  # each said to be new to one of the two
+    assert store.counts(1) == store.recount(1) == {"[null,0,[1],[]]": len(expected)}
+
+
+def test_readers_see_every_report_once_while_segments_are_sealed(store):
+    store.register("a" * 64, b"body")
+    stop, wrong = threading.Event(), []
+
+    def read():
+        before = 0
+        while not stop.is_set():
+            now = sum(store.counts(1).values())
+            if now < before or now % 250:
+                wrong.append((before, now))
+            before = now
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for start in range(0, 12 * SEGMENT, 250):
+        store.add([row(store, name) for name in range(start, start + 250)])
+    stop.set()
+    reader.join()
+    assert not wrong
+
+
+def test_a_backup_that_holds_the_tables_does_not_stop_reports(store, database, monkeypatch):
+    monkeypatch.setattr("deniable.collection.storage.postgres._LOCK_TIMEOUT", "50ms")
+    store.register("a" * 64, b"body")
+    with psycopg.connect(database) as backup:
+        backup.execute("LOCK TABLE deniable.reports, deniable.arrived IN SHARE UPDATE EXCLUSIVE MODE")
+        backup.execute("LOCK TABLE deniable.counts IN SHARE ROW EXCLUSIVE MODE")
+        for start in range(0, 3 * SEGMENT, 500):
+            fates = store.add([row(store, name) for name in range(start, start + 500)])
+            assert set(fates) == {contract.STORED}
+    assert sum(store.counts(1).values()) == 3 * SEGMENT
+
+
+def test_a_lost_connection_is_made_anew(store, cluster):
+    store.register("a" * 64, b"body")
+    store.add([row(store, 1)])
+    cluster.crash()
+    assert sum(store.counts(1).values()) == 1
+    with pytest.raises(StoreError, match="the store failed"):
+        store.add([row(store, 2)])
+    assert store.add([row(store, 1), row(store, 2)]) == [contract.SAME, contract.STORED]
+
+
+def test_a_full_disk_is_told_as_such(store, monkeypatch):
+    store.register("a" * 64, b"body")
+    sql = "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END $$"
+    with monkeypatch.context() as patch:
+        patch.setattr("deniable.collection.storage.postgres._TOGETHER", sql)
+        with pytest.raises(StoreFullError, match="no space"):
+            store.add([row(store, 1)])
+    assert store.add([row(store, 1)]) == [contract.STORED]
+
+
+def test_a_store_of_a_newer_version_is_refused(store, database, ask):
+    store._read("UPDATE store SET version = %s", len(MIGRATIONS) + 1)
+    with pytest.raises(InputError, match="newer version"):
+        PostgresStore(database)
+
+
+def test_a_database_that_keeps_times_or_forgets_is_refused(store, database, monkeypatch):
+    for setting in ("'off', 'off'", "'on', 'on'"):
+        monkeypatch.setattr("deniable.collection.storage.postgres._SETTINGS", f"SELECT {setting}")
+        with pytest.raises(InputError, match=r"fsync|time of every transaction"):
+            PostgresStore(database)
+
+
+def test_addresses(tmp_path, database):
+    open_store(tmp_path).close()
+    open_store(tmp_path, database).close()
+    assert [path.name for path in tmp_path.iterdir()] == ["reports.sqlite"]
+    with pytest.raises(InputError, match="begins with postgresql"):
+        open_store(tmp_path, "mysql://host")
+    with pytest.raises(InputError, match="cannot be used") as caught:
+        open_store(tmp_path, "postgresql://me:secret@127.0.0.1:1/survey")
+    assert "secret" not in str(caught.value)
+    with pytest.raises(InputError, match="not the address"):
+        open_store(tmp_path, "postgresql://me@[")

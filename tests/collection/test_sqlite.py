@@ -1,0 +1,89 @@
+"""SQLite keeps the store's contract, and what is special about it."""
+
+from __future__ import annotations
+
+import importlib.util
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from deniable.collection.storage.sqlite import MIGRATIONS, SqliteStore
+from deniable.errors import InputError, StoreFullError
+
+_SPEC = importlib.util.spec_from_file_location("store_contract", Path(__file__).parent / "store_contract.py")
+contract = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(contract)
+row = contract.row
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = SqliteStore(tmp_path / "reports.sqlite")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def reopen(tmp_path):
+    opened = []
+
+    def again(store):
+        store.close()
+        opened.append(SqliteStore(tmp_path / "reports.sqlite"))
+        return opened[-1]
+
+    yield again
+    for one in opened:
+        one.close()
+
+
+class TestSqlite(contract.StoreContract):
+    pass
+
+
+def test_closing_leaves_one_file_that_only_its_owner_reads(store, tmp_path):
+    store.register("a" * 64, b"body")
+    store.add([row(store, 1)])
+    store.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["reports.sqlite"]
+    assert (tmp_path / "reports.sqlite").stat().st_mode & 0o777 == 0o600
+
+
+def test_commits_are_synced(store):
+    assert store._db.execute("PRAGMA synchronous").fetchone() == (2,)
+    assert store._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_full_disk_loses_nothing_and_passes(store):
+    store.register("a" * 64, b"body")
+    (pages,) = store._db.execute("PRAGMA page_count").fetchone()
+    store._db.execute(f"PRAGMA max_page_count = {pages + 4}")
+    stored = 0
+    with pytest.raises(StoreFullError, match="no space"):  # noqa: PT012 - the loop ends by raising
+        while True:
+            store.add([row(store, name) for name in range(stored, stored + 50)])
+            stored += 50
+    assert stored > 0
+    assert store.counts(1) == store.recount(1) == {"[null,0,[1],[]]": stored}
+    store._db.execute("PRAGMA max_page_count = 1000000")
+    assert store.add([row(store, name) for name in range(stored + 50)]) == [
+        *[contract.SAME] * stored,
+        *[contract.STORED] * 50,
+    ]
+    assert store.counts(1) == store.recount(1) == {"[null,0,[1],[]]": stored + 50}
+
+
+def test_a_store_of_a_newer_version_is_refused(tmp_path):
+    SqliteStore(tmp_path / "reports.sqlite").close()
+    with sqlite3.connect(tmp_path / "reports.sqlite") as db:
+        db.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    db.close()
+    with pytest.raises(InputError, match="newer version"):
+        SqliteStore(tmp_path / "reports.sqlite")
+
+
+def test_something_else_is_refused(tmp_path):
+    (tmp_path / "reports.sqlite").write_bytes(b"this is no database, whatever its name says" * 100)
+    with pytest.raises(InputError, match="not a store of reports"):
+        SqliteStore(tmp_path / "reports.sqlite")

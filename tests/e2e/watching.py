@@ -1,0 +1,89 @@
+"""A browser profile that is watched, and what tests ask of a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+HERE = Path(__file__).parent
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SURVEY = """
+format = 1
+name = "smoking"
+title = "Smoking and sleep"
+epsilon = 1.5
+tables = [["smokes", "sleep"]]
+
+[[public]]
+name = "region"
+text = "Where do you live?"
+choices = ["north", "south"]
+
+[[questions]]
+name = "smokes"
+text = "Do you smoke?"
+kind = "yes-no"
+
+[[questions]]
+name = "sleep"
+text = "How do you sleep?"
+choices = ["badly", "well"]
+"""
+# Every draw is 0: the first ballot, and k-RR reports the answer after the true one. Nothing is left to chance here.
+NO_CHANCE = "Crypto.prototype.getRandomValues = (array) => array.fill(0);"
+# Set before any of the page's own scripts run.
+WATCH = "addEventListener('securitypolicyviolation', (e) => console.error(`policy: ${e.blockedURI}`));"
+
+
+class Visitor:
+    """One browser profile and everything it asked for."""
+
+    def __init__(self, context) -> None:
+        self.context = context
+        self.requests, self.errors = [], []
+        context.add_init_script(WATCH)
+        context.on("request", lambda request: self.requests.append(request))  # noqa: PLW0108 - it marks the function
+        context.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        context.on("weberror", lambda error: self.errors.append(str(error.error)))
+
+    def visit(self, url):
+        page = self.context.new_page()
+        page.goto(url)
+        return page
+
+    def posted(self):
+        return [request.post_data for request in self.requests if request.method == "POST"]
+
+
+def shown(page, section):
+    """Wait until a section is the one that is shown."""
+    page.locator(f"#{section}").wait_for(state="visible", timeout=15_000)
+    return page.locator(f"#{section}")
+
+
+def pictures(page):
+    """Wait until every picture has come; tell whether each can be seen."""
+    page.wait_for_load_state("load")  # pictures are part of it
+    return page.evaluate("[...document.images].every((image) => image.complete && image.naturalWidth > 0)")
+
+
+def stored(service):
+    return service.store.counts(service.collector.number)
+
+
+def serious(page):
+    """What axe finds that keeps somebody out."""
+    page.evaluate((HERE / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("async () => (await axe.run()).violations")
+    return [
+        (each["id"], [node["html"] for node in each["nodes"]])
+        for each in found
+        if each["impact"] in ("serious", "critical")
+    ]

@@ -1,0 +1,162 @@
+"""Questionnaires of other programs: what can be disguised is taken over, the rest is named."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from deniable.errors import InputError
+from deniable.surveys.imported import import_survey
+from deniable.surveys.survey import parse_survey
+
+SURVEYJS = {
+    "title": {"default": "Health", "de": "Gesundheit"},
+    "pages": [
+        {
+            "elements": [
+                {"type": "html", "name": "hello", "html": "<p>Hello</p>"},
+                {
+                    "type": "radiogroup",
+                    "name": "smokes",
+                    "title": {"default": 'Do you "smoke"?', "de": "Rauchen Sie?"},
+                    "choices": [
+                        {"value": "never", "text": {"default": "Never", "de": "Nie"}},
+                        {"value": "daily", "text": {"default": "Daily", "de": "Täglich"}},
+                    ],
+                },
+                {"type": "panel", "elements": [{"type": "boolean", "name": "drinks", "title": "Do you drink?"}]},
+            ]
+        },
+        {
+            "elements": [
+                {"type": "rating", "name": "sleep", "title": "How do you sleep?", "rateMax": 7},
+                {
+                    "type": "dropdown",
+                    "name": "2nd job",
+                    "choices": ["no", "yes", "prefer"],
+                    "visibleIf": "{smokes}='x'",
+                },
+                {"type": "comment", "name": "why"},
+                {"type": "checkbox", "name": "drugs", "choices": ["a", "b"]},
+                {"type": "radiogroup", "name": "country", "choicesByUrl": {"url": "x"}},
+            ]
+        },
+    ],
+}
+
+
+def test_surveyjs(tmp_path):
+    (tmp_path / "My Health.json").write_text(json.dumps(SURVEYJS), encoding="utf-8")
+    found = import_survey(tmp_path / "My Health.json", epsilon=2.0)
+    survey = parse_survey(found.text)
+    assert survey.name == "my-health"
+    assert survey.languages == ("en", "de")
+    assert survey.title == {"en": "Health", "de": "Gesundheit"}
+    assert [(i.name, i.kind, len(i.options)) for i in survey.questions] == [
+        ("smokes", "choice", 2),
+        ("drinks", "yes-no", 2),
+        ("sleep", "scale", 7),
+        ("_2nd_job", "choice", 3),
+    ] or survey.questions[3].name == "q_2nd_job"
+    assert survey.questions[0].text["de"] == "Rauchen Sie?"
+    told = " ".join(found.left_out)
+    for name in ("'why' is left out", "'drugs' is left out", "'country' is left out", "'2nd job'", "visibleIf"):
+        assert name in told
+
+
+def test_incomplete_translations_are_named(tmp_path):
+    questionnaire = {
+        "title": {"default": "Health", "fr": "Santé"},
+        "elements": [
+            {"type": "boolean", "name": "smokes", "title": {"default": "Do you smoke?", "de": "Rauchen Sie?"}}
+        ],
+    }
+    (tmp_path / "q.json").write_text(json.dumps(questionnaire))
+    found = import_survey(tmp_path / "q.json", epsilon=1.0)
+    assert parse_survey(found.text).languages == ("en",)
+    assert "The texts in de, fr are left out" in found.left_out[0]
+
+
+@pytest.fixture
+def xlsform(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+
+    def write(survey, choices=(), settings=None):
+        book = openpyxl.Workbook()
+        sheet = book.active
+        sheet.title = "survey"
+        for row in survey:
+            sheet.append(row)
+        lists = book.create_sheet("choices")
+        for row in choices:
+            lists.append(row)
+        if settings:
+            about = book.create_sheet("settings")
+            for row in settings:
+                about.append(row)
+        book.save(tmp_path / "form.xlsx")
+        return tmp_path / "form.xlsx"
+
+    return write
+
+
+def test_xlsform(xlsform):
+    path = xlsform(
+        [
+            ["type", "name", "label::English (en)", "label::Deutsch (de)", "relevant", "parameters"],
+            ["start", "start"],
+            ["begin group", "g", "Group"],
+            ["select_one yn", "smokes", "Do you smoke?", "Rauchen Sie?"],
+            ["select_one grade", "school", "How far?", "Wie weit?", "${smokes} = 'y'"],
+            ["end group"],
+            ["range", "sleep", "Sleep?", "Schlaf?", None, "start=1 end=5 step=1"],
+            ["integer", "age", "Age?", "Alter?"],
+            ["select_multiple yn", "drugs", "Drugs?", "Drogen?"],
+            ["note", "bye", "Bye", "Tschüss"],
+        ],
+        [
+            ["list_name", "name", "label::English (en)", "label::Deutsch (de)"],
+            ["yn", "y", "Yes", "Ja"],
+            ["yn", "n", "No", "Nein"],
+            ["grade", 1, "One", "Eins"],
+            ["grade", 2, "Two", "Zwei"],
+        ],
+        [["form_title"], ["A form"]],
+    )
+    found = import_survey(path, epsilon=1.5)
+    survey = parse_survey(found.text)
+    assert survey.title == {"en": "A form", "de": "A form"}
+    assert survey.domain["smokes"].categories == ("y", "n")
+    assert survey.domain["school"].categories == ("1", "2")
+    assert survey.domain["sleep"].categories == ("1", "2", "3", "4", "5")
+    assert survey.questions[0].text["de"] == "Rauchen Sie?"
+    told = " ".join(found.left_out)
+    assert "'age' is left out: a number needs bins" in told
+    assert "'drugs' is left out" in told
+    assert "'school' is asked of everybody" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("q.json", "{", "not JSON"),
+        ("q.json", "[]", "not a SurveyJS questionnaire"),
+        ("q.json", '{"elements": [{"type": "comment", "name": "why"}]}', "none of its questions"),
+        ("q.xlsx", "no", "not a readable Excel file"),
+        ("q.docx", "", "imported from"),
+    ],
+)
+def test_what_cannot_be_imported_is_refused(name, content, told, tmp_path):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=told):
+        import_survey(tmp_path / name, epsilon=1.0)
+
+
+def test_a_form_without_its_sheet_is_refused(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    openpyxl.Workbook().save(tmp_path / "q.xlsx")
+    with pytest.raises(InputError, match="no sheet named survey"):
+        import_survey(tmp_path / "q.xlsx", epsilon=1.0)
+    with pytest.raises(InputError, match="there is no file"):
+        import_survey(tmp_path / "absent.json", epsilon=1.0)

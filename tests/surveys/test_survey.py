@@ -1,0 +1,178 @@
+"""A survey file is read or refused, and a refusal names the key."""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import UTC, datetime
+
+import pytest
+
+from deniable.errors import SurveyError
+from deniable.surveys.designs import BUILDERS
+from deniable.surveys.example import example_text
+from deniable.surveys.items import bin_labels, bin_of
+from deniable.surveys.phrases import PHRASES
+from deniable.surveys.survey import parse_survey, read_survey
+
+MINIMAL = """
+format = 1
+name = "minimal"
+title = "Minimal"
+epsilon = 1.0
+{keys}
+[[questions]]
+name = "smokes"
+text = "Do you smoke?"
+{smokes}
+[[questions]]
+name = "sleep"
+text = "How do you sleep?"
+choices = ["badly", "well"]
+{sleep}
+{tail}
+"""
+
+
+def minimal(*, keys="", smokes='kind = "yes-no"', sleep="", tail=""):
+    return MINIMAL.format(keys=keys, smokes=smokes, sleep=sleep, tail=tail)
+
+
+def refusal(text):
+    with pytest.raises(SurveyError) as caught:
+        parse_survey(text)
+    assert str(caught.value).startswith(caught.value.path or ("this is not TOML", "the file"))
+    return caught.value
+
+
+def test_the_example_holds_every_kind_of_question_and_is_a_design():
+    survey = parse_survey(example_text())
+    assert {item.kind for item in survey.questions} == {"yes-no", "scale", "number"}
+    assert survey.languages == ("en", "de")
+    assert survey.static == ("born_abroad",)
+    assert survey.design.epsilon <= survey.epsilon
+    assert survey.design.covers(["cannabis", "sleep"])
+    assert survey.domain["born_abroad"].categories[-1] == "prefer not to say"
+    assert survey.domain["well_water"].categories[-1] == "does not apply"
+    assert all(set(option.text) == {"en", "de"} for item in survey.questions for option in item.options)
+
+
+def test_every_line_of_the_example_that_is_commented_out_would_be_read_too():
+    shown = example_text().replace("# opens =", "opens =").replace("# closes =", "closes =")
+    assert shown != example_text()
+    assert parse_survey(shown).opens == datetime(2030, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("kind", sorted(BUILDERS))
+def test_every_kind_of_design_can_be_asked_for(kind):
+    tail = f'[design]\nkind = "{kind}"\n' + ('clusters = [["smokes", "sleep"]]' if kind == "clusters" else "")
+    survey = parse_survey(minimal(tail=tail))
+    assert survey.design.domain == survey.domain
+    assert survey.design.epsilon <= 1.0
+
+
+def test_the_default_asks_each_respondent_for_one_wanted_table_or_a_question_that_is_in_none():
+    tail = '[[questions]]\nname = "drinks"\ntext = "?"\nkind = "scale"\nfirst = 1\nlast = 5'
+    design = parse_survey(minimal(keys='tables = [["smokes", "sleep"]]', tail=tail)).design
+    assert [question.attributes for question in design.questions] == [("smokes", "sleep"), ("drinks",)]
+    assert design.ballots == ((0,), (1,))
+
+
+def test_opening_hours():
+    survey = parse_survey(minimal(keys="opens = 2030-01-01T00:00:00Z\ncloses = 2030-01-02T00:00:00Z"))
+    day = [datetime(2029, 12, 31, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC), datetime(2030, 1, 2, tzinfo=UTC)]
+    assert [survey.is_open(now) for now in day] == [False, True, False]
+
+
+def test_numbers_are_put_into_bins_that_hold_their_lower_edge():
+    edges = [0, 1.5, 10]
+    assert bin_labels(edges) == ["< 0", "0 to < 1.5", "1.5 to < 10", ">= 10"]
+    assert [bin_of(number, edges) for number in (-1, 0, 1.49, 1.5, 9, 10, 1e9)] == [0, 1, 1, 2, 2, 3, 3]
+
+
+def test_built_in_phrases_exist_in_the_same_languages():
+    assert len({frozenset(texts) for texts in PHRASES.values()}) == 1
+
+
+def test_other_words_and_other_languages_are_given_under_texts():
+    texts = '[texts]\nyes = "Tak"\nno = "Nie"'
+    survey = parse_survey(minimal(keys='languages = ["pl"]', tail=texts))
+    assert [option.text for option in survey.questions[0].options] == [{"pl": "Nie"}, {"pl": "Tak"}]
+
+
+BAD = {
+    "": [minimal(keys="epsilon = = 1"), "[["],
+    "epsilon": [
+        minimal().replace("epsilon = 1.0", f"epsilon = {bad}") for bad in ("0", "-1", "inf", "nan", "1e9", '"1"')
+    ],
+    "format": [minimal().replace("format = 1", "format = 2")],
+    "name": [minimal().replace('"minimal"', '"Not a slug!"')],
+    "title": [minimal().replace('title = "Minimal"', "title = 3")],
+    "title.en": [minimal().replace('title = "Minimal"', 'title = ""')],
+    "languages": [minimal(keys="languages = []"), minimal(keys='languages = ["en", "en"]')],
+    "questions[0].kind": [minimal(smokes='kind = "essay"')],
+    "questions[0].choices": [
+        minimal(smokes=""),
+        minimal(smokes='choices = ["only"]'),
+        minimal(smokes='choices = ["a", "a"]'),
+        minimal(smokes='kind = "yes-no"\nchoices = ["yes", "no"]'),
+        minimal(smokes='kind = "number"\nbins = [1]\nchoices = ["a", "b"]'),
+        minimal(smokes='choices = "ab"'),
+    ],
+    "questions[0].choices[1]": [minimal(smokes='choices = ["a", " "]'), minimal(smokes='choices = ["a", 2]')],
+    "questions[0].bins": [minimal(smokes=f'kind = "number"\nbins = {bad}') for bad in ("[]", "[2, 1]", "[1, inf]")],
+    "questions[0].last": [
+        minimal(smokes='kind = "scale"\nfirst = 1'),
+        minimal(smokes='kind = "scale"\nfirst = 5\nlast = 5'),
+    ],
+    "questions[0].show_if.sleep": [minimal(smokes='kind = "yes-no"\nshow_if = { sleep = "well" }')],
+    "questions[1]": [minimal(sleep="surprise = 1")],
+    "questions[1].name": [minimal().replace('"sleep"', '"smokes"'), minimal().replace('"sleep"', '"a b"')],
+    "tables[0]": [minimal(keys='tables = [["smokes", "nothing"]]'), minimal(keys='tables = [["smokes", "smokes"]]')],
+    "tables[1]": [minimal(keys='tables = [["smokes"], ["smokes", "sleep"]]', tail='[design]\nkind = "sampled"')],
+    "design.kind": [minimal(tail='[design]\nkind = "psychic"')],
+    "design.k": [minimal(tail='[design]\nkind = "joint"\nk = 2')],
+    "design.clusters": [minimal(tail='[design]\nkind = "clusters"')],
+    "design": [
+        minimal(tail='[design]\nkind = "views"\nk = 9'),
+        minimal(tail='[design]\nkind = "clusters"\nclusters = [["smokes"]]'),
+    ],
+    "admission": [minimal(keys='admission = "friends"')],
+    "opens": [minimal(keys="opens = 2030-01-01T00:00:00")],
+    "closes": [minimal(keys="opens = 2030-01-02T00:00:00Z\ncloses = 2030-01-01T00:00:00Z")],
+    "texts.farewell": [minimal(tail='[texts]\nfarewell = "Bye"')],
+    "texts.no": [minimal(keys='languages = ["pl"]')],
+}
+
+
+@pytest.mark.parametrize(("path", "text"), [(path, text) for path, texts in BAD.items() for text in texts])
+def test_a_refusal_names_the_key(path, text):
+    assert refusal(text).path == path
+
+
+def test_every_text_must_be_there_in_every_language():
+    assert refusal(minimal(keys='languages = ["en", "de"]')).path == "title"
+    text = minimal(keys='languages = ["en", "de"]').replace('"Minimal"', '{ en = "Minimal" }')
+    assert refusal(text).path == "title"
+    assert "no text in ['de']" in str(refusal(text))
+    text = minimal().replace('"Minimal"', '{ en = "Minimal", fr = "Minimal" }')
+    assert refusal(text).path == "title"
+
+
+def test_what_is_public_cannot_be_asked_in_disguise_as_well():
+    public = '[[public]]\nname = "smokes"\ntext = "?"\nchoices = ["a", "b"]'
+    assert refusal(minimal(tail=public)).path == "questions[0].name"
+
+
+def test_a_show_if_rule_needs_an_existing_choice():
+    public = '[[public]]\nname = "region"\ntext = "?"\nchoices = ["a", "b"]'
+    assert refusal(minimal(sleep='show_if = { region = "c" }', tail=public)).path == "questions[1].show_if.region"
+    assert parse_survey(minimal(sleep='show_if = { region = ["a"] }', tail=public)).questions[1].show_if == {
+        "region": ("a",)
+    }
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(ValueError, match="cannot be read"):
+        read_survey(tmp_path / "none.toml")
+    (tmp_path / "survey.toml").write_text(example_text(), encoding="utf-8")
+    assert read_survey(tmp_path / "survey.toml").name == tomllib.loads(example_text())["name"]

@@ -1,0 +1,62 @@
+"""`deniable new`, `serve` and `simulate`: from nothing to results."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+from click.testing import CliRunner
+
+from deniable.cli.app import app
+
+RUN = [sys.executable, "-c", "from deniable.cli import main; main()"]
+
+
+def test_new_writes_a_survey_once(tmp_path):
+    path = tmp_path / "survey.toml"
+    assert CliRunner().invoke(app, ["new", str(path)]).exit_code == 0
+    before = path.read_text(encoding="utf-8")
+    path.write_text(before + "# mine", encoding="utf-8")
+    again = CliRunner().invoke(app, ["new", str(path)])
+    assert (again.exit_code, "not overwritten" in again.output) == (3, True)
+    assert path.read_text(encoding="utf-8") == before + "# mine"
+
+
+def test_a_bad_survey_is_one_line_and_an_exit_code(tmp_path):
+    (tmp_path / "survey.toml").write_text("format = 1\n", encoding="utf-8")
+    result = CliRunner().invoke(app, ["serve", str(tmp_path / "survey.toml"), "--data", str(tmp_path / "data")])
+    assert result.exit_code == 3
+    assert "missing required field 'name'" in result.output
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.slow
+def test_a_survey_from_nothing_to_results(tmp_path):
+    subprocess.run([*RUN, "new"], check=True, cwd=tmp_path, capture_output=True)
+    command = [*RUN, "serve", "survey.toml", "--port", "0", "--data", "data"]
+    tokens = []
+    for _start in range(2):
+        with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as server:
+            lines = [server.stdout.readline() for _ in range(5)]
+            url = lines[0].split()[-1]
+            if not tokens:
+                tokens.append(server.stdout.readline().split()[-1])
+            done = subprocess.run(
+                [*RUN, "simulate", url, "--n", "60", "--batch", "20"], check=True, capture_output=True
+            )
+            assert b"60 respondents answered" in done.stdout
+            request = urllib.request.Request(  # noqa: S310 - our own server
+                f"{url}/v1/results", headers={"Authorization": f"Bearer {tokens[0]}"}
+            )
+            with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - our own server
+                found = json.load(answer)
+            server.send_signal(signal.SIGTERM)
+            rest = server.stdout.read()
+        # The token was shown the first time only.
+        assert "token" not in rest or _start == 0
+    assert found["reports"] == 120
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["reports.sqlite"]

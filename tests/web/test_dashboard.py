@@ -1,0 +1,243 @@
+"""The analyst's pages: who is let in, what they show, and that closing a survey keeps it as it is."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import secrets
+from html import unescape
+
+import httpx
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from deniable.channels.dense import Dense
+from deniable.channels.krr import KRR
+from deniable.channels.mixture import Mixture
+from deniable.collection.acceptor import encode_cell
+from deniable.collection.collector import Collector
+from deniable.collection.storage.base import Row
+from deniable.collection.storage.sqlite import SqliteStore
+from deniable.collection.tokens import ANALYST, new_token
+from deniable.surveys.survey import parse_survey
+from deniable.web import dashboard, login
+from deniable.web.overview import largest_weight
+from deniable.web.serve import Service, background
+
+PAGES = ("/analyst", "/analyst/tables", "/analyst/associations", "/analyst/privacy")
+FILES = (
+    "/analyst/progress",
+    "/analyst/chart.svg?of=smokes",
+    "/analyst/associations.svg",
+    "/analyst/results.json",
+    "/analyst/results.csv",
+    "/analyst/reports.parquet",
+    "/analyst/reports.csv",
+)
+SAME = {"Origin": "http://testserver", "Host": "testserver"}
+
+
+class Analyst:
+    """A client with cookies, and what it talks to."""
+
+    def __init__(self, path, survey) -> None:
+        self.store = SqliteStore(path / "r.sqlite")
+        self.collector = Collector(parse_survey(survey), self.store)
+        self.token = new_token(self.store, ANALYST)
+        self.service = Service(self.collector, self.store, self.token)
+
+    def log_in(self, headers=SAME, **fields):
+        return self.client.post("/analyst/login", data=fields or {"token": self.token}, headers=headers)
+
+    def fill(self, cells):
+        """Store reports: {(ballot, answers, public): how many}."""
+        rows = [
+            Row(secrets.token_bytes(16), 1, encode_cell(None, *cell)) for cell, n in cells.items() for _ in range(n)
+        ]
+        self.store.add(rows)
+
+
+@pytest.fixture
+def analyst(tmp_path, survey_text):
+    found = Analyst(tmp_path, survey_text)
+    with background(found.service) as url, httpx.Client(base_url=url, timeout=60) as found.client:
+        yield found
+
+
+@pytest.fixture
+def inside(analyst):
+    # Ballot 0 asks smokes and sleep together, ballot 1 drinks.
+    analyst.fill({(0, (cell,), (0,)): n for cell, n in enumerate((60, 160, 120, 60))})
+    analyst.fill({(1, (cell,), (1,)): n for cell, n in enumerate((200, 120, 90))})
+    assert analyst.log_in().status_code == 303
+    return analyst
+
+
+def test_nobody_sees_anything_without_logging_in(analyst):
+    for path in PAGES:
+        answer = analyst.client.get(path)
+        assert answer.status_code == 401
+        assert 'name="token"' in answer.text
+        assert "Estimates" not in answer.text
+    for path in FILES[:-2]:
+        assert analyst.client.get(path).status_code == 401, path
+    for path in ("/analyst/close", "/analyst/logout"):
+        assert analyst.client.post(path).status_code == 401
+    assert analyst.collector.is_open
+
+
+@pytest.mark.parametrize("fields", [{"token": "wrong"}, {"token": ""}, {"link": "wrong"}, {"other": "x"}])
+def test_only_the_token_or_a_link_lets_in(analyst, fields):
+    answer = analyst.log_in(**fields)
+    assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
+
+
+def test_a_link_works_once_and_looking_at_it_does_not_count(analyst):
+    path = login.new_link(analyst.store)
+    link = path.partition("link=")[2]
+    for _ in range(2):
+        assert link in analyst.client.get(path).text
+    assert analyst.log_in(link=link).status_code == 303
+    assert analyst.log_in(link=link).status_code == 403
+
+
+def test_the_cookie_is_for_nobody_else(analyst):
+    cookie = analyst.log_in().headers["set-cookie"].lower()
+    assert all(part in cookie for part in ("httponly", "samesite=strict", "path=/analyst", "max-age=43200"))
+    assert "secure" not in cookie
+    safe = {"Origin": "https://testserver", "Host": "testserver"}
+    assert "secure" in analyst.log_in(safe).headers["set-cookie"].lower()
+
+
+@pytest.mark.parametrize("change", [lambda c: c[:-1], lambda c: "9" + c, lambda _: "x.y", lambda c: c.replace(".", "")])
+def test_a_forged_or_ended_cookie_opens_nothing(analyst, change, monkeypatch):
+    good = analyst.log_in().cookies[login.COOKIE]
+    analyst.client.cookies.clear()
+
+    def seen(cookie):
+        return analyst.client.get("/analyst/progress", headers={"Cookie": f"{login.COOKIE}={cookie}"}).status_code
+
+    assert (seen(good), seen(change(good))) == (200, 401)
+    monkeypatch.setattr(login.time, "time", lambda: 1e12)
+    assert seen(good) == 401
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "none"}, {"Origin": "http://elsewhere.example"}]
+)
+def test_other_sites_can_send_no_form(inside, headers):
+    assert inside.client.post("/analyst/close", headers=headers).status_code == 401
+    assert inside.log_in({"Host": "testserver", **headers}).status_code == 403
+    assert inside.collector.is_open
+
+
+def test_the_policy_of_every_page(inside):
+    for path in PAGES:
+        answer = inside.client.get(path)
+        assert answer.status_code == 200
+        assert "form-action 'self'" in answer.headers["content-security-policy"]
+        assert "unsafe" not in answer.headers["content-security-policy"]
+        assert " style=" not in answer.text
+        assert answer.headers["cache-control"] == "no-store"
+
+
+def test_the_overview_has_raw_values_beside_estimates(inside):
+    inside.client.post("/v1/reports", content=b"{}")
+    text = inside.client.get("/analyst").text
+    # 180 of 400 reports say "yes"; at the realised p and q of k-RR over 4 cells the unbiased share is lower.
+    assert "45.0%" in text
+    (channel, _) = (question.channel for question in inside.collector.survey.design.questions)
+    collapsed = channel.collapse((2, 2), [0])
+    assert f"{100 * collapsed.solve(np.array([0.55, 0.45]))[1]:.1f}%" in text
+    assert '<td class="number">410</td>' in text
+    assert "malformed" in text
+
+
+def test_cross_tables_and_what_cannot_be_crossed(inside):
+    text = inside.client.get("/analyst/tables").text
+    assert "smokes \\ sleep" in text
+    assert "Are they independent? p = " in text
+    never = inside.client.get("/analyst/tables?of=smokes&of=drinks").text
+    assert "under this design nobody will" in never
+    assert inside.client.get("/analyst/tables?of=nothing").status_code == 200
+    assert "&lt;b&gt;" in inside.client.get("/analyst/tables?of=<b>").text
+
+
+def test_privacy_says_the_true_epsilon_and_what_fakes_can_do(inside):
+    text = unescape(inside.client.get("/analyst/privacy").text)
+    design = inside.collector.survey.design
+    assert f"{design.epsilon:.6g}" in text
+    weight = largest_weight(design.questions[0].channel)
+    assert f"{100 * weight / 400:.3g} points" in text
+    assert "Nothing stands out" in text
+
+
+def test_an_alarm_is_raised_when_ballots_come_unevenly(inside):
+    inside.fill({(1, (0,), (0,)): 400})
+    assert "Alarm: ballots are drawn evenly" in inside.client.get("/analyst").text
+    assert "Alarm: ballots are drawn evenly" in inside.client.get("/analyst/privacy").text
+
+
+@pytest.mark.parametrize(
+    "channel",
+    [
+        KRR(5, 1.0),
+        Mixture.from_weights(20000, [20000, 15536, 10000], 16),
+        Dense.from_weights([[40000, 10000], [20000, 15536], [5536, 40000]], 16, name="three reports"),
+    ],
+    ids=str,
+)
+def test_the_largest_weight_is_that_of_the_inverse(channel):
+    inverse = channel.solve(np.eye(channel.outputs))
+    assert largest_weight(channel) == pytest.approx(np.abs(inverse).max())
+
+
+def test_downloads(inside):
+    found = json.loads(inside.client.get("/analyst/results.json").content)
+    assert found["reports"] == 810
+    rows = list(csv.DictReader(io.StringIO(inside.client.get("/analyst/results.csv").text)))
+    assert len(rows) == 2 + 2 + 3 + 4
+    parquet = inside.client.get("/analyst/reports.parquet")
+    assert 'filename="smoking-reports.parquet"' in parquet.headers["content-disposition"]
+    assert pq.read_table(io.BytesIO(parquet.content)).num_rows == 810
+    assert len(inside.client.get("/analyst/reports.csv").text.splitlines()) >= 811
+    assert inside.client.get("/analyst/reports.exe").status_code == 404
+
+
+def test_charts_are_pictures(inside):
+    for path in ("/analyst/chart.svg?of=smokes&of=sleep", "/analyst/associations.svg"):
+        answer = inside.client.get(path)
+        assert answer.headers["content-type"] == "image/svg+xml"
+        assert answer.text.startswith("<svg")
+    assert inside.client.get("/analyst/chart.svg?of=nothing").status_code == 422
+
+
+def test_closing_freezes_the_results(inside, monkeypatch):
+    monkeypatch.setattr(dashboard, "_SETTLE", 0.0)
+    assert inside.client.post("/analyst/close", headers=SAME).status_code == 303
+    assert not inside.collector.is_open
+    assert inside.client.post("/v1/reports", content=b"{}").json()["type"].endswith(":closed")
+    before = [inside.client.get(path).text for path in ("/analyst", "/analyst/associations")]
+    assert "closed, results frozen" in before[0]
+    # Even if something were added behind the service's back, what was closed stays as it was.
+    inside.fill({(0, (0,), (0,)): 50})
+    again = Collector(inside.collector.survey, inside.store)
+    assert not again.is_open
+    after = [inside.client.get(path).text for path in ("/analyst", "/analyst/associations")]
+    assert ["810" in text for text in (before[0], after[0])] == [True, True]
+    assert before[1] == after[1]
+
+
+def test_a_survey_nobody_has_answered_yet(analyst):
+    analyst.log_in()
+    for path in PAGES:
+        assert analyst.client.get(path).status_code == 200
+    assert "Too few reports" in analyst.client.get("/analyst").text
+    assert analyst.client.get("/analyst/associations.svg").status_code == 404
+
+
+def test_logging_out(inside):
+    assert inside.client.post("/analyst/logout", headers=SAME).status_code == 303
+    assert inside.client.get("/analyst/progress").status_code == 401
