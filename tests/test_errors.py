@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import inspect
 import pickle
 import re
 import sys
+import tempfile
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +18,17 @@ import pytest
 
 import deniable as dn
 from deniable import errors
+from deniable.collection.messages import Report, decode
+from deniable.collection.problems import problem
+from deniable.collection.storage.base import Row
+from deniable.collection.storage.sqlite import SqliteStore
+from deniable.collection.transport import Http, Response
+from deniable.collection.verify import verify
+from deniable.collection.writer import Writer
 from deniable.estimation.em import maximum_likelihood
 from deniable.privacy.ledger import Asked
 from deniable.results import pyplot
+from deniable.surveys.survey import parse_survey
 
 DOMAIN = dn.Domain({"smokes": ["no", "yes"], "drinks": ["no", "yes"]})
 ROWS = pa.table({"smokes": ["no", "yes"] * 20, "drinks": ["no", "no", "yes", "yes"] * 10})
@@ -41,6 +52,24 @@ def plot_without_matplotlib():
         patch.setitem(sys.modules, "matplotlib", None)
         patch.setitem(sys.modules, "matplotlib.pyplot", None)
         pyplot()
+
+
+class Strange:
+    """Something else than a collector."""
+
+    def request(self, *_request, **_limits):
+        return Response(404, b"<h1>Not here</h1>")
+
+
+def store_into(sabotage):
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteStore(Path(folder) / "reports.sqlite")
+        try:
+            store.register("a" * 64, b"body")
+            store._db.execute(sabotage)
+            store.add([Row(number.to_bytes(16, "big"), 1, "x" * 1000) for number in range(100)])
+        finally:
+            store.close()
 
 
 # The error, a call that raises it, what its message must say (in this order), and attributes it must carry.
@@ -160,7 +189,7 @@ CASES = [
     (
         errors.DivergenceError,
         lambda: dn.logit("y ~ 1", people(y=[0] * 18 + [1] * 2), dn.Warner(0.8)),
-        ["keeps rising", "running away: 'Intercept'", "outside [0, 1]", "Use more reports", 'penalty="jeffreys"'],
+        ["keeps rising", "running away: 'Intercept'", "outside [0, 1]", "Take more reports", 'penalty="jeffreys"'],
         {"terms": ["Intercept"]},
     ),
     (
@@ -186,6 +215,60 @@ CASES = [
         lambda: dn.Ledger(limit=1.0).charge("a gift"),
         ["no rule for a str", "Asked and Replayed", "must not be sent"],
         {"event": "a gift"},
+    ),
+    (
+        errors.SurveyError,
+        lambda: parse_survey("format = 2"),
+        ["format: ", "2"],
+        {"path": "format"},
+    ),
+    (
+        errors.MessageError,
+        lambda: decode(b"{", Report, most=100),
+        ["not JSON"],
+        {"code": "malformed"},
+    ),
+    (
+        errors.RefusedDesignError,
+        lambda: verify(b"{}", "0" * 64),
+        ["refused (wrong-hash)", "not the promised 000"],
+        {"code": "wrong-hash"},
+    ),
+    (
+        errors.CollectorError,
+        lambda: dn.Client("http://elsewhere", transport=Strange()).form,
+        ["http://elsewhere/v1/survey answered 404", "Is this a collector's address?"],
+        {"url": "http://elsewhere"},
+    ),
+    (
+        errors.UnreachableError,
+        lambda: Http("http://127.0.0.1:9").request("GET", "/", most=1),
+        ["no answer from http://127.0.0.1:9"],
+        {"url": "http://127.0.0.1:9"},
+    ),
+    (
+        errors.RejectedError,
+        lambda: dn.Client("http://elsewhere", transport=Strange())._raise(problem("conflict")),
+        ["http://elsewhere refused the report", "same id"],
+        {"problem": problem("conflict")},
+    ),
+    (
+        errors.StoreError,
+        lambda: store_into("DROP TABLE counts"),
+        ["the store failed", "counts"],
+        {},
+    ),
+    (
+        errors.StoreFullError,
+        lambda: store_into("PRAGMA max_page_count = 1"),
+        ["no space left"],
+        {},
+    ),
+    (
+        errors.BusyError,
+        lambda: asyncio.run(Writer(None, most_waiting=0).submit([None])),
+        ["0 reports are waiting"],
+        {},
     ),
     (
         errors.MissingExtraError,

@@ -1,7 +1,5 @@
 """Association tests: against scipy, a slow independent maximizer, and their own level by simulation."""
 
-import time
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -142,15 +140,6 @@ def test_likelihood_ratio_is_twice_the_gain_and_its_p_value_is_reproducible():
     # standard errors of 1999 replicates (.067).
     p = independence(observation, "a", "b", replicates=1999, source=dn.Seeded(6)).pvalue
     assert p == pytest.approx(chi2.sf(statistic[0], 6), abs=0.067)
-
-
-def test_speed_of_999_replicates_on_three_by_four():
-    observation = joint()
-    independence(observation, "a", "b", replicates=9)
-    start = time.process_time()
-    independence(observation, "a", "b", replicates=999, source=dn.Seeded(1))
-    # Measured .04 - .3 s; half a second is the promise, five times that only fails when something broke.
-    assert time.process_time() - start < 2.5
 
 
 @pytest.mark.parametrize("kind", ["joint", "own"])
@@ -375,8 +364,9 @@ def test_all_pairs_with_multiplicity_control():
 
 
 def test_heat_map_of_all_pairs():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
+    import matplotlib as mpl
+
+    mpl.use("Agg")
     import matplotlib.pyplot as plt
 
     wide = dn.Domain({"a": [0, 1], "b": [0, 1], "c": [0, 1]})

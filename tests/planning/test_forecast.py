@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.errors import InputError, UnknownAttributeError
+from deniable.errors import DesignError, InputError, UnknownAttributeError
 from deniable.planning.forecast import CANDIDATES, candidate, plan
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1], "d": [0, 1]})
@@ -14,7 +14,7 @@ TRUTH = dn.Table(DOMAIN, np.random.default_rng(0).dirichlet(np.full(24, 3.0)))
 def test_every_candidate_spends_the_same_epsilon_and_the_best_comes_first():
     forecast = plan(DOMAIN, 1.0, [["a", "b"], ["c", "d"]], 10_000)
     names = [c.name for c in forecast.candidates]
-    assert set(names) == set(CANDIDATES)
+    assert set(names) == set(CANDIDATES) - {"paired"}  # which speaks of one attribute at a time
     assert all(0.99 <= c.design.epsilon <= 1.0 for c in forecast.candidates)
     covering = [c for c in forecast.candidates if c.covers_all]
     errors = [forecast.error(c) for c in covering]
@@ -45,12 +45,52 @@ def test_single_questions_prefer_sampling_and_costs_are_those_of_the_channel():
     forecast = plan(DOMAIN, 1.0, ["a", "b", "c", "d"], 10_000)
     assert forecast.candidates[0].name == "sampled"
     alone = plan({"a": [0, 1]}, 1.0, ["a"], 1000)
-    assert [c.name for c in alone.candidates] == ["independent"]
+    assert [c.name for c in alone.candidates] == ["independent", "paired"]
     from deniable.planning.power import sample_cost
 
     cost = alone.candidates[0].cost[0]
     # The estimate's variance has n - 1 where the forecast of direct questions has n.
     assert cost == pytest.approx(sample_cost(dn.KRR(2, epsilon=1.0)), rel=2e-3)
+
+
+@pytest.mark.parametrize(("shares", "gain"), [([0.98, 0.02], 0.668), ([0.5, 0.5], 1.0)])
+def test_pairing_shows_its_gain_and_is_never_recommended(shares, gain):
+    truth = dn.Table(dn.Domain({"x": ["no", "yes"]}), shares)
+    forecast = plan(truth.domain, 1.0, ["x"], 10_000, truth=truth)
+    paired = forecast.candidates[-1]
+    assert paired.name == "paired"
+    assert paired.is_paired
+    assert paired.gain[0] == pytest.approx(gain, abs=5e-4)
+    assert forecast.recommended is not paired.design
+    if gain < 1:
+        # The error is smaller than the recommended one's, at an epsilon that is only claimed.
+        assert paired.std_error[0] < forecast.candidates[0].std_error[0]
+        assert paired.design.epsilon > 1.0
+        assert "not epsilon-LDP" in str(forecast)
+        assert "never recommended" in str(forecast)
+    else:
+        assert "would gain nothing" in str(forecast)
+
+
+def test_forecast_errors_of_pairs_are_what_simulation_shows():
+    truth = dn.Table(dn.Domain({"x": ["no", "yes"], "y": [0, 1, 2]}), [[0.85, 0.05, 0.05], [0.02, 0.02, 0.01]])
+    forecast = plan(truth.domain, 2.0, ["x", "y"], 4_000, truth=truth)
+    paired = forecast.candidates[-1]
+    for i, name in enumerate(("x", "y")):
+        source = dn.Seeded(i)
+        errors = [
+            dn.estimate(paired.design.simulate(truth, 4_000, source=source), [name], "inversion").values
+            - truth.project([name]).values
+            for _ in range(200)
+        ]
+        # A root mean square of 200 runs over one or two free cells: relative sd 1 / sqrt(400) = 5%.
+        assert paired.std_error[i] == pytest.approx(np.sqrt(np.mean(np.square(errors))), rel=0.25)
+
+
+def test_a_plan_of_paired_respondents_alone_is_none(monkeypatch):
+    monkeypatch.setattr("deniable.planning.forecast.CANDIDATES", {"paired": CANDIDATES["paired"]})
+    with pytest.raises(DesignError, match="no registered design"):
+        plan({"x": [0, 1]}, 1.0, ["x"], 1000)
 
 
 def test_other_sizes_and_epsilons():
@@ -63,8 +103,8 @@ def test_other_sizes_and_epsilons():
 
 def test_the_registry_takes_more():
     @candidate("ours")
-    def _ours(domain, epsilon, tables):
-        return dn.Joint(domain.project(["a", "b"]), epsilon)
+    def _ours(wanted):
+        return dn.Joint(wanted.domain.project(["a", "b"]), wanted.epsilon)
 
     try:
         forecast = plan(DOMAIN, 1.0, [["a", "b"], ["c", "d"]], 1000)
@@ -80,8 +120,9 @@ def test_forecasts_show_themselves():
     assert forecast.to_frame().num_rows == 2 * len(forecast.candidates)
     assert "<table>" in forecast._repr_html_()
     assert repr(forecast).startswith("<Forecast of")
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
+    import matplotlib as mpl
+
+    mpl.use("Agg")
     import matplotlib.pyplot as plt
 
     axes = forecast.plot()
@@ -97,3 +138,10 @@ def test_bad_plans_are_refused_by_name():
         plan(DOMAIN, 1.0, [], 1000)
     with pytest.raises(InputError, match="at least 2"):
         plan(DOMAIN, 1.0, ["a"], 1)
+    with pytest.raises(InputError, match="whole number"):
+        plan(DOMAIN, 1.0, ["a"], 100.5)
+    for epsilon in (-1.0, 0.0, np.inf, np.nan):
+        with pytest.raises(InputError, match="positive and finite"):
+            plan(DOMAIN, epsilon, ["a"], 1000)
+    with pytest.raises(UnknownAttributeError, match="'ab'"):
+        plan(DOMAIN, 1.0, "ab", 1000)

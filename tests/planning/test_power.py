@@ -1,7 +1,5 @@
 """Power and sample size: against tails summed here, the known example, and the settling rule checked far out."""
 
-import time
-
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -68,14 +66,6 @@ def test_power_never_drops_below_the_target_again(channel, prevalence, alternati
     assert test.power(np.arange(2, max(3, n.first))).max() < 0.9 or n.first == 2
 
 
-def test_exact_sample_sizes_are_fast_also_when_large():
-    start = time.process_time()
-    n = sample_size(dn.Warner(0.6), 0.02)
-    assert n > 10_000
-    # Measured .1 s; a second is the promise.
-    assert time.process_time() - start < 3
-
-
 def test_width_with_assurance():
     channel, share = dn.Warner(0.8), 0.2 + 0.6 * 0.1
     n = sample_size_for_width(channel, 0.1, 0.1, assurance=0.9)
@@ -125,7 +115,7 @@ def test_association_by_simulation():
         ({"prevalence": 0.1, "alternative": "more"}, "alternative"),
         ({"prevalence": 0.1, "power": 1.0}, "power"),
         ({"prevalence": 0.1, "power": 0.01}, "no respondents"),
-        ({"prevalence": 1e-9}, "too small"),
+        ({"prevalence": 1e-9}, "respondents would be needed"),
         ({}, "prevalence="),
     ],
 )

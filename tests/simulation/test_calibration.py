@@ -14,8 +14,16 @@ def test_calibration_writes_its_tables_between_the_marks(tmp_path, capsys, monke
     page.write_text(f"# before\n{calibrate.START}\nold\n{calibrate.END}\nafter\n")
     monkeypatch.setattr(calibrate, "SIZES", (2_000,))
     monkeypatch.setattr(calibrate, "EPSILONS", (2.0,))
-    calibrate.main(["--replicates", "20", "--write", str(page)])
+    monkeypatch.setattr(
+        "deniable.bench.coverage._CASES", {"RR logit": (1_000,), "RR predictor in a linear model": (300,)}
+    )
+    other = tmp_path / "other.md"
+    other.write_text(f"{calibrate.START}{calibrate.END}")
+    calibrate.main(["--replicates", "20", "--write", str(page), "--write-tests", str(other)])
+    assert other.read_text().count("###") == 1
+    assert "RRBA two-step" in other.read_text()
     text = page.read_text()
+    assert "slope of x" in text
     assert "old" not in text
     assert text.startswith("# before")
     assert text.endswith("after\n")

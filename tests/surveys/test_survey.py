@@ -62,9 +62,16 @@ def test_every_line_of_the_example_that_is_commented_out_would_be_read_too():
     assert parse_survey(shown).opens == datetime(2030, 1, 1, tzinfo=UTC)
 
 
+# What a kind cannot do without.
+NEEDED = {
+    "clusters": 'clusters = [["smokes", "sleep"]]',
+    "paired": 'p = 0.55\nrho = -0.01\naccept = "a partner who knows the coin"',
+}
+
+
 @pytest.mark.parametrize("kind", sorted(BUILDERS))
 def test_every_kind_of_design_can_be_asked_for(kind):
-    tail = f'[design]\nkind = "{kind}"\n' + ('clusters = [["smokes", "sleep"]]' if kind == "clusters" else "")
+    tail = f'[design]\nkind = "{kind}"\n' + NEEDED.get(kind, "")
     survey = parse_survey(minimal(tail=tail))
     assert survey.design.domain == survey.domain
     assert survey.design.epsilon <= 1.0

@@ -21,7 +21,14 @@ import numpy as np
 from deniable.channels.kronecker import Kronecker
 from deniable.designs.reports import Reports
 from deniable.domain import listed
-from deniable.errors import InputError, InvalidTestError, NotCoveredError, TooFewReportsError
+from deniable.errors import (
+    InputError,
+    InvalidTestError,
+    NotCoveredError,
+    TooFewReportsError,
+    UnknownAttributeError,
+    UnknownCategoryError,
+)
 from deniable.estimation.estimator import Evidence, estimate, evidence
 from deniable.inference.bootstrap import LikelihoodRatio
 from deniable.inference.central import laplace, mcindep
@@ -34,13 +41,15 @@ from deniable.results import TestResult
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from deniable.designs.observation import Observation
+    from deniable.domain import Variable
 
 ENOUGH = 20  # reports a cell from which on Wald's test holds its level
+_SINGULAR = 1e-12  # smallest eigenvalue of a covariance, relative to their sum, that can be divided by
 _REFUSED = {
     "pearson_reconstructed": (
         "Pearson's test on reconstructed counts takes them for counts of people, but their noise is many times larger: "
@@ -196,7 +205,12 @@ def covering_pair(reports: Evidence, names: Sequence[str]) -> list[Observation]:
     if len(set(names)) < len(names):
         raise InputError(f"name different attributes, not {listed(names)}")
     found = []
-    for observation in evidence(reports, names):
+    known = evidence(reports, names)
+    same_categories(known)
+    strangers = [name for name in names if not any(name in o.domain for o in known)]
+    if known and strangers:
+        raise UnknownAttributeError(f"no report speaks of {listed(strangers)}", attribute=strangers[0])
+    for observation in known:
         smaller = observation.narrow(names) if set(names) <= set(observation.domain) else None
         if smaller is not None:
             found.append(smaller)
@@ -210,6 +224,19 @@ def covering_pair(reports: Evidence, names: Sequence[str]) -> list[Observation]:
     if sum(o.n for o in found) < 2:
         raise TooFewReportsError(f"there are {sum(o.n for o in found)} reports about {listed(names)}: too few to test")
     return found
+
+
+def same_categories(observations: Iterable[Observation]) -> None:
+    """Refuse observations that mean different things by the same name."""
+    known: dict[str, Variable] = {}
+    for variable in (v for o in observations for v in o.domain.values()):
+        other = known.setdefault(variable.name, variable)
+        if other != variable:
+            raise UnknownCategoryError(
+                f"{variable.name!r} has the categories {listed(other.categories)} in some reports and "
+                f"{listed(variable.categories)} in others; bring them to the same categories in the same order",
+                attribute=variable.name,
+            )
 
 
 def own_channels(observations: Sequence[Observation], a: str, b: str) -> bool:
@@ -266,6 +293,10 @@ def wald_statistics(found: Any) -> tuple[float, float, int]:
     j0 = residual_jacobian(null_rows, null_columns)[keep.ravel()]
     under_h1 = j @ found.dispersion.matrix() @ j.T
     under_h0 = j0 @ at_independence(found, np.outer(null_rows, null_columns)).matrix() @ j0.T
+    if min(np.linalg.eigvalsh(v)[0] / np.trace(v) for v in (under_h1, under_h0)) < _SINGULAR:
+        raise TooFewReportsError(
+            'the estimated covariance is singular: too few reports for Wald\'s test. Use method="lrt"', n=found.n
+        )
     w1, w0 = (float(d @ np.linalg.solve(v, d)) for v in (under_h1, under_h0))
     return w1, w0, int(keep.sum())
 

@@ -30,6 +30,8 @@ def draw(
     """Draw n reports from each replicate's shares (last axis); from one table, `replicates` times."""
     flat = np.maximum(shares.reshape(-1, shares.shape[-1]), 0.0).T
     flat = flat / flat.sum(axis=1, keepdims=True)
+    if replicates is not None and replicates < 1:
+        raise InputError(f"the bootstrap needs at least 1 replicate, not {replicates}")
     drawn = rng.multinomial(n, flat if replicates is None else flat[0], size=replicates)
     return drawn.T.reshape(*shares.shape[:-1], -1).astype(np.float64)
 
@@ -92,8 +94,9 @@ class LikelihoodRatio:
     def test(self, replicates: int, rng: np.random.Generator) -> tuple[float, float]:
         """The statistic and its bootstrap p-value (1 + exceedances) / (1 + replicates)."""
         observed, null = self.statistic([o.counts[..., None] for o in self.observations])
+        drawn = self.again(null, rng, replicates)
         near = [np.repeat(fit.pi, replicates, axis=-1) for fit in null]
-        simulated, _ = self.statistic(self.again(null, rng, replicates), near, _GAP)
+        simulated, _ = self.statistic(drawn, near, _GAP)
         return float(observed[0]), p_value(float(observed[0]), simulated)
 
     def warp_speed(

@@ -61,12 +61,8 @@ class Measure:
 
     def interval(self, level: float = 0.95) -> Interval:
         """A confidence interval: value -+ z std_error on the measure's scale, or that of the method."""
-        if not 0 < level < 1:
-            raise InputError(f"a confidence level lies between 0 and 1, not {level!r}", level=level)
-        if self.ends is not None:
-            low, high = self.ends(level)
-        else:
-            low, high = self._normal(critical_value(1 - level) * self.std_error)
+        z = critical_value(1 - level)
+        low, high = self.ends(level) if self.ends is not None else self._normal(z * self.std_error)
         return Interval(np.float64(low), np.float64(high), level, self.method)  # type: ignore[arg-type]
 
     def _normal(self, half: float) -> tuple[float, float]:
@@ -147,12 +143,20 @@ def close_to_zero(estimate: Estimate) -> tuple[str, ...]:
 
 def simplex(estimate: Estimate) -> NDArray[np.float64]:
     """The estimate's table without negative cells: itself, or the nearest such table."""
-    return estimate.values if (estimate.values >= 0).all() else norm_sub(estimate.values)
+    return nearest(estimate.values)
+
+
+def nearest(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The table without negative cells that is nearest to a given one."""
+    return table if (table >= 0).all() else norm_sub(table)
 
 
 def floored(table: NDArray[np.float64], estimate: Estimate) -> NDArray[np.float64]:
-    """The table with every cell at least one standard error, where gradients that end at zero are taken."""
-    return np.maximum(table, np.minimum(estimate.std_error, 1 / table.size))
+    """The table with every cell at least one standard error, where gradients that end at zero are taken.
+
+    A cell that nobody reported has a standard error of zero; one respondent's share stands in for it.
+    """
+    return np.maximum(table, np.minimum(np.maximum(estimate.std_error, 1 / estimate.n), 1 / table.size))
 
 
 def derived(
@@ -195,6 +199,8 @@ def derived(
     value = f(point)
     if np.ndim(value) != 0:
         raise InputError(f"the function must return one number, not an array of shape {np.shape(value)}")
+    if np.asarray(value).dtype.kind not in "biufc":
+        raise InputError(f"the function must return one number, not {value!r}")
     value = float(np.real(value))
     if method == "bootstrap":
         return bootstrapped(estimate, f, value, name=name, scale=scale, replicates=replicates, source=source)
@@ -220,18 +226,24 @@ def bootstrapped(
     source: Source = SECURE,
 ) -> Measure:
     """The spread of f over tables estimated from reports drawn anew; intervals are their percentiles."""
+    if replicates < 2:
+        raise InputError(f"the spread over replicates needs at least 2 of them, not {replicates}")
     tables = bootstrap_tables(estimate, replicates, source.stream().generator())
     with np.errstate(all="ignore"):
         again = np.array([float(np.real(f(tables[..., i]))) for i in range(replicates)])
-    defined = again[np.isfinite(again)]
+    defined = again[~np.isnan(again)]
     told: tuple[str, ...] = ()
     if len(defined) < replicates:
         told = (f"{replicates - len(defined)} of {replicates} replicates have no value and are left out.",)
     if len(defined) < 2:
         return Measure(name, value, np.nan, "bootstrap", told, scale, lambda _: (-np.inf, np.inf))
+    finite = bool(np.isfinite(defined).all())
 
     def ends(level: float) -> tuple[float, float]:
-        low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+        # An infinite ratio is a value, but nothing lies between it and its neighbour.
+        how: Literal["linear", "inverted_cdf"] = "linear" if finite else "inverted_cdf"
+        low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2], method=how)
         return float(low), float(high)
 
-    return Measure(name, value, float(defined.std(ddof=1)), "bootstrap", told, scale, ends)
+    error = float(defined.std(ddof=1)) if finite else np.inf
+    return Measure(name, value, error, "bootstrap", told, scale, ends)

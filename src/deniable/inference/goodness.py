@@ -10,7 +10,7 @@ import numpy as np
 from deniable.designs.reports import Reports
 from deniable.domain import Domain, listed
 from deniable.errors import InputError
-from deniable.inference.association import chi_square, covering_pair, refuse_pairs
+from deniable.inference.association import chi_square, covering_pair, refuse_pairs, same_categories
 from deniable.inference.bootstrap import LikelihoodRatio, draw, p_value
 from deniable.inference.fit import saturated
 from deniable.randomness import SECURE, Source
@@ -89,7 +89,7 @@ def _pearson(counts: list[NDArray[np.float64]], lam: list[NDArray[np.float64]]) 
         statistic += float(((y[share > 0] - expected) ** 2 / expected).sum())
         df += len(expected) - 1
         least = min(least, float(expected.min()))
-    notes = ("Some expected counts are below 5: use method='lrt'.",) if least < 5 else ()
+    notes = ('Some expected counts are below 5: use method="lrt".',) if least < 5 else ()
     return TestResult(statistic, float(chdtrc(df, statistic)), df, "goodness of fit, Pearson on the reports", notes)
 
 
@@ -106,7 +106,7 @@ def _distribution(expected: Any, domain: Domain) -> Table:
         table = Table(domain, values)
     else:
         table = Table(domain, expected)
-    if (table.values < 0).any() or abs(table.total - 1) > 1e-6:
+    if not (table.values >= 0).all() or abs(table.total - 1) > 1e-6:
         raise InputError(f"the expected shares must be 0 or more and sum to 1, not to {table.total:g}")
     return table.normalize()
 
@@ -144,10 +144,12 @@ def homogeneity(
     else:
         raise InputError("homogeneity needs reports with a public column, or a mapping from group to reports")
     if len(parts) < 2:
-        raise InputError(f"there is only {listed(parts) or 'no group'}; groups are compared with each other")
+        there = f"only {listed(parts)}" if parts else "no group"
+        raise InputError(f"there is {there}; groups are compared with each other")
     for part in parts.values():
         refuse_pairs(part)
     groups = [covering_pair(part, names) for part in parts.values()]
+    same_categories(o for group in groups for o in group)
     same = all(len(group) == 1 and group[0].channel == groups[0][0].channel for group in groups)
     told = f"{len(groups)} groups: {listed(parts)}."
     if method == "pearson" and not same:

@@ -23,12 +23,12 @@ from deniable.domain import listed
 from deniable.errors import InputError
 from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.estimation.projection import norm_sub
-from deniable.inference.delta import How, Measure, close_to_zero, derived, floored, simplex
+from deniable.inference.delta import How, Measure, close_to_zero, derived, floored, nearest, simplex
 from deniable.inference.profile import odds_ratio_interval
 from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -62,7 +62,7 @@ def entropy(
     if method == "bootstrap":
         return derived(
             estimate,
-            lambda x: f(norm_sub(x)),
+            lambda x: f(nearest(x)),
             name=f"entropy ({unit})",
             method=method,
             replicates=replicates,
@@ -186,7 +186,7 @@ def _association(
         return scale * f(x) - share * mean
 
     if method == "bootstrap":
-        return derived(estimate, lambda x: corrected(norm_sub(x)), name=name, at=table, method=method, **more)
+        return derived(estimate, lambda x: corrected(nearest(x)), name=name, at=table, method=method, **more)
     return derived(estimate, corrected, name=name, at=table, slope_at=slope_at, warnings=told, **more)
 
 
@@ -245,6 +245,8 @@ def correlation(
     _two_way(estimate)
     variables = list(estimate.table.domain.values())
     given = [None, None] if scores is None else list(scores)
+    if len(given) != 2:
+        raise InputError(f"scores are given for both attributes, or None for one of them; not {scores!r}")
     u, v = (_scores(variable.categories, part) for variable, part in zip(variables, given, strict=True))
 
     def r(x: NDArray[Any]) -> Any:
@@ -252,11 +254,25 @@ def correlation(
         a, b = rows @ u, columns @ v
         return (u @ x @ v - a * b) / np.sqrt((rows @ u**2 - a**2) * (columns @ v**2 - b**2))
 
-    table = estimate.unbiased.values
-    spreads = [float(m @ s**2 - (m @ s) ** 2) for m, s in ((table.sum(axis=1), u), (table.sum(axis=0), v))]
-    table = table if min(spreads) > 0 else simplex(estimate)
-    more: dict[str, Any] = {"replicates": replicates, "source": source}
-    return derived(estimate, r, name="Pearson's r", at=table, method=method, scale="atanh", warnings=(), **more)
+    def usable(x: NDArray[np.float64]) -> bool:
+        """Whether both variances are positive, and r therefore defined."""
+        spreads = [float(m @ s**2 - (m @ s) ** 2) for m, s in ((x.sum(axis=1), u), (x.sum(axis=0), v))]
+        return min(spreads) > 0
+
+    more: dict[str, Any] = {"replicates": replicates, "source": source, "method": method, "warnings": ()}
+    return _plugged(estimate, r, usable, name="Pearson's r", scale="atanh", **more)
+
+
+def _plugged(estimate: Estimate, f: Any, usable: Callable[[NDArray[np.float64]], bool], **more: Any) -> Measure:
+    """A function of the unbiased cells if it is defined there, else of the nearest table without negative ones.
+
+    Bootstrap replicates are treated like the estimate.
+    """
+    point = estimate.unbiased.values if usable(estimate.unbiased.values) else simplex(estimate)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if more.get("method") == "bootstrap":
+            return derived(estimate, lambda x: f(x if usable(x) else nearest(x)), at=point, **more)
+        return derived(estimate, f, at=point, **more)
 
 
 def _scores(categories: Sequence[Category], given: Sequence[float] | None) -> NDArray[np.float64]:
@@ -327,8 +343,8 @@ def odds_ratio(
 
     table = simplex(estimate)
     if method == "bootstrap":
-        more: dict[str, Any] = {"replicates": replicates, "source": source}
-        return derived(estimate, f, name="odds ratio", at=table, method="bootstrap", scale="log", **more)
+        more: dict[str, Any] = {"method": "bootstrap", "replicates": replicates, "source": source}
+        return derived(estimate, lambda x: f(nearest(x)), name="odds ratio", at=table, scale="log", **more)
     value = float(f(table))
     four = estimate.unbiased.values[np.ix_((i, k), (j, m))]
     usable = np.isfinite(value) and value > 0 and four.min() > 0
@@ -348,12 +364,11 @@ def odds_ratio(
 
 def _between(estimate: Estimate, f: Any, name: str, scale: Any, **more: Any) -> Measure:
     told = close_to_zero(estimate) if scale == "log" else ()
-    positive = (
-        (estimate.unbiased.values > 0).all() if scale == "log" else (estimate.unbiased.values.sum(axis=1) > 0).all()
-    )
-    table = estimate.unbiased.values if positive else simplex(estimate)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return derived(estimate, f, name=name, at=table, scale=scale, warnings=told, **more)
+
+    def usable(x: NDArray[np.float64]) -> bool:
+        return bool((x > 0).all() if scale == "log" else (x.sum(axis=1) > 0).all())
+
+    return _plugged(estimate, f, usable, name=name, scale=scale, warnings=told, **more)
 
 
 def _contrast(estimate: Estimate, groups: Sequence[Category] | None, outcome: Category | None) -> tuple[int, int, int]:

@@ -34,6 +34,8 @@ def adjusted(pvalues: ArrayLike, how: Adjustment = "holm") -> NDArray[np.float64
     ([0.03, 0.06, 0.06], [0.03, 0.04, 0.04])
     """
     p = np.asarray(pvalues, dtype=np.float64)
+    if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
+        raise InputError("p-values are numbers between 0 and 1, one a test")
     m, order = len(p), np.argsort(p)
     if how == "none":
         return p

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.channels.base import Channel
 from deniable.designs.observation import Observation
 from deniable.domain import Domain, Variable, listed
 from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
@@ -32,7 +33,6 @@ from deniable.tables.table import Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
     from deniable.domain import Category
 
 _GAP = 1e-9  # nats left to gain by the constrained maximum-likelihood estimate
@@ -102,6 +102,8 @@ def prevalence(
     yes       0.1667     0.0541  0.0679  0.2780  0.1667
     200 reports; the device inverted, nothing clipped.
     """
+    if not isinstance(channel, Channel):
+        raise InputError(f"the device must be a channel, such as Warner(0.8), not {channel!r}")
     variable = _variable(codes, channel, categories)
     reports = report_codes(codes, channel, variable)
     rows = len(reports)
@@ -180,6 +182,8 @@ def _variable(codes: Any, channel: Channel, categories: Sequence[Category] | Non
 def report_codes(values: Any, channel: Channel, variable: Variable) -> NDArray[np.int64]:
     """Read reports: labels where the categories are known and reports are categories, else codes 0 .. outputs - 1."""
     array = column(values, "the reports")
+    if not len(array):
+        raise TooFewReportsError("there are no reports", n=0)
     labels = set(variable.categories)
     kind = type(variable.categories[0])
     if array.dtype.kind in "OUST" and kind is str:
@@ -317,7 +321,8 @@ class Difference:
             return Interval(d - half, d + half, level, "Wald")
         if method != "mover":
             raise InputError(f'method must be "mover" or "wald", not {method!r}', method=method)
-        r = self.across / (self.first.std_error * self.second.std_error)
+        both = self.first.std_error * self.second.std_error
+        r = np.divide(self.across, both, out=np.zeros_like(both), where=both > 0)
         (low_a, high_a), (low_b, high_b) = self.first.interval(level), self.second.interval(level)
         a, b = self.first.unbiased.values, self.second.unbiased.values
         below = _combine(a - low_a, high_b - b, r)

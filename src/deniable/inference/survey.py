@@ -50,11 +50,11 @@ def column(values: Any, name: str, rows: int | None = None) -> NDArray[Any]:
         arrow = values.to_arrow() if hasattr(values, "to_arrow") else values
         if not isinstance(arrow, pa.Array | pa.ChunkedArray):
             arrow = pa.array(arrow, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+    except (TypeError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:  # ArrowTypeError is a TypeError
         raise InputError(f"{name}: expected a list, array or series with one value a respondent ({error})") from None
     if pa.types.is_dictionary(arrow.type):
         arrow = arrow.cast(arrow.type.value_type)
-    if pa.types.is_nested(arrow.type) or pa.types.is_null(arrow.type):
+    if pa.types.is_nested(arrow.type):
         raise InputError(f"{name}: expected one value a respondent, not {arrow.type}")
     gaps = arrow.null_count + (pc.sum(pc.is_nan(arrow)).as_py() or 0 if pa.types.is_floating(arrow.type) else 0)
     if gaps:
@@ -96,9 +96,10 @@ def weighted_shares(
     sizes = np.bincount(home)
     if (sizes < 2).any():
         lonely = int((sizes < 2).sum())
+        where = "there is" if len(sizes) == 1 else f"{lonely} of {len(sizes)} strata hold"
+        way_out = "" if len(sizes) == 1 else ". Join them with neighbouring strata"
         raise TooFewReportsError(
-            f"{lonely} strata hold a single cluster, whose variance cannot be seen. Join them with neighbouring strata",
-            strata=lonely,
+            f"{where} a single cluster, in which the variance between clusters cannot be seen{way_out}", strata=lonely
         )
     cell = groups * reports + codes
     # T[c, cell]: weights by cluster and cell. Z = T M, so that only T'T and the strata's totals are ever formed.

@@ -145,9 +145,9 @@ def unrelated_two_samples(first: Any, second: Any, p: Sequence[float]) -> TwoSam
     >>> result.values.round(4).tolist()
     [0.215, 0.565]
     """
+    if np.shape(p) != (2,):
+        raise InputError(f"p holds two probabilities, one a sample, not {p!r}")
     shares = np.array([float(stated(part, "p")) for part in p])
-    if shares.shape != (2,):
-        raise InputError(f"p holds two probabilities, one a sample, not {len(shares)}")
     if abs(shares[0] - shares[1]) < 1e-9:
         raise SingularChannelError(
             f"both samples were asked the sensitive question with probability {shares[0]:g}, so the two prevalences "

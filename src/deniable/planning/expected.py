@@ -8,7 +8,7 @@ import numpy as np
 
 from deniable.designs.observation import Observation, merge
 from deniable.domain import listed
-from deniable.errors import InputError, NotCoveredError
+from deniable.errors import InputError, NotCoveredError, UnknownCategoryError
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:
@@ -27,6 +27,13 @@ def expected_observations(
     if not n >= 2:
         raise InputError(f"a forecast needs at least 2 respondents, not {n}", n=n)
     names = design.domain.project(attributes).names
+    for name in names:
+        if table is not None and name in table.domain and table.domain[name] != design.domain[name]:
+            raise UnknownCategoryError(
+                f"{name!r} has the categories {listed(table.domain[name].categories)} in the assumed table and "
+                f"{listed(design.domain[name].categories)} in the design",
+                attribute=name,
+            )
     found = []
     for ballot in range(len(design.ballots)):
         view = design.ballot_view(ballot, names)

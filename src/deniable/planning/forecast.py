@@ -1,14 +1,18 @@
 """`plan`: which design answers the questions best, at the same epsilon for every respondent.
 
-Candidates are in a registry: a name and a function that makes the design for a domain, an epsilon and the wanted tables
-(or None where it makes no sense). For each, the standard errors that every wanted table would have are computed from
-the channels; nothing is simulated. Tables of different size are compared by their error relative to the average cell.
+Candidates are in a registry: a name and a function that makes the design for what is wanted (or None where it makes no
+sense). For each, the standard errors that every wanted table would have are computed from the channels; nothing is
+simulated. Tables of different size are compared by their error relative to the average cell.
+
+Paired respondents (JRR) are a candidate too, at the same *claimed* epsilon. Their true one is larger, often infinite,
+so they come after all others whatever their errors, and are never recommended.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from functools import cached_property
+from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,12 +21,14 @@ from deniable.designs.base import Design, Question, best_channel
 from deniable.designs.clusters import Clusters
 from deniable.designs.independent import Independent
 from deniable.designs.joint import Joint
+from deniable.designs.paired import Paired
 from deniable.designs.sampled import Sampled
 from deniable.designs.views import Views
 from deniable.domain import Domain, listed
 from deniable.errors import DesignError, InputError, NotCoveredError, UnknownAttributeError
 from deniable.estimation.estimator import estimate
 from deniable.planning.expected import expected_observations
+from deniable.planning.pairing import added_variance, best_pairs, told
 from deniable.results import frame_of, html_table, pyplot, text_table
 
 if TYPE_CHECKING:
@@ -35,11 +41,37 @@ Tables = tuple[tuple[str, ...], ...]
 _MOST_CELLS = 4096  # a joint question with more possible answers is not proposed
 _MOST_BALLOTS = 20_000
 
-CANDIDATES: dict[str, Callable[[Domain, float, Tables], Design | None]] = {}
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a plan is made for.
+
+    Attributes:
+        domain: all attributes.
+        epsilon: what each respondent may spend in total.
+        tables: the wanted tables.
+        n: the number of respondents.
+        truth: the assumed joint table; None for even shares.
+    """
+
+    domain: Domain
+    epsilon: float
+    tables: Tables
+    n: int
+    truth: Table | None = None
+
+    @cached_property
+    def asked(self) -> Domain:
+        """The attributes that some table needs, in the domain's order: nobody is asked about others."""
+        needed = {name for table in self.tables for name in table}
+        return self.domain.project([name for name in self.domain if name in needed])
+
+
+CANDIDATES: dict[str, Callable[[Wanted], Design | None]] = {}
 
 
 def candidate(name: str) -> Callable[[Any], Any]:
-    """Register a way to make a design: a function of domain, epsilon and tables; None where it makes no sense."""
+    """Register a way to make a design: a function of what is wanted; None where it makes no sense."""
 
     def register(make: Any) -> Any:
         CANDIDATES[name] = make
@@ -48,69 +80,69 @@ def candidate(name: str) -> Callable[[Any], Any]:
     return register
 
 
-def _asked(domain: Domain, tables: Tables) -> Domain:
-    """The attributes that some table needs, in the domain's order: nobody is asked about others."""
-    wanted = {name for table in tables for name in table}
-    return domain.project([name for name in domain if name in wanted])
-
-
 @candidate("independent")
-def _independent(domain: Domain, epsilon: float, tables: Tables) -> Design | None:
-    return Independent(_asked(domain, tables), epsilon)
+def _independent(wanted: Wanted) -> Design | None:
+    return Independent(wanted.asked, wanted.epsilon)
 
 
 @candidate("joint")
-def _joint(domain: Domain, epsilon: float, tables: Tables) -> Design | None:
-    asked = _asked(domain, tables)
-    return Joint(asked, epsilon) if len(asked) > 1 and asked.cells <= _MOST_CELLS else None
+def _joint(wanted: Wanted) -> Design | None:
+    asked = wanted.asked
+    return Joint(asked, wanted.epsilon) if len(asked) > 1 and asked.cells <= _MOST_CELLS else None
 
 
 @candidate("clusters")
-def _clusters(domain: Domain, epsilon: float, tables: Tables) -> Design | None:
+def _clusters(wanted: Wanted) -> Design | None:
     """Attributes that share a table share a cluster."""
-    asked = _asked(domain, tables)
+    asked = wanted.asked
     cluster = {name: [name] for name in asked}
-    for table in tables:
+    for table in wanted.tables:
         joined = list(dict.fromkeys(name for attribute in table for name in cluster[attribute]))
         cluster |= dict.fromkeys(joined, joined)
     parts = [list(names) for names in dict.fromkeys(tuple(cluster[name]) for name in asked)]
     sensible = 1 < len(parts) < len(asked) and all(asked.project(part).cells <= _MOST_CELLS for part in parts)
-    return Clusters(asked, parts, epsilon) if sensible else None
+    return Clusters(asked, parts, wanted.epsilon) if sensible else None
 
 
 @candidate("sampled")
-def _sampled(domain: Domain, epsilon: float, tables: Tables) -> Design | None:
-    asked = _asked(domain, tables)
-    return Sampled(asked, epsilon) if len(asked) > 1 else None
+def _sampled(wanted: Wanted) -> Design | None:
+    return Sampled(wanted.asked, wanted.epsilon) if len(wanted.asked) > 1 else None
 
 
 @candidate("one table")
-def _one_table(domain: Domain, epsilon: float, tables: Tables) -> Design | None:
+def _one_table(wanted: Wanted) -> Design | None:
     """Each respondent answers one of the wanted tables, drawn by their device, with the whole budget."""
-    asked = _asked(domain, tables)
-    wanted = [asked.project(table) for table in dict.fromkeys(tables)]
-    if len(wanted) < 2 or all(len(part) == 1 for part in wanted) or max(part.cells for part in wanted) > _MOST_CELLS:
+    parts = [wanted.asked.project(table) for table in dict.fromkeys(wanted.tables)]
+    if len(parts) < 2 or all(len(part) == 1 for part in parts) or max(part.cells for part in parts) > _MOST_CELLS:
         return None  # one table is the joint design, single attributes are the sampled one
-    questions = [Question(part.names, best_channel(part.cells, epsilon)) for part in wanted]
-    return Design(asked, questions, [[index] for index in range(len(questions))])
+    questions = [Question(part.names, best_channel(part.cells, wanted.epsilon)) for part in parts]
+    return Design(wanted.asked, questions, [[index] for index in range(len(questions))])
 
 
-def _views(domain: Domain, epsilon: float, tables: Tables, answer: Any) -> Design | None:
-    asked, k = _asked(domain, tables), max(len(table) for table in tables)
+def _views(wanted: Wanted, answer: Any) -> Design | None:
+    asked, k = wanted.asked, max(len(table) for table in wanted.tables)
     if k < 2 or k >= len(asked):
         return None
     cells = sorted((len(variable) for variable in asked.values()), reverse=True)[:k]
-    return Views(asked, k, epsilon, answer=answer) if prod(cells) <= _MOST_CELLS else None
+    return Views(asked, k, wanted.epsilon, answer=answer) if prod(cells) <= _MOST_CELLS else None
 
 
 @candidate("views, one answer")
-def _views_one(domain: Domain, epsilon: float, tables: Tables) -> Design | None:
-    return _views(domain, epsilon, tables, "one")
+def _views_one(wanted: Wanted) -> Design | None:
+    return _views(wanted, "one")
 
 
 @candidate("views, all answers")
-def _views_all(domain: Domain, epsilon: float, tables: Tables) -> Design | None:
-    return _views(domain, epsilon, tables, "all")
+def _views_all(wanted: Wanted) -> Design | None:
+    return _views(wanted, "all")
+
+
+@candidate("paired")
+def _paired(wanted: Wanted) -> Design | None:
+    """Coins shared by pairs of respondents; only for tables of one attribute."""
+    if all(len(table) > 1 for table in wanted.tables):
+        return None
+    return best_pairs(wanted.asked, wanted.epsilon, wanted.n, wanted.truth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +155,7 @@ class Candidate:
         std_error: root mean square of the cells' standard errors, a table each; NaN where it does not cover the table.
         reports: how many respondents answer about the table, a table each.
         cost: how many times as many respondents it needs as direct questions to everybody, a table each.
+        gain: for paired respondents, the variance over that of the same coins unpaired, a table each; else 1.
     """
 
     name: str
@@ -130,6 +163,12 @@ class Candidate:
     std_error: tuple[float, ...]
     reports: tuple[float, ...]
     cost: tuple[float, ...]
+    gain: tuple[float, ...]
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether its epsilon is only a claimed one: such a design is shown, but never recommended."""
+        return isinstance(self.design, Paired)
 
     @property
     def covers_all(self) -> bool:
@@ -143,7 +182,7 @@ class Forecast:
 
     Attributes:
         tables: the wanted tables.
-        candidates: best first; those that do not cover every table come last.
+        candidates: best first; then those that do not cover every table; paired respondents last.
         n: the number of respondents.
         epsilon: what each of them spends at most.
     """
@@ -182,16 +221,17 @@ class Forecast:
             f"Expected standard errors (root mean square over a table's cells) with {self.n} respondents; relative: to "
             f"the average cell, over all tables. A dash: nobody would be asked these attributes together."
         )
-        told = [meaning, f"Recommended: {best.name}."]
+        lines = [meaning, f"Recommended: {best.name}."]
         costs = [c for c in best.cost if not np.isnan(c)]
         if costs:
-            told.append(
-                f"For the same errors, direct questions would need {min(costs):.0f} to {max(costs):.0f} times fewer "
-                f"respondents: that is what epsilon {self.epsilon:g} costs."
+            few, many = f"{min(costs):.0f}", f"{max(costs):.0f}"
+            lines.append(
+                f"For the same errors, direct questions would need {few if few == many else f'{few} to {many}'} times "
+                f"fewer respondents: that is what epsilon {self.epsilon:g} costs."
             )
         if not best.covers_all:
-            told.append("No candidate covers every table.")
-        return told
+            lines.append("No candidate covers every table.")
+        return [*lines, *(told(c.design, c.gain) for c in self.candidates if isinstance(c.design, Paired))]
 
     def to_frame(self) -> Any:
         """Write the forecast as a data frame: a row a candidate and table."""
@@ -227,7 +267,7 @@ class Forecast:
         )
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw each candidate's relative error against the number of respondents and against epsilon."""
+        """Draw each candidate's relative error against the number of respondents and against its true epsilon."""
         axes = pyplot().subplots(1, 2, layout="constrained", sharey=True, figsize=(9, 4))[1] if axes is None else axes
         sizes = self.n * np.logspace(-1, 1, 9)
         grid = self.epsilon * np.logspace(-0.6, 0.6, 7)
@@ -237,7 +277,7 @@ class Forecast:
             for one in forecast.candidates:
                 by_epsilon.setdefault(one.name, []).append((float(epsilon), forecast.error(one)))
         for one in self.candidates:
-            if one.covers_all:
+            if one.covers_all and not one.is_paired:
                 # Variances are inverse to the number of respondents, so errors to its root.
                 axes[0].loglog(sizes, self.error(one) * np.sqrt(self.n / sizes), label=one.name)
                 axes[1].loglog(*np.array(by_epsilon[one.name]).T, label=one.name)
@@ -271,40 +311,49 @@ def plan(
     'one table'
     """
     known = domain if isinstance(domain, Domain) else Domain(domain)
-    wanted: Tables = tuple((table,) if isinstance(table, str) else tuple(table) for table in tables)
-    if not wanted:
+    several = [tables] if isinstance(tables, str) else tables
+    asked: Tables = tuple((table,) if isinstance(table, str) else tuple(table) for table in several)
+    if not asked or not all(asked):
         raise InputError('name the tables you want, such as tables=[["sex", "income"]]')
-    for table in wanted:
+    if not epsilon > 0 or not isfinite(epsilon):
+        raise InputError(f"epsilon must be positive and finite, not {epsilon!r}", epsilon=epsilon)
+    if n != int(n) or n < 2:
+        raise InputError(f"a forecast needs at least 2 respondents, and a whole number of them, not {n!r}", n=n)
+    for table in asked:
         known.project(table)
+    wanted = Wanted(known, epsilon, asked, int(n), truth)
     found = []
     for name, make in CANDIDATES.items():
         try:
-            design = make(known, epsilon, wanted)
+            design = make(wanted)
         except DesignError:
             continue  # this design cannot be made for this domain and epsilon; the others say what can
         if design is not None and len(design.ballots) <= _MOST_BALLOTS:
-            found.append(_judge(name, design, wanted, n, truth))
-    if not found:
+            found.append(_judge(name, design, wanted))
+    if all(one.is_paired for one in found):
         raise DesignError(f"no registered design can be made for {listed(known)} at epsilon {epsilon:g}")
-    forecast = Forecast(known, wanted, tuple(found), n, epsilon, truth)
-    ranked = sorted(found, key=lambda c: (int(np.isnan(c.std_error).sum()), forecast.error(c)))
-    return Forecast(known, wanted, tuple(ranked), n, epsilon, truth)
+    forecast = Forecast(known, asked, tuple(found), wanted.n, epsilon, truth)
+    ranked = sorted(found, key=lambda c: (c.is_paired, int(np.isnan(c.std_error).sum()), forecast.error(c)))
+    return Forecast(known, asked, tuple(ranked), wanted.n, epsilon, truth)
 
 
-def _judge(name: str, design: Design, tables: Tables, n: int, truth: Table | None) -> Candidate:
-    errors, reports, costs = [], [], []
-    for table in tables:
+def _judge(name: str, design: Design, wanted: Wanted) -> Candidate:
+    errors, reports, costs, gains = [], [], [], []
+    for table in wanted.tables:
         try:
-            observations = expected_observations(design, truth, n, table)
+            observations = expected_observations(design, wanted.truth, wanted.n, table)
         except (NotCoveredError, UnknownAttributeError):
             errors.append(np.nan)
             reports.append(0.0)
             costs.append(np.nan)
+            gains.append(np.nan)
             continue
         found = estimate(observations, table, method="inversion")
-        variance = float(found.dispersion.variances.mean())
-        shares = found.unbiased.values
+        shares, plain = found.unbiased.values, float(found.dispersion.variances.mean())
+        added = added_variance(design, table[0], shares, wanted.n) if isinstance(design, Paired) else np.zeros(1)
+        variance = plain + float(added.mean())
         errors.append(float(np.sqrt(variance)))
         reports.append(float(found.n))
-        costs.append(variance / float((shares * (1 - shares)).mean() / n))
-    return Candidate(name, design, tuple(errors), tuple(reports), tuple(costs))
+        costs.append(variance / float((shares * (1 - shares)).mean() / wanted.n))
+        gains.append(variance / plain)
+    return Candidate(name, design, tuple(errors), tuple(reports), tuple(costs), tuple(gains))

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from deniable.channels.base import Channel
-from deniable.errors import InputError
+from deniable.domain import listed
+from deniable.errors import InputError, UnknownCategoryError
 from deniable.inference.association import chi_square, independence_ratio, own_channels
 from deniable.inference.bootstrap import draw
 from deniable.planning.expected import expected_observations
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.designs.base import Design
+    from deniable.domain import Category
     from deniable.tables.table import Table
 
 _ALTERNATIVES = ("greater", "less", "two-sided")
@@ -120,7 +122,13 @@ class BinomialTest:
 
 
 def binomial_test(
-    channel: Channel, prevalence: float, null: float, alpha: float, *, alternative: str, category: int | None = None
+    channel: Channel,
+    prevalence: float,
+    null: float,
+    alpha: float,
+    *,
+    alternative: str,
+    category: Category | None = None,
 ) -> BinomialTest:
     """Set the exact test up, through any channel whose category is one binomial."""
     for name, value in (("prevalence", prevalence), ("null", null)):
@@ -143,7 +151,7 @@ def binomial_test(
             f"a category of {channel.name} is not one binomial, so there is no exact test; use a k-RR, mixture or "
             f"two-by-two channel, or simulate"
         )
-    v = channel.inputs - 1 if category is None else category
+    v = _code(channel, category)
     scale, offset = float(affine[0][v]), float(affine[1][v])
     side = alpha / 2 if alternative == "two-sided" else alpha
     grows = (alternative == "greater") == (scale > 0)  # a crosswise device with p < 1/2 turns the direction round
@@ -162,6 +170,16 @@ def binomial_test(
     )
 
 
+def _code(channel: Channel, category: Category | None) -> int:
+    """The code of a category, given as a label where the channel names its categories, else as the code itself."""
+    if category is None:
+        return channel.inputs - 1
+    labels = tuple(range(channel.inputs)) if channel.categories is None else channel.categories
+    if category not in labels:
+        raise UnknownCategoryError(f"{channel.name} has no category {category!r}; it has {listed(labels)}")
+    return labels.index(category)
+
+
 def power(
     asked: Channel | Design,
     n: int,
@@ -170,7 +188,7 @@ def power(
     null: float = 0.0,
     alpha: float = 0.05,
     alternative: str = "greater",
-    category: int | None = None,
+    category: Category | None = None,
     table: Table | None = None,
     attributes: Sequence[str] | None = None,
     replicates: int = 2000,
@@ -185,7 +203,7 @@ def power(
         null: the prevalence under the null hypothesis.
         alpha: the level of the test.
         alternative: "greater", "less" or "two-sided".
-        category: the category's code; by default the last.
+        category: the category, or its code where the channel names none; by default the last.
         table: the assumed joint distribution of two attributes (with a design).
         attributes: which two; by default the table's.
         replicates: simulated surveys (with a design).
@@ -199,7 +217,9 @@ def power(
         if prevalence is None:
             raise InputError("power of a prevalence test needs prevalence=")
         test = binomial_test(asked, prevalence, null, alpha, alternative=alternative, category=category)
-        return Power(float(test.power(np.array([n]))[0]), test.told)
+        if n != int(n) or n < 1:
+            raise InputError(f"the number of respondents is a whole number from 1, not {n!r}", n=n)
+        return Power(float(test.power(np.array([int(n)]))[0]), test.told)
     rejected, told = _simulated(asked, n, table, attributes, alpha, replicates=replicates, source=source)
     return Power(rejected, told, float(np.sqrt(max(rejected * (1 - rejected), 1e-9) / replicates)))
 
@@ -212,7 +232,7 @@ def sample_size(
     power: float = 0.8,
     alpha: float = 0.05,
     alternative: str = "greater",
-    category: int | None = None,
+    category: Category | None = None,
     table: Table | None = None,
     attributes: Sequence[str] | None = None,
     replicates: int = 2000,
@@ -250,7 +270,7 @@ def sample_size_for_width(
     *,
     level: float = 0.95,
     assurance: float = 0.8,
-    category: int | None = None,
+    category: Category | None = None,
 ) -> SampleSize:
     """The number of respondents from which on Wilson's interval is narrow enough with the given probability.
 
@@ -264,12 +284,17 @@ def sample_size_for_width(
     from scipy.stats import binom
 
     affine = channel.affine()
-    if affine is None or width <= 0 or not 0 < assurance < 1 or not 0 < level < 1 or not 0 <= prevalence <= 1:
+    if affine is None:
         raise InputError(
-            "needs a k-RR, mixture or two-by-two channel, a width above 0, and level, assurance and prevalence between "
-            "0 and 1"
+            f"a category of {channel.name} is not one binomial, so the width has no exact distribution; use a k-RR, "
+            f"mixture or two-by-two channel"
         )
-    v = channel.inputs - 1 if category is None else category
+    if width <= 0 or not 0 < assurance < 1 or not 0 < level < 1 or not 0 <= prevalence <= 1:
+        raise InputError(
+            f"a width lies above 0, and level, assurance and prevalence between 0 and 1; got width {width!r}, level "
+            f"{level!r}, assurance {assurance!r}, prevalence {prevalence!r}"
+        )
+    v = _code(channel, category)
     scale, share = abs(float(affine[0][v])), float(affine[0][v]) * prevalence + float(affine[1][v])
     z = float(ndtri((1 + level) / 2))
 

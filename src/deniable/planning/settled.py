@@ -28,7 +28,9 @@ def settle(f: Callable[[NDArray[np.int64]], NDArray[np.float64]], target: float,
     widened until its lower quarter lies below the target and its upper quarter above.
     """
     if not guess < MOST:
-        raise InputError(f"more than {MOST:.0e} respondents would be needed; the effect is too small for this device")
+        raise InputError(
+            f"more than {MOST:.0e} respondents would be needed: ask for less, or use a device with less noise"
+        )
     centre = max(2.0, guess)
     below = above = 8 * np.sqrt(centre) + 60
     while True:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.channels.weights import stated
 from deniable.errors import InputError, NotIdentifiedError, TooFewReportsError
-from deniable.inference.compliance.groups import Counts, binary, count, fit_inside, fit_linear
+from deniable.inference.compliance.groups import Counts, binary, count, fit_inside, fit_linear, probabilities
 from deniable.inference.compliance.result import Compliance
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def extended_crosswise(
     (0.25, 1.0)
     """
     yes, n = count(reports, groups, list(p))
-    innocent = np.array([float(share) for share in p.values()])
+    innocent = probabilities(p)
     if len(n) < 2 or np.ptp(innocent) == 0:
         raise NotIdentifiedError("the fit can only be tested with groups whose innocent questions differ in p")
     A, c = (2 * innocent - 1)[:, None], 1 - innocent
@@ -94,6 +95,9 @@ def anchored_crosswise(
         anchor_prevalence: the share of respondents to whom the anchor applies; by default nobody.
         inattentive: r, how often an inattentive respondent answers "the same".
     """
+    p, anchor_p = float(stated(p, "p")), float(stated(anchor_p, "anchor_p"))
+    anchor_prevalence = float(stated(anchor_prevalence, "anchor_prevalence"))
+    inattentive = float(stated(inattentive, "inattentive"))
     item, anchor = binary(reports), binary(anchors)
     if item.shape != anchor.shape or item.ndim != 1:
         raise InputError(f"reports and anchors come from the same respondents: {item.shape} and {anchor.shape}")

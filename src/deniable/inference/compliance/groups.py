@@ -14,8 +14,15 @@ import numpy as np
 from scipy import special, stats
 from scipy.optimize import minimize
 
+from deniable.channels.weights import stated
 from deniable.domain import listed
-from deniable.errors import InputError, NotIdentifiedError, TooFewReportsError, UnknownCategoryError
+from deniable.errors import (
+    InputError,
+    MissingValueError,
+    NotIdentifiedError,
+    TooFewReportsError,
+    UnknownCategoryError,
+)
 from deniable.results import TestResult
 
 if TYPE_CHECKING:
@@ -34,7 +41,7 @@ def count(reports: ArrayLike | Counts, groups: ArrayLike | None, names: Sequence
         if set(reports) != set(names):
             raise UnknownCategoryError(f"counts are for groups {listed(reports)}, devices for {listed(names)}")
         table = np.array([reports[name] for name in names], dtype=np.float64)
-        if table.shape != (len(names), 2) or table.min() < 0:
+        if table.shape != (len(names), 2) or not (table >= 0).all() or not np.isfinite(table).all():
             raise InputError("counts are (no, yes), two numbers from 0 for every group")
     else:
         codes, members = binary(reports), np.asarray(groups)
@@ -50,14 +57,29 @@ def count(reports: ArrayLike | Counts, groups: ArrayLike | None, names: Sequence
     return table[:, 1], sizes
 
 
+def coded(reports: Any) -> NDArray[np.int64]:
+    """Reports as an array of whole numbers."""
+    codes = np.asarray(reports)
+    if codes.dtype.kind == "f" and np.isnan(codes).any():
+        raise MissingValueError(
+            f"{int(np.isnan(codes).sum())} reports are missing; drop these respondents", rows=int(np.isnan(codes).sum())
+        )
+    if codes.dtype.kind not in "biuf" or (codes != np.floor(codes)).any():
+        raise InputError("reports must be codes: 0, 1, ... for the categories in their order")
+    return codes.astype(np.int64)
+
+
 def binary(reports: Any) -> NDArray[np.int64]:
     """Reports as an array of 0 and 1."""
-    codes = np.asarray(reports)
-    if codes.dtype.kind == "b":
-        codes = codes.astype(np.int64)
-    if codes.dtype.kind not in "iu" or not np.isin(codes, (0, 1)).all():
+    codes = coded(reports)
+    if not np.isin(codes, (0, 1)).all():
         raise InputError("reports must be codes: 0 for no, 1 for yes")
-    return codes.astype(np.int64)
+    return codes
+
+
+def probabilities(p: Mapping[Any, float]) -> Array:
+    """Each group's stated probability, checked."""
+    return np.array([float(stated(share, f"p of group {name!r}")) for name, share in p.items()])
 
 
 @dataclass(frozen=True)

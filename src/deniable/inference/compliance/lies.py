@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.inference.compliance.groups import Counts, count, fit_inside, fit_linear
+from deniable.inference.compliance.groups import Counts, count, fit_inside, fit_linear, probabilities
 from deniable.inference.compliance.result import Compliance, one_sided
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def sld(reports: ArrayLike | Counts, groups: ArrayLike | None = None, *, p: Mapp
     {'carriers': 0.2, 'truthful carriers': 0.84}
     """
     yes, n = count(reports, groups, list(p))
-    truthful = np.array([float(share) for share in p.values()])
+    truthful = probabilities(p)
     # Linear in (pi t, 1 - pi).
     A = np.stack([np.ones(len(n)), 1 - truthful], axis=1)
     found = fit_linear(yes, n, A, np.zeros(len(n)))

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special, stats
+from scipy import stats
 
+from deniable.estimation.intervals import critical_value
 from deniable.results import Interval, TestResult, frame_of, html_table, text_table
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Compliance:
 
     def interval(self, level: float = 0.95) -> Interval:
         """Wald intervals, unclipped, in the order of `params`."""
-        half = special.ndtri((1 + level) / 2) * np.array(list(self.std_error.values()))
+        half = critical_value(1 - level) * np.array(list(self.std_error.values()))
         centre = np.array(list(self.params.values()))
         return Interval(centre - half, centre + half, level, "Wald")
 

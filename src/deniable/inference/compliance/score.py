@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.errors import DesignError, InputError, TooFewReportsError
+from deniable.estimation.intervals import critical_value
+from deniable.inference.compliance.groups import coded
 from deniable.results import Interval, frame_of, html_table, text_table
 from deniable.tables.simplex import norm_sub
 
@@ -63,9 +65,7 @@ class SumScore:
 
     def interval(self, level: float = 0.95) -> Interval:
         """Wald intervals of the shares, unclipped."""
-        from scipy.special import ndtri
-
-        half = ndtri((1 + level) / 2) * self.std_error
+        half = critical_value(1 - level) * self.std_error
         return Interval(self.values - half, self.values + half, level, "Wald")
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -98,16 +98,16 @@ def sum_score(reports: ArrayLike, channels: Sequence[Channel]) -> SumScore:
         reports: one row per respondent, one column per item, codes of each item's reports.
         channels: each item's device, with two truths.
     """
-    codes = np.asarray(reports)
-    if codes.ndim != 2 or codes.shape[1] != len(channels) or codes.dtype.kind not in "iub" or codes.size == 0:
-        raise InputError(f"reports must be codes, one column per item: {codes.shape} for {len(channels)} channels")
+    codes = coded(reports)
+    if codes.ndim != 2 or codes.shape[1] != len(channels) or not len(channels):
+        raise InputError(f"reports must have one column per item: {codes.shape} for {len(channels)} channels")
     if len(codes) < 2:
         raise TooFewReportsError(f"{len(codes)} respondents are too few", n=len(codes))
     scores = np.ones((len(codes), 1))
     for place, channel in enumerate(channels):
         if channel.inputs != 2:
             raise DesignError(f"item {place + 1} has {channel.inputs} truths; a trait is present or not", item=place)
-        column = codes[:, place].astype(np.intp)
+        column = codes[:, place]
         if column.min() < 0 or column.max() >= channel.outputs:
             raise InputError(f"item {place + 1} has reports outside 0 to {channel.outputs - 1}", item=place)
         without, has = channel.solve(np.eye(channel.outputs))[:, column]

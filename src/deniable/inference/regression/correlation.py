@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special
 
 from deniable.domain import listed
 from deniable.errors import InputError, MissingValueError, TooFewReportsError
-from deniable.inference.regression.formula import column_of
+from deniable.estimation.intervals import critical_value
+from deniable.inference.regression.formula import as_pandas, column_of
 from deniable.inference.regression.outcome import disguised
 from deniable.results import Interval, html_table, text_table
 
@@ -57,7 +57,7 @@ class Correlation:
 
     def interval(self, level: float = 0.95) -> Interval:
         """On Fisher's scale, atanh(r) +- z std_error / (1 - r^2), mapped back; plain Wald where |r| >= 1."""
-        wide = float(special.ndtri((1 + level) / 2))
+        wide = critical_value(1 - level)
         if abs(self.value) >= 1:
             ends = self.value - wide * self.std_error, self.value + wide * self.std_error
             return Interval(np.array(ends[0]), np.array(ends[1]), level, "Wald")
@@ -83,7 +83,7 @@ class Correlation:
         return html_table(self._columns(), " ".join(self.notes))
 
 
-def correlate(frame: Any, x: str, y: str, *, channels: Mapping[str, Channel]) -> Correlation:
+def correlate(frame: Any, x: str, y: str, *, channels: Mapping[str, Channel] | None = None) -> Correlation:
     """Pearson's correlation of two columns, each disguised (named in `channels`) or given directly.
 
     A disguised column's truths count 0, 1, 2, ... in the order of its categories, or as the categories themselves where
@@ -98,18 +98,18 @@ def correlate(frame: Any, x: str, y: str, *, channels: Mapping[str, Channel]) ->
     >>> import pandas as pd
     >>> import deniable as dn
     >>> frame = pd.DataFrame({"x": [0] * 50 + [1] * 50, "y": [0.0, 1.0] * 25 + [1.0, 2.0] * 25})
-    >>> round(dn.correlate(frame, "x", "y", channels={}).value, 4)
+    >>> round(dn.correlate(frame, "x", "y").value, 4)
     0.7071
     """
-    import narwhals as nw
-
-    data = nw.from_native(frame, eager_only=True).to_pandas().reset_index(drop=True)
-    strangers = [name for name in channels if name not in (x, y)]
+    data, known = as_pandas(frame), dict(channels or {})
+    strangers = [name for name in known if name not in (x, y)]
     if strangers:
         raise InputError(f"channels names {listed(strangers)}, which are not correlated here")
+    if x == y:
+        raise InputError(f"name two different columns, not {x!r} twice: one device's noise is in both")
     if len(data) < 4:
         raise TooFewReportsError(f"{len(data)} rows are too few for a correlation", n=len(data))
-    (zx, zzx), (zy, zzy) = (_scores(name, column_of(data, name), channels.get(name)) for name in (x, y))
+    (zx, zzx), (zy, zzy) = (_scores(name, column_of(data, name), known.get(name)) for name in (x, y))
     moments = np.stack([zx, zy, zx * zy, zzx, zzy])
     ex, ey, exy, exx, eyy = moments.mean(axis=1)
     cov, vx, vy = exy - ex * ey, exx - ex**2, eyy - ey**2

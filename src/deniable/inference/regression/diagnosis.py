@@ -46,7 +46,7 @@ def separating(design: Array, chance: Array) -> Array | None:
         part[inside, ahead[inside] - 1] += design[here[inside]]
         if truth > 0:
             part[:, truth - 1] -= design[here]
-        differences.append(part.reshape(len(here), -1))
+        differences.append(part.reshape(len(here), equations * width))
     system = np.concatenate(differences)
     size = np.sqrt((system**2).mean(axis=0))
     system = system / np.where(size > 0, size, 1.0)
@@ -68,15 +68,18 @@ def _direction(system: Array) -> Array | None:
     return np.asarray(solved.x)
 
 
-def refusal(optimum: Optimum, design: Array, chance: Array | None, terms: Sequence[str]) -> EstimationError:
-    """The error to raise for coefficients that ran away."""
+def refusal(
+    optimum: Optimum, design: Array, chance: Array | None, terms: Sequence[str], *, penalty: bool = True
+) -> EstimationError:
+    """The error to raise for coefficients that ran away; `penalty` says whether the model can be penalised."""
+    finite = ', or use penalty="jeffreys", whose estimates are always finite' if penalty else ""
     direction = None if chance is None else separating(design, chance)
     if direction is not None:
         names = _largest(direction, design, terms)
         return SeparationError(
             f"the predictors tell the reports apart without error, so no finite coefficient fits best (those running "
-            f"away: {listed(names)}). Leave the predictor out, join categories that have one kind of report only, or "
-            f'use penalty="jeffreys", whose estimates are always finite',
+            f"away: {listed(names)}). Leave the predictor out, or join categories that have one kind of report "
+            f"only{finite}",
             terms=names,
             loglik=optimum.value,
         )
@@ -84,8 +87,8 @@ def refusal(optimum: Optimum, design: Array, chance: Array | None, terms: Sequen
     return DivergenceError(
         f"the likelihood keeps rising as coefficients go to infinity (those running away: {listed(names)}), although "
         "no predictor separates the reports. Noise does this when the share of the sensitive category is close to 0 or "
-        "1 somewhere: an unbiased estimate of it would be outside [0, 1]. Use more reports or fewer predictors, or "
-        'penalty="jeffreys", whose estimates are always finite',
+        f"1 somewhere: an unbiased estimate of it would be outside [0, 1]. Take more reports or fewer "
+        f"predictors{finite}",
         terms=names,
         loglik=optimum.value,
     )

@@ -5,6 +5,7 @@ The right-hand side is formulaic's. The left-hand side is the name of a column.
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -14,6 +15,7 @@ import numpy as np
 from deniable.domain import listed
 from deniable.errors import (
     FormulaError,
+    InputError,
     MissingColumnError,
     MissingExtraError,
     MissingValueError,
@@ -50,7 +52,10 @@ def as_pandas(frame: Any) -> Any:
     import narwhals as nw
 
     load_formulaic()  # which brings pandas
-    return nw.from_native(frame, eager_only=True).to_pandas().reset_index(drop=True)
+    try:
+        return nw.from_native(frame, eager_only=True).to_pandas().reset_index(drop=True)
+    except TypeError:
+        raise InputError(f"a data frame is needed, not {type(frame).__name__}") from None
 
 
 def channels_of(reports: Reports) -> dict[str, Channel]:
@@ -84,7 +89,7 @@ def terms_of(right: str) -> dict[str, set[str]]:
         parsed = formulaic.Formula(right)
         return {str(term): set(map(str, formulaic.Formula([term]).required_variables)) for term in parsed}
     except formulaic.errors.FormulaicError as error:
-        raise FormulaError(f"the formula {right!r} cannot be read: {error}", formula=right) from None
+        raise FormulaError(f"the formula {right!r} cannot be read: {_plain(error)}", formula=right) from None
 
 
 def variables_of(right: str) -> set[str]:
@@ -114,7 +119,11 @@ class Design:
         """Read the right-hand side of a formula on a frame."""
         formulaic = load_formulaic()
         made = _materialise(lambda: formulaic.model_matrix(right, data, na_action="raise", context={}), right, data)
-        return cls(_array(made), tuple(map(str, made.columns)), made.model_spec)
+        matrix, terms = _array(made), tuple(map(str, made.columns))
+        infinite = [term for term, column in zip(terms, matrix.T, strict=True) if not np.isfinite(column).all()]
+        if infinite:
+            raise InputError(f"the predictors {listed(infinite)} are infinite in some rows", terms=infinite)
+        return cls(matrix, terms, made.model_spec)
 
     def on(self, data: Any) -> Array:
         """The same columns for other rows."""
@@ -137,13 +146,14 @@ def _materialise(make: Any, right: str, data: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("error", formulaic.errors.DataMismatchWarning)
             return make()
-    except formulaic.errors.DataMismatchWarning as error:
+    except formulaic.errors.DataMismatchWarning:
         raise UnknownCategoryError(
-            f"a predictor holds categories that the model was not fitted with: {error}", formula=right
+            f"a predictor in {right!r} holds categories that the model was not fitted with", formula=right
         ) from None
     except formulaic.errors.FormulaicError as error:
         raise FormulaError(
-            f"the formula {right!r} cannot be evaluated: {error} The frame's columns are {listed(data.columns)}",
+            f"the formula {right!r} cannot be evaluated: {_plain(error)} The frame's columns are "
+            f"{listed(data.columns)}",
             formula=right,
         ) from None
     except ValueError as error:
@@ -152,6 +162,11 @@ def _materialise(make: Any, right: str, data: Any) -> Any:
         raise MissingValueError(
             f"a predictor in {right!r} is missing in some rows; drop or impute these rows first: {error}", formula=right
         ) from None
+
+
+def _plain(error: Exception) -> str:
+    """What formulaic said, without the colours and marks it puts around the place."""
+    return " ".join(re.sub(r"\x1b\[[0-9;]*m|[\u29db\u29da]", "", str(error)).split())
 
 
 def _array(made: Any) -> Array:

@@ -18,11 +18,12 @@ import numpy as np
 from scipy import special
 
 from deniable.errors import ConvergenceError, DivergenceError, InputError, TooFewReportsError
+from deniable.estimation.intervals import critical_value
 from deniable.inference.regression.binary import logit
 from deniable.inference.regression.covariance import inverse
 from deniable.inference.regression.fit import newton_step
-from deniable.inference.regression.formula import as_pandas, column_of
-from deniable.inference.regression.result import spread_of
+from deniable.inference.regression.formula import as_pandas
+from deniable.inference.regression.model import membership
 from deniable.inference.regression.summary import Summary
 from deniable.results import Interval, TestResult
 
@@ -171,7 +172,7 @@ class RandomIntercept:
 
     def interval(self, level: float = 0.95) -> Interval:
         """Wald intervals of the coefficients."""
-        half = spread_of(level) * self.std_error.to_numpy()
+        half = critical_value(1 - level) * self.std_error.to_numpy()
         return Interval(self.params.to_numpy() - half, self.params.to_numpy() + half, level, "Wald (hessian)")
 
     def no_groups(self) -> TestResult:
@@ -242,7 +243,8 @@ def random_intercept(
     """
     data = as_pandas(frame)
     fixed = logit(formula, data, channel, design_column=design_column, categories=categories)
-    members = np.unique(np.asarray(column_of(data, groups)), return_inverse=True)[1]
+    members = membership(groups, data, "group")
+    assert members is not None
     count = int(members.max()) + 1
     if count < 2 or count == len(data):
         raise TooFewReportsError(

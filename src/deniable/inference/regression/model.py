@@ -9,6 +9,7 @@ import numpy as np
 
 from deniable.channels.base import Channel
 from deniable.designs.reports import Reports
+from deniable.domain import listed
 from deniable.errors import ConvergenceError, InputError, MissingValueError, NotIdentifiedError, TooFewReportsError
 from deniable.inference.regression import predictor
 from deniable.inference.regression.covariance import covariance, inverse
@@ -26,6 +27,7 @@ from deniable.inference.regression.formula import (
 from deniable.inference.regression.likelihood import Cell, Likelihood
 from deniable.inference.regression.outcome import Channels, Disguised, Outcome, disguised, factor_of
 from deniable.inference.regression.penalty import Jeffreys
+from deniable.inference.regression.responses import Normal
 from deniable.inference.regression.result import Regression
 from deniable.inference.regression.starts import start_of
 from deniable.results import backend_of
@@ -74,6 +76,7 @@ def regress(
     options: Options,
 ) -> Regression:
     """Fit a model. `read` makes the outcome out of its column."""
+    _check_options(options)
     hidden = dict(options.get("rr") or {})
     left, right = split(formula)
     backend = None
@@ -92,14 +95,11 @@ def regress(
     if outcome.disguised is not None:
         _check_channels(outcome.disguised)
     weights = _weights(options.get("weights"), data)
-    clusters = _clusters(options.get("clusters"), data)
+    clusters = membership(options.get("clusters"), data, "cluster")
     kind = options.get("covariance") or (
         "cluster" if clusters is not None else "sandwich" if options.get("weights") is not None else "hessian"
     )
     penalty = options.get("penalty")
-    if penalty not in {None, "jeffreys"}:
-        raise InputError(f'penalty is None or "jeffreys", not {penalty!r}')
-
     if hidden:
         design, cells, labels, firsts = predictor.cells(
             outcome,
@@ -115,12 +115,7 @@ def regress(
         check_rank(design.matrix, design.terms)
         cells, labels, firsts = _one_cell(outcome, design)
     likelihood = Likelihood(cells, weights, len(labels))
-    if len(data) <= len(labels):
-        raise TooFewReportsError(
-            f"{len(data)} reports for {len(labels)} parameters; there must be more reports than parameters",
-            n=len(data),
-            parameters=len(labels),
-        )
+    _check_enough(int(np.count_nonzero(weights)), len(labels))
     starts = [*firsts, *jitter(firsts[0], likelihood, _STARTS)]
     main = len(design.terms) * (outcome.response.equations - len(outcome.extra))
     if penalty:
@@ -180,10 +175,31 @@ def _maximum(
     try:
         found, ends = maximise(likelihood, starts)
     except ConvergenceError as error:
-        raise ConvergenceError(f'{error.message}. Try penalty="jeffreys", or fewer predictors') from None
+        if isinstance(outcome.response, Normal):
+            way_out = "Do the predictors explain the outcome without error? Then sigma runs to zero"
+        else:
+            way_out = 'Try penalty="jeffreys", or fewer predictors' if chance is not None else "Try fewer predictors"
+        raise ConvergenceError(f"{error.message}. {way_out}") from None
     if found.diverged:
-        raise refusal(found, design.matrix, chance, names)
+        raise refusal(found, design.matrix, chance, names, penalty=chance is not None)
     return found, ends
+
+
+def _check_options(options: Options) -> None:
+    strangers = [option for option in options if option not in Options.__annotations__]
+    if strangers:
+        raise InputError(f"there is no option {listed(strangers)}; there are {listed(Options.__annotations__)}")
+    if options.get("penalty") not in {None, "jeffreys"}:
+        raise InputError(f'penalty is None or "jeffreys", not {options["penalty"]!r}')
+
+
+def _check_enough(reports: int, parameters: int) -> None:
+    if reports <= parameters:
+        raise TooFewReportsError(
+            f"{reports} reports for {parameters} parameters; there must be more reports than parameters",
+            n=reports,
+            parameters=parameters,
+        )
 
 
 def _check_channels(outcome: Disguised) -> None:
@@ -203,21 +219,27 @@ def _weights(given: Any, data: Any) -> Array:
     if given is None:
         return np.ones(len(data))
     column = column_of(data, given) if isinstance(given, str) else given
-    weights = np.asarray(column, dtype=np.float64)
+    try:
+        weights = np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
     if weights.shape != (len(data),) or not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
         raise InputError(f"weights must be {len(data)} numbers from 0, one per row, not all zero")
     return weights
 
 
-def _clusters(given: Any, data: Any) -> NDArray[np.intp] | None:
+def membership(given: Any, data: Any, kind: str) -> NDArray[np.intp] | None:
+    """Which cluster or group each row belongs to, numbered from 0."""
+    import pandas as pd
+
     if given is None:
         return None
-    column = np.asarray(column_of(data, given) if isinstance(given, str) else given)
-    if column.shape != (len(data),):
-        raise InputError(f"clusters must be {len(data)} values, one per row, not {column.shape}")
-    if any(value is None or value != value for value in column.tolist()):  # noqa: PLR0124 - NaN is not itself
-        raise MissingValueError("some rows have no cluster; give each a value of its own, or drop them")
-    return np.unique(column, return_inverse=True)[1]
+    column = pd.Series(np.asarray(column_of(data, given) if isinstance(given, str) else given))
+    if len(column) != len(data):
+        raise InputError(f"{kind}s must be {len(data)} values, one per row, not {len(column)}")
+    if column.isna().any():
+        raise MissingValueError(f"some rows have no {kind}; give each a value of its own, or drop them")
+    return np.asarray(pd.factorize(column)[0], dtype=np.intp)
 
 
 def _told(channel: Channels) -> str:

@@ -136,6 +136,8 @@ def _designs(channel: Channels, rows: int, by: NDArray[Any] | None) -> tuple[lis
         names = list(channel)
         place = {value: index for index, value in enumerate(names)}
         return [channel[value] for value in names], np.array([place[value] for value in by.tolist()], dtype=np.intp)
+    if not isinstance(channel, Sequence | np.ndarray):
+        raise InputError(f"the outcome's device must be a channel, such as Warner(0.8), not {channel!r}")
     if len(channel) != rows:
         raise InputError(f"{len(channel)} channels for {rows} rows: give one per row, or one for all", rows=rows)
     # By identity first: rows usually share a few objects, and comparing channels costs more than comparing addresses.
@@ -161,7 +163,7 @@ def _codes(name: str, column: Any, outputs: int) -> NDArray[np.intp]:
         values = values.astype(np.int64)
     if values.dtype.kind not in "iub":
         raise UnknownCategoryError(
-            f"the reports in {name!r} are not codes 0 to {outputs - 1}. Name the truth's categories in order, with "
+            f"the reports in {name!r} are not codes 0, 1, ... Name the truth's categories in order, with "
             "categories=(...) or in the channel",
             attribute=name,
         )

@@ -11,6 +11,7 @@ from scipy import special, stats
 
 from deniable.domain import listed
 from deniable.errors import InputError
+from deniable.estimation.intervals import critical_value
 from deniable.inference.regression.effects import average_effects, predictions
 from deniable.inference.regression.fit import ascend
 from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
@@ -28,17 +29,6 @@ if TYPE_CHECKING:
     from deniable.inference.regression.responses import Response
 
     Array = NDArray[np.float64]
-
-
-def spread_of(level: float) -> float:
-    """The normal quantile of a two-sided confidence level.
-
-    >>> round(spread_of(0.95), 3)
-    1.96
-    """
-    if not 0 < level < 1:
-        raise InputError(f"a confidence level lies between 0 and 1, not at {level}")
-    return float(special.ndtri((1 + level) / 2))
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,7 +117,7 @@ class Regression:
 
     def interval(self, level: float = 0.95) -> Interval:
         """Wald intervals of the coefficients, in the order of `params`."""
-        half = spread_of(level) * self.std_error.to_numpy()
+        half = critical_value(1 - level) * self.std_error.to_numpy()
         centre = self.params.to_numpy()
         return Interval(centre - half, centre + half, level, f"Wald ({self.kind})")
 
@@ -187,6 +177,8 @@ class Regression:
         if smaller is None:
             other, df = self.loglik_null, self.df - self.response.equations
             against = "no predictors"
+            if df == 0:
+                raise InputError("this model has no predictors, so there is nothing smaller to test it against")
         else:
             if smaller.n != self.n or smaller.model != self.model or smaller.df >= self.df:
                 raise InputError(
@@ -195,10 +187,8 @@ class Regression:
                     f"{smaller.df} on {smaller.n}"
                 )
             other, df, against = smaller.loglik, self.df - smaller.df, smaller.formula
-        statistic = 2 * (self.loglik - other)
-        return TestResult(
-            statistic, float(stats.chi2.sf(max(statistic, 0.0), df)), df, f"likelihood ratio against {against}"
-        )
+        statistic = max(2 * (self.loglik - other), 0.0)
+        return TestResult(statistic, float(stats.chi2.sf(statistic, df)), df, f"likelihood ratio against {against}")
 
     def wald_test(self, terms: Iterable[Any]) -> TestResult:
         """Test that the named coefficients are all zero, with whichever covariance the fit has."""
@@ -221,7 +211,7 @@ class Regression:
         predictor and mapped through the link, so it stays inside (0, 1). `frame` holds the predictors' true values; it
         must be given when the model has disguised predictors.
         """
-        return predictions(self, frame, spread_of(level))
+        return predictions(self, frame, critical_value(1 - level))
 
     def marginal_effects(self, variables: Iterable[str] | None = None, level: float = 0.95) -> Any:
         """Average marginal effects on the probability of each category (of the last, where there are two).
@@ -230,7 +220,7 @@ class Regression:
         first level, everything else as it is. Interactions and transformations are followed through the formula.
         Weighted as the fit is; standard errors by the delta method, the rows taken as given.
         """
-        return average_effects(self, variables, spread_of(level))
+        return average_effects(self, variables, critical_value(1 - level))
 
     # -- how it shows itself ------------------------------------------------------------------------------------
 

@@ -88,7 +88,7 @@ export async function verify(key, message, signature, salt = SALT) {
   const encoded = toBytes(found, Math.ceil(bits / 8));
   const length = encoded.length - DIGEST - 1;
   const mask = await stretch(encoded.slice(length, length + DIGEST), length);
-  const block = encoded.slice(0, length).map((byte, index) => byte ^ mask[index]);
+  const block = encoded.slice(0, length).map((byte, index) => byte ^ (mask[index] ?? 0));
   const expected = await encode(message, key, block.slice(length - salt));
   return expected.length === encoded.length && expected.every((byte, index) => byte === encoded[index]);
 }
@@ -108,8 +108,8 @@ export async function encode(message, key, salt) {
   block[block.length - salt.length - 1] = 1;
   block.set(salt, block.length - salt.length);
   const mask = await stretch(digest, block.length);
-  block.forEach((byte, index) => (block[index] = byte ^ mask[index]));
-  block[0] &= 0xff >> (8 * whole - bits);
+  block.forEach((byte, index) => (block[index] = byte ^ (mask[index] ?? 0)));
+  block[0] = (block[0] ?? 0) & (0xff >> (8 * whole - bits));
   return join(block, digest, Uint8Array.of(0xbc));
 }
 

@@ -1,0 +1,61 @@
+"""Figure 6: runs that survive at small p."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deniable.reproduce.drawing import curves
+from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.rrba.convergence import survives, trajectories
+
+SHARES = (0.072, 0.116, 0.356, 0.446)
+SIZES = (18, 50, 150, 250)
+KEEPS = (0.009, 0.048, 0.095, 0.139, 0.221)
+
+
+def compute(run: Run) -> Outcome:
+    """Feed the raw estimate back as T (reading "unprojected"), and its projection."""
+    out = Outcome()
+    alive: dict[tuple[float, float, int], float] = {}
+    least = 1.0
+    for keep in run.track(KEEPS):
+        for share in SHARES:
+            for block in SIZES:
+                path = trajectories(run.rng, share, keep, block, run.trials, projected=False)
+                alive[keep, share, block] = survives(path)
+                out.row(p=keep, share=share, block=block, surviving=alive[keep, share, block])
+                kept = trajectories(run.rng, share, keep, block, run.trials, projected=True)
+                least = min(least, survives(kept)) if keep >= 0.095 else least
+
+    def of(keep: float, blocks: tuple[int, ...], shares: tuple[float, ...] = SHARES) -> list[float]:
+        return [alive[keep, share, block] for share in shares for block in blocks]
+
+    error = 1.5 / run.trials**0.5
+    small = max(max(of(keep, SIZES)) for keep in KEEPS[:3])
+    out.says("p <= .095: no run converges: largest share surviving", small, holds=small < 0.05, error=error)
+    large = float(np.mean(of(0.139, (150, 250), SHARES[2:])))
+    out.says(
+        "p = .139: the larger shares converge with 150 and 250: share surviving", large, holds=large > 0.05, error=error
+    )
+    few = max(of(0.221, (18, 50)))
+    out.says("p = .221: none converges with 18 and 50: largest share surviving", few, holds=few < 0.1, error=error)
+    many = of(0.221, (150, 250))
+    out.says(
+        "p = .221: all converge with 150 and 250: least share surviving", min(many), holds=min(many) > 0.4, error=error
+    )
+    out.line("p = .221: largest share surviving with 150 and 250", max(many), error=error)
+    out.line("with T projected, p from .095: least share surviving", least)
+    return out
+
+
+ITEM = Item(
+    __name__,
+    where="Figure 6, section 7.2",
+    claim="Nothing converges at p <= .095, the larger shares with large blocks at .139, all with large blocks at .221.",
+    why="So it is when the unprojected estimate is fed back, which is unstable; projected, every run survives.",
+    compute=compute,
+    draw=curves("block", "surviving", "share", panel="p"),
+    trials=200,
+    smoke=60,
+    size=(9.0, 6.0),
+)

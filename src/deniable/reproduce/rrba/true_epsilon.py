@@ -1,0 +1,88 @@
+"""What the protocol as published reveals: fakes that never occur, and answers known for certain."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.datasets import network
+from deniable.designs.blocks import Blocks
+from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.rrba.protocol import N, records, survey
+from deniable.tables.table import tally
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CASES = (("survey", 250), ("alarm", 250), ("alarm", 18))
+KEEP = 0.5
+
+
+def every_table(name: str, block: int, run: Run) -> tuple[float, float]:
+    """Reading "each block answers every table": shares of tables sent with a zero, and of answers that are certain."""
+    source, codes = records(name)
+    sizes: dict[int, list[NDArray[np.float64]]] = {}
+    for pair in combinations(range(len(source.domain)), 2):
+        shape = tuple(source.domain.shape[axis] for axis in pair)
+        sizes.setdefault(prod(shape), []).append(tally(codes[:, list(pair)], shape).ravel() / len(codes))
+    zeros, certain = [], []
+    for tables in sizes.values():
+        found = survey(run.rng, np.repeat(np.array(tables), run.trials, axis=0), KEEP, block=block, update="last")
+        never = found.fakes == 0
+        zeros.append(never.any(axis=2).ravel())
+        certain.append((never * found.reports).sum(axis=2).ravel() / block)
+    return float(np.concatenate(zeros).mean()), float(np.concatenate(certain).mean())
+
+
+def dealt(name: str, block: int, run: Run) -> tuple[float, float]:
+    """Reading "each client answers one view": the library's own protocol, where a block is dealt out over the views."""
+    source = network(name)
+    design = Blocks(source.domain, k=2, mode="deniability", keep=KEEP, answer="all", block_size=block)
+    reports = design.run(source.codes(N, run.source), source=run.source, update="last")
+    fakes = padded([b.fakes for b in reports.published])
+    asked = design.asked[reports.ballots]
+    blocks, there = np.broadcast_to(reports.blocks[:, None], asked.shape), asked >= 0
+    sent = fakes[blocks[there], asked[there]]
+    known = (fakes[blocks, np.maximum(asked, 0), reports.answers] == 0) & there
+    return float((sent == 0).any(axis=1).mean()), float(known.any(axis=1).mean())
+
+
+def padded(fakes: list[tuple[tuple[int, ...], ...]]) -> NDArray[np.int64]:
+    """Weights of fakes as one array: blocks, questions, cells (1 beyond a question's own)."""
+    table = np.ones((len(fakes), len(fakes[0]), max(len(row) for row in fakes[0])), dtype=np.int64)
+    for b, block in enumerate(fakes):
+        for q, row in enumerate(block):
+            table[b, q, : len(row)] = row
+    return table
+
+
+def compute(run: Run) -> Outcome:
+    """Shares of tables that hold a zero, and of clients one of whose answers is certain."""
+    out = Outcome()
+    for name, block in run.track(run.some(CASES, 1)):
+        answers = len(network(name).domain) // 2
+        zeros, certain = every_table(name, block, run)
+        clients = 1 - (1 - certain) ** answers
+        of_views, of_clients = dealt(name, block, run)
+        where = f"{name}, blocks of {block}"
+        out.line(f"{where}, each answers every table: tables sent with a zero", zeros, error=0.02 / run.trials**0.5)
+        out.line(f"{where}, each answers every table: clients with a certain answer", clients, error=0.1 * clients)
+        out.line(f"{where}, dealt out over views: tables sent with a zero", of_views, error=0.02)
+        out.line(f"{where}, dealt out over views: clients with a certain answer", of_clients, error=0.02)
+        out.line(f"{where}: answers of a client, whose epsilons add up", answers)
+        out.row(network=name, block=block, zeros=zeros, clients=clients, zeros_dealt=of_views, clients_dealt=of_clients)
+    return out
+
+
+ITEM = Item(
+    __name__,
+    where="Theorem 4.1",
+    claim="Nobody can identify true responses with confidence.",
+    why="T has no floor: a cell whose fake never occurs is the truth whenever it is reported.",
+    compute=compute,
+    trials=3,
+    smoke=1,
+)

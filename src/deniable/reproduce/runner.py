@@ -1,0 +1,120 @@
+"""Run an item, keep what it found, and skip it when nothing has changed since.
+
+An item's output is three files: the columns as CSV, the picture as SVG, the lines as JSON. The JSON carries a stamp: a
+hash of the seed, the size of the run, the versions of what we compute with, and every file of ours that the numbers
+could depend on. While the stamp stays the same the item need not be run again, so an interrupted run of all items goes
+on where it stopped.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from deniable.reporting.charts import drawn
+from deniable.reproduce.drawing import comparison
+from deniable.reproduce.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from deniable.reproduce.item import Item, Outcome
+
+SEED = 1
+_PACKAGE = Path(__file__).parent.parent
+# What an item may compute with; a change anywhere else cannot move a number.
+_ROOMS = ("graphs", "inference", "estimation", "designs", "channels", "tables", "privacy")
+_MODULES = ("datasets.py", "randomness.py", "domain.py", "results.py")
+
+
+@dataclass(frozen=True)
+class Done:
+    """An item's record, and whether it was there already."""
+
+    item: Item
+    record: Record
+    skipped: bool
+
+
+def execute(
+    item: Item,
+    output: Path,
+    *,
+    seed: int = SEED,
+    smoke: bool = False,
+    fresh: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Done:
+    """Compute an item and write its files into a folder; skipped where they are there and still true.
+
+    Args:
+        item: which.
+        output: the folder; inside it a folder a paper, those of short runs in `smoke`.
+        seed: every seed gives other draws, and numbers that agree within their errors.
+        smoke: a short run.
+        fresh: compute even if nothing has changed.
+        progress: called with the steps done and all of them.
+    """
+    folder = (output / "smoke" if smoke else output) / item.paper
+    path = folder / f"{item.name}.json"
+    mark = stamp(item, seed, smoke=smoke)
+    known = Record.read(path)
+    if known is not None and known.stamp == mark and not fresh:
+        return Done(item, known, skipped=True)
+    start = perf_counter()
+    outcome, trials = item.run(seed, smoke=smoke, progress=progress)
+    seconds = round(perf_counter() - start, 1)
+    record = Record(tuple(outcome.lines), tuple(outcome.notes), seed, trials, seconds, mark)
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_csv(folder / f"{item.name}.csv", outcome)
+    path.with_suffix(".svg").write_text(picture(item, outcome), encoding="utf-8")
+    record.write(path)  # last: its stamp says that the others are there
+    return Done(item, record, skipped=False)
+
+
+def picture(item: Item, outcome: Outcome) -> str:
+    """The outcome as SVG."""
+    draw = item.draw
+    if draw is None or not outcome.data:
+        return drawn(lambda ax: comparison(ax, outcome.lines), item.title, size=item.size, name=item.name)
+    return drawn(lambda ax: draw(ax, outcome.data), item.title, size=item.size, name=item.name)
+
+
+def _write_csv(path: Path, outcome: Outcome) -> None:
+    columns = outcome.data or {
+        "what": [line.what for line in outcome.lines],
+        "ours": [line.ours for line in outcome.lines],
+        "paper": [line.paper for line in outcome.lines],
+        "error": [line.error for line in outcome.lines],
+    }
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(columns)
+        out.writerows(zip(*columns.values(), strict=True))
+
+
+def stamp(item: Item, seed: int, *, smoke: bool) -> str:
+    """A hash of everything that the item's numbers depend on."""
+    digest = hashlib.sha256(f"{seed} {smoke} {_base()}".encode())
+    # Its own file, and what the files of the paper share; the other items of the paper are none of its business.
+    own = [item.file, *(f for f in sorted(item.file.parent.glob("*.py")) if "ITEM = " not in f.read_text("utf-8"))]
+    for file in own:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _base() -> str:
+    digest = hashlib.sha256("".join(f"{name} {version(name)} " for name in ("numpy", "scipy")).encode())
+    files = [_PACKAGE / name for name in _MODULES]
+    files += [file for room in _ROOMS for file in (_PACKAGE / room).rglob("*.py")]
+    files += [Path(__file__).with_name(name) for name in ("item.py", "simulation.py", "adult.py")]
+    for file in sorted(files):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

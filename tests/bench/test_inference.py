@@ -1,0 +1,37 @@
+from deniable.bench import Claim, Outcome, coverage, inference
+from deniable.randomness import Seeded
+
+
+def test_the_benchmark_runs_with_few_replicates():
+    outcome = inference.measure(replicates=19, repeats=1)
+    assert [claim.what for claim in outcome.claims] == list(inference.LIMITS)
+    assert outcome.rows["answer"][3] > 10_000
+    assert "exact sample size" in str(outcome)
+
+
+def test_the_command_returns_its_verdict(monkeypatch, capsys):
+    for measured, verdict in ((0.1, 0), (2.0, 1)):
+        outcome = Outcome("t", {"a": [1]}, [Claim("c", measured, 1.0, "s", at_most=True)])
+        monkeypatch.setattr(inference, "measure", lambda outcome=outcome: outcome)
+        assert inference.main() == verdict
+    assert "t" in capsys.readouterr().out
+
+
+def test_simulated_models_have_the_stated_coefficients():
+    source = Seeded(5)
+    rng = source.stream().generator()
+    for make in (coverage.outcome, coverage.predictor):
+        fit = make(20_000, rng, source)
+        assert fit.interval(0.9999).contains(coverage.SLOPES).all()
+
+
+def test_coverage_is_counted_for_every_coefficient(monkeypatch):
+    monkeypatch.setattr(coverage, "_CASES", {"RR logit": (500,), "RR predictor in a linear model": (300,)})
+    rows = list(coverage.regressions(3, seed=1))
+    assert len(rows) == 6
+    assert all(0 <= share <= 1 for *_, share in rows)
+    outcome = coverage.measure(count=2)
+    assert "slope of z" in str(outcome)
+    assert [claim.required for claim in outcome.claims] == list(coverage.COVERED)
+    monkeypatch.setattr(coverage, "measure", lambda: outcome)
+    assert coverage.main() == (0 if outcome.met else 1)
