@@ -41,6 +41,12 @@ def test_drift_is_six_standard_errors():
     assert record(Line("a", 1.9, error=0.1)).drift(before) == ["a: 1.9 (standard error 0.1), before 1"]
 
 
+def test_slack_is_added():
+    before = record(Line("a", 1.0, slack=0.5))
+    assert record(Line("a", 1.4)).drift(before) == []
+    assert record(Line("a", 1.6)).drift(before)
+
+
 def test_an_exact_number_may_not_move():
     before = record(Line("a", 1.0))
     assert record(Line("a", 1.0000001)).drift(before) == []

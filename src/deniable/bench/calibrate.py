@@ -188,7 +188,8 @@ def which_test(count: int, seed: int) -> Section:
         f"Size / power at level {ALPHA:g}, total epsilon 1 ({count} surveys for the likelihood ratio, {few} for the "
         f"others, {min(count, _SLOW)} for RRBA's). The association moves 1.5 to 3.5% of the respondents into two "
         f"cells and out of two others, so that Wald's test has the power it had in an earlier simulation. Required of "
-        f"the likelihood ratio: the power of the best test there, within {MONTE_CARLO:g} (where sizes can be compared).",
+        f"the likelihood ratio: the power of the best test there, within {MONTE_CARLO:g} (where sizes can be "
+        f"compared).",
         (
             "table",
             "n",

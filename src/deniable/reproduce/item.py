@@ -79,16 +79,19 @@ class Outcome:
         *,
         tolerance: float = 0.0,
         error: float = 0.0,
+        slack: float = 0.0,
         note: str = "",
     ) -> None:
         """Append a line; the note is kept where the two numbers differ."""
-        made = Line(what, float(ours), paper, float(tolerance), float(error))
+        made = Line(what, float(ours), paper, float(tolerance), float(error), slack=float(slack))
         self.lines.append(replace(made, note=note) if made.verdict == "differs" else made)
 
-    def says(self, words: str, ours: float, *, holds: bool, error: float = 0.0, note: str = "") -> None:
+    def says(
+        self, words: str, ours: float, *, holds: bool, error: float = 0.0, slack: float = 0.0, note: str = ""
+    ) -> None:
         """Append what the paper says in words, the number it is judged by, and whether it holds."""
-        told = "" if holds else note
-        self.lines.append(Line(words, float(ours), error=float(error), says=words, holds=bool(holds), note=told))
+        made = Line(words, float(ours), error=float(error), says=words, holds=bool(holds), slack=float(slack))
+        self.lines.append(made if holds else replace(made, note=note))
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,12 @@ def _row(line: Line) -> str:
     ours = figure(line.ours) + (f" +- {line.error:.1g}" if line.error else "")
     tolerance = f"{line.tolerance:.2g}" if line.paper is not None else ""
     verdict = f"{line.verdict}: {line.note}" if line.note else line.verdict
-    return f"| {line.what} | {paper} | {ours} | {tolerance} | {verdict} |"
+    return _cells(line.what, paper, ours, tolerance, verdict)
+
+
+def _cells(*texts: str) -> str:
+    """A row of a table; a bar inside a cell is no border."""
+    return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
 
 
 def figure(value: float) -> str:
@@ -73,14 +78,17 @@ def claims(records: Mapping[tuple[str, str], Record]) -> str:
     parts = []
     for paper in papers():
         rows = [
-            f"| {item.claim} | {item.where} | `{item.command}` | {_minutes(record.seconds)} | {record.verdict}"
-            f"{f'. {item.why}' if item.why else ''} |"
+            _cells(item.claim, item.where, f"`{item.command}`", _minutes(record.seconds), _told(item, record))
             for item in paper.items
             if (record := records.get((paper.name, item.name))) is not None
         ]
         head = ["| claim | where | command | minutes | verdict |", "|---|---|---|---|---|"]
         parts.append("\n".join([f"## {paper.title}", "", paper.reference, "", *head, *rows, ""]))
     return "\n".join(parts)
+
+
+def _told(item: Item, record: Record) -> str:
+    return f"{record.verdict}. {item.why}" if item.why else record.verdict
 
 
 def _minutes(seconds: float) -> str:

@@ -29,6 +29,7 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
         paper: what is printed, if a number is.
         tolerance: how far from the printed number ours may lie: its rounding, and the Monte Carlo errors of both.
         error: the standard error of ours over fresh seeds; 0 where nothing was drawn.
+        slack: how far two runs may lie apart besides, for extremes, medians and ratios whose error is not estimated.
         says: what the paper says in words, where it prints no number.
         holds: whether that holds.
         note: the reason where the two differ.
@@ -42,6 +43,7 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     says: str = ""
     holds: bool | None = None
     note: str = ""
+    slack: float = 0.0
 
     @property
     def verdict(self) -> Verdict:
@@ -57,13 +59,13 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
         return "reproduced" if abs(self.ours - self.paper) <= self.tolerance else "differs"
 
     def drifted(self, before: Line, fewer: float = 1.0) -> bool:
-        """Whether this cannot be the number found before: more than six standard errors away.
+        """Whether this cannot be the number found before: more than six standard errors (and the slack) away.
 
         A few trials may agree by chance and seem precise. So when the run before had `fewer` times as many, this one's
         error is taken to be at least what that makes of the error then.
         """
         own = max(self.error, before.error * fewer**0.5)
-        allowed = _SIGMAS * (own**2 + before.error**2) ** 0.5 + _ROUNDING * abs(before.ours) + 1e-12
+        allowed = _SIGMAS * (own**2 + before.error**2) ** 0.5 + _ROUNDING * abs(before.ours) + before.slack + 1e-12
         return abs(self.ours - before.ours) > allowed
 
 

@@ -17,7 +17,8 @@ def compute(run: Run) -> Outcome:
     out = Outcome()
     pi = dependent(D, V)
     found: dict[str, list[float]] = {}
-    for epsilon in run.track((0.5, 2.0) if run.smoke else (0.1, 0.2, 0.5, 1.0, 1.5, 2.0)):
+    epsilons = (0.5, 2.0) if run.smoke else (0.1, 0.2, 0.5, 1.0, 1.5, 2.0)
+    for epsilon in run.track(epsilons):
         out.row(epsilon=epsilon, method="RR-Ind-Joint, rounding only", MAE=rounded(pi, epsilon, N))
         for name, trials in errors(run.rng, pi, epsilon, N, run.trials).items():
             mean, error = mean_error(trials)
@@ -26,13 +27,16 @@ def compute(run: Run) -> Outcome:
             if epsilon in (0.5, 2.0):
                 out.line(f"MAE of {name}, epsilon {epsilon:g}", mean, error=error)
     raw, product = found["RR-Ind-Joint"], found["RR-Ind"]
+    ends = f"epsilon {epsilons[0]:g} over {epsilons[-1]:g}"
     falls = all(a > b for a, b in pairwise(raw))
-    out.says("RR-Ind-Joint's error falls with epsilon: last over first", raw[-1] / raw[0], holds=falls, error=0.1)
     out.says(
-        "RR-Ind's error is constant in epsilon: first over last",
+        f"RR-Ind-Joint's error falls with epsilon: {ends}", raw[0] / raw[-1], holds=falls, slack=0.3 * raw[0] / raw[-1]
+    )
+    out.says(
+        f"RR-Ind's error is constant in epsilon: {ends}",
         product[0] / product[-1],
         holds=product[0] / product[-1] < 1.1,
-        error=product[0] / product[-1],
+        slack=0.3 * product[0] / product[-1],
         note="only the part that comes from ignoring dependence is; below epsilon 1 the margins are noisy as well",
     )
     return out

@@ -16,7 +16,8 @@ def compute(run: Run) -> Outcome:
     """Squares of 2 to 20 categories."""
     out = Outcome()
     found: dict[str, list[float]] = {}
-    for d in run.track((2, 5) if run.smoke else (2, 3, 5, 8, 10, 15, 20)):
+    sizes = (2, 5) if run.smoke else (2, 3, 5, 8, 10, 15, 20)
+    for d in run.track(sizes):
         pi = dependent(d, V)
         out.row(d=d, method="RR-Ind-Joint, rounding only", MAE=rounded(pi, EPSILON, N))
         for name, trials in errors(run.rng, pi, EPSILON, N, run.trials).items():
@@ -26,12 +27,11 @@ def compute(run: Run) -> Outcome:
             if d in (2, 5, 20):
                 out.line(f"MAE of {name}, d = {d}", mean, error=error)
     raw, product = found["RR-Ind-Joint"], found["RR-Ind"]
+    ends = f"d = {sizes[-1]} over d = {sizes[0]}"
     rises = all(a < b for a, b in pairwise(raw))
-    out.says(
-        "RR-Ind-Joint's error rises with d: last over first", raw[-1] / raw[0], holds=rises, error=raw[-1] / raw[0]
-    )
+    out.says(f"RR-Ind-Joint's error rises with d: {ends}", raw[-1] / raw[0], holds=rises, slack=0.5 * raw[-1] / raw[0])
     falls = product[-1] < product[0]
-    out.says("RR-Ind's error falls with d: last over first", product[-1] / product[0], holds=falls, error=1.0)
+    out.says(f"RR-Ind's error falls with d: {ends}", product[-1] / product[0], holds=falls, slack=0.02)
     return out
 
 

@@ -32,13 +32,13 @@ def compute(run: Run) -> Outcome:
         shares = 1 - (pi**2).sum(axis=1).mean()
         expected = (1 / 0.25 - 2 * BLOCK / N) / 500 / ((1 / 0.25 - 1) / N)
         out.line(f"{name}, {k}-way: last two over pooled, closed form", expected)
-        out.line(f"{name}, {k}-way: variance of one block's estimate", shares / (BLOCK * 0.25), error=0.01)
+        out.line(f"{name}, {k}-way: variance of one block's estimate", shares / (BLOCK * 0.25), slack=0.003)
     ratio = np.max([r for r, what in zip(out.data["ratio"], out.data["reading"], strict=True) if "two" in what])
     out.says(
         "the mean of the last two blocks is the estimate to use: its MSE over pooling's",
         ratio,
         holds=ratio <= 1.5,
-        error=3.0,
+        slack=15.0,
     )
     return out
 

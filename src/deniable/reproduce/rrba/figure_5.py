@@ -17,22 +17,19 @@ def compute(run: Run) -> Outcome:
     """The stopping rule with delta* as printed, and divided by p."""
     out = Outcome()
     ever: dict[bool, list[float]] = {True: [], False: []}
-    for share in run.track(run.some(SHARES, 3)):
-        for block in SIZES:
-            path = trajectories(run.rng, share, KEEP, block, run.trials, projected=True)
-            for corrected in (False, True):
-                first = settled(path, KEEP, block, corrected=corrected)
-                ever[corrected].append(float((first >= 0).mean()))
-                needed = float(first[first >= 0].mean() * block) if (first >= 0).any() else np.nan
-                rule = "delta* / p" if corrected else "delta* as printed"
+    for share in run.track(SHARES):
+        path = trajectories(run.rng, [share] * len(SIZES), KEEP, SIZES, run.trials, projected=True)
+        for corrected in (False, True):
+            rule = "delta* / p" if corrected else "delta* as printed"
+            for block, first in zip(SIZES, settled(path, KEEP, SIZES, corrected=corrected), strict=True):
+                there = first[first >= 0]
+                needed = float(there.mean() * block) if len(there) else np.nan
+                ever[corrected].append(len(there) / run.trials)
                 out.row(block=block, share=share, rule=rule, settled=ever[corrected][-1], respondents=needed)
     printed, right = float(np.mean(ever[False])), float(np.mean(ever[True]))
     note = "differences of block estimates vary by 1/p more than delta* allows for"
-    error = 3 / (run.trials * len(ever[True])) ** 0.5
-    out.says(
-        "with delta* as printed blocks settle: share of runs", printed, holds=printed > 0.5, error=error, note=note
-    )
-    out.line("with delta* / p: share of runs that settle", right, error=error)
+    out.says("with delta* as printed blocks settle: share of runs", printed, holds=printed > 0.5, slack=0.2, note=note)
+    out.line("with delta* / p: share of runs that settle", right, slack=0.2)
     return out
 
 

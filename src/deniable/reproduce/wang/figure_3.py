@@ -55,7 +55,7 @@ def compute(run: Run) -> Outcome:
             f"RR is closer to the truth, epsilon {epsilon:g}: root mean square error over LM's",
             spreads["RR"] / spreads["LM"],
             holds=best,
-            error=0.15,
+            slack=0.3,
         )
     for epsilon in (1.0, 5.0) if run.smoke else (1.0, 2.0, 5.0):
         channel = channels(6, epsilon)["RR"]

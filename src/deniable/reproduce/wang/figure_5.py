@@ -24,10 +24,10 @@ def compute(run: Run) -> Outcome:
             if epsilon in (2.0, 4.0):
                 out.line(f"{name}, epsilon {epsilon:g}", mean, error=error)
         rr, lm = found["RR, resampled"][0], found["LM, resampled"][0]
-        out.says(f"RR beats LM, epsilon {epsilon:g}: error over error", rr / lm, holds=rr < lm, error=0.03)
+        out.says(f"RR beats LM, epsilon {epsilon:g}: error over error", rr / lm, holds=rr < lm, slack=0.1)
         central = found["LM-global (central)"][0]
         words = f"LM-global beats both, epsilon {epsilon:g}: its error over RR's"
-        out.says(words, central / rr, holds=central < min(rr, lm), error=0.05)
+        out.says(words, central / rr, holds=central < min(rr, lm), slack=0.1)
         s2 = noise(randomize(graph, epsilon).channel)
         expected = (2 / np.pi * degree_variance(NODES, s2)) ** 0.5
         if epsilon in (2.0, 4.0):
