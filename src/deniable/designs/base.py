@@ -123,10 +123,14 @@ class Design:
         return Statement(
             self.ratio,
             (
-                f"{type(self).__name__} design over {', '.join(self.domain)}. {drawn} {self._listed_questions()}.",
+                f"{self._title} over {', '.join(self.domain)}. {drawn} {self._listed_questions()}.",
                 "Columns declared public travel in clear and are outside this statement.",
             ),
         )
+
+    @property
+    def _title(self) -> str:
+        return "Design" if type(self) is Design else f"{type(self).__name__} design"
 
     def _listed_questions(self) -> str:
         return listed(question.name for question in self.questions).replace("'", "")
