@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 @click.command("audit", short_help="Check a design's epsilon by watching it run.")
-@click.argument("source", type=FILE)
+@click.argument("audited", metavar="FILE", type=FILE)
 @click.option("--runs", type=click.IntRange(1000), default=200_000, show_default=True, help="Reports to draw.")
 @click.option(
     "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True
 )
 @as_json
-def command(source: Path, runs: int, confidence: float, as_json: bool) -> None:
-    """Audit the design of SOURCE: a file of reports, or a design as JSON.
+def command(audited: Path, runs: int, confidence: float, as_json: bool) -> None:
+    """Audit the design of FILE: a file of reports, or a design as JSON.
 
     No real answer is touched: made-up people are disguised again and again, and what tells them apart is a lower bound
     on epsilon. The exit code is 6 when that is above the promise.
@@ -34,7 +34,7 @@ def command(source: Path, runs: int, confidence: float, as_json: bool) -> None:
     from deniable.frames.stored import read_design
     from deniable.privacy.audit import audit
 
-    design = read_design(source) if source.suffix == ".json" else read_header(source).design
+    design = read_design(audited) if audited.suffix == ".json" else read_header(audited).design
     found = audit(design, runs=runs, confidence=confidence)
     if as_json:
         emit(

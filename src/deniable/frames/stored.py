@@ -148,19 +148,19 @@ class StoredReports(Reports):
         return f"<StoredReports, counted by {self.engine.name}; {self.design!r}>"
 
 
-def open_reports(source: Any, design: Design | str | Path | None = None, *, engine: str = "auto") -> Reports:
+def open_reports(place: Any, design: Design | str | Path | None = None, *, engine: str = "auto") -> Reports:
     """Open reports without reading them: estimates count them where they are.
 
     Args:
-        source: a file or folder that `deniable randomize` or `Reports.write` made; or an Ibis table; or a Spark frame.
+        place: a file or folder that `deniable randomize` or `Reports.write` made; or an Ibis table; or a Spark frame.
         design: for tables, which cannot hold it: the design, or the JSON file that holds it.
         engine: for Parquet files, "bincount" (the default: NumPy, streaming) or "duckdb".
 
     Files that can only be read as a whole (CSV, SPSS, Stata; designs in blocks or pairs) are read.
     """
-    if not isinstance(source, str | Path):
-        return _open_table(source, design)
-    path = existing(source)
+    if not isinstance(place, str | Path):
+        return _open_table(place, design)
+    path = existing(place)
     header = read_header(path)
     if design is not None and _header(design).design != header.design:
         raise DesignError(f"the reports in {path} were made by another design than the one given")
@@ -174,20 +174,20 @@ def open_reports(source: Any, design: Design | str | Path | None = None, *, engi
     return StoredReports(counting, header.design, notes=header.notes)
 
 
-def _open_table(source: Any, design: Design | str | Path | None) -> Reports:
+def _open_table(place: Any, design: Design | str | Path | None) -> Reports:
     if design is None:
         raise InputError("a table cannot hold the design of its reports: give design=, or the JSON file that holds it")
-    if type(source).__module__.startswith("pyspark."):
+    if type(place).__module__.startswith("pyspark."):
         from deniable.frames.spark import as_ibis
 
-        source = as_ibis(source)
-    if not hasattr(source, "get_backend"):
+        place = as_ibis(place)
+    if not hasattr(place, "get_backend"):
         raise InputError(
-            f"reports are opened from a file, an Ibis table or a Spark frame, not from {type(source).__name__}; a "
+            f"reports are opened from a file, an Ibis table or a Spark frame, not from {type(place).__name__}; a "
             f"frame in memory is deniable.Reports(frame, design)"
         )
     header = _header(design)
-    return StoredReports(IbisEngine(source), header.design, notes=header.notes)
+    return StoredReports(IbisEngine(place), header.design, notes=header.notes)
 
 
 def read_design(path: str | Path) -> Design:
