@@ -49,9 +49,22 @@ def test_seed_size_and_wish_compute_it_again(counted, tmp_path):
 def test_a_changed_file_computes_it_again(counted, tmp_path, monkeypatch):
     item, calls = counted
     runner.execute(item, tmp_path)
-    monkeypatch.setattr(runner, "_base", lambda: "another version")
+    other = tmp_path / "other.py"
+    other.write_text("changed = True")
+    monkeypatch.setattr(runner, "reached", lambda file: {file, other})
     runner.execute(item, tmp_path)
     assert len(calls) == 2
+
+
+def test_what_an_item_depends_on():
+    def names(item):
+        return {path.relative_to(runner._PACKAGE).as_posix() for path in runner.reached(item.file)}
+
+    (pairs,) = find("jrr", "example")
+    assert {"reproduce/jrr/example.py", "channels/paired.py", "reproduce/item.py", "randomness.py"} <= names(pairs)
+    assert not any(name.startswith(("inference/", "graphs/", "cli/")) for name in names(pairs))
+    (graphs,) = find("wang", "figure-5")
+    assert {"graphs/__init__.py", "graphs/statistics.py", "reproduce/wang/network.py"} <= names(graphs)
 
 
 def test_an_interrupted_item_is_computed_again(counted, tmp_path):

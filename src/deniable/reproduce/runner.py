@@ -1,13 +1,14 @@
 """Run an item, keep what it found, and skip it when nothing has changed since.
 
 An item's output is three files: the columns as CSV, the picture as SVG, the lines as JSON. The JSON carries a stamp: a
-hash of the seed, the size of the run, the versions of what we compute with, and every file of ours that the numbers
-could depend on. While the stamp stays the same the item need not be run again, so an interrupted run of all items goes
-on where it stopped.
+hash of the seed, the size of the run, the versions of what we compute with, and every file of ours that the item
+imports, directly or through others. While the stamp stays the same the item need not be run again, so an interrupted
+run of all items goes on where it stopped.
 """
 
 from __future__ import annotations
 
+import ast
 import csv
 import hashlib
 from dataclasses import dataclass
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 
 SEED = 1
 _PACKAGE = Path(__file__).parent.parent
-# What an item may compute with; a change anywhere else cannot move a number.
-_ROOMS = ("graphs", "inference", "estimation", "designs", "channels", "tables", "privacy")
-_MODULES = ("datasets.py", "randomness.py", "domain.py", "results.py")
 
 
 @dataclass(frozen=True)
@@ -101,20 +99,30 @@ def _write_csv(path: Path, outcome: Outcome) -> None:
 
 def stamp(item: Item, seed: int, *, smoke: bool) -> str:
     """A hash of everything that the item's numbers depend on."""
-    digest = hashlib.sha256(f"{seed} {smoke} {_base()}".encode())
-    # Its own file, and what the files of the paper share; the other items of the paper are none of its business.
-    own = [item.file, *(f for f in sorted(item.file.parent.glob("*.py")) if "ITEM = " not in f.read_text("utf-8"))]
-    for file in own:
+    versions = [f"{name} {version(name)}" for name in ("numpy", "scipy")]
+    digest = hashlib.sha256(f"{seed} {smoke} {versions}".encode())
+    for file in sorted(reached(item.file)):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
 
+def reached(file: Path) -> set[Path]:
+    """The files of this package that a file imports, and those that they import; itself included."""
+    found, waiting = {file}, [file]
+    while waiting:
+        new = _imported(waiting.pop()) - found
+        found |= new
+        waiting += new
+    return found
+
+
 @cache
-def _base() -> str:
-    digest = hashlib.sha256("".join(f"{name} {version(name)} " for name in ("numpy", "scipy")).encode())
-    files = [_PACKAGE / name for name in _MODULES]
-    files += [file for room in _ROOMS for file in (_PACKAGE / room).rglob("*.py")]
-    files += [Path(__file__).with_name(name) for name in ("item.py", "simulation.py", "adult.py")]
-    for file in sorted(files):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+def _imported(file: Path) -> set[Path]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("deniable."):
+            # A name may be a module of its own, or something inside the one it is taken from.
+            names |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+    stems = [_PACKAGE.joinpath(*name.split(".")[1:]) for name in names]
+    places = [place for stem in stems for place in (stem.with_suffix(".py"), stem / "__init__.py")]
+    return {place for place in places if place.is_file()}
