@@ -50,14 +50,16 @@ def run(source, namespace):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_cell_shows_what_is_stored(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("agg")
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    mpl.use("agg")
     namespace = {}
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":
             source = "".join(cell["source"])
             assert run(source, namespace) == cell["outputs"], source
-    matplotlib.pyplot.close("all")
+    plt.close("all")
 
 
 def test_there_is_one():

