@@ -80,7 +80,7 @@ def test_incomplete_translations_are_named(tmp_path):
 
 @pytest.fixture
 def xlsform(tmp_path):
-    openpyxl = pytest.importorskip("openpyxl")
+    import openpyxl
 
     def write(survey, choices=(), settings=None):
         book = openpyxl.Workbook()
@@ -154,7 +154,8 @@ def test_what_cannot_be_imported_is_refused(name, content, told, tmp_path):
 
 
 def test_a_form_without_its_sheet_is_refused(tmp_path):
-    openpyxl = pytest.importorskip("openpyxl")
+    import openpyxl
+
     openpyxl.Workbook().save(tmp_path / "q.xlsx")
     with pytest.raises(InputError, match="no sheet named survey"):
         import_survey(tmp_path / "q.xlsx", epsilon=1.0)
