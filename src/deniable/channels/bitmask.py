@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.base import Channel
+from deniable.channels.explicit import Explicit
 from deniable.errors import DesignError, InputError
 from deniable.randomness import SECURE, Source
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MOST_CATEGORIES = 12
 
 
-class Bitmask(Channel):
+class Bitmask(Explicit):
     """k categories as k bits, each through the same two-category randomized response.
 
     >>> from deniable.channels.krr import KRR
@@ -81,28 +81,6 @@ class Bitmask(Channel):
     @cached_property
     def _q(self) -> NDArray[np.float64]:
         return (self._set.T - self.q) / (self.p - self.q)
-
-    def _matrix(self) -> NDArray[np.float64]:
-        return self._p.copy()
-
-    def _apply(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._p @ x
-
-    def _adjoint(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._p.T @ y
-
-    def _solve(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._q @ x
-
-    def _solve_adjoint(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._q.T @ y
-
-    def _solve_squared(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._q**2 @ x
-
-    def _spread(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        d = self._q**2 @ self._p
-        return np.diagonal(d).copy(), d.sum(axis=1)
 
     def executed(self) -> Bitmask:
         """Itself: every bit is made of integers."""

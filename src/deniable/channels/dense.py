@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.base import Channel
+from deniable.channels.explicit import Explicit
 from deniable.channels.weights import WIDTHS, largest_ratio, round_column, stated, weights_array
 from deniable.errors import NotExecutableError, ProbabilityError, SingularChannelError
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _WORST_CONDITION = 1e12  # beyond this the inverse of P is rounding error
 
 
-class Dense(Channel):
+class Dense(Explicit):
     """A channel given by P[u, v] = Pr(report u | truth v).
 
     >>> channel = Dense([[0.8, 0.3], [0.2, 0.7]])
@@ -131,28 +131,6 @@ class Dense(Channel):
         lam = p.mean(axis=1)
         weighted = p.T / np.where(lam > 0, lam, np.inf)
         return np.asarray(np.linalg.solve(weighted @ p, weighted), dtype=np.float64)
-
-    def _matrix(self) -> NDArray[np.float64]:
-        return self._p.copy()
-
-    def _apply(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._p @ x
-
-    def _adjoint(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._p.T @ y
-
-    def _solve(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._q @ x
-
-    def _solve_adjoint(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._q.T @ y
-
-    def _solve_squared(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._q**2 @ x
-
-    def _spread(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        d = self._q**2 @ self._p
-        return np.diagonal(d).copy(), d.sum(axis=1)
 
     def affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """With two truths and two reports every cell is one binomial: pi_0 = (lambda_0 - P01) / (P00 - P01)."""
