@@ -10,7 +10,7 @@ LOCK := requirements.lock
 
 # Which extras each environment gets. All live in one .venv: the lock resolves them together.
 DEMO_EXTRAS := demo,regression,service
-TEST_EXTRAS := $(DEMO_EXTRAS),dev,engines,files,graphical,optimize,postgres,service,tokens
+TEST_EXTRAS := $(DEMO_EXTRAS),dev,docs,engines,files,graphical,optimize,postgres,service,tokens
 BENCH_EXTRAS := $(DEMO_EXTRAS),bench
 
 PYTEST_ARGS ?= -n auto
