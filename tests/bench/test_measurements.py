@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deniable.bench
-from deniable.bench import Claim, Outcome, em, joint, peak_memory, randomize, side_by_side
+from deniable.bench import Claim, Outcome, em, joint, peak_memory, randomize, sets, side_by_side
 from deniable.channels.krr import KRR
 from deniable.domain import Domain
 from deniable.errors import MissingExtraError
@@ -53,6 +53,14 @@ def test_waiting_is_not_counted_as_work():
 def test_peak_memory_counts_what_was_held_at_once():
     peak = peak_memory(lambda: [np.zeros(1 << 20, dtype=np.uint8) for _ in range(3)])
     assert 3 << 20 <= peak < 4 << 20
+
+
+def test_sets_measures_every_channel_and_step():
+    found = sets.measure(2000, repeats=1, rivals=False)
+    assert sorted(zip(found.rows["channel"], found.rows["step"], strict=True)) == sorted(
+        (name, step) for name in ("unary", "subset", "hashing", "hadamard") for step in ("disguise", "count")
+    )
+    assert all(float(rate) > 0 for rate in found.rows["million/CPU-s"])
 
 
 def test_randomize_measures_every_contender():

@@ -19,6 +19,7 @@ from deniable.channels.devices import (
     UnrelatedQuestion,
     Warner,
 )
+from deniable.channels.hadamard import HadamardResponse
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.laplace import BinnedLaplace
@@ -62,6 +63,19 @@ class TestKRROfGivenIntegers(SingleDrawContract):
     def channel(self, request):
         k, other = request.param
         return KRR(k, other=other, bits=16)
+
+
+class TestHadamardResponse(SingleDrawContract):
+    @pytest.fixture(params=[(2, 1), (3, 0.1), (4, 4), (7, 1), (8, 1), (100, 2), (255, 1), (300, 1)], ids=str)
+    def channel(self, request):
+        return HadamardResponse(*request.param)
+
+    @pytest.fixture
+    def dense(self, channel):
+        from scipy.linalg import hadamard
+
+        signs = hadamard(channel.outputs)[:, 1 : channel.inputs + 1]
+        return np.where(signs > 0, channel.keep, channel.other) / 2**channel.bits
 
 
 class TestMixture(SingleDrawContract):

@@ -16,6 +16,11 @@ What a channel must have::
 What it may have: `affine()` (every cell's estimate depends on that cell's count alone), `collapse()` (what remains
 of it when the reports of several attributes are summed over some of them), faster `_solve_squared` and `_spread`.
 
+Two kinds of reports. Mostly a report is a *category*, counts are multinomial and P is as above. For many categories a
+report is better a *set* of truths (`support`): counted is then how many sets hold each truth, and one more cell says
+how many reports there were. P maps to the expected shares of these counts, and all the algebra holds but for what
+concerns how counts vary: `tally`, `reports_in`, `moments_times` and `draw` are where the two kinds differ.
+
 Two kinds of numbers. A channel that *our code runs* is made of integers: W[u, v] of 2^bits equally likely draws turn
 truth v into report u, and its probabilities, its ratio and its epsilon are computed from these integers. A survey
 device performed *by hand* keeps the probabilities it states; zeros are then allowed, epsilon is infinite and says
@@ -55,6 +60,7 @@ class Channel(ABC):
     outputs: int
     name: str
     bits: int | None = None  # the width of a draw; None for a device performed by hand
+    is_support: bool = False  # whether reports are sets of truths, counted by what they hold
     categories: tuple[Category, ...] | None = None
 
     # -- privacy ------------------------------------------------------------------------------------------------
@@ -162,6 +168,35 @@ class Channel(ABC):
             )
         return self._matrix()
 
+    # -- how counts come about, and how they vary -----------------------------------------------------------------
+
+    @property
+    def reports(self) -> int:
+        """How many different reports there are: codes 0 .. reports - 1."""
+        return self.outputs
+
+    def tally(self, reports: NDArray[Any], times: NDArray[np.integer] | None = None) -> NDArray[np.int64]:
+        """Count reports into the cells that `solve` takes; `times` says how often each of them came."""
+        return np.bincount(reports.ravel().astype(np.int64), times, self.outputs).astype(np.int64)
+
+    def members(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """What each report adds to the cells: a row of zeros and ones."""
+        return np.eye(self.outputs)[reports.ravel().astype(np.int64)]
+
+    def reports_in(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How many reports some counts stand for; trailing axes are carried along."""
+        return counts.sum(axis=tuple(range(len(self.output_shape))))
+
+    def moments_times(self, shares: NDArray[np.float64], w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """E[z z'] w, where z is the estimate that a single report makes: Q diag(lambda) Q' w."""
+        return self.solve(shares * self.solve_adjoint(w))
+
+    def draw(self, pi: NDArray[np.float64], n: int, rng: np.random.Generator, replicates: int) -> NDArray[np.float64]:
+        """Counts of n reports of independent respondents, last axis of replicates; so may have pi a table each."""
+        lam = self.apply(pi).reshape(self.outputs, -1)
+        drawn = multinomials(lam, n, rng, replicates)
+        return drawn.T.reshape(*self.output_shape, replicates).astype(np.float64)
+
     def affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """(scale, offset) with pi_v = (lambda_v - offset_v) / scale_v, where each cell is one binomial; else None."""
         return None
@@ -212,7 +247,7 @@ class Channel(ABC):
     @property
     def report_dtype(self) -> np.dtype[Any]:
         """The smallest unsigned type that holds a report."""
-        return np.min_scalar_type(self.outputs - 1)
+        return np.min_scalar_type(self.reports - 1)
 
     def randomize(self, codes: ArrayLike, *, source: Source = SECURE) -> NDArray[Any]:
         """Disguise answers, given as codes 0 .. inputs - 1. `source` is for simulations; leave it alone otherwise."""
@@ -254,3 +289,10 @@ class Channel(ABC):
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.inputs} truths, {self.outputs} reports, epsilon {self.epsilon:.6g}>"
+
+
+def multinomials(pi: NDArray[np.float64], n: int, rng: np.random.Generator, replicates: int) -> NDArray[np.int64]:
+    """Multinomial counts (replicates, cells) from one column of shares, or from a column for each replicate."""
+    shares = np.maximum(pi.T, 0.0)  # rounding may leave -1e-17
+    shares = shares / shares.sum(axis=1, keepdims=True)
+    return rng.multinomial(n, shares[0] if len(shares) == 1 else shares, size=replicates)

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any
 from deniable.channels.bitmask import Bitmask
 from deniable.channels.blockwise import Blockwise
 from deniable.channels.dense import Dense
+from deniable.channels.hadamard import HadamardResponse
+from deniable.channels.hashing import LocalHashing
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
+from deniable.channels.subset import SubsetSelection
+from deniable.channels.two_level import TwoLevel
+from deniable.channels.unary import Unary
 from deniable.domain import listed
 from deniable.errors import DeniableError, DesignError
 
@@ -52,11 +57,38 @@ def _stated_dense(name: str, columns: list[list[str]]) -> Channel:
     return Dense([[_share(share) for share in row] for row in zip(*columns, strict=True)], name=name)
 
 
+def _hadamard(k: int, other: int, bits: int) -> Channel:
+    return HadamardResponse(k, other=other, bits=bits)
+
+
+def _unary(k: int, own: int, other: int, bits: int) -> Channel:
+    return Unary(k, own=own, other=other, bits=bits)
+
+
+def _subset(k: int, d: int, own: int, bits: int) -> Channel:
+    return SubsetSelection(k, d=d, own=own, bits=bits)
+
+
+def _hashing(k: int, value: dict[str, Any]) -> Channel:
+    return LocalHashing(k, value=_coin(value))
+
+
+def _two_level(first: dict[str, Any], again: dict[str, Any]) -> Channel:
+    kept = channel_from_dict(first)
+    if not isinstance(kept, Unary | SubsetSelection):
+        raise TypeError(f"only sets are kept and sent again, not reports of {kept.name}")
+    return TwoLevel(kept, _coin(again))
+
+
+def _coin(data: dict[str, Any]) -> KRR:
+    channel = channel_from_dict(data)
+    if not isinstance(channel, KRR):
+        raise TypeError(f"a part of it must be k-RR, not {channel.name}")
+    return channel
+
+
 def _bitmask(k: int, bit: dict[str, Any]) -> Channel:
-    coin = channel_from_dict(bit)
-    if not isinstance(coin, KRR):
-        raise TypeError(f"each bit goes through k-RR of two categories, not through {coin.name}")
-    return Bitmask(k, coin)
+    return Bitmask(k, _coin(bit))
 
 
 def _blockwise(keep: list[int], fakes: list[list[int]], respondents: list[int], bits: int) -> Channel:
@@ -76,6 +108,11 @@ _READERS: dict[tuple[str, bool], Callable[..., Channel]] = {
     ("kronecker", False): _kronecker,
     ("bitmask", False): _bitmask,
     ("blockwise", True): _blockwise,
+    ("hadamard", True): _hadamard,
+    ("unary", True): _unary,
+    ("subset", True): _subset,
+    ("hashing", False): _hashing,
+    ("two_level", False): _two_level,
 }
 
 

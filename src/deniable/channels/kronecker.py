@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.base import Channel
+from deniable.channels.base import Channel, multinomials
+from deniable.channels.support import Support
 from deniable.errors import DesignError, InputError
 from deniable.privacy.epsilon import compose
-from deniable.randomness import SECURE, Source
+from deniable.randomness import SECURE, Seeded, Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+_TALLIED = 1 << 12  # rows whose sets are counted together
 BLOCK = 16  # neighbouring axes are taken together up to this many cells: one product of matrices costs one pass
 
 
@@ -120,6 +122,50 @@ class Kronecker(Channel):
             whole = np.kron(whole, channel.matrix())
         return whole
 
+    @property
+    def is_support(self) -> bool:  # type: ignore[override]
+        """Whether some attribute's reports are sets."""
+        return any(channel.is_support for channel in self.channels)
+
+    def tally(self, reports: NDArray[Any], times: NDArray[np.integer] | None = None) -> NDArray[np.int64]:
+        """Count rows of reports: a cell for every combination of what the attributes' reports hold."""
+        counts = np.zeros(self.outputs)
+        for start in range(0, len(reports), _TALLIED):
+            rows = reports[start : start + _TALLIED]
+            *heads, last = (channel.members(rows[:, i]) for i, channel in enumerate(self.channels))
+            often = np.ones(len(rows)) if times is None else times[start : start + _TALLIED].astype(np.float64)
+            joint = often[:, None]
+            for held in heads:
+                joint = (joint[:, :, None] * held[:, None, :]).reshape(len(rows), -1)
+            counts += (joint.T @ last).ravel()
+        return np.rint(counts).astype(np.int64).reshape(self.output_shape)
+
+    def reports_in(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Ask every attribute in turn."""
+        for channel in self.channels:
+            counts = channel.reports_in(counts)
+        return counts
+
+    def moments_times(self, shares: NDArray[np.float64], w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """E[z z'] w; z is the product of the attributes' own, so its moments are a product as well."""
+        if not self.is_support:
+            return super().moments_times(shares, w)
+        parts = [_sum_of_squares(channel) for channel in self.channels]
+        lam = _along_axes([left for left, _ in parts], shares)
+        return _along_axes([right for _, right in parts], lam * _along_axes([right.T for _, right in parts], w))
+
+    def draw(self, pi: NDArray[np.float64], n: int, rng: np.random.Generator, replicates: int) -> NDArray[np.float64]:
+        """Counts of n reports; where some are sets, every respondent is simulated."""
+        if not self.is_support:
+            return super().draw(pi, n, rng, replicates)
+        source = Seeded(int(rng.integers(1 << 62)))
+        drawn = []
+        for people in multinomials(pi.reshape(self.inputs, -1), n, rng, replicates):
+            truths = np.repeat(np.arange(self.inputs), people)
+            codes = np.stack(np.unravel_index(truths, self.input_shape), axis=1)
+            drawn.append(self.tally(self.randomize(codes, source=source)))
+        return np.stack(drawn, axis=-1).astype(np.float64)
+
     def affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Only a product of one is a single binomial a cell."""
         return self.channels[0].affine() if len(self.channels) == 1 else None
@@ -151,6 +197,21 @@ class Kronecker(Channel):
 def _acts_on(channel: Channel, step: str) -> int:
     """How long the axis is that a step of a channel acts on."""
     return channel.inputs if step in ("_apply", "_solve_adjoint") else channel.outputs
+
+
+def _sum_of_squares(channel: Channel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(L, R) with E[z z'] = R diag(L shares) R'; see `Support.as_sum_of_squares`."""
+    if isinstance(channel, Support):
+        return channel.as_sum_of_squares()
+    every = np.eye(channel.outputs)
+    return every, channel.solve(every)
+
+
+def _along_axes(matrices: Sequence[NDArray[np.float64]], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Multiply a tensor by a matrix along each of its axes."""
+    for axis, matrix in enumerate(matrices):
+        x = np.moveaxis(np.tensordot(matrix, x, axes=(1, axis)), 0, axis)
+    return x
 
 
 def _outer(vectors: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -25,13 +25,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
 
 from deniable.channels.paired import Coins, count_variance
+from deniable.drawing import MARK
 from deniable.errors import InputError
-from deniable.results import pyplot
+from deniable.results import axes
 
 _FINENESS = 400  # pixels of the heat map along each axis
 _SHOWN_RANGE = 30.0  # variances beyond this many times the smallest are drawn alike
@@ -98,12 +100,14 @@ class PairedOptimum:
             why = f"the corner would have {self.corner_variance / self.plain_variance:.3f} times the variance"
         return f"Pairing gains nothing: stay with randomized response, p = {self.p:.4f} ({why}; {asked})."
 
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
+
     def plot(self, ax: Any = None) -> Any:
         """Draw the variance over p and rho: blank where the coins do not exist or the claimed epsilon is exceeded."""
-        plt = pyplot()
+        ax = axes(ax, size=(6.4, 4.8))
         from matplotlib.colors import LogNorm
 
-        ax = plt.subplots(layout="constrained")[1] if ax is None else ax
         coins = 1 if self.categories == 2 else 2
         plain = truthfulness(self.epsilon, coins)
         p = np.linspace(0.5, min(0.999, plain + 0.3 * (plain - 0.5)), _FINENESS + 1)[1:]
@@ -124,15 +128,16 @@ class PairedOptimum:
         image = ax.pcolormesh(p, rho, shown, norm=norm, cmap="viridis_r", shading="nearest", rasterized=True)
         ax.plot(p, -(1 - p) / p, color="black", linewidth=1, linestyle="--", label="corner: $\\rho = -q/p$")
         ax.plot([plain], [0], "o", color="white", markeredgecolor="black", markersize=7, label="unpaired")
-        ax.plot([self.p], [self.rho], "*", color="#d94801", markeredgecolor="white", markersize=15, label="best")
+        ax.plot([self.p], [self.rho], "*", color=MARK, markeredgecolor="white", markersize=15, label="best")
         ax.set_facecolor("#f2f2f2")
         ax.set_xlim(0.5, p[-1])
         ax.set_ylim(-1, 1)
-        ax.set_xlabel("$p$, probability of the truth")
-        ax.set_ylabel("$\\rho$, correlation within a pair")
+        ax.set_xlabel("$p$, probability of the truth", parse_math=True)
+        ax.set_ylabel("$\\rho$, correlation within a pair", parse_math=True)
         ax.set_title(
             f"claimed $\\varepsilon$ = {self.epsilon:g}, n = {self.respondents:,}, {self.colluders:,} colluders",
             fontsize="medium",
+            parse_math=True,
         )
         ax.legend(loc="upper left", fontsize="small", framealpha=0.95)
         bar = ax.figure.colorbar(image, ax=ax, extend="max")

@@ -20,7 +20,6 @@ import msgspec
 import numpy as np
 
 from deniable.channels.kronecker import Kronecker
-from deniable.channels.krr import KRR
 from deniable.designs.observation import Observation
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain, counted, listed
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from deniable.tables.table import Table
 
 FORMAT = 1  # the version of a design's canonical form
+MOST_REPORTS = 1 << 53  # numbers that JSON, SPSS and Stata all hold exactly
 _AUDITED_RECORDS = 32
 
 
@@ -81,6 +81,12 @@ class Design:
                 raise DesignError(
                     f"question {question.name!r} has {part.cells} possible answers but its channel "
                     f"{question.channel.name} has {question.channel.inputs} truths",
+                    question=question.name,
+                )
+            if question.channel.reports > MOST_REPORTS:
+                raise DesignError(
+                    f"a report to question {question.name!r} through {question.channel.name} does not fit one number. "
+                    f"Use LocalHashing or HadamardResponse for so many possible answers",
                     question=question.name,
                 )
         for ballot in self.ballots:
@@ -180,7 +186,7 @@ class Design:
     @property
     def answer_dtype(self) -> np.dtype[Any]:
         """The smallest type that holds any answer."""
-        return np.min_scalar_type(max(question.channel.outputs for question in self.questions) - 1)
+        return np.min_scalar_type(max(question.channel.reports for question in self.questions) - 1)
 
     # -- what can be learned -------------------------------------------------------------------------------------
 
@@ -247,8 +253,7 @@ class Design:
                     f"channel has no form of its own for part of the attributes. Give a table over all of them"
                 )
             truth = share.project(view.domain.names).values.reshape(view.channel.input_shape)
-            lam = view.channel.apply(truth).ravel()
-            counts = rng.multinomial(respondents, lam / lam.sum())
+            counts = view.channel.draw(truth, respondents, rng, 1)[..., 0]
             drawn.append(Observation(view.domain, view.channel, counts, population=n))
         return Tallies(self, share.attributes, tuple(drawn), n)
 
@@ -339,8 +344,3 @@ def public_columns(frame: IntoDataFrame, keep: Sequence[str], domain: Domain) ->
     if absent:
         raise InputError(f"the frame has no column {listed(absent)} to keep; it has {listed(known.columns)}")
     return known.select(*keep) if keep else None
-
-
-def best_channel(cells: int, epsilon: float) -> Channel:
-    """The channel for one question with this many possible answers."""
-    return KRR(cells, epsilon)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from deniable.channels.choice import Choice, best_channel
 from deniable.designs.allocate import even_share
-from deniable.designs.base import Design, Question, best_channel
+from deniable.designs.base import Design, Question
 from deniable.domain import Category, Domain, listed
 from deniable.errors import DesignError
 
@@ -28,8 +29,10 @@ class Clusters(Design):
         domain: Domain | Mapping[str, Iterable[Category]],
         clusters: Sequence[Sequence[str]],
         epsilon: float | Sequence[float],
+        *,
+        channel: Choice = "krr",
     ) -> None:
-        """Take a partition of the attributes and the respondent's total (or one epsilon a cluster)."""
+        """Take a partition of the attributes, the respondent's total (or one epsilon a cluster), the channel's kind."""
         known = domain if isinstance(domain, Domain) else Domain(domain)
         parts = [known.project(cluster) for cluster in clusters]
         named = [name for part in parts for name in part]
@@ -45,6 +48,7 @@ class Clusters(Design):
         if len(budget) != len(parts):
             raise DesignError(f"there are {len(parts)} clusters but {len(budget)} epsilons")
         questions = [
-            Question(part.names, best_channel(part.cells, share)) for part, share in zip(parts, budget, strict=True)
+            Question(part.names, best_channel(part.cells, share, channel))
+            for part, share in zip(parts, budget, strict=True)
         ]
         super().__init__(known, questions, [range(len(questions))])

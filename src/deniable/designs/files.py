@@ -173,7 +173,9 @@ def _labelled(table: pa.Table, design: Design) -> tuple[Any, list[str], dict[str
 
     codes = [BALLOT, *answer_columns(design)] if len(design.ballots) > 1 else answer_columns(design)
     safe = [f"v{position}" for position in range(table.num_columns)]
-    columns = [column.cast(pa.int32()) if name in codes else column for name, column in _columns(table).items()]
+    # Neither knows larger whole numbers; decimals hold all that a report may be.
+    whole = pa.int32() if np.iinfo(design.answer_dtype).max <= np.iinfo(np.int32).max else pa.float64()
+    columns = [column.cast(whole) if name in codes else column for name, column in _columns(table).items()]
     values = {}
     if len(design.ballots) == 1:
         for index in design.ballots[0]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deniable.channels.choice import Choice, best_channel
 from deniable.designs.allocate import shares
-from deniable.designs.base import Design, Question, best_channel
+from deniable.designs.base import Design, Question
 from deniable.domain import Category, Domain
 from deniable.errors import DesignError
 
@@ -33,8 +34,13 @@ class Independent(Design):
         epsilon: float | Mapping[str, float] | None = None,
         *,
         channels: Mapping[str, Channel] | None = None,
+        channel: Choice = "krr",
     ) -> None:
-        """Take the respondent's total `epsilon`, or one for each attribute, or the channels themselves."""
+        """Take the respondent's total `epsilon`, or one for each attribute, or the channels themselves.
+
+        With an epsilon, `channel` names the kind: "krr", whose joint tables have a likelihood and a plain test, or
+        "least_variance" and others, see `channels.choice`.
+        """
         known = domain if isinstance(domain, Domain) else Domain(domain)
         if (epsilon is None) == (channels is None):
             raise DesignError("give either epsilon= (a total, or one for each attribute) or channels=")
@@ -43,6 +49,6 @@ class Independent(Design):
         if channels is None:
             assert epsilon is not None
             budget = shares(epsilon, known.names)
-            channels = {name: best_channel(len(known[name]), budget[name]) for name in known}
+            channels = {name: best_channel(len(known[name]), budget[name], channel) for name in known}
         questions = [Question((name,), channels[name]) for name in known]
         super().__init__(known, questions, [range(len(questions))])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deniable.channels.choice import Choice, best_channel
 from deniable.designs.allocate import even_share
-from deniable.designs.base import Design, Question, best_channel
+from deniable.designs.base import Design, Question
 from deniable.domain import Category, Domain
 from deniable.errors import DesignError
 
@@ -29,13 +30,13 @@ class Joint(Design):
         domain: Domain | Mapping[str, Iterable[Category]],
         epsilon: float | None = None,
         *,
-        channel: Channel | None = None,
+        channel: Channel | Choice | None = None,
     ) -> None:
-        """Take the respondent's total `epsilon`, or the channel over all cells."""
+        """Take the respondent's total `epsilon` (and the name of a channel: "krr" by default), or a channel itself."""
         known = domain if isinstance(domain, Domain) else Domain(domain)
-        if (epsilon is None) == (channel is None):
-            raise DesignError("give either epsilon= or channel=")
-        if channel is None:
+        if (epsilon is None) == (channel is None or isinstance(channel, str)):
+            raise DesignError("give either epsilon= (and, if you like, the name of a channel) or a channel=")
+        if channel is None or isinstance(channel, str):
             assert epsilon is not None
-            channel = best_channel(known.cells, even_share(epsilon, 1))
+            channel = best_channel(known.cells, even_share(epsilon, 1), channel or "krr")
         super().__init__(known, [Question(known.names, channel)], [[0]])

@@ -27,7 +27,8 @@ class Observation:
     Attributes:
         domain: the attributes the reports speak of.
         channel: the map from a cell of that domain to a report.
-        counts: how often each report came, in the channel's output shape.
+        counts: how often each report came, in the channel's output shape; for reports that are sets, how many of them
+            hold each truth, and how many there were.
         population: how many respondents the asked ones were drawn from (for fixed-population errors).
         label: what sets it apart from its neighbours: a question, a block, a group.
     """
@@ -78,18 +79,27 @@ class Observation:
         object.__setattr__(self, "domain", domain)
         object.__setattr__(self, "channel", channel)
         object.__setattr__(self, "counts", array.reshape(channel.output_shape))
-        object.__setattr__(self, "population", round(float(array.sum())) if population is None else int(population))
+        object.__setattr__(self, "population", self.n if population is None else int(population))
         object.__setattr__(self, "label", label)
 
     @property
     def n(self) -> int:
         """How many reports were counted."""
-        return round(float(self.counts.sum()))  # weighted counts may sum to 999.9999999
+        return round(self._reports)  # weighted counts may sum to 999.9999999
+
+    @property
+    def _reports(self) -> float:
+        return float(self.channel.reports_in(self.counts))
 
     @property
     def shares(self) -> NDArray[np.float64]:
         """Observed shares of the reports: the estimate of lambda."""
-        return self.counts / max(self.counts.sum(), 1.0)
+        return self.counts / max(self._reports, 1.0)
+
+    @property
+    def is_support(self) -> bool:
+        """Whether the counts are of sets: neither multinomial nor sufficient, see `channels.support`."""
+        return self.channel.is_support
 
     def truth_shape(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Reshape what the channel returns (over its truths) to the domain's axes."""
@@ -109,7 +119,7 @@ class Observation:
         for axis, (factor, variables) in reversed(list(enumerate(self._by_factor(factors)))):
             asked = [v for v in variables if v.name in wanted]
             if not asked:
-                counts = counts.sum(axis=axis)
+                counts = factor.reports_in(np.moveaxis(counts, axis, 0))
                 continue
             shape = tuple(len(v) for v in variables)
             axes = [i for i, v in enumerate(variables) if v.name in wanted]

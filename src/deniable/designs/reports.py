@@ -121,6 +121,8 @@ class Reports:
         """Count what the respondents of a ballot said about a view's attributes."""
         rows = slice(None) if len(self.design.ballots) == 1 else np.flatnonzero(self.ballots == ballot)
         columns = [collapsed(self.answers[rows, part.place], part) for part in view.parts]
+        if view.channel.is_support:
+            return view.channel.tally(np.stack(columns, axis=1) if len(columns) > 1 else columns[0])
         shape = tuple(part.channel.outputs for part in view.parts)
         return tally(np.stack(columns, axis=1) if len(columns) > 1 else columns[0][:, None], shape)
 
@@ -276,7 +278,7 @@ def _check_codes(
     design: Design, ballots: NDArray[np.integer], codes: NDArray[np.integer], place: int, name: str
 ) -> None:
     limits = np.array(
-        [design.questions[ballot[place]].channel.outputs if place < len(ballot) else 1 for ballot in design.ballots]
+        [design.questions[ballot[place]].channel.reports if place < len(ballot) else 1 for ballot in design.ballots]
     )
     bad = (codes < 0) | (codes >= limits[ballots])
     if bad.any():

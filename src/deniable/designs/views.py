@@ -10,8 +10,9 @@ from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Literal
 
+from deniable.channels.choice import Choice, best_channel
 from deniable.designs.allocate import even_share
-from deniable.designs.base import Design, Question, best_channel
+from deniable.designs.base import Design, Question
 from deniable.domain import Category, Domain
 from deniable.errors import DesignError
 
@@ -111,8 +112,12 @@ class Views(Design):
         epsilon: float = 1.0,
         *,
         answer: Literal["one", "all"] = "one",
+        channel: Choice = "krr",
     ) -> None:
-        """Take the respondent's total epsilon, and whether one combination of a view is answered or all."""
+        """Take the respondent's total epsilon, whether one combination of a view is answered or all, and the channel.
+
+        "least_variance" takes, for each combination, the channel that tells most at this epsilon.
+        """
         known = domain if isinstance(domain, Domain) else Domain(domain)
         if answer not in ("one", "all"):
             raise DesignError(f'answer must be "one" or "all", not {answer!r}')
@@ -123,7 +128,7 @@ class Views(Design):
         for view in self.views:
             budget = even_share(epsilon, 1 if answer == "one" else len(view))
             first = len(questions)
-            questions += [Question(c, best_channel(known.project(c).cells, budget)) for c in view]
+            questions += [Question(c, best_channel(known.project(c).cells, budget, channel)) for c in view]
             indices = list(range(first, len(questions)))
             ballots += [[index] for index in indices] if answer == "one" else [indices]
         super().__init__(known, questions, ballots)

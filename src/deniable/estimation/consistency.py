@@ -34,7 +34,7 @@ from deniable.estimation.estimate import Estimate
 from deniable.estimation.graphical import fit_graphical
 from deniable.estimation.inversion import covering, invert
 from deniable.estimation.ipf import fit_margins
-from deniable.estimation.loglinear import Reporting, fit_loglinear, generators
+from deniable.estimation.loglinear import fit_loglinear, generators
 from deniable.estimation.quadratic import fit_quadratic
 from deniable.estimation.reconcile import reconcile
 from deniable.randomness import SECURE, Seeded, Source
@@ -193,9 +193,13 @@ def model_estimate(
     backend: str | None = None,
     replicates: int = REPLICATES,
 ) -> ModelEstimate:
-    """Estimate a table that no observation covers; `method` is an engine's name, or "auto" for "loglinear"."""
+    """Estimate a table that no observation covers; `method` is an engine's name, or "auto".
+
+    That is "loglinear", or "ipf" where reports are sets, whose counts have no likelihood.
+    """
     observations = forget_blocks(observations)
-    engine = "loglinear" if method == "auto" else method
+    usual = "ipf" if any(o.is_support for o in observations) else "loglinear"
+    engine = usual if method == "auto" else method
     if engine not in ENGINES:
         covering(observations, domain)  # raises, and says what was asked together
     if method == "auto" and not connected(generators(observations, domain), domain):
@@ -214,7 +218,7 @@ def model_estimate(
     if engine != "product" and product_is_nearer(observations, domain):
         warned.append(
             'The reports show less dependence than noise: the product of marginals (method="product") is expected to '
-            "be nearer to the truth (Akaike's criterion)."
+            "be nearer to the truth."
         )
     n = sum(o.n for o in observations)
     dispersion = Replicates((), domain, "super", draw)
@@ -235,7 +239,13 @@ def product_is_nearer(observations: Sequence[Observation], domain: Domain) -> bo
     Akaike's criterion: interactions are worth having when they raise the log-likelihood of the reports by more than
     their number. Where noise drives cells to zero, not all of them are free to move, and their number says too much: so
     it is measured, as twice the mean rise when reports are drawn anew from the product of marginals.
+
+    Reports that are sets have no likelihood. There, the tables that were asked are looked at themselves: with D their
+    distance from the product of marginals and V their cells' variances, E[sum D^2] = (squared dependence) + sum V, and
+    the product errs by the first, the table by the second.
     """
+    if any(o.is_support for o in observations):
+        return _distance_is_noise(observations, domain)
     alone = [(name,) for name in domain]
     apart = fit_loglinear(observations, domain, sets=alone)
     rise = float(fit_loglinear(observations, domain).loglik[0] - apart.loglik[0])
@@ -243,6 +253,18 @@ def product_is_nearer(observations: Sequence[Observation], domain: Domain) -> bo
     with_noise = fit_loglinear(observations, domain, counts=drawn, gap=_ROUGHLY).loglik
     free = 2 * float((with_noise - fit_loglinear(observations, domain, sets=alone, counts=drawn).loglik).mean())
     return rise < free
+
+
+def _distance_is_noise(observations: Sequence[Observation], domain: Domain) -> bool:
+    distance = noise = 0.0
+    for names in (names for names in generators(observations, domain) if len(names) > 1):
+        part = domain.project(names)
+        samples = covering(observations, part)
+        one_way = [Table(domain.project(name), invert(covering(observations, domain.project(name)))) for name in names]
+        apart = product(one_way).project(names)
+        distance += float(((invert(samples) - apart.values) ** 2).sum())
+        noise += float(Dispersion(samples, part).variances.sum())
+    return distance < 2 * noise
 
 
 def draw_reports(
@@ -256,12 +278,11 @@ def draw_reports(
             attributes=table.attributes,
         )
     rng = source.stream().generator()
-    lam = Reporting(observations, table.domain, dense=False).forward(table.values[..., None])[:, 0]
-    ends = np.cumsum([o.channel.outputs for o in observations])[:-1]
-    return [
-        rng.multinomial(o.n, share / share.sum(), size=replicates).T.astype(np.float64)
-        for o, share in zip(observations, np.split(lam, ends), strict=True)
-    ]
+    drawn = []
+    for o in observations:
+        own = table.project(o.domain.names).values.reshape(o.channel.input_shape)
+        drawn.append(o.channel.draw(own, o.n, rng, replicates).reshape(o.channel.outputs, replicates))
+    return drawn
 
 
 def bootstrap(

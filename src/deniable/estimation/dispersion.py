@@ -1,9 +1,11 @@
 """Dispersion: the covariance of an unbiased estimate, as an operator.
 
-For one sample of n reports through a channel with inverse Q (Wang, Wu & Hu 2016, eq 18)::
+For one sample of n reports, with M = E[z z'] the second moments of the estimate z that a single report makes::
 
-    superpopulation    (Q diag(lambda) Q' - pi pi') / (n - 1)
-    fixed population   (Q diag(lambda) Q' - diag(pi)) / n  +  (1 - n / N) (diag(pi) - pi pi') / (n - 1)
+    superpopulation    (M - pi pi') / (n - 1)
+    fixed population   (M - diag(pi)) / n  +  (1 - n / N) (diag(pi) - pi pi') / (n - 1)
+
+M = Q diag(lambda) Q' where reports are categories (Wang, Wu & Hu 2016, eq 18); see `channels.support` for sets.
 
 The first treats the respondents as draws from a larger population and includes that sampling error; the second asks
 only how well the N people at hand are known, n of whom were asked. Estimates that pool several samples add up
@@ -18,6 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from deniable.designs.observation import Observation
 from deniable.errors import InputError
 from deniable.tables.table import Table
 
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.designs.observation import Observation
     from deniable.domain import Domain
 
 Population = Literal["super", "fixed"]
@@ -65,8 +67,7 @@ class Sample:
         observation, n = self.observation, self.observation.n
         spread = np.broadcast_to(Table(self.domain, w).expand(observation.domain), observation.domain.shape)
         channel, pi = observation.channel, self.own
-        g = channel.solve_adjoint(spread.reshape(channel.input_shape))
-        moved = observation.truth_shape(channel.solve(observation.shares * g))
+        moved = observation.truth_shape(channel.moments_times(observation.shares, spread.reshape(channel.input_shape)))
         mean = pi * float((pi * spread).sum())
         if population == "super":
             return self.to_asked((moved - mean) / (n - 1))
@@ -82,7 +83,7 @@ class Sample:
         observation, n, pi = self.observation, self.observation.n, self.estimate
         moments = self.second_moments(observation.shares)
         if population == "super":
-            return (moments - pi**2) / (n - 1)
+            return np.maximum(moments - pi**2, 0.0) / (n - 1)  # of equal reports it is zero, and rounding goes below
         return (moments - pi) / n + (1 - n / observation.population) * (pi - pi**2) / (n - 1)
 
     def second_moments(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -117,6 +118,22 @@ class Dispersion:
         vector = np.asarray(w, dtype=np.float64).reshape(self.domain.shape)
         parts = [s.weight**2 * s.covariance_times(vector, self.population) for s in self.samples]
         return np.sum(parts, axis=0)
+
+    def at(self, truth: NDArray[np.float64]) -> Dispersion:
+        """The covariance the estimate would have if the truth were this table.
+
+        Where a sample speaks of more attributes than the table has, their part in the truth is not known, and the
+        covariance stays as it was observed.
+        """
+        if any(not sample.is_direct for sample in self.samples):
+            return self
+        expected = []
+        for sample in self.samples:
+            o = sample.observation
+            own = np.transpose(truth, self.domain.axes(o.domain)).reshape(o.channel.input_shape)
+            there = Observation(o.domain, o.channel, o.n * o.channel.apply(own), population=o.population)
+            expected.append(Sample(there, self.domain, sample.weight))
+        return Dispersion(expected, self.domain, self.population)
 
     def quadratic(self, w: ArrayLike) -> float:
         """The variance of the linear functional w'pi."""

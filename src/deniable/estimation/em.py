@@ -86,6 +86,7 @@ def maximum_likelihood(
             f'or use method="inversion" or "norm_sub"',
             cells=whole.cells,
         )
+    refuse_sets(observations)
     n = sum(float(o.counts.sum()) for o in observations)
     used = 0
 
@@ -110,6 +111,17 @@ def maximum_likelihood(
             )
         pi, now = _squarem(step, pi, now, gap) if accelerate else (now.following, step(now.following))
     return Fit(Table(whole, pi / pi.sum()).project(domain.names), now.loglik, now.gap, used)
+
+
+def refuse_sets(observations: Sequence[Observation]) -> None:
+    """Refuse counts of sets: they have no likelihood that could be computed."""
+    sets = [o for o in observations if o.is_support]
+    if sets:
+        raise EstimationError(
+            f"reports through {sets[0].channel.name} are sets, whose counts are not sufficient: there is no likelihood "
+            f'of them to maximize. Use method="wls" (weighted least squares on the simplex) or "auto"',
+            channel=sets[0].channel.name,
+        )
 
 
 def likelihood(observations: Sequence[Observation], table: Table) -> tuple[float, NDArray[np.float64]]:

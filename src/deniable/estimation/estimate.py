@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.drawing import DARK, LIGHT, MARK
 from deniable.estimation.intervals import Method, intervals
 from deniable.randomness import SECURE, Source
-from deniable.results import Interval, beside, frame_of, html_table, pyplot, text_table
+from deniable.results import Interval, axes, beside, frame_of, html_table, legend, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -137,19 +138,19 @@ class Estimate:
 
     def plot(self, ax: Any = None, *, truth: Table | None = None, level: float = 0.95) -> Any:
         """Draw every cell with its interval; the truth beside it where it is known (in a simulation)."""
-        ax = pyplot().subplots(layout="constrained")[1] if ax is None else ax
         labels = [", ".join(str(part) for part in cell) for cell in zip(*self.table.cells().values(), strict=True)]
+        ax = axes(ax, rows=len(labels))
         interval, rows = self.interval(level), np.arange(len(labels))
-        ax.barh(rows, self.values.ravel(), color="#9ecae1", label=f"estimate ({self.method})")
-        ax.hlines(rows, interval.low.ravel(), interval.high.ravel(), color="#08519c", label=f"{level:.0%} interval")
-        ax.plot(self.unbiased.values.ravel(), rows, "|", color="#08519c", markersize=10, label="unbiased")
+        ax.barh(rows, self.values.ravel(), color=LIGHT, label=f"estimate ({self.method})")
+        ax.hlines(rows, interval.low.ravel(), interval.high.ravel(), color=DARK, label=f"{level:.0%} interval")
+        ax.plot(self.unbiased.values.ravel(), rows, "|", color=DARK, markersize=10, label="unbiased")
         if truth is not None:
             shares = truth.project(self.attributes).normalize().values.ravel()
-            ax.plot(shares, rows, "o", color="#d94801", label="truth")
-        ax.set_yticks(rows, labels)
+            ax.plot(shares, rows, "o", color=MARK, label="truth")
+        ax.set_yticks(rows, labels, parse_math=False)
         ax.invert_yaxis()
         ax.axvline(0, color="black", linewidth=0.8)
         ax.set_xlabel("share of respondents")
         ax.set_ylabel(", ".join(self.attributes))
-        ax.legend(fontsize="small")
+        legend(ax)
         return ax

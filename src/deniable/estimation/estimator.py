@@ -16,6 +16,8 @@ from deniable.estimation.dispersion import Dispersion, Population
 from deniable.estimation.em import GAP, MOST_CELLS, maximum_likelihood
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.inversion import covering, invert
+from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
+from deniable.estimation.least_squares import least_squares
 from deniable.estimation.paired import pair_notes, with_pairs
 from deniable.estimation.projection import norm_sub
 from deniable.estimation.shrinkage import shrink
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Method = Literal[
-    "auto", "inversion", "norm_sub", "mle", "shrink", "product", "loglinear", "ipf", "qp", "l1", "graphical"
+    "auto", "inversion", "norm_sub", "mle", "wls", "shrink", "product", "loglinear", "ipf", "qp", "l1", "graphical"
 ]
 Evidence = Reports | Tallies | Observation | Sequence[Reports | Tallies | Observation]
 
@@ -50,9 +52,10 @@ def estimate(
         reports: what respondents sent (or a simulation's tallies, or observations; or a list of these, pooled).
         attributes: whose joint table is wanted.
         method: "inversion" (unbiased, may be negative), "norm_sub" (its projection to the simplex), "mle" (maximum
-            likelihood), "shrink" (towards the product of marginals), "product" (the product itself: RR-Independent), or
-            "auto": "mle" when the table is small for the reports at hand, else "shrink". For tables that no question
-            covers, "auto" is "loglinear"; "ipf", "qp", "l1" and "graphical" are others, see `consistency`.
+            likelihood), "wls" (weighted least squares on the simplex), "shrink" (towards the product of marginals),
+            "product" (the product itself: RR-Independent), or "auto": "mle" ("wls" where reports are sets) when the
+            table is small for the reports at hand, else "shrink". For tables that no question covers, "auto" is
+            "loglinear" ("ipf" where reports are sets); "ipf", "qp", "l1" and "graphical" are others, see `consistency`.
         by: a public column; the result is then a dictionary with an estimate for each of its values.
         population: "super" (respondents are a sample: the default) or "fixed" (only the people at hand matter).
         gap: for "mle", how many nats of log-likelihood may be left to gain.
@@ -116,6 +119,10 @@ def _choose(method: Method, unbiased: Table, dispersion: Dispersion) -> tuple[st
     told = f"a typical standard error is {noise:.2g} times the average cell"
     if len(unbiased.domain) > 1 and noise > SHRINK_ABOVE:
         return "shrink", [f"{told}, more than {SHRINK_ABOVE:g}, so the joint table alone would be mostly noise"]
+    if any(sample.observation.is_support for sample in dispersion.samples):
+        if cells > LEAST_SQUARES_CELLS:
+            return "norm_sub", [f"reports are sets, and {cells} cells are too many for weighted least squares"]
+        return "wls", ["reports are sets, whose counts have no likelihood"]
     if len(unbiased.domain) > 1 and cells > MOST_CELLS:
         return "shrink", [f"{cells} cells are too many for maximum likelihood (at most {MOST_CELLS})"]
     return "mle", [told if len(unbiased.domain) > 1 else "one attribute"]
@@ -128,8 +135,11 @@ def _apply(
     domain, backend = unbiased.domain, unbiased.backend
     if method == "inversion":
         return unbiased, "the channel inverted, nothing clipped"
-    if method == "norm_sub":
-        return Table(domain, norm_sub(unbiased.values), backend), "the nearest table without negative cells"
+    if method in ("norm_sub", "wls"):
+        weighted = method == "wls"
+        values = least_squares(unbiased.values, dispersion) if weighted else norm_sub(unbiased.values)
+        told = "the nearest table without negative cells" + (", distance measured in its errors" if weighted else "")
+        return Table(domain, values, backend), told
     if method == "mle":
         fit = maximum_likelihood(observations, domain, gap=gap)
         every = sum(o.n for o in observations)
@@ -146,7 +156,7 @@ def _apply(
     if method in ENGINES:
         fitted, what = ENGINES[method](forget_blocks(observations), domain)
         return Table(domain, fitted.values, backend), what
-    known = ["auto", "inversion", "norm_sub", "mle", "shrink", *ENGINES]
+    known = ["auto", "inversion", "norm_sub", "mle", "wls", "shrink", *ENGINES]
     raise InputError(f"there is no method {method!r}; choose from {listed(known)}", method=method)
 
 

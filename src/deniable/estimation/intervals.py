@@ -28,6 +28,7 @@ from deniable.tables.table import Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from deniable.designs.observation import Observation
     from deniable.estimation.dispersion import Dispersion, Population, Sample
 
 Method = Literal["wilson", "wald", "clopper_pearson", "profile", "bootstrap"]
@@ -52,7 +53,7 @@ def intervals(
         dispersion: its covariance.
         level: the coverage of each interval; of all of them together when `simultaneous`.
         method: "wilson", "wald", "clopper_pearson", "profile" (the last two where each cell is one binomial), or
-            "bootstrap": percentiles of estimates from reports drawn anew with the observed shares.
+            "bootstrap": percentiles of estimates from reports drawn anew.
         simultaneous: hold all true cells at once (Bonferroni: each misses with (1 - level) / cells; two cells are one
             question, so they need no correction).
         replicates: for "bootstrap", how many times the reports are drawn anew.
@@ -118,7 +119,7 @@ def _through(dispersion: Dispersion, binomial: Any, method: str) -> tuple[NDArra
         )
     observation = sample.observation
     scale, offset, counts = (
-        sample.to_asked(observation.truth_shape(part.reshape(observation.channel.input_shape)))
+        sample.to_asked(observation.truth_shape(part.ravel()[: observation.channel.inputs]))
         for part in (*affine, observation.counts)
     )
     effect = np.broadcast_to(dispersion.design_effect, counts.shape)
@@ -177,11 +178,21 @@ def _percentiles(
     again = np.zeros((*dispersion.domain.shape, replicates))
     for sample in dispersion.samples:
         observation = sample.observation
-        drawn = rng.multinomial(observation.n, observation.shares.ravel(), size=replicates).T / observation.n
-        own = observation.truth_shape(observation.channel.solve(drawn.reshape(*observation.channel.output_shape, -1)))
+        drawn = _again(observation, rng, replicates) / observation.n
+        own = observation.truth_shape(observation.channel.solve(drawn))
         again += sample.weight * summed(own, observation.domain, sample.domain)
     low, high = np.quantile(again, [miss / 2, 1 - miss / 2], axis=-1)
     return low, high
+
+
+def _again(observation: Observation, rng: np.random.Generator, replicates: int) -> NDArray[np.float64]:
+    """Counts of as many reports: categories with the observed shares, sets from the nearest possible table."""
+    channel = observation.channel
+    if observation.is_support:
+        likely = norm_sub(channel.solve(observation.shares))
+        return channel.draw(likely, observation.n, rng, replicates)
+    drawn = rng.multinomial(observation.n, observation.shares.ravel(), size=replicates).T
+    return drawn.reshape(*channel.output_shape, replicates).astype(np.float64)
 
 
 def variance_of(

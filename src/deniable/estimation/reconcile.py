@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from deniable.channels.base import Channel
     from deniable.designs.observation import Observation
 
 
@@ -81,22 +82,27 @@ def reconcile(observations: Sequence[Observation]) -> Reconciled:
         indices = moment_places(o.domain, places, domain).ravel()
         known = np.flatnonzero(indices >= 0)
         rows = indices[known]
-        inverse = o.channel.solve(np.eye(o.channel.outputs).reshape(*o.channel.output_shape, -1))
-        to = to_moments(o.truth_shape(inverse), trailing=1).reshape(o.domain.cells, -1)[known]
-        even = o.channel.apply(np.full(o.channel.input_shape, 1 / o.channel.inputs)).ravel()
-        weight = np.linalg.inv(_covariance(to, even, o.n))
-        shares = o.shares.ravel()
+        to = to_moments(np.eye(o.domain.cells).reshape(*o.domain.shape, -1), trailing=1).reshape(o.domain.cells, -1)
+        even = o.channel.apply(np.full(o.channel.input_shape, 1 / o.channel.inputs))
+        weight = np.linalg.inv(_covariance(to[known], o.channel, even, o.n))
         information[np.ix_(rows, rows)] += weight
-        pull[rows] += weight @ (to @ shares)
-        noise[np.ix_(rows, rows)] += weight @ _covariance(to, shares, max(o.n - 1, 1)) @ weight
+        pull[rows] += weight @ (to[known] @ o.channel.solve(o.shares).ravel())
+        noise[np.ix_(rows, rows)] += weight @ _covariance(to[known], o.channel, o.shares, max(o.n - 1, 1)) @ weight
     back = np.linalg.inv(information)
     return Reconciled(domain, back @ pull, back @ noise @ back, places)
 
 
-def _covariance(to: NDArray[np.float64], shares: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """The covariance of the moments `to` @ shares of n reports."""
-    mean = to @ shares
-    return ((to * shares) @ to.T - np.outer(mean, mean)) / n
+def _covariance(to: NDArray[np.float64], channel: Channel, shares: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """The covariance of the moments `to` @ (estimated cells) of n reports with the given shares."""
+    mean = to @ channel.solve(shares).ravel()
+    if channel.is_support:
+        cells = np.eye(channel.inputs).reshape(-1, *channel.input_shape)
+        second = to @ np.stack([channel.moments_times(shares, cell).ravel() for cell in cells]) @ to.T
+    else:
+        reports = np.eye(channel.outputs).reshape(*channel.output_shape, -1)
+        own = to @ channel.solve(reports).reshape(channel.inputs, -1)
+        second = (own * shares.ravel()) @ own.T
+    return (second - np.outer(mean, mean)) / n
 
 
 def _subsets(domain: Domain) -> Iterable[frozenset[str]]:

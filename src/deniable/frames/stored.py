@@ -87,7 +87,7 @@ class StoredReports(Reports):
         columns = answer_columns(self.design)
         sizes = {BALLOT: len(self.design.ballots)} if len(self.design.ballots) > 1 else {}
         for place in places:
-            outputs = [self.design.questions[b[place]].channel.outputs for b in self.design.ballots if place < len(b)]
+            outputs = [self.design.questions[b[place]].channel.reports for b in self.design.ballots if place < len(b)]
             sizes[columns[place]] = max(outputs)
         kept = tuple(sizes)
         if kept not in self._counted:
@@ -97,17 +97,19 @@ class StoredReports(Reports):
     @staticmethod
     def _sum(view: View, answers: NDArray[np.int64], counts: NDArray[np.int64], places: Sequence[int]) -> NDArray[Any]:
         """Sum one ballot's counts down to what they say about a view's attributes."""
-        total = np.zeros(tuple(part.channel.outputs for part in view.parts), dtype=np.int64)
         where = []
         for part in view.parts:
             codes = answers[:, places.index(part.place)]
-            limit = int(np.prod(part.collapsed[0])) if part.collapsed else part.channel.outputs
+            limit = int(np.prod(part.collapsed[0])) if part.collapsed else part.channel.reports
             if len(codes) and codes.max() >= limit:
                 raise InputError(
                     f"a ballot has the answer {int(codes.max())} to {' and '.join(part.attributes)}, which has only "
                     f"{limit}. Is it the design these reports were made by?"
                 )
             where.append(collapsed(codes, part))
+        if view.channel.is_support:
+            return view.channel.tally(where[0] if len(where) == 1 else np.stack(where, axis=1), counts)
+        total = np.zeros(tuple(part.channel.outputs for part in view.parts), dtype=np.int64)
         np.add.at(total, tuple(where), counts)
         return total
 

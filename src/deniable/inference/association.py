@@ -8,6 +8,8 @@ rejects 60 to 100% of true hypotheses at a nominal 5%). Both are refused here. W
   independent truths give independent reports (and dependent ones dependent reports);
 - disguised together: the likelihood ratio through the channel, H1 being any table without negative cells, summed over
   blocks and groups, with its reference drawn from the table fitted under H0 (parametric bootstrap);
+- reports that are sets (unary, subset selection, local hashing): their counts have no likelihood, so Wald's statistic
+  of the unbiased table, its reference drawn from the table under H0 (`wald`);
 - as a quick look: Wald's test on the unbiased table, with the larger of its two p-values (covariance under H0, and
   under H1).
 """
@@ -33,9 +35,10 @@ from deniable.estimation.estimator import Evidence, estimate, evidence
 from deniable.inference.bootstrap import LikelihoodRatio
 from deniable.inference.central import laplace, mcindep
 from deniable.inference.fit import Part, saturated
-from deniable.inference.measures import at_independence, residual_jacobian
+from deniable.inference.measures import residual_jacobian
 from deniable.inference.models import Independence
 from deniable.inference.two_step import two_step
+from deniable.inference.wald import BootstrapWald, Independent, InEach
 from deniable.randomness import SECURE, Source
 from deniable.results import TestResult
 from deniable.tables.table import Table
@@ -82,8 +85,9 @@ def independence(
         a: one attribute.
         b: the other.
         method: "auto" (the valid test for these reports), "lrt" (bootstrap likelihood ratio), "pearson" (on the
-            disguised table, only where both attributes have channels of their own), "wald" (quick); for reproduction
-            "two_step" (RRBA's) and the central model's "mcindep" and "laplace".
+            disguised table, only where both attributes have channels of their own), "wald_bootstrap" (for reports
+            that are sets), "wald" (quick); for reproduction "two_step" (RRBA's) and the central model's "mcindep" and
+            "laplace".
         given: test independence within each cell of these attributes, or of a public column.
         epsilon: for the central comparators.
         replicates: of the bootstrap; the smallest possible p-value is 1 / (replicates + 1).
@@ -101,24 +105,31 @@ def independence(
     if given is not None:
         return conditional_independence(reports, a, b, given, method, replicates=replicates, source=source)
     observations = covering_pair(reports, (a, b))
-    chosen = method
-    if method == "auto":
-        chosen = "pearson" if own_channels(observations, a, b) else "lrt"
-    if chosen == "pearson":
-        return _pearson(observations, a, b)
-    if chosen == "lrt":
-        rng = source.stream().generator()
-        test = independence_ratio(observations, a, b)
-        statistic, p = test.test(replicates, rng)
-        df = (len(observations[0].domain[a]) - 1) * (len(observations[0].domain[b]) - 1)
-        told = f"{replicates} bootstrap replicates; H1: any table without negative cells"
-        return TestResult(statistic, p, df, "likelihood ratio through the channel, bootstrap", (f"{told}.",))
-    if chosen == "wald":
-        return _wald(observations, a, b)
+    chosen = _chosen(method, observations, a, b)
     if chosen == "two_step":
         return two_step(observations, [a, b], replicates=replicates, source=source)
-    known = ["auto", "lrt", "pearson", "wald", "two_step", *_CENTRAL]
-    raise InputError(f"there is no test {method!r}; choose from {listed(known)}", method=method)
+    if chosen in ("pearson", "wald"):
+        return (_pearson if chosen == "pearson" else _wald)(observations, a, b)
+    if chosen == "wald_bootstrap":
+        x, y = observations[0].domain.axes([a, b])
+        return _wald_bootstrap(BootstrapWald([observations], Independent(x, y)), replicates, source)
+    test = independence_ratio(observations, a, b)
+    statistic, p, drawn = test.test(replicates, source.stream().generator())
+    df = (len(observations[0].domain[a]) - 1) * (len(observations[0].domain[b]) - 1)
+    told = f"{replicates} bootstrap replicates; H1: any table without negative cells"
+    return TestResult(statistic, p, df, "likelihood ratio through the channel, bootstrap", (f"{told}.",), drawn)
+
+
+def _chosen(method: str, observations: Sequence[Observation], a: str, b: str) -> str:
+    """Settle "auto", and refuse what does not hold for these reports or does not exist."""
+    known = ["auto", "lrt", "pearson", "wald_bootstrap", "wald", "two_step"]
+    if method not in known:
+        raise InputError(f"there is no test {method!r}; choose from {listed([*known, *_CENTRAL])}", method=method)
+    if any(o.is_support for o in observations):
+        return _for_sets(method)
+    if method != "auto":
+        return method
+    return "pearson" if own_channels(observations, a, b) else "lrt"
 
 
 def independence_ratio(
@@ -154,6 +165,11 @@ def conditional_independence(
         groups = [covering_pair(part, (a, b)) for _, part in reports.groups(names[0])]
     else:
         groups = []
+    if groups and any(o.is_support for group in groups for o in group):
+        _for_sets(method)
+        x, y = groups[0][0].domain.axes([a, b])
+        within = BootstrapWald(groups, InEach(Independent(x, y)), grouped=True)
+        return _wald_bootstrap(within, replicates, source, f"given {names[0]}")
     if groups and method in ("auto", "pearson") and all(own_channels(group, a, b) for group in groups):
         parts = [_pearson(group, a, b) for group in groups]
         from scipy.special import chdtrc
@@ -176,12 +192,41 @@ def conditional_independence(
         cells, domain = len(groups), flat[0].domain
     else:
         observations = covering_pair(reports, (a, b, *names))
+        if any(o.is_support for o in observations):
+            _for_sets(method)
+            x, y, *rest = observations[0].domain.axes([a, b, *names])
+            conditional = BootstrapWald([observations], Independent(x, y, tuple(rest)))
+            return _wald_bootstrap(conditional, replicates, source, f"given {', '.join(names)}")
         test, domain = independence_ratio(observations, a, b, names), observations[0].domain
         cells = int(np.prod([len(domain[name]) for name in names]))
-    statistic, p = test.test(replicates, source.stream().generator())
+    statistic, p, drawn = test.test(replicates, source.stream().generator())
     df = cells * (len(domain[a]) - 1) * (len(domain[b]) - 1)
     told = f"{replicates} bootstrap replicates; given {', '.join(names)}."
-    return TestResult(statistic, p, df, "conditional likelihood ratio through the channel, bootstrap", (told,))
+    return TestResult(statistic, p, df, "conditional likelihood ratio through the channel, bootstrap", (told,), drawn)
+
+
+def _for_sets(method: str) -> str:
+    """The test for reports that are sets, or a refusal of one that needs a likelihood or categories."""
+    if method in ("auto", "wald_bootstrap"):
+        return "wald_bootstrap"
+    if method == "wald":
+        return method
+    raise InvalidTestError(
+        f"{method!r} does not hold here: these reports are sets of answers, whose counts are neither multinomial nor "
+        f'have a likelihood. Use method="wald_bootstrap" (or "auto"), or "wald" as a quick look',
+        method=method,
+        alternative="wald_bootstrap",
+    )
+
+
+def _wald_bootstrap(test: BootstrapWald, replicates: int, source: Source, told: str = "") -> TestResult:
+    if replicates < 1:
+        raise InputError(f"the bootstrap needs at least 1 replicate, not {replicates}")
+    statistic, p, drawn = test.test(replicates, source.stream().generator())
+    notes = [f"{replicates} bootstrap replicates, drawn from the table under H0."]
+    return TestResult(
+        statistic, p, test.df, "Wald on the unbiased table, bootstrap", (*([f"{told}."] if told else []), *notes), drawn
+    )
 
 
 # -- which reports can be tested, and how -----------------------------------------------------------------------------
@@ -292,7 +337,7 @@ def wald_statistics(found: Any) -> tuple[float, float, int]:
     null_rows, null_columns = _inside(rows), _inside(columns)
     j0 = residual_jacobian(null_rows, null_columns)[keep.ravel()]
     under_h1 = j @ found.dispersion.matrix() @ j.T
-    under_h0 = j0 @ at_independence(found, np.outer(null_rows, null_columns)).matrix() @ j0.T
+    under_h0 = j0 @ found.dispersion.at(np.outer(null_rows, null_columns)).matrix() @ j0.T
     if min(np.linalg.eigvalsh(v)[0] / np.trace(v) for v in (under_h1, under_h0)) < _SINGULAR:
         raise TooFewReportsError(
             'the estimated covariance is singular: too few reports for Wald\'s test. Use method="lrt"', n=found.n

@@ -19,6 +19,7 @@ import numpy as np
 
 from deniable.domain import Domain
 from deniable.errors import ConvergenceError
+from deniable.estimation.em import refuse_sets
 from deniable.inference.models import Model, Saturated
 from deniable.tables.marginals import spread, summed
 
@@ -49,6 +50,9 @@ class Part:
 
     observations: Sequence[Observation]
     model: Model
+
+    def __post_init__(self) -> None:
+        refuse_sets(self.observations)
 
     @cached_property
     def domain(self) -> Domain:

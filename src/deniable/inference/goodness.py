@@ -13,6 +13,7 @@ from deniable.errors import InputError
 from deniable.inference.association import chi_square, covering_pair, refuse_pairs, same_categories
 from deniable.inference.bootstrap import LikelihoodRatio, draw, p_value
 from deniable.inference.fit import saturated
+from deniable.inference.wald import BootstrapWald, Given, Same
 from deniable.randomness import SECURE, Source
 from deniable.results import TestResult
 from deniable.tables.table import Table
@@ -42,20 +43,29 @@ def goodness_of_fit(
             mapping from category to share.
         method: "lrt" ("auto"): likelihood ratio against any table. H0 leaves nothing to estimate, so its Monte Carlo
             p-value is exact: a true H0 is rejected at level alpha with probability at most alpha. "pearson":
-            chi-square of the reports about P pi0, quick for large samples.
+            chi-square of the reports about P pi0, quick for large samples. Reports that are sets have no likelihood:
+            for them "auto" is "wald_bootstrap", Wald's statistic with the same exact p-value.
         replicates: how often reports are drawn under H0.
         source: where they are drawn from.
     """
     refuse_pairs(reports)
     names = [attributes] if isinstance(attributes, str) else list(attributes)
     observations = covering_pair(reports, names)
-    h1 = saturated(observations)
-    if set(h1.domain) != set(names):
+    spoken = Domain(list({v.name: v for o in observations for v in o.domain.values()}.values()))
+    if set(spoken) != set(names):
         raise InputError(
-            f"the channel of {listed(h1.domain)} cannot be reduced to {listed(names)}; give the distribution of all of "
+            f"the channel of {listed(spoken)} cannot be reduced to {listed(names)}; give the distribution of all of "
             f"them"
         )
-    pi = _distribution(expected, h1.domain.project(names)).project(h1.domain.names).values[..., None]
+    told = f"{replicates} draws under H0, which leaves nothing to estimate: the p-value is exact."
+    null = _distribution(expected, spoken.project(names))
+    if any(o.is_support for o in observations):
+        _for_sets(method)
+        wald = BootstrapWald([observations], Given(null.project(observations[0].domain.names).values))
+        value, p, drawn = wald.test(replicates, source.stream().generator())
+        return TestResult(value, p, wald.df, "goodness of fit, Wald on the unbiased table", (told,), drawn)
+    h1 = saturated(observations)
+    pi = null.project(h1.domain.names).values[..., None]
     lam = h1.expected(pi)
     counts = h1.counts
     impossible = any(((y > 0) & (share <= 0)).any() for y, share in zip(counts, lam, strict=True))
@@ -74,10 +84,19 @@ def goodness_of_fit(
         return np.maximum(2 * (best.loglik - h1.evaluate(many, data)[0]), 0.0)
 
     observed = float(statistic(counts, 1e-6)[0])
-    told = f"{replicates} draws under H0, which leaves nothing to estimate: the p-value is exact."
     df = h1.domain.cells - 1
-    p = p_value(observed, statistic(again, 1e-4))
-    return TestResult(observed, p, df, "goodness of fit, likelihood ratio through the channel", (told,))
+    drawn = statistic(again, 1e-4)
+    p = p_value(observed, drawn)
+    return TestResult(observed, p, df, "goodness of fit, likelihood ratio through the channel", (told,), drawn)
+
+
+def _for_sets(method: str) -> None:
+    if method not in ("auto", "wald_bootstrap"):
+        raise InputError(
+            f'reports that are sets of answers have no likelihood and are tested by method="wald_bootstrap", not by '
+            f"{method!r}",
+            method=method,
+        )
 
 
 def _pearson(counts: list[NDArray[np.float64]], lam: list[NDArray[np.float64]]) -> TestResult:
@@ -127,7 +146,8 @@ def homogeneity(
         attributes: one or several attributes.
         by: the public column that holds the groups.
         method: "auto": Pearson on the table of groups by reports where all groups answered through the same channel
-            (equal truths give equal reports, and only they do), else "lrt", the bootstrap likelihood ratio.
+            (equal truths give equal reports, and only they do), else "lrt", the bootstrap likelihood ratio; for
+            reports that are sets "wald_bootstrap".
         replicates: of the bootstrap.
         source: where it is drawn from.
     """
@@ -150,6 +170,12 @@ def homogeneity(
         refuse_pairs(part)
     groups = [covering_pair(part, names) for part in parts.values()]
     same_categories(o for group in groups for o in group)
+    if any(o.is_support for group in groups for o in group):
+        _for_sets(method)
+        alike = BootstrapWald(groups, Same(), grouped=True)
+        statistic, p, drawn = alike.test(replicates, source.stream().generator())
+        notes = (f"{len(groups)} groups: {listed(parts)}.", f"{replicates} bootstrap replicates.")
+        return TestResult(statistic, p, alike.df, "homogeneity, Wald on the unbiased tables, bootstrap", notes, drawn)
     same = all(len(group) == 1 and group[0].channel == groups[0][0].channel for group in groups)
     told = f"{len(groups)} groups: {listed(parts)}."
     if method == "pearson" and not same:
@@ -162,7 +188,7 @@ def homogeneity(
         raise InputError(f'method must be "auto", "lrt" or "pearson", not {method!r}', method=method)
     flat: list[Observation] = [o for group in groups for o in group]
     test = LikelihoodRatio(flat, [saturated(flat)], [saturated(group) for group in groups])
-    statistic, p = test.test(replicates, source.stream().generator())
+    statistic, p, drawn = test.test(replicates, source.stream().generator())
     df = (len(groups) - 1) * (saturated(flat).domain.cells - 1)
     notes = (told, f"{replicates} bootstrap replicates.")
-    return TestResult(statistic, p, df, "homogeneity, likelihood ratio through the channels, bootstrap", notes)
+    return TestResult(statistic, p, df, "homogeneity, likelihood ratio through the channels, bootstrap", notes, drawn)

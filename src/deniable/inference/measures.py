@@ -18,10 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.kronecker import Kronecker
-from deniable.designs.observation import Observation
 from deniable.domain import listed
 from deniable.errors import InputError
-from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.estimation.projection import norm_sub
 from deniable.inference.delta import How, Measure, close_to_zero, derived, floored, nearest, simplex
 from deniable.inference.profile import odds_ratio_interval
@@ -107,22 +105,9 @@ def null_mean(estimate: Estimate) -> float:
     if table.size > _MATRIX_CELLS:
         raise InputError(f"the null mean of {table.size} cells is too large to compute; use correct=False")
     product = np.outer(rows, columns)
-    covariance = at_independence(estimate, product).matrix()
+    covariance = estimate.dispersion.at(product).matrix()
     j = residual_jacobian(rows, columns)
     return float(estimate.n * (np.einsum("ij,jk,ik->i", j, covariance, j) / product.ravel()).sum())
-
-
-def at_independence(estimate: Estimate, product: NDArray[np.float64]) -> Dispersion:
-    """The covariance the estimate would have if the truth were `product`."""
-    domain, samples = estimate.table.domain, []
-    for sample in estimate.dispersion.samples:
-        o = sample.observation
-        if not sample.is_direct:
-            return estimate.dispersion  # the other attributes' part in the truth is not known under independence
-        truth = np.transpose(product, domain.axes(o.domain)).reshape(o.channel.input_shape)
-        expected = Observation(o.domain, o.channel, o.n * o.channel.apply(truth), population=o.population)
-        samples.append(Sample(expected, domain, sample.weight))
-    return Dispersion(samples, domain, estimate.dispersion.population)
 
 
 def residual_jacobian(rows: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:

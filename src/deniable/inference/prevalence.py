@@ -25,9 +25,10 @@ from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
 from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.intervals import critical_value
+from deniable.estimation.least_squares import least_squares
 from deniable.inference.fit import saturated
 from deniable.inference.survey import Linearized, column, numbered, weighted_shares
-from deniable.results import Interval, frame_of, html_table, text_table
+from deniable.results import Interval, frame_of, html_table, intervals_by_row, text_table
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:
@@ -49,8 +50,11 @@ class Prevalence(Estimate):
     def mle(self) -> Table:
         """Maximum likelihood without negative cells: equal to the unbiased estimate wherever that has none.
 
-        (With more reports than truths the two differ also inside.) Weights enter as a pseudo-likelihood.
+        (With more reports than truths the two differ also inside.) Weights enter as a pseudo-likelihood. Reports that
+        are sets have no likelihood: weighted least squares stands in for it.
         """
+        if any(sample.observation.is_support for sample in self.dispersion.samples):
+            return Table(self.table.domain, least_squares(self.values, self.dispersion), self.table.backend)
         fitted = saturated([sample.observation for sample in self.dispersion.samples]).fit(gap=_GAP)
         return Table(self.table.domain, fitted.pi[..., 0], self.table.backend)
 
@@ -116,14 +120,18 @@ def prevalence(
     domain = Domain([variable])
     is_survey = any(part is not None for part in (weights, strata, clusters))
     if not is_survey:
-        counts = np.bincount(group * channel.outputs + reports, minlength=len(groups) * channel.outputs)
         found = [
             _made(observation, Dispersion([Sample(observation, domain, 1.0)], domain), "the device inverted")
             for observation in (
-                Observation(domain, channel, part) for part in counts.reshape(len(groups), channel.outputs)
+                Observation(domain, channel, channel.tally(reports[group == g])) for g in range(len(groups))
             )
         ]
         return found[0] if by is None else Prevalences(dict(zip(groups, found, strict=True)), None)
+    if channel.is_support:
+        raise InputError(
+            f"reports through {channel.name} are sets of answers; weights, strata and clusters are for devices whose "
+            f"reports are answers, such as k-RR"
+        )
     w = np.ones(rows) if weights is None else column(weights, "weights", rows)
     shares = weighted_shares(
         reports,
@@ -180,20 +188,20 @@ def _variable(codes: Any, channel: Channel, categories: Sequence[Category] | Non
 
 
 def report_codes(values: Any, channel: Channel, variable: Variable) -> NDArray[np.int64]:
-    """Read reports: labels where the categories are known and reports are categories, else codes 0 .. outputs - 1."""
+    """Read reports: labels where the categories are known and reports are categories, else codes 0 .. reports - 1."""
     array = column(values, "the reports")
     if not len(array):
         raise TooFewReportsError("there are no reports", n=0)
     labels = set(variable.categories)
     kind = type(variable.categories[0])
     if array.dtype.kind in "OUST" and kind is str:
-        if channel.outputs != channel.inputs:
+        if channel.reports != channel.inputs:
             raise InputError(
-                f"{channel.name} has {channel.outputs} reports for {channel.inputs} truths, so its reports have no "
-                f"labels; give codes 0 .. {channel.outputs - 1}"
+                f"{channel.name} has {channel.reports} reports for {channel.inputs} truths, so its reports have no "
+                f"labels; give codes 0 .. {channel.reports - 1}"
             )
         return variable.encode(array.tolist()).astype(np.int64)
-    if array.dtype.kind in "iufb" and kind in (int, float) and channel.outputs == channel.inputs:
+    if array.dtype.kind in "iufb" and kind in (int, float) and channel.reports == channel.inputs:
         if not set(np.unique(array).tolist()) <= labels:
             strangers = sorted(set(np.unique(array).tolist()) - labels)
             raise UnknownCategoryError(
@@ -207,14 +215,14 @@ def report_codes(values: Any, channel: Channel, variable: Variable) -> NDArray[n
         array = array.astype(np.int64)
     if array.dtype.kind not in "iub":
         raise InputError(
-            f"reports of type {array.dtype} are neither codes 0 .. {channel.outputs - 1} nor known labels; name the "
+            f"reports of type {array.dtype} are neither codes 0 .. {channel.reports - 1} nor known labels; name the "
             f'answers in order with categories=("no", "yes")'
         )
     array = array.astype(np.int64)
-    outside = int(((array < 0) | (array >= channel.outputs)).sum())
+    outside = int(((array < 0) | (array >= channel.reports)).sum())
     if outside:
         raise UnknownCategoryError(
-            f"{outside} reports lie outside 0 .. {channel.outputs - 1}, the reports of {channel.name}; name the "
+            f"{outside} reports lie outside 0 .. {channel.reports - 1}, the reports of {channel.name}; name the "
             f"answers in order with categories= if they are numbered otherwise",
             rows=outside,
         )
@@ -282,6 +290,19 @@ class Prevalences(Mapping[Any, Prevalence]):
 
     def _repr_html_(self) -> str:
         return html_table(self._columns(), "Estimates by group")
+
+    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+        """Draw every group's categories with their intervals; of two categories only the last, which says it all."""
+        labels, values, low, high = [], [], [], []
+        for group, one in self.groups.items():
+            ends = one.interval(level)
+            (categories,) = one.table.cells().values()
+            last = len(categories) - 1 if len(categories) == 2 else 0
+            labels += [f"{group}: {category}" for category in categories[last:]]
+            values += one.unbiased.values.ravel()[last:].tolist()
+            low += ends.low.ravel()[last:].tolist()
+            high += ends.high.ravel()[last:].tolist()
+        return intervals_by_row(labels, values, (low, high), ax, of="share of respondents", level=level, bars=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -351,6 +372,14 @@ class Difference:
 
     def _repr_html_(self) -> str:
         return html_table(self._columns(), f"{self.a} less {self.b}; 95% intervals.")
+
+    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+        """Draw the difference of every category with its interval."""
+        interval = self.interval(level)
+        (labels,) = self.first.table.cells().values()
+        title = f"{self.a} less {self.b}"
+        ends = (interval.low, interval.high)
+        return intervals_by_row(labels, self.values, ends, ax, of="difference of shares", level=level, title=title)
 
 
 def _combine(x: NDArray[np.float64], y: NDArray[np.float64], r: NDArray[np.float64]) -> NDArray[np.float64]:

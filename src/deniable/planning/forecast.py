@@ -4,20 +4,24 @@ Candidates are in a registry: a name and a function that makes the design for wh
 sense). For each, the standard errors that every wanted table would have are computed from the channels; nothing is
 simulated. Tables of different size are compared by their error relative to the average cell.
 
+Each design is judged with k-RR, and once more with the channel of least variance where that is another one (sets, for
+questions with many possible answers).
+
 Paired respondents (JRR) are a candidate too, at the same *claimed* epsilon. Their true one is larger, often infinite,
 so they come after all others whatever their errors, and are never recommended.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.designs.base import Design, Question, best_channel
+from deniable.channels.choice import Choice, best_channel
+from deniable.designs.base import Design, Question
 from deniable.designs.clusters import Clusters
 from deniable.designs.independent import Independent
 from deniable.designs.joint import Joint
@@ -29,10 +33,11 @@ from deniable.errors import DesignError, InputError, NotCoveredError, UnknownAtt
 from deniable.estimation.estimator import estimate
 from deniable.planning.expected import expected_observations
 from deniable.planning.pairing import added_variance, best_pairs, told
-from deniable.results import frame_of, html_table, pyplot, text_table
+from deniable.results import axes as new_axes
+from deniable.results import frame_of, html_table, text_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from deniable.domain import Category
     from deniable.tables.table import Table
@@ -52,6 +57,7 @@ class Wanted:
         tables: the wanted tables.
         n: the number of respondents.
         truth: the assumed joint table; None for even shares.
+        channel: the kind of channel that questions go through.
     """
 
     domain: Domain
@@ -59,6 +65,7 @@ class Wanted:
     tables: Tables
     n: int
     truth: Table | None = None
+    channel: Choice = "krr"
 
     @cached_property
     def asked(self) -> Domain:
@@ -82,13 +89,15 @@ def candidate(name: str) -> Callable[[Any], Any]:
 
 @candidate("independent")
 def _independent(wanted: Wanted) -> Design | None:
-    return Independent(wanted.asked, wanted.epsilon)
+    return Independent(wanted.asked, wanted.epsilon, channel=wanted.channel)
 
 
 @candidate("joint")
 def _joint(wanted: Wanted) -> Design | None:
     asked = wanted.asked
-    return Joint(asked, wanted.epsilon) if len(asked) > 1 and asked.cells <= _MOST_CELLS else None
+    return (
+        Joint(asked, wanted.epsilon, channel=wanted.channel) if len(asked) > 1 and asked.cells <= _MOST_CELLS else None
+    )
 
 
 @candidate("clusters")
@@ -101,12 +110,12 @@ def _clusters(wanted: Wanted) -> Design | None:
         cluster |= dict.fromkeys(joined, joined)
     parts = [list(names) for names in dict.fromkeys(tuple(cluster[name]) for name in asked)]
     sensible = 1 < len(parts) < len(asked) and all(asked.project(part).cells <= _MOST_CELLS for part in parts)
-    return Clusters(asked, parts, wanted.epsilon) if sensible else None
+    return Clusters(asked, parts, wanted.epsilon, channel=wanted.channel) if sensible else None
 
 
 @candidate("sampled")
 def _sampled(wanted: Wanted) -> Design | None:
-    return Sampled(wanted.asked, wanted.epsilon) if len(wanted.asked) > 1 else None
+    return Sampled(wanted.asked, wanted.epsilon, channel=wanted.channel) if len(wanted.asked) > 1 else None
 
 
 @candidate("one table")
@@ -115,7 +124,7 @@ def _one_table(wanted: Wanted) -> Design | None:
     parts = [wanted.asked.project(table) for table in dict.fromkeys(wanted.tables)]
     if len(parts) < 2 or all(len(part) == 1 for part in parts) or max(part.cells for part in parts) > _MOST_CELLS:
         return None  # one table is the joint design, single attributes are the sampled one
-    questions = [Question(part.names, best_channel(part.cells, wanted.epsilon)) for part in parts]
+    questions = [Question(part.names, best_channel(part.cells, wanted.epsilon, wanted.channel)) for part in parts]
     return Design(wanted.asked, questions, [[index] for index in range(len(questions))])
 
 
@@ -124,7 +133,9 @@ def _views(wanted: Wanted, answer: Any) -> Design | None:
     if k < 2 or k >= len(asked):
         return None
     cells = sorted((len(variable) for variable in asked.values()), reverse=True)[:k]
-    return Views(asked, k, wanted.epsilon, answer=answer) if prod(cells) <= _MOST_CELLS else None
+    return (
+        Views(asked, k, wanted.epsilon, answer=answer, channel=wanted.channel) if prod(cells) <= _MOST_CELLS else None
+    )
 
 
 @candidate("views, one answer")
@@ -268,7 +279,7 @@ class Forecast:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw each candidate's relative error against the number of respondents and against its true epsilon."""
-        axes = pyplot().subplots(1, 2, layout="constrained", sharey=True, figsize=(9, 4))[1] if axes is None else axes
+        axes = new_axes(axes, size=(9, 4), columns=2)
         sizes = self.n * np.logspace(-1, 1, 9)
         grid = self.epsilon * np.logspace(-0.6, 0.6, 7)
         by_epsilon: dict[str, list[tuple[float, float]]] = {}
@@ -283,6 +294,8 @@ class Forecast:
                 axes[1].loglog(*np.array(by_epsilon[one.name]).T, label=one.name)
         axes[0].set_xlabel(f"respondents (epsilon {self.epsilon:g})")
         axes[1].set_xlabel(f"epsilon ({self.n} respondents)")
+        axes[1].set_xticks(grid[::2], [f"{epsilon:.2g}" for epsilon in grid[::2]])
+        axes[1].set_xticks([], minor=True)
         axes[0].set_ylabel("standard error / average cell")
         axes[1].legend(fontsize="small")
         return axes
@@ -322,19 +335,31 @@ def plan(
     for table in asked:
         known.project(table)
     wanted = Wanted(known, epsilon, asked, int(n), truth)
-    found = []
-    for name, make in CANDIDATES.items():
-        try:
-            design = make(wanted)
-        except DesignError:
-            continue  # this design cannot be made for this domain and epsilon; the others say what can
-        if design is not None and len(design.ballots) <= _MOST_BALLOTS:
-            found.append(_judge(name, design, wanted))
+    found = [_judge(name, design, wanted) for name, design in _designs(wanted)]
     if all(one.is_paired for one in found):
         raise DesignError(f"no registered design can be made for {listed(known)} at epsilon {epsilon:g}")
     forecast = Forecast(known, asked, tuple(found), wanted.n, epsilon, truth)
     ranked = sorted(found, key=lambda c: (c.is_paired, int(np.isnan(c.std_error).sum()), forecast.error(c)))
     return Forecast(known, asked, tuple(ranked), wanted.n, epsilon, truth)
+
+
+def _designs(wanted: Wanted) -> Iterator[tuple[str, Design]]:
+    """Every design that can be made, with k-RR and, where it is another one, with the channel of least variance."""
+    for name, make in CANDIDATES.items():
+        plain = _made(make, wanted)
+        sharper = _made(make, replace(wanted, channel="least_variance"))
+        if plain is not None:
+            yield name, plain
+        if sharper is not None and sharper != plain:
+            yield f"{name}, least variance", sharper
+
+
+def _made(make: Callable[[Wanted], Design | None], wanted: Wanted) -> Design | None:
+    try:
+        design = make(wanted)
+    except DesignError:
+        return None  # it cannot be made for this domain and epsilon; the others say what can
+    return design if design is not None and len(design.ballots) <= _MOST_BALLOTS else None
 
 
 def _judge(name: str, design: Design, wanted: Wanted) -> Candidate:

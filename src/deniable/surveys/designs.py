@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.designs.base import Design, Question, best_channel
+from deniable.channels.choice import best_channel
+from deniable.designs.base import Design, Question
 from deniable.designs.blocks import Blocks
 from deniable.designs.clusters import Clusters
 from deniable.designs.independent import Independent

@@ -1,0 +1,93 @@
+"""Sets that may be asked for again: a permanent disguise, and a fresh one on top of it each time.
+
+A set repeated word for word is a pseudonym: with k categories there are 2^k sets, and hardly two people share one. So
+a device that keeps its disguised answer (`first`, drawn once) sends it with every bit turned over anew with probability
+q2 (RAPPOR's two levels, Erlingsson, Pihur & Korolova 2014). However often it is asked, all its reports together are
+made from the first set alone and say no more than that: `ratio` is the first set's, for one report as for a thousand.
+
+With p2 = 1 - q2, a category is in the report with q2 + (p2 - q2) times its chance to be in the first set, and two of
+them with
+
+    q2^2 + q2 (p2 - q2) (sum of their chances) + (p2 - q2)^2 (their joint chance).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.channels.masks import IN_ONE_NUMBER, Mask, coins
+from deniable.channels.support import Chances
+from deniable.errors import DesignError, SingularChannelError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deniable.channels.krr import KRR
+    from deniable.randomness import Stream
+
+
+class TwoLevel(Mask):
+    """A kept set, and fresh noise on each of its bits whenever it is sent.
+
+    >>> from deniable.channels.krr import KRR
+    >>> from deniable.channels.unary import Unary
+    >>> channel = TwoLevel(Unary(8, epsilon=2.0), KRR(2, epsilon=1.5))
+    >>> channel.ratio == channel.first.ratio, channel.p - channel.q < channel.first.p - channel.first.q
+    (True, True)
+    """
+
+    def __init__(self, first: Mask, again: KRR) -> None:
+        """Take the channel of the kept set, and that of a bit each time it is sent."""
+        if isinstance(first, TwoLevel) or again.inputs != 2 or first.inputs > IN_ONE_NUMBER:
+            raise DesignError(
+                f"two levels are a set of up to {IN_ONE_NUMBER} categories and a channel of two for each of its bits; "
+                f"got {first.name} and {again.name}"
+            )
+        if again.keep <= again.other:
+            raise SingularChannelError("a bit must be kept more often than turned over", keep=again.keep)
+        self.first, self.again = first, again
+        self.inputs, self.name = first.inputs, f"TwoLevel({first.name})"
+
+    @cached_property
+    def ratio(self) -> Fraction | float:
+        """The first set's, however many reports are made from it."""
+        return self.first.ratio
+
+    @cached_property
+    def chances(self) -> Chances:
+        """The first set's, each bit turned over with probability q2."""
+        turned = Fraction(self.again.other, 1 << self.again.bits)
+        rest, old = 1 - 2 * turned, self.first.chances
+
+        def both(chance: Fraction, one: Fraction, two: Fraction) -> Fraction:
+            return turned**2 + turned * rest * (one + two) + rest**2 * chance
+
+        return Chances(
+            turned + rest * old.p,
+            turned + rest * old.q,
+            both(old.own, old.p, old.q),
+            both(old.other, old.q, old.q),
+        )
+
+    def resend(self, masks: NDArray[np.uint64], stream: Stream) -> NDArray[np.uint64]:
+        """Turn the bits of kept sets over anew."""
+        turned = coins(self.again.other, self.again.bits, masks.shape, stream)
+        return masks ^ (turned & np.uint64((1 << self.inputs) - 1))
+
+    def _masks(self, codes: NDArray[np.integer], stream: Stream) -> NDArray[np.uint64]:
+        return self.resend(self.first._masks(codes, stream), stream)
+
+    def draw(self, pi: NDArray[np.float64], n: int, rng: np.random.Generator, replicates: int) -> NDArray[np.float64]:
+        """Support counts of n people who report once: the first sets' counts, bits turned over."""
+        kept = self.first.draw(pi, n, rng, replicates)[:-1].astype(np.int64)
+        turned = self.again.q
+        held = rng.binomial(kept, 1 - turned) + rng.binomial(n - kept, turned)
+        return np.vstack([held, np.full(replicates, n)]).astype(np.float64)
+
+    def to_dict(self) -> dict[str, object]:
+        """{"kind": "two_level", ...} with its two channels."""
+        return {"kind": "two_level", "first": self.first.to_dict(), "again": self.again.to_dict()}
