@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from deniable.errors import MissingExtraError
+import numpy as np
+
+from deniable.drawing import DARK, LIGHT, MARK, axes, intervals_by_row, legend, pyplot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from types import ModuleType
 
-    import numpy as np
     from numpy.typing import NDArray
+
+__all__ = [
+    "Interval",
+    "TestResult",
+    "axes",
+    "backend_of",
+    "beside",
+    "frame_of",
+    "html_table",
+    "intervals_by_row",
+    "legend",
+    "number",
+    "pyplot",
+    "text_table",
+]
 
 _MOST_ROWS = 60  # a printed result stops here and says how many rows it left out
 
@@ -50,17 +65,6 @@ def backend_of(frame: Any) -> str:
     import narwhals as nw
 
     return str(nw.from_native(frame, eager_only=True).implementation.value)
-
-
-def pyplot() -> ModuleType:
-    """Import matplotlib when a plot is asked for, and say how to install it when it is absent."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtraError(
-            "plots need matplotlib, which is not installed: pip install 'deniable[plot]'", extra="plot"
-        ) from None
-    return plt
 
 
 def number(value: object) -> str:
@@ -138,6 +142,24 @@ class Interval:
         # So that `low, high = estimate.interval()` reads as it is meant.
         return iter((self.low, self.high))
 
+    def _columns(self) -> dict[str, list[Any]]:
+        cells = [", ".join(map(str, place)) for place in np.ndindex(np.shape(self.low))]
+        return {
+            "cell": cells,
+            "low": [float(end) for end in np.ravel(self.low)],
+            "high": [float(end) for end in np.ravel(self.high)],
+        }
+
+    def _repr_html_(self) -> str:
+        return html_table(self._columns(), f"{self.level:.0%} intervals, {self.method}")
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw every interval, a row a cell."""
+        cells = self._columns()["cell"]
+        return intervals_by_row(
+            cells, None, (self.low, self.high), ax, of="value", level=self.level, reference=None, title=self.method
+        )
+
 
 @dataclass(frozen=True)
 class TestResult:
@@ -149,6 +171,7 @@ class TestResult:
         df: degrees of freedom, where the reference distribution has them.
         method: the test's name, in words.
         notes: what a reader must know to use the result.
+        simulated: the statistics drawn under the hypothesis, where the reference was simulated.
     """
 
     __test__ = False  # not a test case, whatever pytest thinks of the name
@@ -158,6 +181,7 @@ class TestResult:
     df: float | None
     method: str
     notes: tuple[str, ...] = ()
+    simulated: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
     def _columns(self) -> dict[str, list[object]]:
         return {
@@ -172,3 +196,63 @@ class TestResult:
 
     def _repr_html_(self) -> str:
         return html_table(self._columns(), " ".join(self.notes))
+
+    def plot(self, ax: Any = None, *, alpha: float = 0.05) -> Any:
+        """Draw the statistic against what it would be were the hypothesis true, with the part that rejects at `alpha`.
+
+        The reference is what was simulated, else the chi-square law where the p-value is its tail. Where neither is
+        known (or the statistic is infinite), the p-value itself is drawn against `alpha`.
+        """
+        ax = axes(ax, size=(6.4, 3.4))
+        if self.simulated is not None and len(self.simulated) and math.isfinite(self.statistic):
+            self._plot_simulated(ax, self.simulated, alpha)
+        elif self._is_chi_square():
+            self._plot_chi_square(ax, alpha)
+        else:
+            self._plot_pvalue(ax, alpha)
+        ax.margins(y=0)
+        legend(ax, f"{self.method}: p = {self.pvalue:.3g}")
+        return ax
+
+    def _is_chi_square(self) -> bool:
+        from scipy.stats import chi2
+
+        known = self.df is not None and self.df > 0 and math.isfinite(self.statistic)
+        return known and math.isclose(float(chi2.sf(self.statistic, self.df)), self.pvalue, rel_tol=1e-6)
+
+    def _plot_simulated(self, ax: Any, simulated: NDArray[np.float64], alpha: float) -> None:
+        critical = float(np.quantile(simulated, 1 - alpha))
+        last = max(float(simulated.max()), self.statistic, critical) or 1.0
+        edges = np.linspace(0, last * 1.02, 41) if simulated.min() >= 0 else np.histogram_bin_edges(simulated, 40)
+        _, _, bars = ax.hist(simulated, edges, color=LIGHT, label=f"under the hypothesis ({len(simulated)} draws)")
+        for bar in bars:
+            bar.set_facecolor(DARK if bar.get_x() >= critical else LIGHT)
+        ax.set_ylabel("how many")
+        self._observed(ax, critical, alpha)
+
+    def _plot_chi_square(self, ax: Any, alpha: float) -> None:
+        from scipy.stats import chi2
+
+        critical = float(chi2.isf(alpha, self.df))
+        last = max(float(chi2.isf(1e-4, self.df)), self.statistic * 1.05)
+        # The density of one degree of freedom has no end at zero.
+        x = np.linspace(last / 400, last, 400)
+        density = chi2.pdf(x, self.df)
+        ax.plot(x, density, color=DARK, label=f"chi-square, {self.df:g} df")
+        ax.fill_between(x, density, where=x >= critical, color=LIGHT)
+        ax.set_ylim(0, 1.1 * float(density[x >= min(0.3, critical)].max()))
+        ax.set_ylabel("density")
+        self._observed(ax, critical, alpha)
+
+    def _observed(self, ax: Any, critical: float, alpha: float) -> None:
+        ax.axvline(critical, color="black", linestyle=":", label=f"rejects beyond (level {alpha:g})")
+        ax.axvline(self.statistic, color=MARK, linewidth=2, label=f"observed {number(float(self.statistic))}")
+        ax.set_xlabel("statistic")
+
+    def _plot_pvalue(self, ax: Any, alpha: float) -> None:
+        ax.axvspan(0, alpha, color=LIGHT, label=f"rejects (level {alpha:g})")
+        ax.plot([self.pvalue], [0], "o", color=MARK, markersize=10, clip_on=False, label="observed")
+        ax.set_xlim(0, 1)
+        ax.set_ylim(-1, 1)
+        ax.set_yticks([])
+        ax.set_xlabel("p-value")

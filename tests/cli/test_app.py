@@ -85,3 +85,51 @@ def test_the_version_loads_no_statistics():
         "assert not {'numpy', 'scipy', 'pandas', 'matplotlib'} & set(sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0
+
+
+# What these print is no result: pages are served, invitations are CSV already.
+NO_JSON = {"serve", "invite"}
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - NO_JSON))
+def test_whatever_prints_a_result_prints_json(name):
+    assert "--json" in run(name, "--help").output
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_can_be_set_up(shell, monkeypatch, capsys):
+    from click.shell_completion import get_completion_class
+
+    # bash is asked for its version there, and need not be installed here
+    monkeypatch.setattr(get_completion_class("bash"), "_check_version", staticmethod(lambda: None))
+    monkeypatch.setenv("_DENIABLE_COMPLETE", f"{shell}_source")
+    with pytest.raises(SystemExit) as left:
+        app(prog_name="deniable")
+    assert left.value.code == 0
+    assert "_DENIABLE_COMPLETE" in capsys.readouterr().out
+
+
+def complete(words, place, monkeypatch, capsys):
+    monkeypatch.setenv("_DENIABLE_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(place))
+    with pytest.raises(SystemExit):
+        app(prog_name="deniable")
+    return [line.split(",") for line in capsys.readouterr().out.split()]
+
+
+def test_commands_options_choices_and_files_are_completed(monkeypatch, capsys):
+    assert complete("deniable re", 1, monkeypatch, capsys) == [["plain", "report"], ["plain", "reproduce"]]
+    assert [name for _, name in complete("deniable ", 1, monkeypatch, capsys)] == list(COMMANDS)
+    assert complete("deniable plan --ep", 2, monkeypatch, capsys) == [["plain", "--epsilon"]]
+    found = complete("deniable randomize people.csv --design v", 4, monkeypatch, capsys)
+    assert found == [["plain", "views"]]
+    for command in ("randomize", "estimate", "test", "report", "audit", "export", "plan"):
+        assert complete(f"deniable {command} pe", 2, monkeypatch, capsys) == [["file", "pe"]]
+
+
+def test_a_broken_pipe_is_no_traceback():
+    code = "from deniable.cli import main; main()"
+    command = f"{sys.executable} -c '{code}' --help | head -c 1"
+    done = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr

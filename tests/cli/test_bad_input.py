@@ -108,6 +108,46 @@ def taken_name():
     Path("out.parquet").write_bytes(b"something else")
 
 
+def broken_form():
+    write("form.json", '{"pages": [')
+
+
+def other_json():
+    write("form.json", '{"name": "a package"}')
+
+
+def free_text_form():
+    write("form.json", '{"elements": [{"type": "comment", "name": "why"}]}')
+
+
+def choices_no_list():
+    write("form.json", '{"elements": [{"type": "radiogroup", "name": "smokes", "choices": "yes, no"}]}')
+
+
+def same_name_twice():
+    question = {"type": "boolean", "name": "smokes"}
+    write("form.json", json.dumps({"elements": [question, question]}))
+
+
+def broken_excel():
+    write("form.xlsx", "no Excel")
+
+
+def excel_without_survey():
+    import openpyxl
+
+    openpyxl.Workbook().save("form.xlsx")
+
+
+def existing_survey():
+    write("survey.toml", "precious")
+    write("form.json", '{"elements": [{"type": "boolean", "name": "smokes"}]}')
+
+
+def broken_survey():
+    write("survey.toml", 'format = 1\nquestions = "none"\n')
+
+
 def folder():
     Path("folder").mkdir()
 
@@ -164,6 +204,31 @@ CASES = [
     (nothing, ("audit", "in/reports.parquet", "--runs", "5"), 2, "not in the range"),
     (nothing, ("export", "in/reports.parquet", "-o", "r.xlsx"), 3, "reports are written to"),
     (folder, ("estimate", "folder"), 3, "_design.json"),
+    (nothing, ("new", "--from", "form.json"), 3, "there is no file form.json"),
+    (nothing, ("new", "--from", "in/people.csv"), 3, "from .json (SurveyJS) or .xlsx (XLSForm)"),
+    (broken_form, ("new", "--from", "form.json"), 3, "form.json is not JSON"),
+    (other_json, ("new", "--from", "form.json"), 3, "not a SurveyJS questionnaire: it has neither pages"),
+    (free_text_form, ("new", "--from", "form.json"), 3, "offer a list of answers"),
+    (choices_no_list, ("new", "--from", "form.json"), 3, "'choices' of 'smokes' must be a list"),
+    (same_name_twice, ("new", "--from", "form.json"), 3, "smokes"),
+    (broken_excel, ("new", "--from", "form.xlsx"), 3, "form.xlsx is not a readable Excel file"),
+    (excel_without_survey, ("new", "--from", "form.xlsx"), 3, "no sheet named survey"),
+    (existing_survey, ("new",), 3, "is not overwritten; choose another name, or say --force"),
+    (existing_survey, ("new", "--from", "form.json"), 3, "survey.toml is there already"),
+    (existing_survey, ("new", "--from", "form.json", "-o", "s.toml", "--epsilon", "-1"), 3, "epsilon"),
+    (nothing, ("new", "a.toml", "-o", "b.toml"), 3, "two files to write"),
+    (nothing, ("new", "--epsilon", "1"), 3, "--epsilon goes with --from"),
+    (nothing, ("new", "no-such-folder/survey.toml"), 3, "No such file or directory"),
+    (nothing, ("plan", "in/domain.toml", "--n", "100"), 3, "say it, as --epsilon 2"),
+    (nothing, ("plan", "nothing.toml", "--n", "100", "--epsilon", "1"), 3, "there is no domain file nothing.toml"),
+    (nothing, ("plan", "in/domain.toml", "--n", "0", "--epsilon", "1"), 2, "not in the range"),
+    (nothing, ("plan", "in/domain.toml", "--n", "9", "--epsilon", "1", "--error", "0"), 3, "is above 0"),
+    (nothing, ("plan", "in/domain.toml", "--n", "9", "--epsilon", "1", "--plot", "a.png"), 3, "written to .svg"),
+    (broken_survey, ("plan", "survey.toml", "--n", "9"), 3, "questions"),
+    (nothing, ("bench", "nonsense"), 3, "there is no benchmark 'nonsense'"),
+    (nothing, ("reproduce", "nonsense"), 3, "nonsense"),
+    (nothing, ("serve", "nothing.toml"), 3, "nothing.toml cannot be read"),
+    (nothing, ("simulate", "http://127.0.0.1:9"), 8, "127.0.0.1:9"),
     (nothing, ("report", "in/reports.parquet", "-o", "in/people.csv/r.html"), 3, "people.csv"),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
@@ -70,3 +71,14 @@ def test_a_missing_peer_names_the_command(room):
 def test_an_installation_without_benchmarks_says_so(monkeypatch):
     monkeypatch.setattr(bench, "ROOM", "deniable.no_such_room")
     assert run().output == "There are no benchmarks in this installation.\n"
+
+
+def test_json_has_the_list_and_what_was_printed(room):
+    assert json.loads(run("--json").output) == [{"name": "good", "summary": "Fast enough."}]
+    (room / "bad.py").write_text(GOOD.replace("return 0", "return 1"), encoding="utf-8")
+    result = run("all", "--json")
+    assert result.exit_code == 1
+    assert [(one["name"], one["met"], one["printed"]) for one in json.loads(result.output)] == [
+        ("bad", False, ["a table"]),
+        ("good", True, ["a table"]),
+    ]

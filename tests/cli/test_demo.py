@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from importlib.resources import files
 
@@ -152,3 +153,19 @@ def test_less_privacy_gives_narrower_intervals(without_report):
         return sum(high - low for _, (_, _, low, high), _ in rows(run("--epsilon", epsilon).output, 2))
 
     assert width(1) > 2 * width(4) > 0
+
+
+def test_json_has_the_numbers_of_the_story(tmp_path, monkeypatch):
+    monkeypatch.setattr(demo, "_collect", disguised_here(Seeded(7)))
+    outcome = run("--output", tmp_path, "--json")
+    assert outcome.exit_code == 0, outcome.output
+    data = json.loads(outcome.stdout)
+    people, domain = fair()
+    truth = Table.count(people, domain).normalize()
+    assert data["respondents"] == len(people)
+    for one in data["estimates"]:
+        assert one["truth"] == pytest.approx(truth.project(one["attributes"]).values.ravel().tolist())
+        ends = zip(one["low"], one["estimate"], one["high"], strict=True)
+        assert all(low < estimate < high for low, estimate, high in ends)
+    assert [one["attributes"] for one in data["estimates"]] == [*([name] for name in domain), list(demo.PAIR)]
+    assert (tmp_path / "report.html").is_file()

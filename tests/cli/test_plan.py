@@ -37,3 +37,43 @@ def test_the_needed_respondents_give_the_wanted_error(run):
 def test_a_plot_is_an_svg_file(run):
     assert run(*BASE, "--plot", "p.svg").exit_code == 0
     assert "<svg" in Path("p.svg").read_text()
+
+
+def test_a_survey_file_says_epsilon_and_tables(run):
+    assert run("new").exit_code == 0
+    data = json.loads(run("plan", "survey.toml", "--n", "2000", "--json").stdout)
+    survey = dn.read_survey("survey.toml")
+    assert data["epsilon"] == survey.epsilon
+    assert data["tables"] == [["cannabis", "sleep"], ["drinks"], ["born_abroad"], ["well_water"]]
+    assert {name for table in data["tables"] for name in table} == set(survey.domain)
+
+
+def test_many_tables_are_numbered_on_a_narrow_screen(run):
+    from click.testing import CliRunner
+
+    from deniable.cli.app import app
+
+    assert run("new").exit_code == 0
+    arguments = ["plan", "survey.toml", "--n", "2000"]
+    narrow = CliRunner().invoke(app, arguments, env={"COLUMNS": "80"}).stdout
+    assert "1: cannabis x sleep, 2: drinks, 3: born_abroad, 4: well_water." in narrow
+    assert "one table" in narrow
+    assert "4: well_water" not in CliRunner().invoke(app, arguments, env={"COLUMNS": "150"}).stdout
+
+
+def test_what_another_epsilon_would_give(run):
+    result = run(*BASE)
+    double = json.loads(run(*BASE[:3], "4", *BASE[4:], "--json").stdout)
+    best = double["candidates"][0]["std_error"][0]
+    row = next(line.split() for line in result.stdout.splitlines() if line.split()[1:2] == ["4"])
+    assert row[2] == f"{best:.2%}"
+    # Rounded up: what is printed as a promise is never better than the true one.
+    assert 0 <= float(row[3]) - double["odds_factor"] < 0.0101
+    assert 0 <= float(row[4].rstrip("%")) / 100 - double["belief_after_5_percent"] < 0.0011
+
+
+def test_without_a_wanted_error_the_usual_ones_are_shown(run):
+    printed = run(*BASE).stdout
+    for error in (0.05, 0.02, 0.01):
+        needed = json.loads(run(*BASE, "--error", error, "--json").stdout)["needed"][0]
+        assert f" {needed}" in printed

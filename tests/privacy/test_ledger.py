@@ -156,7 +156,7 @@ class TestBlindToValues:
     """A charge or refusal that knew the answer would be an unrandomized report."""
 
     def test_no_parameter_and_no_field_can_carry_a_value(self):
-        public = {"design", "ballot", "ratio", "of", "limit", "event", "state"}
+        public = {"design", "ballot", "ratio", "of", "limit", "event", "state", "ax"}  # ax: where to draw the account
         seen = set()
         for owner in (Ledger, Asked, Replayed):
             for name, member in inspect.getmembers(owner):

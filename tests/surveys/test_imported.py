@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import pytest
@@ -161,3 +162,61 @@ def test_a_form_without_its_sheet_is_refused(tmp_path):
         import_survey(tmp_path / "q.xlsx", epsilon=1.0)
     with pytest.raises(InputError, match="there is no file"):
         import_survey(tmp_path / "absent.json", epsilon=1.0)
+
+
+def places(tree, path=()):
+    """Every place in a JSON tree."""
+    yield path
+    for key, child in tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ():
+        yield from places(child, (*path, key))
+
+
+@pytest.mark.parametrize("value", [None, 5, -1, 1e99, True, "x", "", "a\nb\x07", [], {}, [5], {"a": 1}], ids=repr)
+def test_whatever_is_wrong_with_it_is_taken_over_or_refused_in_words(value, tmp_path):
+    """Every part of a questionnaire is replaced by something else, one after the other: no other error comes out."""
+    path, outcomes = tmp_path / "q.json", set()
+    for place in places(SURVEYJS):
+        tree = copy.deepcopy({"": SURVEYJS})
+        part, last = tree, ""
+        for key in place:
+            part, last = part[last], key
+        part[last] = value
+        path.write_text(json.dumps(tree[""]), encoding="utf-8")
+        try:
+            found = import_survey(path, epsilon=1.0)
+        except InputError as error:
+            outcomes.add(("refused, and the file named", str(path) in error.message))
+        else:
+            outcomes.add(("taken over", parse_survey(found.file("q\n.json")) == parse_survey(found.text)))
+    assert outcomes == {("refused, and the file named", True), ("taken over", True)}
+
+
+def test_an_error_names_the_question_and_not_its_place(tmp_path):
+    broken = {"elements": [{"type": "rating", "name": "sleep", "rateMin": 5, "rateMax": 5}]}
+    (tmp_path / "q.json").write_text(json.dumps(broken))
+    with pytest.raises(InputError, match=r"q\.json cannot be taken over: 'sleep'\.last: a scale goes up"):
+        import_survey(tmp_path / "q.json", epsilon=1.0)
+
+
+def test_a_range_in_broken_steps_is_left_out(xlsform):
+    rows = [["type", "name", "label", "parameters"], ["range", "a", "A", "start=0 end=1 step=0.5"]]
+    with pytest.raises(InputError, match="ranges go in steps of one"):
+        import_survey(xlsform(rows), epsilon=1.0)
+
+
+def test_answers_that_a_flag_switches_on(tmp_path):
+    asked = {
+        "type": "radiogroup",
+        "name": "drug",
+        "choices": ["cannabis", "cocaine"],
+        "showNoneItem": True,
+        "noneText": "None of these",
+        "showDontKnowItem": True,
+        "showRefuseItem": True,
+    }
+    (tmp_path / "q.json").write_text(json.dumps({"elements": [asked]}))
+    survey = parse_survey(import_survey(tmp_path / "q.json", epsilon=1.0).text)
+    (drug,) = survey.questions
+    assert [option.text["en"] for option in drug.options][:4] == ["cannabis", "cocaine", "None of these", "Don't know"]
+    assert survey.domain["drug"].categories[:4] == ("cannabis", "cocaine", "none", "dontknow")
+    assert len(drug.options) == 5  # and not answering, which is an answer

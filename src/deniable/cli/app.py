@@ -26,6 +26,7 @@ COMMANDS = (
     "report",
     "audit",
     "export",
+    "graph",
     "reproduce",
     "bench",
 )

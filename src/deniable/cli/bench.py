@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pkgutil
+from contextlib import redirect_stdout
 from importlib import import_module
 from importlib.util import find_spec
+from io import StringIO
 from typing import TYPE_CHECKING
 
 import click
 
+from deniable.cli.common import as_json, emit
 from deniable.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -19,7 +22,8 @@ ROOM = "deniable.bench"
 
 @click.command("bench", short_help="Measure this package beside its peers.")
 @click.argument("name", required=False)
-def command(name: str | None) -> None:
+@as_json
+def command(name: str | None, as_json: bool) -> None:
     """Run the benchmark NAME, or `all` of them; without a name, list them.
 
     A benchmark prints its table. The exit code is 1 when one of them falls short of what the project promises.
@@ -30,6 +34,9 @@ def command(name: str | None) -> None:
       deniable bench all
     """  # noqa: D301 - click wants the character itself
     found = benchmarks()
+    if name is None and as_json:
+        emit([{"name": known, "summary": _summary(known)} for known in found])
+        return
     if name is None:
         for known in found:
             click.echo(f"{known:12} {_summary(known)}")
@@ -38,10 +45,20 @@ def command(name: str | None) -> None:
         return
     if name != "all" and name not in found:
         raise InputError(f"there is no benchmark {name!r}; choose from {', '.join(['all', *found])}", name=name)
-    worst = 0
+    worst, done = 0, []
     for chosen in found if name == "all" else [name]:
-        click.echo(f"== {chosen}: {_summary(chosen)}")
-        worst = max(worst, int(_load(chosen).main()))
+        if as_json:
+            printed = StringIO()
+            with redirect_stdout(printed):
+                code = int(_load(chosen).main())
+            lines = printed.getvalue().splitlines()
+            done.append({"name": chosen, "summary": _summary(chosen), "met": code == 0, "printed": lines})
+        else:
+            click.echo(f"== {chosen}: {_summary(chosen)}")
+            code = int(_load(chosen).main())
+        worst = max(worst, code)
+    if as_json:
+        emit(done)
     raise SystemExit(worst)
 
 

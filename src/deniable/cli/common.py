@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 from rich import box
 from rich.console import Console
 from rich.table import Table as Grid
@@ -16,10 +17,60 @@ from deniable.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from deniable.designs.reports import Reports
+
 FILE = click.Path(path_type=Path)
 _BAR = 24  # characters
 
+
+class _Place(click.ParamType[Any]):
+    """A path, or the address of a database, which is none."""
+
+    name = "path"
+
+    def convert(self, value: Any, _param: click.Parameter | None, _ctx: click.Context | None) -> Path | str:
+        """Leave an address as it is."""
+        return value if isinstance(value, Path) or "://" in value else Path(value)
+
+    def shell_complete(self, _ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Complete it as a file's name."""
+        return [CompletionItem(incomplete, type="file")]
+
+
+PLACE = _Place()
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for programs.")
+
+
+design_option = click.option(
+    "--design", metavar="HASH", help="How the design's hash begins, where a collector has reports to several."
+)
+
+
+def reports_at(place: Path | str, design: str | None = None, engine: str = "auto") -> Reports:
+    """Open reports: a file of them, or what a collector has stored so far."""
+    from deniable.collection.export import collected
+    from deniable.frames.stored import open_reports
+
+    found = collected(place, design)
+    if found is not None:
+        return found
+    if design is not None:
+        raise InputError("--design chooses among the designs of a collector's store; a file of reports has only one")
+    return open_reports(place, engine=engine)
+
+
+def name_of(place: Path | str) -> str:
+    """What to call a place: without the folders, and without a password.
+
+    >>> name_of(Path("surveys/smoking.parquet")), name_of("postgresql://me:secret@db.example.org/smoking")
+    ('smoking.parquet', 'smoking at db.example.org')
+    """
+    if isinstance(place, Path):
+        return place.name
+    from deniable.collection.storage.postgres import place as without_password
+
+    return without_password(place)
 
 
 def table_option(text: str) -> Callable[[Any], Any]:
@@ -27,9 +78,9 @@ def table_option(text: str) -> Callable[[Any], Any]:
     return click.option("--table", "tables", multiple=True, metavar="A,B", help=text)
 
 
-def console(*, stderr: bool = False) -> Console:
+def console(*, stderr: bool = False, quiet: bool = False) -> Console:
     """Colours go to a terminal only, and numbers are not painted."""
-    return Console(highlight=False, stderr=stderr)
+    return Console(highlight=False, stderr=stderr, quiet=quiet)
 
 
 def split(text: str) -> list[str]:

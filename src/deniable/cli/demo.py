@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table as Grid
 
+from deniable.cli.common import as_json, emit
 from deniable.collection.export import stored_reports
 from deniable.collection.simulation import Crowd
 from deniable.datasets import fair
@@ -56,7 +57,8 @@ _DATA = (
     show_default=True,
     help="The most that a respondent's whole report may tell about them.",
 )
-def command(output: Path, epsilon: float) -> None:
+@as_json
+def command(output: Path, epsilon: float, as_json: bool) -> None:
     """Disguise real answers to a sensitive question, then recover the shares.
 
     Starts a collector, lets 6366 people answer it about marriage and affairs, each through a client of their own that
@@ -68,7 +70,7 @@ def command(output: Path, epsilon: float) -> None:
       deniable demo --epsilon 1 --output demo
     """  # noqa: D301 - click wants the character itself
     # highlight=False: rich would otherwise colour every number. Colours go to a terminal only.
-    console = Console(highlight=False)
+    console = Console(highlight=False, quiet=as_json)
     people, domain = fair()
     Views(domain, k=2, epsilon=epsilon)  # refuses an impossible epsilon before anything is written or started
     survey = output / "survey.toml"
@@ -131,6 +133,30 @@ def command(output: Path, epsilon: float) -> None:
         soft_wrap=True,
         markup=False,
     )
+    if as_json:
+        emit(
+            {
+                "respondents": len(people),
+                "epsilon": design.epsilon,
+                "estimates": [_told(known, truth) for known in [*one_way, pair]],
+                "test": {"attributes": PAIR, "pvalue": float(test.pvalue), "method": test.method},
+                "report": str(path),
+                "survey": str(survey),
+            }
+        )
+
+
+def _told(known: Estimate, truth: Table) -> dict[str, Any]:
+    """An estimate beside the truth, as plain data."""
+    interval = known.interval()
+    columns = {
+        "truth": truth.project(known.attributes).normalize().values,
+        "estimate": known.values,
+        "low": interval.low,
+        "high": interval.high,
+    }
+    numbers = {name: np.ravel(values).tolist() for name, values in columns.items()}
+    return {"attributes": known.attributes, "cells": known.table.cells(), **numbers}
 
 
 def _collect(console: Console, survey: Path, people: list[dict[str, Any]]) -> Reports:

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 import numpy as np
 
-from deniable.cli.common import FILE, as_json, bar, console, emit, grid, split, table_option
+from deniable.cli.common import (
+    FILE,
+    PLACE,
+    as_json,
+    bar,
+    console,
+    design_option,
+    emit,
+    grid,
+    reports_at,
+    split,
+    table_option,
+)
 from deniable.domain import listed
 from deniable.errors import InputError
 
@@ -21,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @click.command("estimate", short_help="Estimate tables from reports.")
-@click.argument("reports", type=FILE)
+@click.argument("reports", type=PLACE)
 @table_option("Attributes whose joint table is wanted. Repeatable; without it, every attribute by itself.")
 @click.option("--by", metavar="COLUMN", help="A public column: one table for each of its values.")
 @click.option(
@@ -30,33 +42,37 @@ if TYPE_CHECKING:
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
 @click.option("--plot", type=FILE, help="Draw the (first) table to this .svg file.")
 @click.option("--engine", type=click.Choice(["auto", "bincount", "duckdb"]), default="auto", help="Who counts Parquet.")
+@design_option
 @as_json
 def command(
     *,
-    reports: Path,
+    reports: Path | str,
     tables: tuple[str, ...],
     by: str | None,
     method: Any,
     level: float,
     plot: Path | None,
     engine: str,
+    design: str | None,
     as_json: bool,
 ) -> None:
     """Estimate the shares behind the disguised answers in REPORTS, with intervals.
 
+    REPORTS is a file, or what a collector has stored: its folder, its SQLite file, or postgresql://user@host/survey.
+
     \b
     Examples:
       deniable estimate reports.parquet
+      deniable estimate deniable-data
       deniable estimate reports.parquet --table sex,income --plot income.svg
     """  # noqa: D301 - click wants the character itself
     from deniable.estimation.estimator import Method, estimate
-    from deniable.frames.stored import open_reports
 
     if method not in get_args(Method):
         raise InputError(f"there is no method {method!r}; choose from {listed(get_args(Method))}", method=method)
     if plot is not None and plot.suffix.lower() != ".svg":
         raise InputError(f"plots are written to .svg files, not to {plot.name!r}")
-    opened = open_reports(reports, engine=engine)
+    opened = reports_at(reports, design, engine)
     wanted = [split(table) for table in tables] or [[name] for name in opened.design.domain]
     found: list[tuple[Any, Estimate]] = []
     for names in wanted:

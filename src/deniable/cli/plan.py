@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from deniable.cli.common import FILE, as_json, console, emit, grid, split, table_option
-from deniable.errors import InputError
+from deniable.errors import DesignError, InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rich.table import Table as Grid
+
+    from deniable.domain import Domain
     from deniable.planning.forecast import Forecast
 
 
+_ERRORS = (0.05, 0.02, 0.01)
+_FACTORS = (0.5, 1, 2)
+_OTHER_COLUMNS = 52  # characters that the columns beside those of the tables take
+
+
 @click.command("plan", short_help="Compare designs before anybody is asked.")
-@click.argument("domain", type=FILE)
-@click.option("--epsilon", type=float, required=True, help="The most that a person's whole report may tell.")
+@click.argument("asked", metavar="FILE", type=FILE)
+@click.option("--epsilon", type=float, help="The most that a person's whole report may tell; a survey file says it.")
 @click.option("--n", type=click.IntRange(1), required=True, help="How many respondents.")
-@table_option("Attributes whose joint table is wanted. Repeatable; without it, every attribute by itself.")
+@table_option("Attributes whose joint table is wanted. Repeatable; else a survey's tables, or every attribute.")
 @click.option("--error", type=float, help="A wanted standard error: how many respondents would it take?")
 @click.option("--plot", type=FILE, help="Draw errors against n and epsilon to this .svg file.")
 @as_json
 def command(
     *,
-    domain: Path,
-    epsilon: float,
+    asked: Path,
+    epsilon: float | None,
     n: int,
     tables: tuple[str, ...],
     error: float | None,
@@ -35,17 +44,21 @@ def command(
 ) -> None:
     """Forecast the errors of the tables you want, for every design, at the same true epsilon.
 
-    DOMAIN is the TOML file that lists each attribute's categories.
+    FILE is a survey file, or a TOML file that lists each attribute's categories. What another epsilon would give, how
+    many respondents a wanted error takes, and the most anybody can learn about one person, are shown as well.
 
     \b
-    Example:
-      deniable plan domain.toml --epsilon 2 --n 10000 --table sex,income
+    Examples:
+      deniable plan survey.toml --n 2000
+      deniable plan domain.toml --epsilon 2 --n 10000 --table sex,income --error 0.01
     """  # noqa: D301 - click wants the character itself
-    from deniable.frames.domain_file import read_domain
     from deniable.planning.forecast import plan
 
-    known = read_domain(domain)
-    wanted = [split(table) for table in tables] or [[name] for name in known]
+    known, promised, named = _read(asked)
+    wanted = [split(table) for table in tables] or named
+    epsilon = promised if epsilon is None else epsilon
+    if epsilon is None:
+        raise InputError(f"{asked} lists categories and no epsilon: say it, as --epsilon 2")
     if error is not None and not error > 0:
         raise InputError(f"a wanted standard error is above 0, not {error:g}")
     if plot is not None and plot.suffix.lower() != ".svg":
@@ -59,10 +72,22 @@ def command(
     _show(forecast, error)
 
 
+def _read(path: Path) -> tuple[Domain, float | None, list[list[str]]]:
+    """What is asked, at which epsilon, and which tables are wanted: of a survey file, or of a list of categories."""
+    from deniable.frames.domain_file import read_domain
+    from deniable.surveys.survey import is_survey, read_survey
+
+    if not is_survey(path):
+        domain = read_domain(path)
+        return domain, None, [[name] for name in domain]
+    survey = read_survey(path)
+    asked = {name for table in survey.tables for name in table}
+    alone = [[name] for name in survey.domain if name not in asked]
+    return survey.domain, survey.epsilon, [*map(list, survey.tables), *alone]
+
+
 def _needed(forecast: Forecast, error: float) -> list[int | None]:
     """Respondents for the wanted error, a table each: variances are inverse to their number."""
-    import math
-
     best = forecast.candidates[0]
     return [None if math.isnan(e) else math.ceil(forecast.n * (e / error) ** 2) for e in best.std_error]
 
@@ -70,29 +95,65 @@ def _needed(forecast: Forecast, error: float) -> list[int | None]:
 def _show(forecast: Forecast, error: float | None) -> None:
     out = console()
     names = [" x ".join(table) for table in forecast.tables]
-    rows = grid(["design"], ["true epsilon", *names, "relative"])
+    # Many tables do not fit beside each other: they are then numbered in the headings, and named below.
+    numbered = sum(len(name) + 3 for name in names) + _OTHER_COLUMNS > out.width
+    heads = [str(place) for place in range(1, len(names) + 1)] if numbered else names
+    rows = grid(["design"], ["true epsilon", *heads, "relative"])
     for one in forecast.candidates:
         errors = ["-" if e != e else f"{e:.2%}" for e in one.std_error]  # noqa: PLR0124 - NaN differs from itself
         rows.add_row(one.name, f"{one.design.epsilon:.4f}", *errors, f"{forecast.error(one):.2f}")
     out.print(rows)
+    if numbered:
+        out.print(", ".join(f"{place}: {name}" for place, name in zip(heads, names, strict=True)) + ".", markup=False)
     for note in forecast.notes():
         out.print(note, markup=False)
     if error is not None:
         for name, needed in zip(names, _needed(forecast, error), strict=True):
             told = "no design covers it" if needed is None else f"{needed} respondents"
             out.print(f"A standard error of {error:.2%} for {name}: {told}.", markup=False)
+    else:
+        out.print("\n[bold]Respondents for a wanted standard error[/bold] (the recommended design)")
+        out.print(_sizes(forecast, names))
+    out.print("\n[bold]What another epsilon would give[/bold] (the design recommended there)")
+    out.print(_epsilons(forecast, heads))
     out.print("\n[bold]The most anybody can learn about one person[/bold]")
     for line in forecast.recommended.describe().lines():
         out.print(line, markup=False)
 
 
+def _sizes(forecast: Forecast, names: list[str]) -> Grid:
+    rows = grid(["table"], [f"{error:.0%}" for error in _ERRORS])
+    for name, *sizes in zip(names, *(_needed(forecast, error) for error in _ERRORS), strict=True):
+        rows.add_row(name, *("-" if size is None else str(size) for size in sizes))
+    return rows
+
+
+def _epsilons(forecast: Forecast, names: list[str]) -> Grid:
+    """The same plan at a half and at twice the epsilon, and what each lets anybody learn."""
+    rows = grid(["design"], ["epsilon", *names, "odds times", "5% becomes"])
+    for factor in _FACTORS:
+        try:
+            other = forecast if factor == 1 else forecast.at(epsilon=factor * forecast.epsilon)
+        except DesignError:
+            continue  # no design can be made for so much or so little
+        best, told = other.candidates[0], other.recommended.describe()
+        errors = ["-" if e != e else f"{e:.2%}" for e in best.std_error]  # noqa: PLR0124 - NaN differs from itself
+        belief = f"{math.ceil(1000 * told.posterior(0.05)) / 10:.1f}%"
+        rows.add_row(best.name, f"{other.epsilon:g}", *errors, f"{math.ceil(100 * told.odds_factor) / 100:.2f}", belief)
+    return rows
+
+
 def _data(forecast: Forecast, error: float | None) -> dict[str, Any]:
+    statement = forecast.recommended.describe()
     return {
         "n": forecast.n,
         "epsilon": forecast.epsilon,
         "tables": forecast.tables,
         "recommended": forecast.candidates[0].name,
         "needed": None if error is None else _needed(forecast, error),
+        "odds_factor": statement.odds_factor,
+        "belief_after_5_percent": statement.posterior(0.05),
+        "statement": statement.lines(),
         "candidates": [
             {
                 "name": one.name,

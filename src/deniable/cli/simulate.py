@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table as Grid
 
+from deniable.cli.common import as_json, emit
 from deniable.collection.population import Population
 from deniable.collection.simulation import Crowd
 
@@ -26,7 +27,10 @@ from deniable.collection.simulation import Crowd
     type=click.File(encoding="utf-8"),
     help="Invitations as `deniable invite` writes them, for a survey that needs them.",
 )
-def command(url: str, respondents: int, batch: int, seed: int, invitations: TextIO | None) -> None:
+@as_json
+def command(  # noqa: PLR0917 - click passes every option by its name
+    url: str, respondents: int, batch: int, seed: int, invitations: TextIO | None, as_json: bool
+) -> None:
     """Answer the survey at URL as many made-up respondents, and print the truth about them.
 
     Every respondent has a device of their own: it fetches the design, verifies it, draws its ballot, disguises the
@@ -36,7 +40,7 @@ def command(url: str, respondents: int, batch: int, seed: int, invitations: Text
     Example:
       deniable simulate http://127.0.0.1:8000 --n 1000
     """  # noqa: D301 - click wants the character itself
-    console = Console(highlight=False)
+    console = Console(highlight=False, quiet=as_json)
     given = [] if invitations is None else [line["invitation"] for line in csv.DictReader(invitations)]
     crowd = Crowd(url, batch=batch, invitations=given)
     population = Population(crowd.form, crowd.design, seed)
@@ -44,10 +48,23 @@ def command(url: str, respondents: int, batch: int, seed: int, invitations: Text
     for person in track(people, description="Answering", console=console, transient=True):
         crowd.answer(person)
     crowd.flush()
+    if as_json:
+        emit({"url": url, "respondents": respondents, "truth": _shares(crowd, population, people)})
+        return
     console.print(f"{respondents} respondents answered {url} in disguise. The truth about them:", soft_wrap=True)
     grid = Grid("question", "answer", "true share")
-    for name, variable in crowd.design.domain.items():
-        for code, category in enumerate(variable.categories):
-            share = sum(population.code(person, name) == code for person in people) / respondents
-            grid.add_row(name if code == 0 else "", str(category), f"{share:.1%}")
+    for name, shares in _shares(crowd, population, people).items():
+        for place, (category, share) in enumerate(shares.items()):
+            grid.add_row("" if place else name, category, f"{share:.1%}")
     console.print(grid)
+
+
+def _shares(crowd: Crowd, population: Population, people: list[Any]) -> dict[str, dict[str, float]]:
+    """The true share of every answer, by question."""
+    return {
+        name: {
+            str(category): sum(population.code(person, name) == code for person in people) / len(people)
+            for code, category in enumerate(variable.categories)
+        }
+        for name, variable in crowd.design.domain.items()
+    }

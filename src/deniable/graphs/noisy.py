@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from deniable.drawing import DARK, LIGHT
 from deniable.errors import InputError
 from deniable.graphs import statistics
 from deniable.graphs.graph import Node, named, networkx
 from deniable.graphs.pairs import PairSet, endpoints
 from deniable.graphs.statement import EdgeStatement
+from deniable.results import axes, legend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,6 +62,22 @@ class NoisyGraph:
         said = sum(len(pairs) for pairs in self.reports)
         what = "pairs reported" if len(self.reports) == 1 else "reports of pairs"
         return f"<NoisyGraph: {len(self.nodes)} nodes, {said} {what} as edges, epsilon {self.epsilon:.6g} an edge>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.describe()._repr_html_()}"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how many nodes have which degree: as reported, noise and all, and as estimated."""
+        found = self.degrees("shrunk").values
+        ax = axes(ax)
+        reported = self.reported_degrees / len(self.reports)
+        edges = np.histogram_bin_edges(np.concatenate([reported, found]), 30)
+        ax.hist(reported, edges, color=LIGHT, label="as reported")
+        ax.hist(found, edges, histtype="step", linewidth=1.8, color=DARK, label="estimated (shrunk)")
+        ax.set_xlabel("degree")
+        ax.set_ylabel("nodes")
+        legend(ax, f"{len(self.nodes)} nodes, epsilon {self.epsilon:.4g} an edge")
+        return ax
 
     # -- estimates ----------------------------------------------------------------------------------------------
 

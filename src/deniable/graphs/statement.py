@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from deniable.privacy.drawing import beliefs
 from deniable.privacy.epsilon import epsilon_of, float_above, posterior
 
 if TYPE_CHECKING:
@@ -86,6 +87,10 @@ class EdgeStatement:
         return (
             f'<section class="deniable-statement"><strong>Privacy statement</strong>{"".join(self._items())}</section>'
         )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the most and the least anybody can believe of one edge after the reports."""
+        return beliefs(self.posterior, f"One edge: epsilon {_up(self.epsilon, 4)}", ax)
 
     def _items(self) -> Iterator[str]:
         return (f"<p>{escape(line)}</p>" for line in self.lines())

@@ -33,8 +33,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.drawing import DARK, LIGHT
 from deniable.errors import EstimationError, InputError
-from deniable.results import Interval, frame_of, html_table, text_table
+from deniable.results import Interval, axes, frame_of, html_table, intervals_by_row, legend, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 MOST_DENSE = 20_000  # nodes: the matrix of their pairs takes 1.6 GB
 MOST_PATHS = 10**10  # paths of two reported edges that are walked in a larger, sparse graph
+_NAMED = 25  # nodes that a picture can name
 _ROWS = 256  # rows of the squared matrix at a time
 
 
@@ -114,6 +116,24 @@ class NodeEstimate:
 
     def _repr_html_(self) -> str:
         return html_table(self._columns(), " ".join([f"{self.name} of every node.", *self.notes]))
+
+    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+        """Draw every node's number with its interval; of many nodes a curve, the largest number first."""
+        low, high = self.interval(level)
+        order = np.argsort(-self.values, kind="stable")
+        total = f"{self.name}, in the whole graph: {self.total.value:.1f}, std error {self.total.std_error:.1f}"
+        if len(order) <= _NAMED:
+            labels = [str(self.nodes[i]) for i in order]
+            ends = (low[order], high[order])
+            return intervals_by_row(labels, self.values[order], ends, ax, of=self.name, level=level, title=total)
+        ax, rank = axes(ax), np.arange(1, len(order) + 1)
+        ax.fill_between(rank, low[order], high[order], color=LIGHT, alpha=0.5, label=f"{level:.0%} interval")
+        ax.plot(rank, self.values[order], color=DARK, label="estimate")
+        ax.axhline(0, color="black", linewidth=0.8)
+        ax.set_xlabel("nodes, the largest number first")
+        ax.set_ylabel(self.name)
+        legend(ax, total)
+        return ax
 
 
 # -- what the truth makes of the noise ---------------------------------------------------------------------------------

@@ -91,13 +91,13 @@ class LikelihoodRatio:
                 drawn[i] = draw(rng, self.observations[i].n, shares, replicates)
         return drawn
 
-    def test(self, replicates: int, rng: np.random.Generator) -> tuple[float, float]:
-        """The statistic and its bootstrap p-value (1 + exceedances) / (1 + replicates)."""
+    def test(self, replicates: int, rng: np.random.Generator) -> tuple[float, float, NDArray[np.float64]]:
+        """The statistic, its bootstrap p-value (1 + exceedances) / (1 + replicates), and the simulated statistics."""
         observed, null = self.statistic([o.counts[..., None] for o in self.observations])
         drawn = self.again(null, rng, replicates)
         near = [np.repeat(fit.pi, replicates, axis=-1) for fit in null]
         simulated, _ = self.statistic(drawn, near, _GAP)
-        return float(observed[0]), p_value(float(observed[0]), simulated)
+        return float(observed[0]), p_value(float(observed[0]), simulated), simulated
 
     def warp_speed(
         self, counts: Sequence[NDArray[np.float64]], rng: np.random.Generator

@@ -61,7 +61,7 @@ def mcindep(
     drawn = rng.multinomial(int(n), product.ravel() / product.sum(), size=replicates).reshape(-1, *product.shape)
     simulated, _, _ = _statistics(drawn + rng.laplace(scale=scale, size=drawn.shape), n)
     p = float((1 + (simulated >= observed[0]).sum()) / (1 + replicates))
-    return TestResult(float(observed[0]), p, None, name, (_NOTE,))
+    return TestResult(float(observed[0]), p, None, name, (_NOTE,), simulated)
 
 
 def laplace(

@@ -19,7 +19,7 @@ from deniable.estimation.intervals import critical_value
 from deniable.estimation.projection import norm_sub
 from deniable.inference.bootstrap import bootstrap_tables
 from deniable.randomness import SECURE, Source
-from deniable.results import Interval, frame_of, html_table, text_table
+from deniable.results import Interval, frame_of, html_table, intervals_by_row, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +94,14 @@ class Measure:
 
     def _repr_html_(self) -> str:
         return html_table(self._columns(), " ".join(self.warnings))
+
+    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+        """Draw the measure with its interval, and a line where there would be nothing: at 1 for ratios, else at 0."""
+        nothing = 1.0 if self.scale == "log" else 0.0
+        ends = tuple(self.interval(level))
+        return intervals_by_row(
+            [self.name], [self.value], (ends[0], ends[1]), ax, of=self.name, level=level, reference=nothing
+        )
 
 
 def gradient(f: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from deniable.estimation.estimator import Evidence, estimate
 from deniable.inference.association import independence
 from deniable.inference.measures import cramers_v
 from deniable.randomness import SECURE, Source
-from deniable.results import TestResult, frame_of, html_table, pyplot, text_table
+from deniable.results import TestResult, axes, frame_of, html_table, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +109,7 @@ class Pairs:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw Cramer's V of every pair as a heat map, with a star or more where the adjusted p-value is small."""
-        ax = pyplot().subplots(layout="constrained")[1] if ax is None else ax
+        ax = axes(ax, size=(5.6, 4.6))
         names = list(dict.fromkeys(name for pair in self.pairs for name in pair))
         grid = np.full((len(names), len(names)), np.nan)
         for (a, b), v in zip(self.pairs, self.v, strict=True):
@@ -118,9 +118,11 @@ class Pairs:
         image = ax.imshow(grid, vmin=0, vmax=max(0.1, float(self.v.max(initial=0))), cmap="Blues")
         for (a, b), v, p in zip(self.pairs, self.v, self.adjusted, strict=True):
             for x, y in ((names.index(a), names.index(b)), (names.index(b), names.index(a))):
-                ax.text(x, y, f"{v:.2f}\n{stars(p)}", ha="center", va="center", fontsize="small")
-        ax.set_xticks(range(len(names)), names, rotation=45, ha="right")
-        ax.set_yticks(range(len(names)), names)
+                colour = "white" if v > 0.6 * image.norm.vmax else "black"
+                ax.text(x, y, f"{v:.2f}\n{stars(p)}", ha="center", va="center", fontsize="small", color=colour)
+        ax.set_xticks(range(len(names)), names, rotation=45, ha="right", parse_math=False)
+        ax.set_yticks(range(len(names)), names, parse_math=False)
+        ax.set_xlabel(f"p adjusted ({self.control}): * below .05, ** .01, *** .001")
         ax.figure.colorbar(image, ax=ax, label="Cramer's V")
         return ax
 

@@ -89,7 +89,7 @@ def two_step(
             f"the statistic (its Monte Carlo p-value would be {pvalue:.4f})."
         )
         pvalue = 1.0
-    return TestResult(statistic, pvalue, None, "RRBA two-step test of independence (Monte Carlo)", tuple(notes))
+    return TestResult(statistic, pvalue, None, "RRBA two-step test of independence (Monte Carlo)", tuple(notes), null)
 
 
 def pearson(x: NDArray[np.float64], m: NDArray[np.float64]) -> NDArray[np.float64]:

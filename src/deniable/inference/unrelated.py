@@ -19,7 +19,7 @@ from deniable.channels.weights import stated
 from deniable.errors import InputError, SingularChannelError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
 from deniable.inference.survey import column
-from deniable.results import Interval, frame_of, html_table, text_table
+from deniable.results import Interval, frame_of, html_table, intervals_by_row, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,6 +131,14 @@ class TwoSamples:
 
     def _repr_html_(self) -> str:
         return html_table(self._columns(), "Two samples, unrelated question of unknown prevalence")
+
+    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+        """Draw both prevalences with their intervals, and the likeliest shares where these are others."""
+        low, high = self.interval(level)
+        beside = {} if np.allclose(self.mle, self.values) else {"within [0, 1]": self.mle}
+        return intervals_by_row(
+            _ROWS, self.values, (low, high), ax, of='share of "yes"', level=level, beside=beside, bars=True
+        )
 
 
 def unrelated_two_samples(first: Any, second: Any, p: Sequence[float]) -> TwoSamples:

@@ -7,22 +7,25 @@ test that `independence` would make, simulated on counts.
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
 from deniable.channels.base import Channel
 from deniable.domain import listed
+from deniable.drawing import DARK, MARK
 from deniable.errors import InputError, UnknownCategoryError
 from deniable.inference.association import chi_square, independence_ratio, own_channels
-from deniable.inference.bootstrap import draw
+from deniable.inference.wald import BootstrapWald, Independent
 from deniable.planning.expected import expected_observations
 from deniable.planning.settled import settle
-from deniable.randomness import SECURE, Source
+from deniable.randomness import SECURE, Seeded, Source
+from deniable.results import axes, html_table, legend
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -31,6 +34,10 @@ if TYPE_CHECKING:
     from deniable.tables.table import Table
 
 _ALTERNATIVES = ("greater", "less", "two-sided")
+_POINTS = 160  # of a drawn curve ...
+_ROUGH_POINTS, _ROUGHLY = 8, 800  # ... and where it is simulated, with how many replicates
+
+Curve: TypeAlias = "Callable[[NDArray[np.int64]], NDArray[np.float64]]"
 
 
 class Power(float):
@@ -38,16 +45,28 @@ class Power(float):
 
     test: str
     std_error: float
+    n: int
+    curve: Curve
 
-    def __new__(cls, value: float, test: str, std_error: float = 0.0) -> Self:
-        """Take the power and the test in words."""
+    def __new__(cls, value: float, test: str, std_error: float = 0.0, *, n: int, curve: Curve) -> Self:
+        """Take the power, the test in words, the number of respondents, and the power as a function of that number."""
         made = super().__new__(cls, value)
-        made.test, made.std_error = test, std_error
+        made.test, made.std_error, made.n, made.curve = test, std_error, n, curve
         return made
 
     def __str__(self) -> str:
         simulated = f" (simulated, standard error {self.std_error:.3f})" if self.std_error else ""
         return f"power {float(self):.3f}{simulated}: {self.test}"
+
+    def _repr_html_(self) -> str:
+        return html_table({"power": [float(self)], "respondents": [self.n], "std_error": [self.std_error]}, self.test)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the power against the number of respondents (simulated anew, and roughly, where this one was)."""
+        ax = _drawn(self.curve, self.n, self.test, ax)
+        ax.plot([self.n], [float(self)], "o", color=MARK, label=f"{float(self):.3f} with {self.n}")
+        legend(ax)
+        return ax
 
 
 class SampleSize(int):
@@ -58,22 +77,59 @@ class SampleSize(int):
         normal: what the normal approximation gives; None where the number was simulated.
         reached: the power (or assurance) at this number.
         test: what it is the power of, in words.
+        wanted: the target.
+        curve: the power (or assurance) as a function of the number of respondents.
     """
 
     first: int
     normal: int | None
     reached: float
     test: str
+    wanted: float
+    curve: Curve
 
-    def __new__(cls, n: int, *, first: int, normal: int | None, reached: float, test: str) -> Self:
+    def __new__(
+        cls, n: int, *, first: int, normal: int | None, reached: float, test: str, wanted: float, curve: Curve
+    ) -> Self:
         """Take the number and what it was found with."""
         made = super().__new__(cls, n)
         made.first, made.normal, made.reached, made.test = first, normal, reached, test
+        made.wanted, made.curve = wanted, curve
         return made
 
     def __str__(self) -> str:
         exact = f"; first reached at {self.first}, for good from {int(self)}; normal approximation {self.normal}"
         return f"{int(self)} respondents ({self.reached:.3f} there{exact if self.normal else ''}): {self.test}"
+
+    def _repr_html_(self) -> str:
+        columns: dict[str, list[Any]] = {
+            "respondents": [int(self)],
+            "reached there": [self.reached],
+            "wanted": [self.wanted],
+            "first reached at": [self.first],
+            "normal approximation": ["" if self.normal is None else self.normal],
+        }
+        return html_table(columns, self.test)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw what is reached against the number of respondents, with the target and this number."""
+        ax = _drawn(self.curve, int(self), self.test, ax)
+        ax.axhline(self.wanted, color="black", linestyle=":", label=f"wanted: {self.wanted:g}")
+        ax.axvline(int(self), color=MARK, label=f"{int(self)} respondents")
+        legend(ax)
+        return ax
+
+
+def _drawn(curve: Curve, n: int, told: str, ax: Any) -> Any:
+    """The axes with a power curve from a quarter of n to twice as many."""
+    sizes = np.unique(np.linspace(max(2, n / 4), 2 * n, _POINTS).astype(np.int64))
+    ax = axes(ax)
+    ax.plot(sizes, curve(sizes), color=DARK)
+    ax.set_ylim(0, 1.03)
+    ax.set_xlabel("respondents")
+    ax.set_ylabel("probability")
+    ax.set_title("\n".join(textwrap.wrap(told, 75)), fontsize="small", pad=24)
+    return ax
 
 
 @dataclass(frozen=True)
@@ -219,9 +275,10 @@ def power(
         test = binomial_test(asked, prevalence, null, alpha, alternative=alternative, category=category)
         if n != int(n) or n < 1:
             raise InputError(f"the number of respondents is a whole number from 1, not {n!r}", n=n)
-        return Power(float(test.power(np.array([int(n)]))[0]), test.told)
+        return Power(float(test.power(np.array([int(n)]))[0]), test.told, n=int(n), curve=test.power)
     rejected, told = _simulated(asked, n, table, attributes, alpha, replicates=replicates, source=source)
-    return Power(rejected, told, float(np.sqrt(max(rejected * (1 - rejected), 1e-9) / replicates)))
+    error = float(np.sqrt(max(rejected * (1 - rejected), 1e-9) / replicates))
+    return Power(rejected, told, error, n=n, curve=_rough_curve(asked, table, attributes, alpha))
 
 
 def sample_size(
@@ -259,7 +316,15 @@ def sample_size(
         normal = test.normal(power)
         first, last = settle(test.power, power, normal)
         reached = float(test.power(np.array([last]))[0])
-        return SampleSize(last, first=first, normal=int(np.ceil(normal)), reached=reached, test=test.told)
+        return SampleSize(
+            last,
+            first=first,
+            normal=int(np.ceil(normal)),
+            reached=reached,
+            test=test.told,
+            wanted=power,
+            curve=test.power,
+        )
     return _simulated_size(asked, table, attributes, power, alpha, replicates=replicates, source=source)
 
 
@@ -313,7 +378,15 @@ def sample_size_for_width(
         f"through {channel.name}"
     )
     reached = float(narrow(np.array([last]))[0])
-    return SampleSize(last, first=first, normal=int(np.ceil(normal)), reached=reached, test=told)
+    return SampleSize(
+        last,
+        first=first,
+        normal=int(np.ceil(normal)),
+        reached=reached,
+        test=told,
+        wanted=assurance,
+        curve=narrow,
+    )
 
 
 def sample_cost(channel: Channel, prevalence: ArrayLike | None = None) -> float:
@@ -359,10 +432,12 @@ def _simulated(
         raise InputError(f"name two attributes, not {names!r}")
     observations = expected_observations(design, table, n, names)
     rng = source.stream().generator()
-    counts: list[NDArray[Any]] = []
-    for o in observations:
-        lam = o.counts[..., None] / o.counts.sum()
-        counts.append(draw(rng, o.n, lam, replicates))
+    counts = [o.channel.draw(o.channel.solve(o.shares), o.n, rng, replicates) for o in observations]
+    if any(o.is_support for o in observations):
+        x, y = observations[0].domain.axes(names)
+        observed, reference = BootstrapWald([observations], Independent(x, y)).warp_speed([counts], rng)
+        told = f"bootstrap Wald at level {alpha:g}, n = {n}"
+        return float((observed > np.quantile(reference, 1 - alpha)).mean()), told
     if own_channels(observations, *names):
         tests = [chi_square(counts[0][..., i]) for i in range(replicates)]
         rejected = [df > 0 and statistic > float(chdtri(df, alpha)) for statistic, df in tests]
@@ -397,4 +472,26 @@ def _simulated_size(
         low, high = (low, middle) if reached(middle)[0] >= target else (middle, high)
     n = round(high)
     value, told = reached(n)
-    return SampleSize(n, first=n, normal=None, reached=value, test=f"{told} (simulated, good to a few percent)")
+    return SampleSize(
+        n,
+        first=n,
+        normal=None,
+        reached=value,
+        test=f"{told} (simulated, good to a few percent)",
+        wanted=target,
+        curve=_rough_curve(design, table, attributes, alpha),
+    )
+
+
+def _rough_curve(design: Design, table: Table | None, attributes: Sequence[str] | None, alpha: float) -> Curve:
+    """The simulated power as a function of n, good enough to be drawn: few sizes, few replicates, lines between."""
+
+    def curve(n: NDArray[np.int64]) -> NDArray[np.float64]:
+        some = np.unique(np.linspace(n.min(), n.max(), _ROUGH_POINTS).astype(np.int64))
+        found = [
+            _simulated(design, int(size), table, attributes, alpha, replicates=_ROUGHLY, source=Seeded(0))[0]
+            for size in some
+        ]
+        return np.interp(n, some, found)
+
+    return curve

@@ -33,6 +33,7 @@ import numpy.typing as npt
 
 from deniable.errors import InputError
 from deniable.privacy.distinguish import Draw, Event, Ints, most_telling_event
+from deniable.privacy.drawing import epsilons
 
 MOST_TRUTHS = 64
 """With more truths than this, the first, the last and a random choice of the others are tried."""
@@ -120,6 +121,12 @@ class AuditResult:
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{escape(line)}</li>" for line in self.lines())
         return f'<section class="deniable-audit"><strong>Privacy audit</strong><ul>{items}</ul></section>'
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the proven lower bound beside the claimed epsilon."""
+        claimed = [] if self.claimed is None else [("claimed", self.claimed)]
+        proven = (f"proven, at least\n({self.confidence:.4g} confidence)", self.lower_bound)
+        return epsilons([*claimed, proven], self._verdict(), ax)
 
     def _verdict(self) -> str:
         if self.claimed is None:

@@ -18,8 +18,10 @@ import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
+from deniable.drawing import axes
 from deniable.errors import InputError, OverdrawnError, PrivacyError, UnknownEventError
 from deniable.privacy.epsilon import LARGEST_EPSILON, Ratio, as_ratio, epsilon_below, epsilon_of, exp_below
 
@@ -32,6 +34,7 @@ _REPLAYED = "replayed/1"
 
 # Python itself refuses to print or parse integers beyond 4300 digits; a ratio must survive being written down.
 _MOST_DIGITS = 4000
+_SHOWN = 16  # characters of a design's id in a picture
 _RATIO = re.compile(rf"([1-9][0-9]{{0,{_MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{_MOST_DIGITS - 1}}})")
 
 
@@ -220,6 +223,39 @@ class Ledger:
             f"<Ledger: epsilon {self.epsilon_spent:.4f} of {self._limit:g} spent, {self.remaining:.4f} left, "
             f"{len(self._events)} events>"
         )
+
+    def _costs(self) -> list[tuple[str, float]]:
+        """Every event in words, and what it cost."""
+        return [
+            (event.design, epsilon_of(event.ratio))
+            if isinstance(event, Asked)
+            else (f"{event.design}, as in {event.of}", 0.0)
+            for event in self.events
+        ]
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td>{escape(name)}</td><td>{cost:.4f}</td></tr>" for name, cost in self._costs())
+        caption = f"epsilon {self.epsilon_spent:.4f} of {self._limit:g} spent, {self.remaining:.4f} left"
+        return f"<table><caption>{caption}</caption><tbody>{rows}</tbody></table>"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the account: what each answer cost, what is left, and the limit."""
+        ax = axes(ax, size=(6.4, 2.2))
+        start = 0.0
+        for name, cost in self._costs():
+            if cost:
+                ax.barh([0], [cost], left=start, edgecolor="white", label=f"{name[:_SHOWN]}: {cost:.3f}")
+                start += cost
+        left = max(self._limit - start, 0.0)
+        ax.barh([0], [left], left=start, color="none", edgecolor="0.6", linestyle=":", label=f"left: {left:.3f}")
+        ax.axvline(self._limit, color="black", linewidth=1.5)
+        ax.annotate("limit", (self._limit, 0.45), xytext=(-4, 0), textcoords="offset points", ha="right")
+        ax.set_yticks([])
+        ax.set_ylim(-0.5, 0.65)
+        ax.set_xlabel("epsilon")
+        for text in ax.legend(bbox_to_anchor=(0, 1), loc="lower left", ncols=3, frameon=False).get_texts():
+            text.set_parse_math(False)
+        return ax
 
     def _refuse_second_answer(self, design: str) -> None:
         if design in self._events:

@@ -29,9 +29,10 @@ from fractions import Fraction
 from functools import cached_property
 from html import escape
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deniable.errors import DesignError, InputError
+from deniable.privacy.drawing import epsilons
 from deniable.privacy.epsilon import compose, epsilon_of
 from deniable.privacy.pair_attacks import (
     DELTA,
@@ -240,6 +241,18 @@ class PairedPrivacy:
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{escape(line)}</li>" for line in self.lines())
         return f'<section class="deniable-statement"><strong>Privacy statement</strong><ul>{items}</ul></section>'
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the epsilon that holds against each attacker, the claimed one among them."""
+        counted = self.respondents is not None or not self.colluders
+        everything = self.all_truths_epsilon()
+        shown = [
+            *([("claimed, on average", self.claimed_epsilon)] if counted else []),
+            ("the actual partner", self.partner_epsilon),
+            ("who knows the shared coin", self.epsilon),
+            *([] if everything is None else [(f"who knows all other truths\n(delta {DELTA:g})", everything)]),
+        ]
+        return epsilons(shown, "epsilon against ...", ax)
 
 
 def _prod(factors: Iterable[Fraction]) -> Fraction:

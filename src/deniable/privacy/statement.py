@@ -6,10 +6,11 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deniable.errors import InputError
 from deniable.privacy import epsilon as exact
+from deniable.privacy.drawing import beliefs
 
 if TYPE_CHECKING:
     from deniable.privacy.epsilon import Ratio
@@ -82,6 +83,11 @@ class Statement:
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{escape(line)}</li>" for line in self.lines())
         return f'<section class="deniable-statement"><strong>Privacy statement</strong><ul>{items}</ul></section>'
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how deniable an answer stays: the most and the least anybody can believe after the report."""
+        epsilon = "infinite" if math.isinf(self.epsilon) else _up(Fraction(self.epsilon), 4)
+        return beliefs(self.posterior, f"One whole report: epsilon {epsilon}", ax)
 
 
 def _check_notes(notes: object) -> None:

@@ -10,6 +10,7 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
+from deniable.drawing import DARK, LIGHT, style
 from deniable.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -22,13 +23,9 @@ if TYPE_CHECKING:
 _WIDTH = 4.4  # inches: narrow enough that the labels can still be read when a phone shrinks it
 _ROW = 0.34  # inches a cell
 _AROUND = 1.25  # inches for the axis and the legend
-_SETTINGS: dict[Any, Any] = {
+_SVG: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: it can be searched, read aloud, and takes a fraction of the bytes
     "svg.hashsalt": "deniable",  # otherwise names inside the file are random
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
-    "text.parse_math": False,  # a category may have dollar signs in it
-    "axes.spines.top": False,
-    "axes.spines.right": False,
 }
 
 
@@ -60,7 +57,7 @@ def strengths(pairs: Pairs, *, name: str = "chart") -> str:
 
     def draw(ax: Any) -> None:
         rows = range(len(pairs.pairs))
-        ax.barh(rows, pairs.v, color=["#08519c" if p < 0.05 else "#9ecae1" for p in pairs.adjusted])
+        ax.barh(rows, pairs.v, color=[DARK if p < 0.05 else LIGHT for p in pairs.adjusted])
         ax.set_yticks(rows, [" and ".join(pair) for pair in pairs.pairs])
         ax.invert_yaxis()
         ax.tick_params(axis="y", length=0)
@@ -90,7 +87,7 @@ def drawn(draw: Callable[[Any], object], label: str, *, size: tuple[float, float
     # Starting from the library's own defaults: a user's matplotlibrc must not change a report.
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(_SETTINGS)
+        mpl.rcParams.update({**style(), **_SVG})
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.add_subplot())
         written = StringIO()

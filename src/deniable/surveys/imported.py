@@ -7,13 +7,14 @@ reason, and never dropped in silence. The text is checked like any survey file b
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from deniable.errors import InputError
+from deniable.errors import InputError, MissingExtraError, SurveyError
 from deniable.surveys.survey import parse_survey
 
 if TYPE_CHECKING:
@@ -28,6 +29,15 @@ class Imported:
 
     text: str
     left_out: tuple[str, ...]
+
+    def file(self, source: str) -> str:
+        """The text, under comments that say where it comes from and what is not in it."""
+        told = [f"Made from {source}. Check the wording, the epsilon and what is listed here before you serve it."]
+        told += [f"- {sentence}" for sentence in self.left_out] or ["Every question was taken over."]
+        lines = [line for part in told for line in textwrap.wrap(part, 110, subsequent_indent="  ")]
+        # TOML allows no control characters, and a name from somebody else's file may hold any.
+        comments = ("".join(c if c.isprintable() else "?" for c in line) for line in lines)
+        return "".join(f"# {line}\n" for line in comments) + f"\n{self.text}"
 
 
 @dataclass
@@ -56,14 +66,20 @@ class Draft:
         """Write the file and check it."""
         settle_languages(self)
         if not self.questions:
-            raise InputError("none of its questions can be disguised: " + " ".join(self.left_out))
+            told = " ".join(self.left_out) or "it has none."
+            raise InputError(f"none of its questions can be disguised: {told}")
         slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "survey"
         head = {"format": 1, "name": slug, "languages": self.languages, "title": self.title, "epsilon": epsilon}
         lines = [f"{key} = {_toml(value)}" for key, value in head.items()]
         for question in self.questions:
             lines += ["", "[[questions]]", *(f"{key} = {_toml(value)}" for key, value in question.items())]
         text = "\n".join(lines) + "\n"
-        parse_survey(text)
+        try:
+            parse_survey(text)
+        except SurveyError as error:
+            # The file that the key is in is not there to look at: say the question's name instead of its place.
+            told = re.sub(r"questions\[(\d+)\]", lambda m: repr(self.questions[int(m[1])]["name"]), error.message)
+            raise InputError(told) from None
         return Imported(text, tuple(self.left_out))
 
 
@@ -81,7 +97,13 @@ def import_survey(path: str | Path, epsilon: float) -> Imported:
         )
     if not place.is_file():
         raise InputError(f"there is no file {place}", file=str(place))
-    return read(place).finish(place.stem, epsilon)
+    try:
+        return read(place).finish(place.stem, epsilon)
+    except MissingExtraError:
+        raise
+    except InputError as error:
+        said = error.message if str(place) in error.message else f"{place} cannot be taken over: {error.message}"
+        raise InputError(said, file=str(place)) from None
 
 
 def settle_languages(draft: Draft, default: str = "en") -> None:

@@ -69,6 +69,15 @@ def read_survey(path: str | Path) -> Survey:
     return parse_survey(text)
 
 
+def is_survey(path: str | Path) -> bool:
+    """Tell a survey file from other TOML files, such as a list of categories, without checking either."""
+    try:
+        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return False
+    return "questions" in data and "format" in data
+
+
 def parse_survey(text: str) -> Survey:
     """Check the text of a survey file.
 

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _NO_ANSWERS = {"html", "image", "expression"}
+# Answers that are switched on by a flag: the flags, the answer, where its words are, and the words without those.
+_EXTRA = (
+    (("hasNone", "showNoneItem"), "none", "noneText", "None"),
+    (("showDontKnowItem",), "dontknow", "dontKnowText", "Don't know"),
+)
 _REASONS = {
     "checkbox": "several answers at once are no category; ask for each by itself",
     "tagbox": "several answers at once are no category; ask for each by itself",
@@ -41,7 +46,7 @@ def read_surveyjs(path: Path) -> Draft:
 def _elements(part: dict[str, Any]) -> list[dict[str, Any]]:
     """All questions, whatever pages and panels they stand in."""
     found: list[dict[str, Any]] = []
-    for child in [*part.get("pages", []), *part.get("elements", []), *part.get("questions", [])]:
+    for child in [child for key in ("pages", "elements", "questions") for child in _list(part, key)]:
         if isinstance(child, dict):
             found += _elements(child) if "type" not in child or child["type"] == "panel" else [child]
     return found
@@ -59,19 +64,37 @@ def _take(draft: Draft, element: dict[str, Any]) -> None:
     if kind == "boolean":
         draft.add(name, text, kind="yes-no")
     elif kind == "rating" and "rateValues" not in element:
-        draft.add(name, text, kind="scale", first=int(element.get("rateMin", 1)), last=int(element.get("rateMax", 5)))
+        draft.add(name, text, kind="scale", first=_whole(element, "rateMin", 1), last=_whole(element, "rateMax", 5))
     elif kind in ("radiogroup", "dropdown", "rating", "buttongroup", "imagepicker"):
-        choices = [_choice(choice) for choice in element.get("choices", element.get("rateValues", []))]
+        choices = [_choice(choice) for choice in _list(element, "choices" if "choices" in element else "rateValues")]
+        choices += [
+            _choice({"value": value, "text": element.get(words) or said})
+            for show, value, words, said in _EXTRA
+            if any(element.get(flag) for flag in show) and value not in choices
+        ]
         if element.get("hasOther") or element.get("showOtherItem"):
             draft.left_out.append(f'{name!r} had an "other" answer to type in, which is left out.')
         if len(choices) < 2:
             draft.skip(name, "it lists fewer than two answers (lists from an address are not fetched)")
         else:
-            skippable = bool(element.get("hasNone") or element.get("showNoneItem"))
-            rest = {"prefer_not_to_say": True} if skippable else {}
+            rest = {"prefer_not_to_say": True} if element.get("showRefuseItem") else {}
             draft.add(name, text, kind="scale" if kind == "rating" else "choice", choices=choices, **rest)
     else:
         draft.skip(name, _REASONS.get(kind, f"questions of type {kind!r} have no fixed list of answers"))
+
+
+def _list(part: dict[str, Any], key: str) -> list[Any]:
+    value = part.get(key, [])
+    if not isinstance(value, list):
+        raise InputError(f"{key!r} of {part.get('name', 'the questionnaire')!r} must be a list, not {value!r:.60}")
+    return value
+
+
+def _whole(element: dict[str, Any], key: str, default: int) -> int:
+    value = element.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InputError(f"{key!r} of {element.get('name', 'a rating')!r} must be a whole number, not {value!r:.60}")
+    return value
 
 
 def _choice(choice: Any) -> Any:

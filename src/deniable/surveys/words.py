@@ -1,6 +1,8 @@
 """The words of the respondent's page. A survey says them otherwise, or in other languages, under `[texts]`.
 
 `{name}` is a place that the page fills with a number. What a language has no word for here is said in English.
+
+`SENTENCES` says which word stands for which codes: why a device refuses a survey, and what a collector finds wrong.
 """
 
 from __future__ import annotations
@@ -19,6 +21,39 @@ WORDS: dict[str, dict[str, str]] = {
     "language": {"en": "Language", "de": "Sprache"},
     "closed_heading": {"en": "This survey is closed", "de": "Diese Umfrage ist geschlossen"},
     "closed": {"en": "It takes no answers at this time.", "de": "Zurzeit werden keine Antworten angenommen."},
+    "invitation_heading": {"en": "Your invitation", "de": "Ihre Einladung"},
+    "invitation": {
+        "en": "This survey is by invitation. Open the link that you were given, or type or paste the invitation here.",
+        "de": "Diese Umfrage ist nur für Eingeladene. Öffnen Sie den Link, den Sie bekommen haben, oder tippen oder "
+        "kopieren Sie die Einladung hierher.",
+    },
+    "invitation_label": {"en": "Invitation", "de": "Einladung"},
+    "enter": {"en": "Go on", "de": "Weiter"},
+    "invited_note": {
+        "en": "Whoever noted which invitation went to whom can tell that you took part, and which disguised report is "
+        "yours. Your answers are disguised all the same.",
+        "de": "Wer notiert hat, an wen welche Einladung ging, kann sehen, dass Sie teilgenommen haben und welche "
+        "verschleierte Meldung Ihre ist. Ihre Antworten sind trotzdem verschleiert.",
+    },
+    "blind_promise": {
+        "en": "Your device exchanges the invitation for an admission that nobody can connect with it, not even the "
+        "people who run this survey.",
+        "de": "Ihr Gerät tauscht die Einladung gegen eine Zulassung, die niemand mit ihr in Verbindung bringen kann, "
+        "auch nicht, wer diese Umfrage betreibt.",
+    },
+    "blind_note": {
+        "en": "Your device has exchanged your invitation for an admission that cannot be connected with it. What the "
+        "clock tells is not hidden: you may answer now, or come back to this page on this device later, when nobody "
+        "expects you.",
+        "de": "Ihr Gerät hat Ihre Einladung gegen eine Zulassung getauscht, die mit ihr nicht in Verbindung zu "
+        "bringen ist. Was die Uhr verrät, ist nicht verborgen: Sie können jetzt antworten oder später auf diesem "
+        "Gerät zu dieser Seite zurückkommen, wenn niemand Sie erwartet.",
+    },
+    "issuer": {
+        "en": "The key that signed it should be the same for everybody: {issuer}",
+        "de": "Der Schlüssel, der sie unterschrieben hat, sollte für alle derselbe sein: {issuer}",
+    },
+    "another_invitation": {"en": "Use another invitation", "de": "Eine andere Einladung verwenden"},
     "intro_heading": {"en": "Before you begin", "de": "Bevor Sie beginnen"},
     "how_it_works": {
         "en": "Your device draws by chance what it will ask you, and then by chance whether to send your answer or "
@@ -40,9 +75,63 @@ WORDS: dict[str, dict[str, str]] = {
         "de": "Das hat Ihr Gerät selbst aus den Zahlen der Umfrage berechnet: höchstens Epsilon {cost}. Dieser Browser "
         "gibt dieser Website insgesamt höchstens {limit}; {left} sind übrig.",
     },
+    "adaptive_note": {
+        "en": "How answers are disguised is published anew for each group of respondents. Your device checks the "
+        "numbers of your group before it uses them; whatever they are, the bound above holds.",
+        "de": "Wie Antworten verschleiert werden, wird für jede Gruppe von Befragten neu veröffentlicht. Ihr Gerät "
+        "prüft die Zahlen Ihrer Gruppe, bevor es sie verwendet; wie sie auch sind, die Grenze oben gilt.",
+    },
+    "weaker_heading": {"en": "Weaker than usual: please read this", "de": "Schwächer als üblich: bitte lesen"},
+    "weaker": {
+        "en": "This survey pairs respondents: your device shares a coin with the device of somebody else, which makes "
+        "the results more exact. How well your answers are hidden then depends on who asks. Somebody who is undecided "
+        "about you, 50 to 50, can become at most this sure about all of your answers together:",
+        "de": "Diese Umfrage bildet Paare: Ihr Gerät teilt eine Münze mit dem Gerät einer anderen Person, was die "
+        "Ergebnisse genauer macht. Wie gut Ihre Antworten verborgen sind, hängt dann davon ab, wer fragt. Wer über "
+        "Sie im Ungewissen ist, 50 zu 50, kann über all Ihre Antworten zusammen höchstens so sicher werden:",
+    },
+    "weaker_stranger": {
+        "en": "A stranger: {strangersure}% (epsilon {claimed}). This is the number that is usually claimed; it is an "
+        "average over who may be paired with whom.",
+        "de": "Fremde: {strangersure}% (Epsilon {claimed}). Das ist die Zahl, die gewöhnlich behauptet wird; sie ist "
+        "ein Durchschnitt darüber, wer mit wem ein Paar sein könnte.",
+    },
+    "weaker_partner": {
+        "en": "Your partner, who knows whether their own answer was changed: {partnersure}% (epsilon {partner}).",
+        "de": "Die andere Person des Paars, die weiß, ob ihre eigene Antwort geändert wurde: {partnersure}% (Epsilon "
+        "{partner}).",
+    },
+    "weaker_coin": {
+        "en": "Whoever knows the coin, which is your partner's device, or this server if it is not honest: "
+        "{coinsure}% (epsilon {coin}). This is what your account is charged.",
+        "de": "Wer die Münze kennt, also das andere Gerät, oder dieser Server, falls er nicht ehrlich ist: "
+        "{coinsure}% (Epsilon {coin}). Das wird Ihrem Konto berechnet.",
+    },
+    "weaker_delta": {
+        "en": "Against whoever knows the coin the claimed number does not hold; it fails with delta {delta}.",
+        "de": "Wer die Münze kennt, für den gilt die behauptete Zahl nicht; sie versagt mit Delta {delta}.",
+    },
+    "weaker_alone": {
+        "en": "If nobody is there to be paired with within a stated time, a minute at most, your device tosses the "
+        "coin alone. That is ordinary randomized response.",
+        "de": "Ist innerhalb einer angegebenen Zeit, höchstens einer Minute, niemand für ein Paar da, wirft Ihr Gerät "
+        "die Münze allein. Das ist gewöhnliche randomisierte Antwort.",
+    },
+    "agree": {
+        "en": "I have read this and agree to be paired.",
+        "de": "Ich habe das gelesen und bin mit einem Paar einverstanden.",
+    },
+    "disagreed": {
+        "en": "Please agree first, or leave this survey out.",
+        "de": "Bitte stimmen Sie erst zu, oder lassen Sie diese Umfrage aus.",
+    },
     "no_withdrawal": {
         "en": "An answer cannot be withdrawn once it is sent, because nobody can find it among the others.",
         "de": "Eine gesendete Antwort lässt sich nicht zurückziehen, denn niemand kann sie unter den anderen finden.",
+    },
+    "no_withdrawal_invited": {
+        "en": "An answer cannot be withdrawn once it is sent: it is counted among the others at once.",
+        "de": "Eine gesendete Antwort lässt sich nicht zurückziehen: Sie wird sofort unter den anderen gezählt.",
     },
     "begin": {"en": "Begin", "de": "Beginnen"},
     "questions_heading": {"en": "Your answers", "de": "Ihre Antworten"},
@@ -66,6 +155,12 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Of 100 people with the same answer, about {kept} send it and {changed} send another one, by chance.",
         "de": "Von 100 Menschen mit derselben Antwort senden etwa {kept} diese und {changed} zufällig eine andere.",
     },
+    "chances_adaptive": {
+        "en": "Of 100 people with the same answer, at most {kept} send it on purpose; for the others an answer is "
+        "drawn by chance, from odds that are the same for everybody in the group.",
+        "de": "Von 100 Menschen mit derselben Antwort senden höchstens {kept} sie mit Absicht; für die anderen wird "
+        "eine Antwort ausgelost, mit denselben Chancen für alle in der Gruppe.",
+    },
     "one_disguise": {
         "en": "Your answer is disguised once. You then see what will be sent, before it is sent.",
         "de": "Ihre Antwort wird einmal verschleiert. Dann sehen Sie, was gesendet wird, bevor es gesendet wird.",
@@ -75,6 +170,17 @@ WORDS: dict[str, dict[str, str]] = {
         "de": "Bitte beantworten Sie die markierte Frage.",
     },
     "disguise": {"en": "Disguise my answers", "de": "Meine Antworten verschleiern"},
+    "waiting_heading": {"en": "Looking for a partner", "de": "Eine zweite Person wird gesucht"},
+    "waiting": {
+        "en": "Your device looks for another device that answers at this moment, to share a coin with. Nothing about "
+        "your answers is sent for this.",
+        "de": "Ihr Gerät sucht ein anderes Gerät, auf dem gerade geantwortet wird, um mit ihm eine Münze zu teilen. "
+        "Über Ihre Antworten wird dafür nichts gesendet.",
+    },
+    "waiting_left": {
+        "en": "At most {seconds} more seconds; then it goes on alone.",
+        "de": "Noch höchstens {seconds} Sekunden; dann geht es allein weiter.",
+    },
     "review_heading": {"en": "This is what will be sent", "de": "Das wird gesendet"},
     "review": {
         "en": "Your device has disguised your answers and forgotten them. What it sends may or may not be what you "
@@ -87,6 +193,10 @@ WORDS: dict[str, dict[str, str]] = {
     "as_it_is": {"en": "as it is", "de": "wie es ist"},
     "in_disguise": {"en": "in disguise", "de": "verschleiert"},
     "bytes": {"en": "To the letter", "de": "Buchstabe für Buchstabe"},
+    "send_soon": {
+        "en": "Send it soon: it counts only while your group of respondents is open.",
+        "de": "Senden Sie bald: Es zählt nur, solange Ihre Gruppe von Befragten offen ist.",
+    },
     "send": {"en": "Send", "de": "Senden"},
     "unsent_heading": {"en": "Not sent yet", "de": "Noch nicht gesendet"},
     "unsent": {
@@ -100,16 +210,28 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Your disguised answer has arrived and counts. This device answers this survey only once.",
         "de": "Ihre verschleierte Antwort ist angekommen und zählt. Dieses Gerät beantwortet diese Umfrage nur einmal.",
     },
+    "follow_note": {
+        "en": "The numbers that disguised your answer should have been the same for everybody in your group. Your "
+        "device kept them and can compare.",
+        "de": "Die Zahlen, mit denen Ihre Antwort verschleiert wurde, sollten für alle in Ihrer Gruppe dieselben "
+        "gewesen sein. Ihr Gerät hat sie behalten und kann vergleichen.",
+    },
+    "follow": {"en": "Compare now", "de": "Jetzt vergleichen"},
+    "followed": {
+        "en": "Groups so far: {blocks}. The numbers of each follow those of the one before, and yours are among them.",
+        "de": "Gruppen bisher: {blocks}. Die Zahlen jeder folgen auf die der vorigen, und Ihre sind darunter.",
+    },
     "rejected_heading": {"en": "Not taken", "de": "Nicht angenommen"},
     "rejected": {
-        "en": "The survey did not take the report ({problem}). Nothing more is sent.",
-        "de": "Die Umfrage hat die Meldung nicht angenommen ({problem}). Mehr wird nicht gesendet.",
+        "en": "The survey did not take the report. {problem} Nothing more is sent.",
+        "de": "Die Umfrage hat die Meldung nicht angenommen. {problem} Mehr wird nicht gesendet.",
     },
     "refused_heading": {"en": "Your device refuses this survey", "de": "Ihr Gerät lehnt diese Umfrage ab"},
     "refused": {
-        "en": "It does not keep what it promises, so nothing was asked and nothing was sent: {reason}",
-        "de": "Sie hält nicht, was sie verspricht; daher wurde nichts gefragt und nichts gesendet: {reason}",
+        "en": "It does not keep what it promises, so no answer was sent. {reason}",
+        "de": "Sie hält nicht, was sie verspricht; daher wurde keine Antwort gesendet. {reason}",
     },
+    "detail": {"en": "To be exact", "de": "Genauer"},
     "overdrawn_heading": {"en": "Enough is enough", "de": "Genug ist genug"},
     "overdrawn": {
         "en": "This survey may tell more about you (epsilon {cost}) than this browser still gives to this site ({left} "
@@ -130,8 +252,92 @@ WORDS: dict[str, dict[str, str]] = {
         "de": "Unterwegs könnte jemand das Programm austauschen, das Ihre Antwort verschleiert. Verlangen Sie eine "
         "Adresse, die mit https:// beginnt.",
     },
-    "program": {
-        "en": "The program that disguises answers, and its SHA-256:",
-        "de": "Das Programm, das Antworten verschleiert, und sein SHA-256:",
+    "unsupported_heading": {"en": "This browser cannot share a coin", "de": "Dieser Browser kann keine Münze teilen"},
+    "unsupported": {
+        "en": "This survey pairs respondents. Two devices agree on a coin by a method (X25519) that this browser does "
+        "not have. Please use a current version of Chrome, Edge, Firefox or Safari. Nothing was asked and nothing was "
+        "sent.",
+        "de": "Diese Umfrage bildet Paare. Zwei Geräte einigen sich auf eine Münze mit einem Verfahren (X25519), das "
+        "dieser Browser nicht hat. Bitte verwenden Sie eine aktuelle Version von Chrome, Edge, Firefox oder Safari. "
+        "Nichts wurde gefragt und nichts gesendet.",
     },
+    "problem_uninvited": {
+        "en": "Please type the invitation that you were given.",
+        "de": "Bitte tippen Sie die Einladung ein, die Sie bekommen haben.",
+    },
+    "problem_not_invited": {
+        "en": "This invitation is not known here. Compare it with the one that you were given, letter by letter.",
+        "de": "Diese Einladung ist hier nicht bekannt. Vergleichen Sie sie Buchstabe für Buchstabe mit der, die Sie "
+        "bekommen haben.",
+    },
+    "problem_used": {"en": "This invitation was used already.", "de": "Diese Einladung wurde schon verwendet."},
+    "problem_closed": {
+        "en": "The survey takes no answers at this time.",
+        "de": "Die Umfrage nimmt zurzeit keine Antworten an.",
+    },
+    "problem_late": {
+        "en": "It came too late: the group of respondents that it was made for is complete.",
+        "de": "Sie kam zu spät: Die Gruppe von Befragten, für die sie gemacht wurde, ist vollständig.",
+    },
+    "problem_passing": {
+        "en": "The survey cannot be reached at this time. Please try again in a moment.",
+        "de": "Die Umfrage ist zurzeit nicht zu erreichen. Bitte versuchen Sie es gleich noch einmal.",
+    },
+    "problem_misfit": {
+        "en": "What was sent does not fit this survey.",
+        "de": "Was gesendet wurde, passt nicht zu dieser Umfrage.",
+    },
+    "problem_other": {
+        "en": "It gave a reason that this program does not know.",
+        "de": "Sie nannte einen Grund, den dieses Programm nicht kennt.",
+    },
+    "reason_promise": {
+        "en": "Its numbers would tell more about you than it promises.",
+        "de": "Ihre Zahlen würden mehr über Sie verraten, als sie verspricht.",
+    },
+    "reason_certain": {
+        "en": "Some answers could be told for certain from what is sent.",
+        "de": "Manche Antworten ließen sich aus dem Gesendeten mit Gewissheit ablesen.",
+    },
+    "reason_vain": {
+        "en": "Nothing could be learned from what is sent, so answering would be in vain.",
+        "de": "Aus dem Gesendeten ließe sich nichts lernen; zu antworten wäre vergeblich.",
+    },
+    "reason_another": {
+        "en": "What this device was shown is not what was announced to everybody.",
+        "de": "Was diesem Gerät gezeigt wurde, ist nicht, was allen angekündigt wurde.",
+    },
+    "reason_unknown": {
+        "en": "It asks for something that this program does not know.",
+        "de": "Sie verlangt etwas, das dieses Programm nicht kennt.",
+    },
+    "reason_issuer": {
+        "en": "The key that signs admissions is not the published one, or is no good.",
+        "de": "Der Schlüssel, der Zulassungen unterschreibt, ist nicht der veröffentlichte, oder er taugt nichts.",
+    },
+    "reason_numbers": {"en": "Its numbers are not in order.", "de": "Ihre Zahlen sind nicht in Ordnung."},
+    "program": {
+        "en": "The program that disguises answers, and its SHA-256",
+        "de": "Das Programm, das Antworten verschleiert, und sein SHA-256",
+    },
+}
+
+# The word for a code, of a device's refusal or of a collector's problem; the last one for all that are not here.
+SENTENCES: dict[str, str] = {
+    "problem_uninvited": "uninvited",
+    "problem_not_invited": "not-invited",
+    "problem_used": "used conflict",
+    "problem_closed": "closed",
+    "problem_late": "closed-block",
+    "problem_passing": "unreachable busy unavailable full failed",
+    "problem_misfit": "unfit unknown-block unknown-design repeated-key",
+    "reason_promise": "epsilon-exceeded epsilon keep floor",
+    "reason_certain": "zero-weight zero",
+    "reason_vain": "tells-nothing",
+    "reason_another": "wrong-hash not-canonical design chain",
+    "reason_unknown": "unknown-version unknown-field unknown-channel unknown-admission",
+    "reason_issuer": "unsound-issuer another-issuer wrong-signature",
+    "reason_numbers": "malformed too-large repeated-name too-few-categories unknown-attribute wrong-bits wrong-sum "
+    "wrong-cells unknown-question empty-ballot attribute-twice questions sum",
+    "problem_other": "",
 }

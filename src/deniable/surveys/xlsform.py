@@ -55,8 +55,8 @@ def _take(draft: Draft, row: Row, lists: dict[str, list[Any]]) -> None:
         else:
             draft.add(name, text, kind="choice", choices=choices)
     elif kind == "range":
-        limits = {key: int(float(value)) for key, value in re.findall(r"(\w+)=(-?[\d.]+)", row.get("parameters", ""))}
-        if limits.get("step", 1) != 1:
+        limits = {key: int(value) for key, value in re.findall(r"(\w+)=(-?\d+)(?![\d.])", row.get("parameters", ""))}
+        if limits.get("step", 1) != 1 or "." in row.get("parameters", ""):
             draft.skip(name, "ranges go in steps of one here")
         else:
             draft.add(name, text, kind="scale", first=limits.get("start", 0), last=limits.get("end", 10))

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.domain import Category, Domain, listed
+from deniable.drawing import LIGHT
 from deniable.errors import DesignError, InputError
-from deniable.results import backend_of, beside, frame_of, html_table, pyplot, text_table
+from deniable.results import axes, backend_of, beside, frame_of, html_table, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -176,19 +177,27 @@ class Table:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the table: bars for one attribute, a heat map for two, labelled bars for more."""
-        ax = pyplot().subplots(layout="constrained")[1] if ax is None else ax
+        ax = axes(ax, rows=None if len(self.domain) == 2 else self.domain.cells)
         if len(self.domain) == 2:
             rows, columns = self.domain.values()
-            image = ax.imshow(self.values, aspect="auto", cmap="viridis")
-            ax.set_xticks(range(len(columns)), [str(c) for c in columns.categories])
-            ax.set_yticks(range(len(rows)), [str(c) for c in rows.categories])
+            image = ax.imshow(self.values, aspect="auto", cmap="Blues")
+            ax.set_xticks(range(len(columns)), [str(c) for c in columns.categories], parse_math=False)
+            ax.set_yticks(range(len(rows)), [str(c) for c in rows.categories], parse_math=False)
             ax.set_xlabel(columns.name)
             ax.set_ylabel(rows.name)
-            ax.figure.colorbar(image, ax=ax)
+            for (row, column), value in np.ndenumerate(self.values):
+                ax.text(
+                    column,
+                    row,
+                    f"{value:.3g}",
+                    ha="center",
+                    va="center",
+                    color="white" if image.norm(value) > 0.6 else "black",
+                )
             return ax
         labels = [", ".join(str(part) for part in cell) for cell in zip(*self.cells().values(), strict=True)]
-        ax.barh(range(len(labels)), self.values.ravel())
-        ax.set_yticks(range(len(labels)), labels)
+        ax.barh(range(len(labels)), self.values.ravel(), color=LIGHT)
+        ax.set_yticks(range(len(labels)), labels, parse_math=False)
         ax.invert_yaxis()
         ax.set_ylabel(", ".join(self.attributes))
         ax.set_xlabel("value")

@@ -65,7 +65,7 @@ def cheating_detection(
     inside, value = fit_inside(yes, n, lambda theta: A @ theta, found.theta, below_one=[(0, 1)])
     constrained = (float(inside[0]), float(inside[1]), float(max(1 - inside.sum(), 0.0)))
     # No cheating: beta = 1 - pi, one unknown left.
-    _, honest = fit_inside(yes, n, lambda theta: A[:, 1] + (A[:, 0] - A[:, 1]) * theta[0], found.theta[:1])
+    naive, honest = fit_inside(yes, n, lambda theta: A[:, 1] + (A[:, 0] - A[:, 1]) * theta[0], found.theta[:1])
     notes = [f"The prevalence lies between {pi:.3f} (no cheater carries the trait) and {1 - beta:.3f} (all do)."]
     if min(values) < 0:
         notes.append(
@@ -82,6 +82,7 @@ def cheating_detection(
         fit=found.fit_test(),
         compliance=one_sided(_positive(2 * (value - honest)), "nobody cheats (one-sided likelihood ratio)"),
         notes=tuple(notes),
+        naive={"honest carriers": float(naive[0]), "honest others": float(1 - naive[0])},
     )
 
 

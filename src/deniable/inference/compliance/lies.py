@@ -66,7 +66,7 @@ def sld(reports: ArrayLike | Counts, groups: ArrayLike | None = None, *, p: Mapp
 
     start = np.array([pi, 0.5 if np.isnan(t) else t])
     inside, value = fit_inside(yes, n, shares, start)
-    _, honest = fit_inside(yes, n, lambda theta: theta[0] + (1 - theta[0]) * (1 - truthful), start[:1])
+    naive, honest = fit_inside(yes, n, lambda theta: theta[0] + (1 - theta[0]) * (1 - truthful), start[:1])
     statistic = 2 * (value - honest)
     return Compliance(
         "stochastic lie detector",
@@ -78,4 +78,5 @@ def sld(reports: ArrayLike | Counts, groups: ArrayLike | None = None, *, p: Mapp
         fit=found.fit_test(),
         compliance=one_sided(statistic if statistic > 1e-6 else 0.0, "no carrier lies (one-sided likelihood ratio)"),
         notes=tuple(notes),
+        naive={"carriers": float(naive[0])},
     )

@@ -147,7 +147,8 @@ def self_protective(reports: ArrayLike, channels: Sequence[Channel], *, order: i
     values = [theta, *prevalence.tolist()]
     # The best fit without self-protection takes over where the estimate is negative.
     plain = np.exp(design @ without.params)
-    constrained = values if theta >= 0 else [0.0, *(truths.T @ (plain / plain.sum())).tolist()]
+    without_it = (truths.T @ (plain / plain.sum())).tolist()
+    constrained = values if theta >= 0 else [0.0, *without_it]
     full = float(np.sum(counts[counts > 0] * np.log(counts[counts > 0] / counts.sum())))
     g2 = 2 * (full - with_it.value)
     ratio = 2 * (with_it.value - without.value) if theta > 0 else 0.0
@@ -161,6 +162,7 @@ def self_protective(reports: ArrayLike, channels: Sequence[Channel], *, order: i
         fit=TestResult(g2, float(stats.chi2.sf(g2, free)), free, "goodness of fit (G2)") if free else None,
         compliance=one_sided(ratio, "nobody protects themselves (one-sided likelihood ratio)"),
         notes=("The estimated share of self-protection is negative: there is no sign of it.",) if theta < 0 else (),
+        naive=dict(zip(names[1:], without_it, strict=True)),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from deniable.estimation.intervals import critical_value
-from deniable.results import Interval, TestResult, frame_of, html_table, text_table
+from deniable.results import Interval, TestResult, frame_of, html_table, intervals_by_row, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +34,7 @@ class Compliance:
         fit: a goodness-of-fit test, where the model has fewer parameters than the data.
         compliance: a test that everybody does as told, where the model allows one.
         notes: what a reader must know.
+        naive: the estimates that a model without any disobedience has in common with this one, by name.
     """
 
     model: str
@@ -45,6 +46,7 @@ class Compliance:
     fit: TestResult | None = None
     compliance: TestResult | None = None
     notes: tuple[str, ...] = field(default=())
+    naive: Mapping[str, float] = field(default_factory=dict)
 
     def interval(self, level: float = 0.95) -> Interval:
         """Wald intervals, unclipped, in the order of `params`."""
@@ -77,6 +79,22 @@ class Compliance:
     def _repr_html_(self) -> str:
         caption = f"{self.model}, {self.n} respondents. {' '.join(self.notes)}".strip()
         return html_table(self._columns(), caption) + "".join(test._repr_html_() for test in self._tests())
+
+    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+        """Draw the shares with their intervals, and beside them what one would find if everybody did as told."""
+        low, high = self.interval(level)
+        others = {"if everybody did as told": [self.naive.get(name, np.nan) for name in self.params]}
+        return intervals_by_row(
+            list(self.params),
+            list(self.params.values()),
+            (low, high),
+            ax,
+            of="share of respondents",
+            level=level,
+            beside=others if self.naive else None,
+            title=self.model,
+            bars=True,
+        )
 
 
 def one_sided(statistic: float, method: str) -> TestResult:

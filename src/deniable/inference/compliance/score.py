@@ -18,7 +18,7 @@ import numpy as np
 from deniable.errors import DesignError, InputError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
 from deniable.inference.compliance.groups import coded
-from deniable.results import Interval, frame_of, html_table, text_table
+from deniable.results import Interval, frame_of, html_table, intervals_by_row, text_table
 from deniable.tables.simplex import norm_sub
 
 if TYPE_CHECKING:
@@ -86,6 +86,15 @@ class SumScore:
 
     def _repr_html_(self) -> str:
         return html_table(self._columns(), f"mean {self.mean:.4f} (std error {self.mean_std_error:.4f})")
+
+    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+        """Draw the share of every number of traits with its interval; a negative one is shown as it is."""
+        low, high = self.interval(level)
+        labels = [f"{traits} trait{'' if traits == 1 else 's'}" for traits in range(len(self.values))]
+        beside = {} if np.allclose(self.constrained, self.values) else {"within [0, 1]": self.constrained}
+        return intervals_by_row(
+            labels, self.values, (low, high), ax, of="share of respondents", level=level, beside=beside, bars=True
+        )
 
 
 def sum_score(reports: ArrayLike, channels: Sequence[Channel]) -> SumScore:

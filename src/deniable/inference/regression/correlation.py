@@ -25,7 +25,7 @@ from deniable.errors import InputError, MissingValueError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
 from deniable.inference.regression.formula import as_pandas, column_of
 from deniable.inference.regression.outcome import disguised
-from deniable.results import Interval, html_table, text_table
+from deniable.results import Interval, html_table, intervals_by_row, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,6 +81,14 @@ class Correlation:
 
     def _repr_html_(self) -> str:
         return html_table(self._columns(), " ".join(self.notes))
+
+    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+        """Draw the correlation with its interval."""
+        low, high = self.interval(level)
+        name = " and ".join(self.columns)
+        ax = intervals_by_row([name], [self.value], (low, high), ax, of="correlation", level=level)
+        ax.set_xlim(min(-1.0, float(low)), max(1.0, float(high)))
+        return ax
 
 
 def correlate(frame: Any, x: str, y: str, *, channels: Mapping[str, Channel] | None = None) -> Correlation:

@@ -205,13 +205,17 @@ class RandomIntercept:
             "estimate": [self.scale],
             "std error": [self.scale_std_error],
         }
-        return Summary(facts, table, beside)
+        return Summary(facts, table, beside, level=level)
 
     def __str__(self) -> str:
         return str(self.summary())
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
+
+    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+        """Draw every coefficient but the intercept with its interval."""
+        return self.summary(level).plot(ax)
 
     def __repr__(self) -> str:
         return f"<random intercept per {self.between}: {self.formula}; log-likelihood {self.loglik:.4f}>"

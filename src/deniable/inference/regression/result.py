@@ -104,7 +104,7 @@ class Regression:
 
     @cached_property
     def pvalue(self) -> Any:
-        """Two-sided p-values of each coefficient being zero: 2 (1 - Phi(|b / std_error|))."""
+        """Two-sided p-values of each coefficient being zero: `2 (1 - Phi(|b / std_error|))`."""
         return self._series(2 * special.ndtr(-np.abs(self.params / self.std_error).to_numpy()), "pvalue")
 
     @cached_property
@@ -256,7 +256,8 @@ class Regression:
             "estimate": self.nuisance["params"].tolist(),
             "std error": self.nuisance["std_error"].tolist(),
         }
-        return Summary({key: value for key, value in facts.items() if value != ""}, table, beside, self.notes)
+        told = {key: value for key, value in facts.items() if value != ""}
+        return Summary(told, table, beside, self.notes, level)
 
     def _modelled(self) -> str:
         if not self.truths:
@@ -270,6 +271,10 @@ class Regression:
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
+
+    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+        """Draw every coefficient but the intercept with its interval."""
+        return self.summary(level).plot(ax)
 
     def __repr__(self) -> str:
         return f"<{self.model}: {self.formula}; {self.n} reports, log-likelihood {self.loglik:.4f}>"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from deniable.results import html_table, number, text_table
+from deniable.results import html_table, intervals_by_row, number, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +20,7 @@ class Summary:
     table: Mapping[str, list[Any]]
     beside: Mapping[str, list[Any]]
     notes: tuple[str, ...] = ()
+    level: float = 0.95  # of the intervals in the table's last two columns
 
     def _tables(self) -> list[Mapping[str, list[Any]]]:
         return [table for table in (self.table, self.beside) if next(iter(table.values()))]
@@ -32,6 +33,15 @@ class Summary:
         return "\n".join([f"\n{line}\n".join(parts), *self.notes])
 
     __repr__ = __str__
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw every coefficient with its interval; the intercept says nothing about a predictor and is left out."""
+        terms, values, *_, low, high = self.table.values()
+        kept = [i for i, term in enumerate(terms) if not str(term).endswith("Intercept")] or list(range(len(terms)))
+        some = [[column[i] for i in kept] for column in (terms, values, low, high)]
+        return intervals_by_row(
+            some[0], some[1], (some[2], some[3]), ax, of="coefficient", level=self.level, title=str(self.facts["model"])
+        )
 
     def _repr_html_(self) -> str:
         facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(number(v))}</dd>" for name, v in self.facts.items())

@@ -1,0 +1,144 @@
+"""How things draw themselves: axes in one style, and the picture most results share, numbers with their intervals.
+
+The style itself is `figures.mplstyle`, beside this file. Axes that the caller brings are drawn on as they are.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import ModuleType
+
+    from numpy.typing import ArrayLike
+
+DARK, MARK, LIGHT, GREY = "#08519c", "#d94801", "#9ecae1", "#636363"  # as in the style: what is found, what to notice
+_WIDTH, _ROW, _AROUND = 6.4, 0.34, 1.4  # inches: of a figure, of a row in it, of its axis and legend
+_LEAST_HEIGHT, _MOST_HEIGHT = 2.4, 20.0
+_MOST_ROWS = 40  # beyond that nobody reads labels
+_LEGEND, _TITLE = 36, 54  # letters in a line of a legend, of a title
+_MARKERS = "sDv"
+
+
+def pyplot() -> ModuleType:
+    """Import matplotlib when a plot is asked for, and say how to install it when it is absent."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingExtraError(
+            "plots need matplotlib, which is not installed: pip install 'deniable[plot]'", extra="plot"
+        ) from None
+    return plt
+
+
+def style() -> Any:
+    """The settings of `figures.mplstyle`."""
+    import matplotlib as mpl
+
+    path = files("deniable").joinpath("figures.mplstyle")
+    return mpl.rc_params_from_file(str(path), use_default_template=False)
+
+
+def axes(ax: Any = None, *, rows: int | None = None, size: tuple[float, float] | None = None, columns: int = 1) -> Any:
+    """The axes to draw on: those given, or new ones in the package's style, high enough for so many rows.
+
+    With several columns there are as many axes beside each other, with one scale.
+    """
+    if ax is not None:
+        return ax
+    plt = pyplot()
+    height = 4.0 if rows is None else min(max(_LEAST_HEIGHT, _AROUND + _ROW * rows), _MOST_HEIGHT)
+    with plt.rc_context(style()):
+        return plt.subplots(1, columns, sharey=True, layout="constrained", figsize=size or (_WIDTH, height))[1]
+
+
+def intervals_by_row(
+    labels: Sequence[object],
+    values: ArrayLike | None,
+    ends: tuple[ArrayLike, ArrayLike],
+    ax: Any = None,
+    *,
+    of: str,
+    level: float = 0.95,
+    name: str = "estimate",
+    reference: float | None = 0.0,
+    beside: Mapping[str, ArrayLike] | None = None,
+    title: str = "",
+    bars: bool = False,
+) -> Any:
+    """Draw a number a row with its interval; what is beyond the first rows is left out, and said to be.
+
+    Args:
+        labels: the rows' names.
+        values: the numbers; None if there are only intervals.
+        ends: the intervals' lower and upper ends. One that is infinite or missing is drawn as far as the axis goes.
+        ax: where to draw.
+        of: what the axis measures.
+        level: of the intervals.
+        name: what the numbers are called in the legend.
+        reference: where a line marks "nothing"; None for none.
+        beside: other numbers for the same rows, by name; NaN where a row has none.
+        title: above everything.
+        bars: draw the numbers as bars from zero: for shares.
+    """
+    shown = min(len(labels), _MOST_ROWS)
+    rows = np.arange(shown)
+    ax = axes(ax, rows=shown)
+    low, high = (np.ravel(np.asarray(end, dtype=np.float64))[:shown] for end in ends)
+    if reference is not None:
+        ax.axvline(reference, color="black", linewidth=0.8)
+    if values is not None:
+        found = np.ravel(np.asarray(values, dtype=np.float64))[:shown]
+        if bars:
+            ax.barh(rows, found, height=0.7, color=LIGHT, label=name)
+        else:
+            ax.plot(found, rows, "o", color=DARK, label=name)
+        for row in np.flatnonzero(~np.isfinite(found)):
+            told = "undefined" if np.isnan(found[row]) else "infinite" if found[row] > 0 else "minus infinite"
+            ax.annotate(told, (0.99, row), xycoords=("axes fraction", "data"), ha="right", va="bottom", color=GREY)
+    given = ~np.isnan(low) & ~np.isnan(high)
+    if given.any():
+        left, right = _edges(ax, low, high)
+        starts, stops = np.clip(low[given], left, None), np.clip(high[given], None, right)
+        ax.hlines(rows[given], starts, stops, color=DARK, linewidth=1.8, label=f"{level:.0%} interval")
+        for endless, edge, marker in ((np.isinf(low), left, "<"), (np.isinf(high), right, ">")):
+            ax.plot(np.full(endless.sum(), edge), rows[endless], marker, color=DARK)
+    for marker, (called, others) in zip(_MARKERS, (beside or {}).items(), strict=False):
+        placed = np.ravel(np.asarray(others, dtype=np.float64))[:shown]
+        ax.plot(placed, rows, marker, color=MARK, markerfacecolor="none", label=called)
+    ax.set_yticks(rows, [str(label) for label in labels[:shown]], parse_math=False)
+    ax.set_ylim(shown - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+    more = f" (and {len(labels) - shown} more, not shown)" if len(labels) > shown else ""
+    ax.set_xlabel(of + more)
+    legend(ax, title)
+    return ax
+
+
+def _edges(ax: Any, low: Any, high: Any) -> tuple[float, float]:
+    """How far an interval without an end is drawn: a little beyond everything else."""
+    ends = np.concatenate([low, high])
+    known = [*ends[np.isfinite(ends)].tolist(), *ax.dataLim.intervalx[np.isfinite(ax.dataLim.intervalx)].tolist()]
+    least, most = min(known, default=0.0), max(known, default=1.0)
+    reach = 0.15 * (most - least) or 1.0
+    return least - reach, most + reach
+
+
+def legend(ax: Any, title: str = "") -> None:
+    """Put the legend above the axes, where it hides nothing, with the title over it."""
+    handles, labels = ax.get_legend_handles_labels()
+    # Three beside each other only where they fit: a wide legend would squeeze the axes.
+    columns = 3 if sum(map(len, labels)) <= _LEGEND else 2
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2, "borderpad": 0}
+    told = "\n".join(textwrap.wrap(title, _TITLE))
+    made = ax.legend(handles, labels, title=told, ncols=columns, frameon=False, alignment="left", **place)
+    made.get_title().set_fontsize("medium")
+    for text in (made.get_title(), *made.get_texts()):
+        text.set_parse_math(False)  # a category may have dollar signs in it
