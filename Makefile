@@ -11,6 +11,7 @@ LOCK := requirements.lock
 # Which extras each environment gets. All live in one .venv: the lock resolves them together.
 DEMO_EXTRAS := demo,regression,service
 TEST_EXTRAS := $(DEMO_EXTRAS),dev,docs,engines,files,graphical,optimize,postgres,service,tokens
+DOCS_EXTRAS := $(DEMO_EXTRAS),docs
 BENCH_EXTRAS := $(DEMO_EXTRAS),bench
 
 PYTEST_ARGS ?= -n auto
@@ -22,7 +23,7 @@ INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.ind
 	if [ -n "$$index" ] && [ -z "$${UV_DEFAULT_INDEX:-}" ]; then UV_DEFAULT_INDEX="$$index"; export UV_DEFAULT_INDEX; fi; \
 	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install --quiet
 
-.PHONY: help demo test lint bench calibrate reproduce lock clean
+.PHONY: help demo test lint docs bench calibrate reproduce lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -43,6 +44,10 @@ lint: .venv/.test ## the checks without the tests
 	@$(BIN)/mypy
 	@echo "== import-linter"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lint-imports --no-logo
+
+docs: .venv/.docs ## set up, then build the documentation in build/site; a link that leads nowhere is an error
+	@$(BIN)/python -m sphinx -W --keep-going --quiet -c docs -d build/site-trees . build/site
+	@echo "build/site/index.html"
 
 bench: .venv/.bench ## set up with the peers, then measure side by side (BENCH=name for one)
 	@$(BIN)/deniable bench $(BENCH)
@@ -81,6 +86,11 @@ clean: ## remove the environment, builds and caches
 	@$(INSTALL) --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(TEST_EXTRAS)]'
 	@$(INSTALL) --no-deps --require-hashes --requirements requirements-data.lock
 	@./.ci/browser
+	@touch $@
+
+.venv/.docs: .venv/.uv pyproject.toml $(LOCK)
+	@echo "Installing deniable[$(DOCS_EXTRAS)]"
+	@$(INSTALL) --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(DOCS_EXTRAS)]'
 	@touch $@
 
 .venv/.bench: .venv/.uv pyproject.toml $(LOCK) requirements-data.lock

@@ -1,0 +1,99 @@
+"""The documentation site: builds without a warning, and nothing on any page leads nowhere.
+
+One test, because there is one build: it takes some twenty seconds.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import deniable
+from deniable.cli.app import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+
+
+class Page(HTMLParser):
+    """The anchors of a page, and what it points at."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.anchors, self.targets = set(), set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            if name == "id" or (tag == "a" and name == "name"):
+                self.anchors.add(value)
+            elif name in ("href", "src") and value:
+                self.targets.add(value)
+
+
+def build(out):
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-c", "docs", ".", str(out)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return {path: Page(path) for path in out.rglob("*.html")}
+
+
+def broken(pages):
+    """(page, target) of whatever is not there. Of addresses elsewhere only the form is checked: no network here."""
+    for path, page in pages.items():
+        for target in page.targets:
+            parts = urlsplit(target)
+            if parts.scheme or parts.netloc:
+                if not (parts.scheme in ("http", "https") and parts.hostname):
+                    yield path, target
+                continue
+            place = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            known = pages[place].anchors | {""} if place in pages else {"", parts.fragment}
+            if not place.is_file() or unquote(parts.fragment) not in known:
+                yield path, target
+
+
+def loaded(pages):
+    """What a browser would fetch from other servers by itself: there must be none."""
+    elsewhere = re.compile(r'src="(?:https?:)?//|<link[^>]*stylesheet[^>]*href="(?:https?:)?//')
+    return [path.name for path in pages if elsewhere.search(path.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.slow
+def test_the_site_builds_and_leads_nowhere_wrong(tmp_path):
+    out = tmp_path.resolve() / "site"
+    pages = build(out)
+    assert sorted(broken(pages)) == []
+    assert loaded(pages) == []
+    found = defaultdict(list)
+    for path, page in pages.items():
+        for anchor in page.anchors:
+            found[anchor].append(path.relative_to(out).as_posix())
+    assert {name: found[f"deniable.{name}"] for name in deniable.__all__ if len(found[f"deniable.{name}"]) != 1} == {}
+    assert [name for name in COMMANDS if "docs/reference/command-line.html" not in found[f"deniable-{name}"]] == []
+    built = {path.relative_to(out).with_suffix("").as_posix() for path in pages}
+    assert [text for text in texts() if text not in built] == []
+
+
+def texts():
+    """Every text of the documentation, as the page that it must become."""
+    sources = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.ipynb")]
+    return sorted(source.relative_to(ROOT).with_suffix("").as_posix() for source in sources)
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path):
+    (tmp_path / "a.html").write_text('<p id="here"><a href="#here"></a><a href="#there"></a><a href="b.html"></a>')
+    (tmp_path / "c.html").write_text('<a href="a.html#here"></a><a href="a.html#gone"></a><a href="https:nowhere"></a>')
+    pages = {path: Page(path) for path in tmp_path.resolve().glob("*.html")}
+    assert {(path.name, target) for path, target in broken(pages)} == {
+        ("a.html", "#there"),
+        ("a.html", "b.html"),
+        ("c.html", "a.html#gone"),
+        ("c.html", "https:nowhere"),
+    }
