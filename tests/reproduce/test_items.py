@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from deniable.reproduce.pages import choosing, claims, filled, reproduction
+from deniable.reproduce.references import references
 from deniable.reproduce.registry import find, papers
 from deniable.reproduce.runner import execute
 
@@ -43,6 +44,13 @@ def test_the_pages_say_what_is_stored(repository):
     ):
         page = (repository / name).read_text(encoding="utf-8")
         assert page == filled(page, tables)
+
+
+@pytest.mark.parametrize("reference", list(references()), ids=lambda one: f"{one.item}: {one.line}")
+def test_a_number_found_elsewhere_is_ours_or_the_difference_is_explained(reference):
+    (item,) = find(*reference.item.split())
+    (ours,) = (line for line in item.stored.lines if line.what == reference.line)
+    assert reference.agrees(ours) or reference.why
 
 
 def test_every_item_says_where_it_stands():

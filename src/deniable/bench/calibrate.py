@@ -113,6 +113,15 @@ def surveys(channel: Channel, pi: NDArray[np.float64], n: int, count: int, rng: 
     return Surveys(Observation(["a", "b"], channel, drawn[..., 0].reshape(pi.shape)), drawn)
 
 
+def associated(name: str) -> NDArray[np.float64]:
+    """A table with its association: a share moved into two cells and out of two others, margins as before."""
+    corner = np.zeros(TABLES[name].shape)
+    corner[0, 0] = corner[1, 1] = 1
+    corner[0, 1] = corner[1, 0] = -1
+    moved: NDArray[np.float64] = TABLES[name] + SHIFTS[name] * corner
+    return moved
+
+
 def rejects(found: Surveys, rng: np.random.Generator) -> float:
     """How often the bootstrap likelihood ratio rejects."""
     observed, reference = independence_ratio([found.first], "a", "b").warp_speed([found.counts], rng)
@@ -204,15 +213,12 @@ def which_test(count: int, seed: int) -> Section:
         [],
     )
     source = Seeded(seed + 1)
-    for name, shift in SHIFTS.items():
+    for name in SHIFTS:
         for n in (5_000, 10_000, 20_000):
             rng = source.stream().generator()
             pi = TABLES[name]
-            corner = np.zeros(pi.shape)
-            corner[0, 0] = corner[1, 1] = 1
-            corner[0, 1] = corner[1, 0] = -1
             pairs = []
-            for truth in (pi, pi + shift * corner):
+            for truth in (pi, associated(name)):
                 found = surveys(KRR(pi.size, epsilon=1.0), truth, n, count, rng)
                 pairs.append(
                     (
@@ -290,14 +296,15 @@ def _odds_ratios(section: Section, count: int, source: Seeded) -> None:
                 section.add(["odds ratio", f"{name}, epsilon {epsilon:g}", n], held, COVERED)
 
 
-def write(page: Path, text: str) -> None:
+def write(page: Path, text: str, marks: tuple[str, str] = (START, END)) -> None:
     """Replace what stands between the marks of a page."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(START)
-    _, _, after = rest.partition(END)
-    page.write_text(f"{before}{START}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+    start, end = marks
+    before, _, rest = page.read_text(encoding="utf-8").partition(start)
+    _, _, after = rest.partition(end)
+    page.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}", encoding="utf-8")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     """Calibrate and print; 0 when every size and coverage lies within its bounds, else 1."""
     parser = argparse.ArgumentParser(prog="calibrate", description=__doc__)
     parser.add_argument("--replicates", type=int, default=10_000, help="simulated surveys a case")
@@ -316,4 +323,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

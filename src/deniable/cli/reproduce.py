@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import to_builtins
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from deniable import reproduce
-from deniable.cli.common import console, grid
+from deniable.cli.common import as_json, console, emit, grid
 from deniable.errors import InputError
 from deniable.reproduce.pages import choosing, claims, figure, filled, reproduction
 from deniable.reproduce.registry import find, papers
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     help="Write the page with every number to this file (needs the paper `all`).",
 )
 @click.option("--accept", is_flag=True, help="Store what was found beside the source, as what to find from now on.")
+@as_json
 def command(  # noqa: PLR0917 - click passes every option by its name
     paper: str | None,
     item: str | None,
@@ -53,6 +55,7 @@ def command(  # noqa: PLR0917 - click passes every option by its name
     output: Path,
     write: Path | None,
     accept: bool,
+    as_json: bool,
 ) -> None:
     """Compute ITEM of PAPER anew and put it beside what was printed.
 
@@ -66,7 +69,10 @@ def command(  # noqa: PLR0917 - click passes every option by its name
       deniable reproduce rrba table-6
       deniable reproduce all --smoke
     """  # noqa: D301 - click wants the character itself
-    screen = console()
+    screen = console(quiet=as_json)
+    if paper is None and as_json:
+        emit([_listed(item) for known in papers() for item in known.items])
+        return
     if paper is None:
         _show_list(screen)
         return
@@ -86,7 +92,21 @@ def command(  # noqa: PLR0917 - click passes every option by its name
         write.write_text(reproduction(records), encoding="utf-8")
         _fill(write.with_name("which-should-i-use.md"), choosing(records))
         screen.print(f"Wrote {write}.")
+    if as_json:
+        emit([_found(one) for one in done])
     raise SystemExit(1 if drifted else 0)
+
+
+def _listed(item: Item) -> dict[str, Any]:
+    stored = item.stored
+    return {"paper": item.paper, "item": item.name, "title": item.title, "verdict": stored.verdict if stored else None}
+
+
+def _found(done: Done) -> dict[str, Any]:
+    lines = [{**to_builtins(line), "verdict": line.verdict} for line in done.record.lines]
+    drifted = done.record.drift(done.item.stored) if done.item.stored else []
+    notes = done.record.notes
+    return {**_listed(done.item), "verdict": done.record.verdict, "lines": lines, "notes": notes, "drifted": drifted}
 
 
 def _show_list(screen: Console) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from deniable.reproduce.record import Line
 
 
-_MOST = 40  # lines of a comparison that can still be read
+MOST_LINES = 40  # lines of a comparison that can still be read
 _COLOURS = ("#08519c", "#d94801", "#238b45", "#6a51a3", "#636363", "#cb181d", "#41b6c4", "#8c6d31", "#e377c2")
 
 
@@ -88,14 +88,15 @@ def histograms(value: str, by: str, panel: str) -> Any:
 
 def comparison(ax: Any, lines: Sequence[Line]) -> None:
     """The paper's numbers beside ours, a row a line, each as a multiple of the larger of the two."""
-    shown = [line for line in lines if line.paper is not None][:_MOST] or list(lines)[:_MOST]
+    shown = [line for line in lines if line.paper is not None][:MOST_LINES] or list(lines)[:MOST_LINES]
     for place, line in enumerate(shown):
         whole = max(abs(line.ours), abs(line.paper or 0.0)) or 1.0
         ax.plot([line.ours / whole], [place], "o", color=_COLOURS[0], label="" if place else "ours")
         if line.paper is not None:
             ax.plot([line.paper / whole], [place], "x", color=_COLOURS[1], label="" if place else "paper")
-    ax.set_yticks(range(len(shown)), [line.what for line in shown], fontsize="x-small")
+    ax.set_yticks(range(len(shown)), [line.what for line in shown], fontsize="x-small", parse_math=False)
     ax.invert_yaxis()
+    ax.set_xlim(min(0.0, ax.get_xlim()[0]), 1.05)
     ax.set_xlabel("share of the larger of the two")
     ax.legend(frameon=False, fontsize="small")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deniable.reproduce.references import references
 from deniable.reproduce.registry import papers
 
 if TYPE_CHECKING:
@@ -84,7 +85,31 @@ def claims(records: Mapping[tuple[str, str], Record]) -> str:
         ]
         head = ["| claim | where | command | minutes | verdict |", "|---|---|---|---|---|"]
         parts.append("\n".join([f"## {paper.title}", "", paper.reference, "", *head, *rows, ""]))
-    return "\n".join(parts)
+    return "\n".join([*parts, checklist(records)])
+
+
+_CHECKED = """## Beside an independent recomputation
+
+The papers were recomputed once before, with other programs, other seeds and partly other readings. Every number found
+there stands beside ours: the same within its rounding and Monte Carlo error and three standard errors of ours, or with
+what the difference comes from. Powers of tests are compared by `deniable bench power`, sizes and coverages by `make
+calibrate`, times by `make bench`.
+"""
+
+
+def checklist(records: Mapping[tuple[str, str], Record]) -> str:
+    """Every number of the independent recomputation: where, theirs, ours, the same or why not."""
+    rows = []
+    for one in references():
+        paper, _, name = one.item.partition(" ")
+        record = records.get((paper, name))
+        ours = next((line for line in record.lines if line.what == one.line), None) if record else None
+        if ours is not None:
+            found = figure(ours.ours) + (f" +- {ours.error:.1g}" if ours.error else "")
+            verdict = "the same" if one.agrees(ours) else f"differs: {one.why}"
+            rows.append(_cells(f"`{one.item}`", one.line, figure(one.value), found, verdict))
+    head = ["| item | number | theirs | ours | verdict |", "|---|---|---|---|---|"]
+    return "\n".join([_CHECKED, *head, *rows, ""])
 
 
 def _told(item: Item, record: Record) -> str:

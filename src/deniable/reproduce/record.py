@@ -8,9 +8,12 @@ item, with what they were made from.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
+
+from deniable.reproduce.drawing import MOST_LINES, comparison
+from deniable.results import axes, html_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,6 +95,22 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if not no:
             return "reproduced" if yes else "new"
         return f"partly ({yes} of {yes + no})" if yes else "differs"
+
+    def _repr_html_(self) -> str:
+        columns: dict[str, list[Any]] = {
+            "what": [line.what for line in self.lines],
+            "paper": [float("nan") if line.paper is None else line.paper for line in self.lines],
+            "ours": [line.ours for line in self.lines],
+            "std_error": [line.error for line in self.lines],
+            "verdict": [line.verdict for line in self.lines],
+        }
+        return html_table(columns, " ".join([f"Verdict: {self.verdict}.", *self.notes]))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the paper's numbers beside ours."""
+        ax = axes(ax, rows=min(len(self.lines), MOST_LINES))
+        comparison(ax, self.lines)
+        return ax
 
     def drift(self, before: Record) -> list[str]:
         """Say which lines cannot be those of an earlier record, in words; lines of either that the other lacks pass.

@@ -30,9 +30,9 @@ class Imported:
     text: str
     left_out: tuple[str, ...]
 
-    def file(self, source: str) -> str:
+    def file(self, made_from: str) -> str:
         """The text, under comments that say where it comes from and what is not in it."""
-        told = [f"Made from {source}. Check the wording, the epsilon and what is listed here before you serve it."]
+        told = [f"Made from {made_from}. Check the wording, the epsilon and what is listed here before you serve it."]
         told += [f"- {sentence}" for sentence in self.left_out] or ["Every question was taken over."]
         lines = [line for part in told for line in textwrap.wrap(part, 110, subsequent_indent="  ")]
         # TOML allows no control characters, and a name from somebody else's file may hold any.

@@ -4,4 +4,4 @@ No paper: Survey, Child and Alarm of the Bayesian network repository, and UCI Ad
 which-should-i-use.md is made from these tables.
 """
 
-ITEMS = ("survey", "child", "alarm", "adult", "yes-or-no")
+ITEMS = ("survey", "child", "alarm", "adult", "yes-or-no", "association")

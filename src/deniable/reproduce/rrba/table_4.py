@@ -49,6 +49,15 @@ def rejects(noise: Noise, pi: NDArray[np.float64], k: int, trials: int, *, raw: 
     return float(((statistic > threshold) & ~few).mean())
 
 
+def plain_rejects(rng: np.random.Generator, scale: float, pi: NDArray[np.float64], k: int, trials: int) -> float:
+    """How often Pearson's test with the usual chi-square reference rejects counts with Laplace noise."""
+    from scipy.stats import chi2
+
+    noisy = rng.multinomial(N, pi, size=trials) + rng.laplace(scale=scale, size=(trials, pi.size))
+    near, expected = fitted(noisy, k)
+    return float((pearson(near, expected) > chi2.isf(ALPHA, 2**k - k - 1)).mean())
+
+
 def noises(rng: np.random.Generator) -> dict[str, tuple[str, Noise, bool]]:
     """Our readings: which line of the paper's table, how counts become noisy, and whether raw counts are compared."""
 
@@ -90,6 +99,14 @@ def compute(run: Run) -> Outcome:
             out.line(f"{k}-way: {reading}, %", accuracy, paper, tolerance=4.0, error=error, slack=2.0)
             out.row(k=k, reading=reading, size=size, power=power, accuracy=accuracy)
             found[reading, k] = accuracy
+        for reading, scale in (("2|T|/eps", 2 * 2**k / EPSILON), ("2/eps", 2 / EPSILON)):
+            size, power = (plain_rejects(run.rng, scale, alternative(k, c), k, run.trials) for c in (0.0, STRENGTH[k]))
+            what = f"{k}-way: Laplace {reading}, usual chi-square reference (central), %"
+            note = "with noise so large a true hypothesis is rejected" if size > 0.1 else "the noise is small beside n"
+            error = 50 * ((power * (1 - power) + size * (1 - size)) / run.trials) ** 0.5
+            paper = PRINTED["Laplace"][k - 2]
+            out.line(what, 50 * (power + 1 - size), paper, tolerance=4.0, error=error, slack=2.0, note=note)
+            out.row(k=k, reading=f"Laplace {reading}", size=size, power=power, accuracy=50 * (power + 1 - size))
         gain = found["pooled, p = .5", k] - found["MCIndep with 2/eps (central)", k]
         words = f"{k}-way: RRBA is more accurate than MCIndep: points"
         out.says(words, gain, holds=gain > 0, slack=8.0, note="not with noise of the right scale 2 / epsilon")

@@ -8,10 +8,13 @@ import numpy as np
 
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
+from deniable.channels.mixture import Mixture
 from deniable.designs.observation import Observation
+from deniable.estimation.em import GAP, maximum_likelihood
 from deniable.estimation.estimator import estimate
 from deniable.estimation.projection import norm_sub_rows
 from deniable.inference.measures import chi2, null_mean, phi_squared
+from deniable.reproduce.adult import adult_counts
 from deniable.reproduce.drawing import curves
 from deniable.reproduce.item import Item, Outcome, Run
 from deniable.reproduce.simulation import cramers_v, mean_error, sampled, spread_error
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from deniable.channels.base import Channel
 
 PI = COUNTS / N
+_FITS = 60
 TRUTH = N * 2 * cramers_v(PI) ** 2
 
 
@@ -81,6 +85,31 @@ def noise_alone(out: Outcome, run: Run) -> None:
     for what, tables in (("unprojected", raw), ("projected", norm_sub_rows(raw))):
         mean, error = mean_error([n * float(phi_squared(table.reshape(shape))) for table in tables])
         out.line(f"no association, 16 x 15: mean chi-square, {what}, simulated", mean, error=error)
+    skewed(out, run)
+
+
+def skewed(out: Outcome, run: Run) -> None:
+    """The same with the margins of education and occupation in UCI Adult, by channel and by how the table is made."""
+    counts = adult_counts(("education", "occupation"))
+    n, shape = int(counts.total), counts.shape
+    pi = np.outer(counts.values.sum(axis=1), counts.values.sum(axis=0)) / n**2
+    kept = Kronecker([Mixture(0.5, [1 / size] * size) for size in shape])
+    reports = sampled(run.rng, kept, pi, n, run.trials)
+    tables = norm_sub_rows(kept.solve(reports / n).reshape(pi.size, -1).T).reshape(-1, *shape)
+    mean, error = mean_error([n * float(phi_squared(table)) for table in tables])
+    out.line("no association, Adult's margins, half of the truths kept: mean chi-square, projected", mean, error=error)
+    if run.smoke:
+        return
+    spent = Kronecker([KRR(size, epsilon=1.0) for size in shape])
+    for name, channel, gap in (("half of the truths kept", kept, GAP), ("epsilon 1 an attribute", spent, GAP),
+                               ("epsilon 1 an attribute, EM 100 nats short", spent, 100.0)):  # fmt: skip
+        drawn = sampled(run.rng, channel, pi, n, _FITS)
+        fits = [
+            maximum_likelihood([Observation(counts.domain, channel, drawn[..., i])], counts.domain, gap=gap)
+            for i in range(_FITS)
+        ]
+        mean, error = mean_error([n * float(phi_squared(fit.table.values)) for fit in fits])
+        out.line(f"no association, Adult's margins, {name}: mean chi-square, likelihood", mean, error=error)
 
 
 ITEM = Item(

@@ -44,9 +44,8 @@ def social() -> Graph:
     return Graph([(i, j) for i in range(NODES) for j in sorted(friends[i]) if i < j], NODES)
 
 
-def once(what: str, epsilon: float, source: Source) -> dict[str, NDArray[np.float64]]:
+def once(graph: Graph, what: str, epsilon: float, source: Source) -> dict[str, NDArray[np.float64]]:
     """Every method's numbers for all nodes, from one set of reports; the number of edges is public."""
-    graph = social()
     reports, noisy = (f(graph, epsilon, source=source) for f in (randomize, laplace_local))
     drawn = {
         "RR, resampled": resampled(reports, EDGES, source=source),
@@ -70,11 +69,12 @@ def once(what: str, epsilon: float, source: Source) -> dict[str, NDArray[np.floa
     }
 
 
-def errors(run: Run, what: str, epsilon: float) -> dict[str, tuple[float, float]]:
-    """Mean absolute error a node by method, and its standard error over trials."""
-    truth = social().degrees() if what == "degrees" else social().triangles()
+def errors(run: Run, what: str, epsilon: float, graph: Graph | None = None) -> dict[str, tuple[float, float]]:
+    """Mean absolute error a node by method, and its standard error over trials; on the first stand-in by default."""
+    graph = graph or social()
+    truth = graph.degrees() if what == "degrees" else graph.triangles()
     found: dict[str, list[float]] = {}
     for _ in range(run.trials):
-        for name, values in once(what, epsilon, run.source).items():
+        for name, values in once(graph, what, epsilon, run.source).items():
             found.setdefault(name, []).append(float(np.abs(values - truth).mean()))
     return {name: mean_error(each) for name, each in found.items()}

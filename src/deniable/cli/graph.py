@@ -1,0 +1,164 @@
+"""`deniable graph`: disguise who is linked to whom, and estimate degrees and triangles from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import click
+import numpy as np
+
+from deniable.cli.common import FILE, as_json, console, emit, grid
+from deniable.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deniable.graphs import NodeEstimate, NoisyGraph
+
+    Reporter = Literal["one", "both"]
+
+
+@click.command("graph", short_help="Disguise a graph's edges, or estimate from disguised ones.")
+@click.argument("source", metavar="FILE", type=FILE)
+@click.option("--epsilon", type=float, help="What one report of one pair may tell. With it, FILE is disguised.")
+@click.option("-o", "--output", type=FILE, help="Where to write the reports: .npz packs a bit a pair, else a list.")
+@click.option("--nodes", metavar="FILE|N", help="Everybody, one name a line; or a number n for nodes 0 to n - 1.")
+@click.option(
+    "--reported-by", type=click.Choice(["one", "both"]), default="one", show_default=True, help="Both costs twice."
+)
+@click.option(
+    "--of", "what", type=click.Choice(["degrees", "triangles"]), default="degrees", show_default=True, help="Estimate."
+)
+@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
+@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="How many nodes to show.")
+@click.option("--csv", "table", type=FILE, help="Write the estimates of all nodes to this file.")
+@as_json
+def command(
+    *,
+    source: Path,
+    epsilon: float | None,
+    output: Path | None,
+    nodes: str | None,
+    reported_by: str,
+    what: str,
+    level: float,
+    top: int,
+    table: Path | None,
+    as_json: bool,
+) -> None:
+    """Disguise the edge list in FILE, or estimate degrees or triangles from the reports in it.
+
+    With --epsilon, FILE is an edge list, two names a line; every pair of nodes, linked or not, is disguised by a coin
+    of its own, and the reports are written to --output. Without, FILE holds such reports. There is no seed: the noise
+    comes from the operating system's secure source.
+
+    \b
+    Examples:
+      deniable graph friends.edges --nodes people.txt --epsilon 4 -o reports.npz
+      deniable graph reports.npz
+      deniable graph reports.npz --of triangles --csv triangles.csv
+    """  # noqa: D301 - click wants the character itself
+    if epsilon is None:
+        if output is not None or nodes is not None:
+            raise InputError("--output and --nodes belong to disguising an edge list; give --epsilon as well")
+        _estimate(_reports(source), what, level, top, table, as_json=as_json)
+        return
+    if output is None:
+        raise InputError("say where the reports go: -o reports.npz")
+    _disguise(source, epsilon, output, nodes, cast("Reporter", reported_by), as_json=as_json)
+
+
+def _reports(source: Path) -> NoisyGraph:
+    from deniable.graphs import read_graph, read_noisy_graph
+
+    try:
+        return read_noisy_graph(source)
+    except InputError as refused:
+        try:
+            read_graph(source)
+        except (InputError, UnicodeDecodeError):
+            raise refused from None
+        raise InputError(f"{source} is an edge list: to disguise it, give --epsilon and -o", file=source) from None
+
+
+def _disguise(
+    source: Path, epsilon: float, output: Path, nodes: str | None, reported_by: Reporter, *, as_json: bool
+) -> None:
+    from deniable.graphs import randomize, read_graph, write_noisy_graph
+
+    noisy = randomize(read_graph(source, _everybody(nodes)), epsilon, reported_by=reported_by)
+    write_noisy_graph(noisy, output)
+    statement = noisy.describe()
+    if as_json:
+        emit({"reports": str(output), "nodes": len(noisy.nodes), "epsilon": statement.epsilon,
+              "person_epsilon": statement.person_epsilon, "statement": statement.lines()})  # fmt: skip
+        return
+    out = console()
+    for line in statement.lines():
+        out.print(line, markup=False)
+    out.print(
+        f"Reports of {len(noisy.nodes)} nodes: {output}. Estimate from them: deniable graph {output}", markup=False
+    )
+
+
+def _everybody(nodes: str | None) -> list[str] | int | None:
+    if nodes is None or nodes.isdecimal():
+        return None if nodes is None else int(nodes)
+    with open(nodes, encoding="utf-8") as lines:  # noqa: PTH123 - not a Path: it may be a number
+        return [name for name in (line.partition("#")[0].strip() for line in lines) if name]
+
+
+def _estimate(noisy: NoisyGraph, what: str, level: float, top: int, table: Path | None, *, as_json: bool) -> None:
+    found = noisy.degrees() if what == "degrees" else noisy.triangles()
+    if table is not None:
+        _write(found, level, table)
+    most = np.argsort(-found.values)[:top]
+    interval = found.interval(level)
+    name = "edges" if what == "degrees" else "triangles"
+    if as_json:
+        emit(_data(noisy, found, name, most, level))
+        return
+    out = console()
+    rows = grid(["node"], [found.name, f"{level:.0%} interval"])
+    for i in most:
+        low, high = interval.low[i], interval.high[i]
+        rows.add_row(str(found.nodes[i]), f"{found.values[i]:.1f}", f"{low:.1f} to {high:.1f}")
+    out.print(rows)
+    out.print(f"The largest {len(most)} of {len(found.nodes)} nodes. The largest estimates are too large on average.")
+    total = found.total
+    out.print(f"All {name}: {total.value:.1f}, standard error {total.std_error:.1f}.")
+    out.print(f"epsilon of an edge: {noisy.epsilon:.4f}.")
+    for note in dict.fromkeys([*found.notes, *noisy.notes]):
+        out.print(note, markup=False)
+
+
+def _data(noisy: NoisyGraph, found: NodeEstimate, name: str, most: Any, level: float) -> dict[str, Any]:
+    interval = found.interval(level)
+    return {
+        "nodes": len(found.nodes),
+        "epsilon": noisy.epsilon,
+        "level": level,
+        "total": {"of": name, "value": found.total.value, "std_error": found.total.std_error},
+        "largest": [
+            {
+                "node": found.nodes[i],
+                "estimate": float(found.values[i]),
+                "std_error": float(found.std_error[i]),
+                "low": float(interval.low[i]),
+                "high": float(interval.high[i]),
+            }
+            for i in most
+        ],
+        "notes": [*found.notes, *noisy.notes],
+    }
+
+
+def _write(found: NodeEstimate, level: float, path: Path) -> None:
+    import csv
+
+    interval = found.interval(level)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(["node", "estimate", "std_error", "low", "high"])
+        columns = (found.values, found.std_error, interval.low, interval.high)
+        out.writerows(zip(found.nodes, *(column.tolist() for column in columns), strict=True))
