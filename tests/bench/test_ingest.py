@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
+
 import pytest
 
-from deniable.bench.ingest import OFF, OURS, measure
+from deniable.bench.ingest import OFF, POSTGRES, SQLITE, STEPS, Database, measure, postgres
 
 
 @pytest.mark.slow
 def test_the_measurement_runs_and_says_what_it_must():
-    found = measure(40, 4, repeats=1, many=1000, kinds=(OURS, OFF))
-    assert found.rows["server"] == [OURS, OFF, OURS, OFF]
-    assert [claim.required for claim in found.claims] == [0.6, 0.25, 96.0]
-    assert all(claim.measured >= 0 for claim in found.claims)
+    found = measure(40, 4, repeats=1, many=10_000, kinds=(SQLITE, POSTGRES, OFF))
+    assert found.rows["server"] == [SQLITE, POSTGRES, OFF] * 2
+    assert [claim.required for claim in found.claims] == [0.6, 0.25, 0.5, 0.45, 24.0, 16.0]
+    assert all(claim.measured > 0 for claim in found.claims if not claim.at_most)
+    assert found.rows["of storage off"][2::3] == ["1.00", "1.00"]
+    # The memory of both stores is told step by step.
+    assert [len(note.partition(": MiB")[2].split(",")) >= STEPS for note in found.notes[1:]] == [True, True]
+
+
+def test_the_cpu_of_a_process_and_its_children_is_told():
+    work = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'sum(range(10**7))']); input()"
+    with subprocess.Popen([sys.executable, "-c", work], stdin=subprocess.PIPE) as parent:
+        counted, deadline = Database("", parent.pid), time.monotonic() + 60
+        while counted.cpu() < 0.1 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert 0.1 <= counted.cpu() < 60
+        parent.communicate(b"\n")
+    assert Database("", os.getpid()).cpu() > 0
+
+
+@pytest.mark.slow
+def test_the_database_is_durable_and_goes_away():
+    import psycopg
+
+    with postgres() as database:
+        with psycopg.connect(database.address) as db:
+            assert db.execute("SHOW fsync").fetchone() == ("on",)
+            assert db.execute("SHOW synchronous_commit").fetchone() == ("on",)
+        assert database.cpu() > 0
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(database.address)

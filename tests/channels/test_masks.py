@@ -8,6 +8,7 @@ import pytest
 from deniable.channels.choice import best_channel
 from deniable.channels.hadamard import HadamardResponse, walsh_hadamard
 from deniable.channels.hashing import LocalHashing
+from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.masks import coins, held, words
 from deniable.channels.subset import SubsetSelection
@@ -61,6 +62,16 @@ def test_the_epsilon_asked_for_is_met_from_below(make, epsilon):
     assert 0.999 * epsilon <= channel.epsilon <= epsilon
 
 
+def test_sizes_that_cannot_be_met_are_passed_over():
+    assert SubsetSelection(3, 20.0).d == 1
+    assert LocalHashing(5, 15.0).epsilon <= 15.0
+
+
+def test_nobody_at_all_is_counted():
+    for channel in (Unary(5, 1.0), SubsetSelection(5, 1.0), LocalHashing(5, 1.0)):
+        assert channel.tally(channel.randomize(np.zeros(0, dtype=int))).tolist() == [0] * 6
+
+
 def test_known_parameters():
     """OUE: p = 1/2, q = 1 / (e + 1), variance 4 e / (e - 1)^2 a rare cell. SUE: p / q = sqrt(e). d = k / (e + 1)."""
     e = np.e
@@ -97,7 +108,7 @@ def test_bad_numbers_are_refused_by_name():
         (lambda: Unary(3, own=5, other=5, bits=16), "nothing can be recovered", SingularChannelError),
         (lambda: Unary(3, own=5, other=4, bits=8), "16 or 32 bits", DesignError),
         (lambda: Unary(3), "needs an epsilon", DesignError),
-        (lambda: SubsetSelection(54, 1.0), "Use LocalHashing", DesignError),
+        (lambda: SubsetSelection(54, 1.0), "more, use LocalHashing", DesignError),
         (lambda: SubsetSelection(5, 1.0, d=5), "tells nothing or everything", ProbabilityError),
         (lambda: SubsetSelection(4, d=2, own=32768, bits=16), "nothing can be recovered", SingularChannelError),
         (lambda: LocalHashing(70000, 1.0), "2 to 65537 categories", DesignError),
@@ -107,6 +118,8 @@ def test_bad_numbers_are_refused_by_name():
         (lambda: TwoLevel(Unary(60, 1.0), KRR(2, 1.0)), "up to 53 categories", DesignError),
         (lambda: TwoLevel(Unary(6, 1.0), KRR(3, 1.0)), "a channel of two", DesignError),
         (lambda: TwoLevel(Unary(6, 1.0), KRR(2, other=40000, bits=16)), "kept more often", SingularChannelError),
+        (lambda: TwoLevel(LocalHashing(6, 1.0), KRR(2, 1.0)), "two levels are a set", DesignError),
+        (lambda: Kronecker([Unary(70, 1.0), KRR(2, 1.0)]).randomize([[0, 0]]), "does not fit one number", DesignError),
         (lambda: best_channel(60, 1.0, "subset"), "at most 53", DesignError),
         (lambda: best_channel(60, 1.0, "best"), "must be one of", DesignError),
     ]:

@@ -17,7 +17,43 @@ def row(store, name, cell="[null,0,[1],[]]", design=1):
 
 
 class StoreContract:
-    """`store`: an empty store. `reopen(store)`: the same one, closed and opened again."""
+    """`store`: an empty store. `reopen(store)`: the same one, closed and opened again. `beside`: another at its place.
+
+    `old`: makes a store of the first version with one report in it, and opens it.
+    """
+
+    def test_a_store_of_the_first_version_is_brought_up_to_date(self, old):
+        store = old()
+        assert store.designs() == {"a" * 64: (1, b"body")}
+        assert store.counts(1) == store.recount(1) == {"[null,0,[1],[]]": 1}
+        assert store.add([row(store, 1)]) == [SAME]  # the salt is the old one
+        assert store.rejected() == {}
+        store.add_rejected({"malformed": 1})
+        assert store.rejected() == {"malformed": 1}
+
+    def test_what_was_turned_away_is_summed_over_workers_and_restarts(self, store, beside, reopen):
+        store.add_rejected({"unfit": 2, "malformed": 1})
+        beside.add_rejected({"malformed": 40, "busy": 3})
+        assert store.rejected() == beside.rejected() == {"busy": 3, "malformed": 41, "unfit": 2}
+        assert reopen(store).rejected() == {"busy": 3, "malformed": 41, "unfit": 2}
+
+    def test_secrets_are_forgotten_one_by_one_or_all_of_a_purpose(self, store, beside):
+        digests = [bytes([n]) * 32 for n in range(4)]
+        store.add_tokens(digests, "login")
+        store.add_tokens(digests, "other")
+        store.drop_tokens("login", digests[:1])
+        assert beside.held(digests, "login") == set(digests[1:])
+        store.drop_tokens("login", [])
+        store.drop_tokens("login")
+        assert not beside.has_tokens("login")
+        assert beside.held(digests, "other") == set(digests)
+
+    def test_one_program_at_a_time_claims_what_only_one_may_do(self, store, beside):
+        assert store.claim()
+        assert store.claim()  # it has it already
+        assert not beside.claim()
+        store.close()
+        assert beside.claim()
 
     def test_a_report_is_stored_once_and_a_repetition_is_recognised(self, store):
         store.register("a" * 64, b"body")
@@ -67,6 +103,7 @@ class StoreContract:
         assert again.designs() == {"a" * 64: (1, b"body")}
         assert again.add([row(again, 7)]) == [SAME]
         assert again.counts(1) == again.recount(1) == {"[null,0,[1],[]]": 100}
+        assert again.total(1) == 100
         assert again.has_token(b"digest", "analyst")
         assert not again.has_token(b"digest", "other")
         assert not again.has_token(b"another", "analyst")
@@ -93,6 +130,7 @@ class StoreContract:
         store.add([row(store, name) for name in range(500)])
         store.compact()
         assert store.counts(1) == store.recount(1) == {"[null,0,[1],[]]": 500}
+        assert (store.total(1), store.total(2)) == (500, 0)
 
     def test_readers_do_not_wait_for_the_writer(self, store):
         store.register("a" * 64, b"body")

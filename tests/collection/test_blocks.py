@@ -10,7 +10,7 @@ import pytest
 
 from deniable.channels.mixture import Mixture
 from deniable.collection.acceptor import encode_cell
-from deniable.collection.blocks import Chain
+from deniable.collection.blocks import Chain, ServedBlocks
 from deniable.collection.client import Client
 from deniable.collection.export import stored_reports
 from deniable.collection.form import design_body
@@ -22,8 +22,9 @@ from deniable.collection.storage.sqlite import SqliteStore
 from deniable.collection.transport import Http, Response
 from deniable.collection.verify import verify
 from deniable.designs.block import Block, check_chain
+from deniable.designs.codec import design_from_bytes
 from deniable.designs.fakes import BITS
-from deniable.errors import PrivacyError, RefusedDesignError, RejectedError
+from deniable.errors import DesignError, PrivacyError, RefusedDesignError, RejectedError
 from deniable.estimation.estimator import estimate
 from deniable.surveys.survey import parse_survey
 
@@ -129,7 +130,7 @@ def test_a_report_to_a_closed_block_is_late_unless_it_is_stored_already(running,
     both = Http(running.url).request("POST", "/v1/reports", b"[" + encode(waiting) + b"," + again + b"]", most=10_000)
     assert [failure["index"] for failure in json.loads(both.body)["failures"]] == [0]
     assert sum(running.collector.store.counts(1).values()) == stored
-    assert running.collector.rejected["closed-block"] == 2
+    assert running.collector.rejections.total()["closed-block"] == 2
     assert early.follow_blocks() >= 2
 
 
@@ -203,3 +204,28 @@ def test_the_account_is_charged_for_the_worst_block(running):
     client.answer(PERSON)
     assert client._state.ledger().spent == client.design.ratio
     assert 1.99 < client.design.epsilon <= 2.0
+
+
+def test_a_design_in_blocks_is_written_as_its_message_and_read_back():
+    body = design_body(parse_survey(SURVEY))
+    design = ServedBlocks(verify(body, design_id(body)))
+    assert (design.canonical(), design.id) == (body, design_id(body))
+    again = design_from_bytes(body, design.id)
+    assert again == design
+    assert (again.limits, again.epsilon, again.ballots) == (design.limits, design.epsilon, design.ballots)
+    assert str(1 << 62) not in f"{again!r}{again.describe()}"  # how large blocks are is not said
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b'"kind":"adaptive"', b'"kind":"mixture"'),
+        (b'"cells":4', b'"cells":3'),
+        (b'"version":1', b'"version":9'),
+    ],
+)
+def test_a_message_that_is_no_design_in_blocks_is_refused(before, after):
+    body = design_body(parse_survey(SURVEY))
+    assert before in body
+    with pytest.raises(DesignError):
+        design_from_bytes(body.replace(before, after))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def test_every_design_and_text_is_explained():
 
 
 @pytest.mark.parametrize(
-    "message", [messages.Report, messages.Receipt, messages.Problem, messages.KRRWeights, messages.MixtureWeights]
+    "message", [messages.Report, messages.Receipt, messages.Problem, *typing.get_args(messages.Weights)]
 )
 def test_every_field_of_a_message_is_explained(message):
     page = (DOCS / "messages.md").read_text(encoding="utf-8")

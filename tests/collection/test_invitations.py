@@ -98,7 +98,7 @@ def test_nobody_else_is_let_in(invited, tmp_path):
     status, receipt = post(invited, "/v1/reports", batch)
     assert (status, receipt["accepted"]) == (200, 1)
     assert [failure["index"] for failure in receipt["failures"]] == [0, 2]
-    assert invited.collector.rejected["not-invited"] == 3
+    assert invited.collector.rejections.total()["not-invited"] == 3
     assert stored(invited) == 1
     assert code(post(invited, "/v1/tokens", Application(1, "x", "00"))) == "not-invited"
     assert code(post(invited, "/v1/entries", Entry(1, "0" * 128, "00"))) == "not-invited"
@@ -155,7 +155,7 @@ def test_the_server_never_sees_token_and_invitation_together(blinded, tmp_path):
     assert made.encode() not in entering + reporting
     assert sent.report.id == token_id(bytes.fromhex(entry.token))
     # Nor does the device keep what would undo the blinding.
-    ticket = json.loads(client._state.noted(f"ticket:{blinded.url}"))
+    ticket = json.loads(client._state.noted(f"ticket:{blinded.url} {client.form.survey}"))
     assert ticket["inverse"] is None
     held = b"".join(path.read_bytes() for path in blinded.data.rglob("*") if path.is_file())
     for secret in (made.encode(), bytes.fromhex(entry.token), bytes.fromhex(entry.signature)):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deniable.collection.blocks import ServedBlocks
 from deniable.collection.form import decimal_text, design_body, form_of
 from deniable.collection.messages import (
     Design,
@@ -20,6 +22,9 @@ from deniable.collection.messages import (
     encode,
 )
 from deniable.collection.problems import PROBLEMS, problem
+from deniable.collection.verify import verify
+from deniable.designs.aggregator import Aggregator
+from deniable.designs.block import Block
 from deniable.errors import MessageError
 from deniable.surveys.example import example_text
 from deniable.surveys.survey import parse_survey
@@ -41,6 +46,21 @@ name = "region"
 text = "Where?"
 choices = ["north", "south"]
 """
+IN_BLOCKS = """
+format = 1
+name = "blocks"
+title = "Blocks"
+epsilon = 1.5
+design = { kind = "blocks", k = 1, block_size = 100 }
+[[questions]]
+name = "a"
+text = "?"
+kind = "yes-no"
+[[questions]]
+name = "b"
+text = "?"
+choices = ["x", "y", "z"]
+"""
 REPORT = Report(
     version=1,
     id="ab" * 32,
@@ -50,6 +70,11 @@ REPORT = Report(
     public=(2,),
 )
 RECEIPT = Receipt(version=1, accepted=1, failures=[Failure(1, problem("conflict"))])
+
+
+def first_block():
+    body = design_body(parse_survey(IN_BLOCKS))
+    return Aggregator(ServedBlocks(verify(body, design_id(body)))).block
 
 
 def golden(name):
@@ -64,6 +89,7 @@ def golden(name):
         ("report.txt", encode(REPORT)),
         ("receipt.txt", encode(RECEIPT)),
         ("design.txt", design_body(parse_survey(SMOKING))),
+        ("block.txt", first_block().canonical()),
     ],
 )
 def test_the_bytes_are_these(name, body):
@@ -73,6 +99,15 @@ def test_the_bytes_are_these(name, body):
 @pytest.mark.parametrize(("name", "kind"), [("report.txt", Report), ("receipt.txt", Receipt), ("design.txt", Design)])
 def test_the_bytes_read_back(name, kind):
     assert encode(decode(golden(name), kind, most=10_000)) == golden(name)
+
+
+def test_the_block_reads_back_and_its_chain_begins_with_the_design():
+    body = golden("block.txt")
+    block = Block.parse(body)
+    assert (block, block.canonical()) == (first_block(), body)
+    assert block.id == hashlib.sha256(body).hexdigest()
+    assert block.previous == block.design == design_id(design_body(parse_survey(IN_BLOCKS)))
+    assert [kept + sum(fakes) for kept, fakes in zip(block.keep, block.fakes, strict=True)] == [2**32, 2**32]
 
 
 def test_the_form_reads_back():

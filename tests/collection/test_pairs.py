@@ -18,9 +18,10 @@ from deniable.collection.pairs import WAIT, Matcher, Seeker
 from deniable.collection.simulation import Crowd
 from deniable.collection.transport import Http
 from deniable.collection.verify import verify
-from deniable.errors import RefusedDesignError, SurveyError
+from deniable.errors import InputError, RefusedDesignError, SurveyError
 from deniable.estimation.estimator import estimate
 from deniable.surveys.survey import parse_survey
+from deniable.web.serve import Service
 
 SURVEY = """
 format = 1
@@ -216,6 +217,17 @@ def test_a_device_without_a_partner_answers_alone(running, monkeypatch):
     monkeypatch.setattr("deniable.collection.client._LONGEST_SEARCH", 0.2)
     monkeypatch.setattr("deniable.collection.client._PAUSE", 0.1)
     assert Client(running.url).answer({"a": "yes", "b": "no"}).delivered
+
+
+def test_a_second_server_of_a_survey_in_pairs_is_refused(running, tmp_path, database):
+    (tmp_path / "survey.toml").write_text(text_of(), encoding="utf-8")
+    with pytest.raises(InputError, match="one in pairs can have only one"):
+        Service.open(tmp_path / "survey.toml", running.data)
+    first = Service.open(tmp_path / "survey.toml", tmp_path, database)
+    with pytest.raises(InputError, match="one in pairs can have only one"):
+        Service.open(tmp_path / "survey.toml", tmp_path, database)
+    first.collector.close()
+    Service.open(tmp_path / "survey.toml", tmp_path, database).collector.close()
 
 
 def test_only_paired_designs_have_partners(running, serve, survey_text, tmp_path):

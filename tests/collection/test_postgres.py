@@ -6,6 +6,7 @@ import http.client
 import importlib.util
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -43,6 +44,35 @@ def reopen(database):
         return opened[-1]
 
     yield again
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def beside(store, database):
+    made = PostgresStore(database)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def old(database):
+    opened = []
+
+    def make():
+        with psycopg.connect(database) as db:
+            db.execute("CREATE SCHEMA deniable")
+            db.execute("SET search_path = deniable")
+            db.execute("CREATE TABLE store (version integer NOT NULL, salt bytea NOT NULL)")
+            db.execute(MIGRATIONS[0])
+            db.execute("INSERT INTO store VALUES (1, %s)", (bytes(32),))
+            db.execute("INSERT INTO designs VALUES (1, %s, %s)", ("a" * 64, b"body"))
+            one = row(SimpleNamespace(salt=bytes(32)), 1)
+            db.execute("INSERT INTO arrived VALUES (%s, %s, %s)", one)
+        opened.append(PostgresStore(database))
+        return opened[-1]
+
+    yield make
     for one in opened:
         one.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sqlite3
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -34,6 +35,36 @@ def reopen(tmp_path):
         return opened[-1]
 
     yield again
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def beside(store, tmp_path):
+    made = SqliteStore(tmp_path / "reports.sqlite")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def old(tmp_path):
+    opened = []
+
+    def make():
+        db = sqlite3.connect(tmp_path / "old.sqlite")
+        db.executescript(MIGRATIONS[0])
+        db.execute("INSERT INTO store VALUES (?)", (bytes(32),))
+        db.execute("INSERT INTO designs VALUES (1, ?, ?)", ("a" * 64, b"body"))
+        one = contract.row(SimpleNamespace(salt=bytes(32)), 1)
+        db.execute("INSERT INTO reports VALUES (?, ?, ?)", one)
+        db.execute("INSERT INTO counts VALUES (1, ?, 1)", (one.cell,))
+        db.execute("PRAGMA user_version = 1")
+        db.commit()
+        db.close()
+        opened.append(SqliteStore(tmp_path / "old.sqlite"))
+        return opened[-1]
+
+    yield make
     for one in opened:
         one.close()
 

@@ -4,21 +4,40 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
+import typing
 from fractions import Fraction
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from scipy.stats import chi2
 
+from deniable.channels import codec
 from deniable.channels.codec import channel_from_dict
+from deniable.channels.hadamard import HadamardResponse
+from deniable.channels.hashing import LocalHashing
+from deniable.channels.krr import KRR
+from deniable.channels.mixture import Mixture
+from deniable.channels.subset import SubsetSelection
+from deniable.channels.two_level import TwoLevel
+from deniable.channels.unary import Unary
 from deniable.collection import messages
 from deniable.collection import verify as verifying
 from deniable.collection.acceptor import Acceptor
+from deniable.collection.blocks import ServedBlocks
 from deniable.collection.collector import read_batch
 from deniable.collection.messages import Problem, Report, decode
+from deniable.collection.pairs import Seeker
+from deniable.collection.sampler import disguise, resend
 from deniable.collection.verify import verify
-from deniable.errors import MessageError, RefusedDesignError
+from deniable.designs.block import Block, check, check_chain
+from deniable.errors import InputError, MessageError, PrivacyError, RefusedDesignError
 from deniable.privacy.epsilon import exp_below
+from deniable.privacy.paired import PairedPrivacy
+from deniable.randomness import Seeded
 
 VECTORS = Path(__file__).parent.parent / "vectors"
 
@@ -65,9 +84,51 @@ def test_every_reason_in_the_documentation_has_a_vector():
 @pytest.mark.parametrize("vector", load("outcomes.json"), ids=lambda vector: json.dumps(vector["channel"])[:50])
 def test_draws_make_the_stated_reports(vector):
     channel = channel_from_dict(vector["channel"])
-    truths, draws, reports = np.array(vector["outcomes"]).T
-    assert channel.outcome(truths, draws).tolist() == reports.tolist()
     assert channel.ratio == Fraction(vector["ratio"])
+    for truth, draws, report in vector["outcomes"]:
+        left = iter(draws)
+        assert disguise(channel, truth, lambda _bits, left=left: next(left)) == report
+        assert list(left) == []
+    if channel.bits and not channel.is_support:
+        truths, draws, reports = zip(*vector["outcomes"], strict=True)
+        assert channel.outcome(truths, np.concatenate(draws)).tolist() == list(reports)
+    for kept, draws, report in vector.get("resent", []):
+        left = iter(draws)
+        assert resend(channel, kept, lambda _bits, left=left: next(left)) == report
+        assert list(left) == []
+
+
+def test_every_kind_of_channel_has_outcomes():
+    kinds = {vector["channel"]["kind"] for vector in load("outcomes.json")}
+    served = {msgspec.inspect.type_info(kind).tag for kind in typing.get_args(messages.Weights)}
+    assert served - kinds == {"adaptive", "paired"}  # these have files of their own
+
+
+SETS = [
+    Unary(3, 1.0),
+    SubsetSelection(5, 0.5),
+    SubsetSelection(4, 0.5, d=3),
+    LocalHashing(2, 1.0, g=3),
+    HadamardResponse(5, 1.0),
+    TwoLevel(SubsetSelection(4, 1.0), KRR(2, 1.5)),
+]
+
+
+@pytest.mark.parametrize("channel", SETS, ids=lambda channel: channel.name)
+def test_a_device_draws_what_a_batch_does(channel):
+    # Two samples of the same size from what should be one law: chi-square of their difference, over the reports that
+    # come often enough. Of hashes, only which categories they hold is compared: there are more functions than people.
+    n, stream, truth = 20_000, Seeded(5).stream(), channel.inputs - 2
+    device = np.array([disguise(channel, truth, lambda bits: int(stream.words(1, bits)[0])) for _ in range(n)])
+    batch = channel.randomize(np.full(n, truth), source=Seeded(6)).astype(np.int64)
+    if isinstance(channel, LocalHashing):
+        device, batch = (channel.members(codes)[:, :-1] @ [1, 2] for codes in (device, batch))
+    reports, cells = np.unique(np.concatenate([device, batch]), return_inverse=True)
+    one, two = np.bincount(cells[:n], minlength=len(reports)), np.bincount(cells[n:], minlength=len(reports))
+    often = one + two >= 20
+    statistic = ((one - two) ** 2 / np.maximum(one + two, 1))[often].sum()
+    assert often.sum() >= 3
+    assert chi2.sf(statistic, often.sum()) > 1e-7  # six channels: below 1e-6 in all
 
 
 @pytest.mark.parametrize("vector", load("accounts.json"), ids=str)
@@ -94,3 +155,95 @@ def test_a_report_is_taken_or_refused_for_the_stated_reason(vector, batched):
             return
         found = Acceptor(verify(good["body"].encode(), good["hash"])).cell(found)
     assert (found.code if isinstance(found, Problem | MessageError) else None) == vector["reason"]
+
+
+# -- blocks and pairs -------------------------------------------------------------------------------------------------
+
+BLOCKS, PAIRS = load("blocks.json"), load("pairs.json")
+
+
+def design_of(vectors):
+    return verify(vectors["design"]["body"].encode(), vectors["design"]["hash"])
+
+
+def reason_of(action):
+    try:
+        action()
+    except InputError:
+        return "malformed"
+    except PrivacyError as error:
+        return error.details["problem"]
+    return None
+
+
+@pytest.mark.parametrize("vector", BLOCKS["blocks"], ids=lambda vector: vector["name"])
+def test_a_block_is_used_or_refused_for_the_stated_reason(vector):
+    design = ServedBlocks(design_of(BLOCKS))
+    assert reason_of(lambda: check(Block.parse(vector["body"].encode()), design)) == vector["reason"]
+    if vector["reason"] is None:
+        assert Block.parse(vector["body"].encode()).id == vector["id"]
+
+
+@pytest.mark.parametrize("vector", BLOCKS["chains"], ids=lambda vector: vector["name"])
+def test_a_chain_is_followed_or_refused_for_the_stated_reason(vector):
+    blocks = [Block.parse(body.encode()) for body in vector["blocks"]]
+    assert reason_of(lambda: check_chain(blocks, ServedBlocks(design_of(BLOCKS)))) == vector["reason"]
+
+
+def test_every_channel_that_no_device_runs_has_a_vector():
+    served = {msgspec.inspect.type_info(kind).tag for kind in typing.get_args(messages.Weights)}
+    refused = [json.loads(vector["body"]) for vector in load("designs.json") if vector["reason"] == "unknown-channel"]
+    kinds = {question["channel"]["kind"] for design in refused for question in design["plan"]["questions"]}
+    assert {kind for kind, _ in codec._READERS} - served <= kinds
+
+
+def test_every_reason_to_refuse_a_block_has_a_vector():
+    listed = set(re.findall(r'"([a-z]+)"', f"{check.__doc__} {check_chain.__doc__}"))
+    found = {vector["reason"] for vector in [*BLOCKS["blocks"], *BLOCKS["chains"]]} - {None, "malformed"}
+    assert listed - found == {"epsilon"}  # what the other rules imply
+
+
+def test_draws_make_the_stated_reports_in_a_block():
+    block = Block.parse(BLOCKS["outcomes"]["block"].encode())
+    for place, truth, draw, report in BLOCKS["outcomes"]["rows"]:
+        channel = Mixture.from_weights(block.keep[place], block.fakes[place], 32)
+        assert channel.outcome(np.array([truth]), np.array([draw], dtype=np.uint32)).tolist() == [report]
+
+
+def seeker_of(vector):
+    seeker = Seeker(design_of(PAIRS))
+    seeker._secret = X25519PrivateKey.from_private_bytes(bytes.fromhex(vector["secret"]))
+    seeker.key = vector["key"]
+    return seeker
+
+
+@pytest.mark.parametrize("vector", PAIRS["sides"], ids=lambda vector: vector["key"][:8])
+def test_two_keys_give_the_stated_sides(vector):
+    seeker = seeker_of(vector)
+    assert seeker._secret.public_key().public_bytes_raw().hex() == vector["key"]
+    assert seeker.sides(vector["partner"]) == vector["sides"]
+
+
+@pytest.mark.parametrize("vector", PAIRS["alone"], ids=lambda vector: vector["partner"][:8])
+def test_a_key_without_a_secret_is_no_partner(vector):
+    seen = {tuple(seeker_of(vector).sides(vector["partner"])) for _ in range(200)}
+    assert len(seen) == 4  # one of four outcomes is missing after 200 tosses of two coins: below 1e-24
+
+
+def test_a_coin_and_a_draw_make_the_stated_report():
+    coins = design_of(PAIRS).questions[0].coins
+    for truth, draw, side, report in PAIRS["outcomes"]:
+        truthful = coins.truthful_at(np.array([side]), np.array([draw], dtype=np.uint32))[0]
+        assert (truth if truthful else 1 - truth) == report
+    assert {tuple(row[1:3]) for row in PAIRS["outcomes"] if row[0] != row[3]}
+
+
+@pytest.mark.parametrize("vector", PAIRS["statements"], ids=lambda vector: vector["coin"])
+def test_the_four_numbers_of_a_paired_design(vector):
+    body = vector["body"].encode()
+    coins = [question.coins for question in verify(body, messages.design_id(body)).questions]
+    told = PairedPrivacy(tuple((coin.p, coin.d) for coin in coins))
+    lines = " ".join(told.lines())
+    for key in ("claimed", "partner", "coin"):
+        assert vector[key] in lines
+    assert told.is_ldp or f"delta {vector['delta']} against a server" in lines

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from watching import NO_CHANCE, SURVEY, serious, shown, stored
 
+import deniable.web
 from deniable.collection.messages import encode
+from deniable.web.assets import PROGRAM
 
+STATIC = Path(deniable.web.__file__).parent / "static"
+SCRIPT = "text/javascript"
 LOOK = """async (store) => {
-    const memory = await (await import("/static/deniable.mjs")).Memory.open();
+    const memory = await (await import("/static/memory.mjs")).Memory.open();
     return memory.all(store);
 }"""
 PUT = """async (things) => {
-    const memory = await (await import("/static/deniable.mjs")).Memory.open();
+    const memory = await (await import("/static/memory.mjs")).Memory.open();
     await memory.put(things);
 }"""
 
@@ -71,7 +76,7 @@ def test_a_survey_answered_end_to_end(service, visitor):
         "/",
         "/static/style.css",
         "/static/icon.svg",
-        "/static/deniable.mjs",
+        *(f"/static/{name}" for name in PROGRAM),
         "/v1/survey",
         f"/v1/designs/{design}",
         "/v1/reports",
@@ -191,6 +196,19 @@ def test_a_design_that_breaks_its_promise_is_refused(service, visitor, change, r
     assert page.locator("#asked").inner_html() == ""
     assert someone.posted() == []
     assert page.evaluate("indexedDB.databases()") == []
+
+
+def test_another_program_than_the_published_one_is_not_run(service, visitor):
+    someone = visitor()
+    tampered = (STATIC / "categories.mjs").read_text(encoding="utf-8").replace("? truth :", "? truth  :")
+    assert tampered.encode() != (STATIC / "categories.mjs").read_bytes()
+    someone.context.route("**/static/categories.mjs", lambda route: route.fulfill(body=tampered, content_type=SCRIPT))
+    page = someone.visit(service.url)
+    page.wait_for_load_state("networkidle")
+    assert page.locator("#status").is_visible()
+    assert page.locator("main > section:visible").count() == 0
+    assert "integrity" in someone.errors.pop()
+    assert someone.posted() == []
 
 
 def test_an_over_budget_survey_is_refused_before_anything_is_drawn(service, visitor):

@@ -8,7 +8,7 @@ import pytest
 
 import deniable as dn
 from deniable.designs.observation import Observation
-from deniable.errors import InvalidTestError
+from deniable.errors import InputError, InvalidTestError
 from deniable.inference.wald import BootstrapWald, Given, InEach, Same, second_moments
 from deniable.inference.wald import Independent as IndependentAxes
 
@@ -36,13 +36,13 @@ def test_second_moments_of_replicates_are_those_of_the_channel(channel):
 def test_the_statistic_is_that_of_the_plain_test_with_the_covariance_under_h0():
     from deniable.inference.association import wald_statistics
 
-    for channel in CHANNELS:
+    for channel in (CHANNELS[0], CHANNELS[3]):  # whose tables sum to one by themselves
         seen = observed(channel, NULL + SHIFT, 400_000)  # so many that the projection changes nothing
         test = BootstrapWald([[seen]], IndependentAxes(0, 1))
         ours = test.statistic([[seen.counts[..., None]]])[0][0]
         _, under_h0, df = wald_statistics(dn.estimate(seen, ["a", "b"], "inversion"))
         assert test.df == df == 6
-        assert ours == pytest.approx(under_h0, rel=1e-3)
+        assert ours == pytest.approx(under_h0, rel=5e-3)
 
 
 @pytest.mark.parametrize("channel", CHANNELS[:3], ids=lambda c: c.name)
@@ -110,18 +110,73 @@ def test_goodness_of_fit_is_exact_whatever_the_number_of_reports():
     assert np.mean([found.pvalue <= 0.05 for found in p]) < 0.13
 
 
+@pytest.mark.parametrize("channel", CHANNELS, ids=lambda c: c.name)
+def test_the_order_of_categories_does_not_matter(channel):
+    seen = observed(channel, NULL + SHIFT, 3000)
+    back = seen.counts.copy()
+    back[:12] = back[:12][::-1]
+    turned = Observation(DOMAIN, channel, back)
+    for hypothesis, other in ((Given(NULL), Given(NULL[::-1, ::-1])), (IndependentAxes(0, 1), IndependentAxes(0, 1))):
+        one, two = (BootstrapWald([[o]], h) for o, h in ((seen, hypothesis), (turned, other)))
+        first, second = (t.statistic([[o.counts[..., None]]])[0][0] for t, o in ((one, seen), (two, turned)))
+        assert first == pytest.approx(second, rel=1e-9)
+
+
+def test_only_the_named_attributes_are_compared_between_groups():
+    """a is alike in both groups, b is not: that must not be taken for a difference in a."""
+    part = dn.Domain({"a": range(3), "b": range(3)})
+    one, two = (np.outer([0.5, 0.3, 0.2], b) for b in ([0.8, 0.1, 0.1], [0.1, 0.1, 0.8]))
+    for channel in ("subset", "unary", "hashing"):
+        design = dn.Joint(part, 2.0, channel=channel)
+        groups = {
+            g: design.simulate(dn.Table(part, t), 20_000, source=dn.Seeded(i))
+            for i, (g, t) in enumerate({"one": one, "two": two}.items())
+        }
+        seen = {"source": dn.Seeded(11), "replicates": 99}
+        found = dn.homogeneity(groups, "a", **seen)
+        assert found.df == 2
+        assert found.pvalue > 0.02  # fixed seeds: ordinary p-values
+        assert dn.homogeneity(groups, "b", **seen).pvalue == 0.01
+    plain = dn.Joint(part, 2.0, channel="hadamard")
+    groups = {g: plain.simulate(dn.Table(part, t), 2000, source=dn.Seeded(1)) for g, t in (("one", one), ("two", two))}
+    with pytest.raises(InputError, match="Test all of them together"):
+        dn.homogeneity(groups, "a")
+
+
+def test_a_rare_layer_does_not_stop_the_test():
+    part = dn.Domain({"a": range(2), "b": range(3), "c": range(3)})
+    table = dn.Table(part, np.einsum("i,j,k->ijk", [0.6, 0.4], [0.5, 0.3, 0.2], [0.9, 0.08, 0.02]))
+    for seed in range(6):
+        for channel in ("subset", "unary"):
+            tallies = dn.Joint(part, 1.0, channel=channel).simulate(table, 1000, source=dn.Seeded(seed))
+            found = dn.independence(tallies, "a", "b", given="c", replicates=99, source=dn.Seeded(seed))
+            assert found.df == 6
+            assert 0 < found.pvalue <= 1
+
+
+def test_many_categories_are_tested_in_bounded_memory():
+    channel = dn.LocalHashing(600, 2.0)
+    even = np.full(600, 1 / 600)
+    counts = channel.draw(even, 20_000, np.random.default_rng(12), 1)[..., 0]
+    found = dn.goodness_of_fit(Observation("v", channel, counts), "v", even, replicates=99, source=dn.Seeded(13))
+    assert found.df == 599
+    assert found.pvalue > 0.01
+    with pytest.raises(InvalidTestError, match="too large for this test"):
+        BootstrapWald([[Observation("v", dn.LocalHashing(2000, 1.0), np.full(2001, 9.0))]], Given(np.full(2000, 5e-4)))
+
+
 def test_hypotheses_are_zero_where_they_hold():
     table = NULL[..., None]
     np.testing.assert_allclose(IndependentAxes(0, 1).residuals(table), 0, atol=1e-15)
     np.testing.assert_allclose(Given(NULL).residuals(table), 0, atol=1e-15)
-    np.testing.assert_allclose(Same().residuals(np.stack([table, table])), 0, atol=1e-15)
+    np.testing.assert_allclose(Same((0, 1)).residuals(np.stack([table, table])), 0, atol=1e-15)
     np.testing.assert_allclose(InEach(IndependentAxes(0, 1)).residuals(np.stack([table, table])), 0, atol=1e-15)
     three = np.einsum("ik,jk,k->ijk", [[0.2, 0.6], [0.8, 0.4]], [[0.5, 0.1], [0.5, 0.9]], [0.3, 0.7])[..., None]
     np.testing.assert_allclose(IndependentAxes(0, 1, (2,)).residuals(three), 0, atol=1e-15)
     assert np.abs(IndependentAxes(0, 1).residuals(three)).max() > 0.01
     for null in (IndependentAxes(0, 1), IndependentAxes(0, 1, (2,))):
         noisy = three + 0.05 * np.random.default_rng(9).normal(size=three.shape)
-        np.testing.assert_allclose(null.residuals(null.null(noisy)), 0, atol=1e-12)
+        np.testing.assert_allclose(null.residuals(null.null(noisy, 1e-9)), 0, atol=1e-12)
 
 
 def test_sets_about_different_attributes_are_not_pooled():

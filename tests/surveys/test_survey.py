@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import tomllib
 from datetime import UTC, datetime
+from typing import get_args
 
 import pytest
 
+from deniable.channels.choice import Choice
+from deniable.channels.hadamard import HadamardResponse
+from deniable.channels.hashing import LocalHashing
+from deniable.channels.krr import KRR
+from deniable.channels.subset import SubsetSelection
+from deniable.channels.two_level import TwoLevel
+from deniable.channels.unary import Unary
 from deniable.errors import SurveyError
 from deniable.surveys.designs import BUILDERS
 from deniable.surveys.example import example_text
@@ -57,9 +65,13 @@ def test_the_example_holds_every_kind_of_question_and_is_a_design():
 
 
 def test_every_line_of_the_example_that_is_commented_out_would_be_read_too():
-    shown = example_text().replace("# opens =", "opens =").replace("# closes =", "closes =")
-    assert shown != example_text()
+    shown = example_text()
+    for key in ("opens", "closes", "channel"):
+        assert f"# {key} =" in shown
+        shown = shown.replace(f"# {key} =", f"{key} =")
     assert parse_survey(shown).opens == datetime(2030, 1, 1, tzinfo=UTC)
+    cannabis_and_sleep, *_ = parse_survey(shown).design.questions
+    assert isinstance(cannabis_and_sleep.channel, KRR)  # six cells at epsilon 2: the least variance is k-RR's
 
 
 # What a kind cannot do without.
@@ -67,6 +79,53 @@ NEEDED = {
     "clusters": 'clusters = [["smokes", "sleep"]]',
     "paired": 'p = 0.55\nrho = -0.01\naccept = "a partner who knows the coin"',
 }
+
+
+TWELVE = 'kind = "scale"\nfirst = 1\nlast = 12'
+KINDS = ("tables", "independent", "joint", "clusters", "sampled", "views")
+MADE = {
+    "krr": KRR,
+    "unary": Unary,
+    "subset": SubsetSelection,
+    "hashing": LocalHashing,
+    "hadamard": HadamardResponse,
+    "least_variance": SubsetSelection,
+}
+
+
+@pytest.mark.parametrize("channel", get_args(Choice))
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_channel_can_be_asked_for(kind, channel):
+    tail = f'[design]\nkind = "{kind}"\nchannel = "{channel}"\n' + NEEDED.get(kind, "")
+    design = parse_survey(minimal(smokes=TWELVE, tail=tail)).design
+    assert type(design.questions[0].channel) is MADE[channel]
+    assert 0.99 < design.epsilon <= 1.0
+
+
+@pytest.mark.parametrize(("channel", "first"), [("unary", Unary), ("subset", SubsetSelection)])
+def test_sets_of_static_questions_get_a_second_level(channel, first):
+    tail = f'[design]\nkind = "independent"\nchannel = "{channel}"\n'
+    static, changing = parse_survey(minimal(smokes=TWELVE + "\nstatic = true", tail=tail)).design.questions
+    assert isinstance(static.channel, TwoLevel)
+    assert type(static.channel.first) is first
+    assert static.channel.again == KRR(2, 2.0)
+    assert static.channel.first.epsilon > 0.499  # its share of the budget, whole
+    assert type(changing.channel) is first
+    louder = parse_survey(minimal(smokes=TWELVE + "\nstatic = true", tail=tail + "again = 4")).design
+    assert louder.questions[0].channel.again == KRR(2, 4.0)
+    # A question that changes in part is asked anew each time.
+    joint = tail.replace("independent", "joint")
+    (both,) = parse_survey(minimal(smokes=TWELVE + "\nstatic = true", tail=joint)).design.questions
+    assert type(both.channel) is first
+
+
+def test_the_least_variance_of_a_static_question_counts_both_levels():
+    tail = '[design]\nkind = "sampled"\nchannel = "least_variance"\nagain = {again}\n'
+    for again, kind in ((2.0, HadamardResponse), (4.0, TwoLevel)):
+        static, _ = parse_survey(
+            minimal(smokes=TWELVE + "\nstatic = true", tail=tail.format(again=again))
+        ).design.questions
+        assert type(static.channel) is kind
 
 
 @pytest.mark.parametrize("kind", sorted(BUILDERS))
@@ -137,6 +196,19 @@ BAD = {
     "tables[0]": [minimal(keys='tables = [["smokes", "nothing"]]'), minimal(keys='tables = [["smokes", "smokes"]]')],
     "tables[1]": [minimal(keys='tables = [["smokes"], ["smokes", "sleep"]]', tail='[design]\nkind = "sampled"')],
     "design.kind": [minimal(tail='[design]\nkind = "psychic"')],
+    "design.channel": [
+        minimal(tail='[design]\nchannel = "psychic"'),
+        minimal(tail='[design]\nkind = "blocks"\nchannel = "subset"'),
+        minimal(tail='[design]\nkind = "paired"\nchannel = "krr"\n' + NEEDED["paired"]),
+        minimal(smokes='kind = "scale"\nfirst = 1\nlast = 54', tail='[design]\nchannel = "subset"'),
+        minimal(smokes='kind = "yes-no"\nstatic = true', tail='[design]\nchannel = "hashing"'),
+    ],
+    "design.again": [
+        minimal(tail="[design]\nagain = 2.0"),
+        minimal(tail='[design]\nchannel = "hadamard"\nagain = 2.0'),
+        minimal(tail='[design]\nchannel = "subset"\nagain = 0'),
+        minimal(tail='[design]\nkind = "blocks"\nagain = 2.0'),
+    ],
     "design.k": [minimal(tail='[design]\nkind = "joint"\nk = 2')],
     "design.clusters": [minimal(tail='[design]\nkind = "clusters"')],
     "design": [

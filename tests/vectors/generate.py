@@ -1,8 +1,11 @@
 """Write the vectors that every client must agree on: `python tests/vectors/generate.py`, then read the diff.
 
 `designs.json`: a design's bytes and the hash it was asked for by; accepted (with the exact ratio of its dearest ballot)
-or refused (with the reason's code). `outcomes.json`: a channel, and which report each draw makes of each truth.
+or refused (with the reason's code). `outcomes.json`: a channel, and which report some draws, in order, make of a truth;
+for two levels also what they make of a kept set. `members`: which categories a report holds.
 `accounts.json`: whether an exact ratio fits into an epsilon. `reports.json`: a body and what a collector makes of it.
+`blocks.json`: a design in blocks, and blocks that a device uses or refuses, alone and in a chain. `pairs.json`: the
+sides that two keys give to each question, the report of every side and draw, and the numbers of the privacy statement.
 """
 
 from __future__ import annotations
@@ -10,14 +13,39 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import math
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from deniable.channels.bitmask import Bitmask
+from deniable.channels.blockwise import Blockwise
 from deniable.channels.codec import channel_from_dict
 from deniable.channels.dense import Dense
+from deniable.channels.hadamard import HadamardResponse
+from deniable.channels.hashing import LocalHashing
+from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
+from deniable.channels.paired import Coins
+from deniable.channels.subset import SubsetSelection
+from deniable.channels.two_level import TwoLevel
+from deniable.channels.unary import Unary
+from deniable.collection.pairs import Seeker
+from deniable.collection.sampler import disguise, resend
+from deniable.collection.verify import verify
+from deniable.designs.block import Block
+from deniable.designs.fakes import WHOLE, Limits
+from deniable.designs.paired import Paired
 from deniable.privacy.epsilon import exp_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from deniable.channels.base import Channel
 
 HERE = Path(__file__).parent
 
@@ -52,14 +80,81 @@ GOOD = {
     "version": 1,
 }
 
+LIMITS = {3: Limits.of(3, 1.0, Fraction(1, 2)), 2: Limits.of(2, 1.0, Fraction(1, 2))}
+COINS = Coins.of(0.7, -0.1)
+
+
+def plan(kind: str, questions: dict[str, dict], ballots: list[list[int]]) -> dict:
+    """A plan with one question an attribute."""
+    return {
+        "ballots": ballots,
+        "domain": [
+            {"categories": ["low", "middle", "high"][:cells], "name": name}
+            for name, cells in ((name, channel.get("cells", 2)) for name, channel in questions.items())
+        ],
+        "format": 1,
+        "kind": kind,
+        "questions": [{"attributes": [name], "channel": channel} for name, channel in questions.items()],
+    }
+
+
+def adaptive(cells: int) -> dict:
+    limits = LIMITS[cells]
+    return {"bits": 32, "cells": cells, "kind": "adaptive", "least_fake": limits.floor, "most_kept": limits.keep}
+
+
+BLOCKS = {
+    "epsilon": "2",
+    "plan": plan("blocks", {"a": adaptive(3), "b": adaptive(2)}, [[0, 1], [0]]),
+    "public": [],
+    "static": ["a"],
+    "survey": "blocks",
+    "version": 1,
+}
+PAIRS = {
+    "epsilon": "3.4",
+    "plan": plan("paired", {name: {"kind": "paired", **COINS.to_dict()} for name in "ab"}, [[0, 1]]),
+    "public": [],
+    "static": ["a"],
+    "survey": "pairs",
+    "version": 1,
+}
+
+
+_SETS = {
+    "drug": Unary(3, 1.0),
+    "town": SubsetSelection(5, 1.0),
+    "job": LocalHashing(6, 1.0),
+    "faith": HadamardResponse(7, 1.0),
+    "born": TwoLevel(SubsetSelection(4, 1.0), KRR(2, 2.0)),
+    "party": TwoLevel(Unary(3, 0.5), KRR(2, 1.0)),
+}
+SETS = {
+    "epsilon": "5.5",
+    "plan": {
+        "ballots": [list(range(len(_SETS))), [0]],
+        "domain": [
+            {"categories": [f"{name} {v}" for v in range(channel.inputs)], "name": name}
+            for name, channel in _SETS.items()
+        ],
+        "format": 1,
+        "kind": "design",
+        "questions": [{"attributes": [name], "channel": channel.to_dict()} for name, channel in _SETS.items()],
+    },
+    "public": [],
+    "static": ["faith", "born", "party"],
+    "survey": "sets",
+    "version": 1,
+}
+
 
 def canonical(message: object) -> str:
     return json.dumps(message, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def changed(path: str, value: object) -> dict:
-    """The good design with one thing changed; `path` is keys and positions with dots between."""
-    message = copy.deepcopy(GOOD)
+def changed(path: str, value: object, original: dict = GOOD) -> dict:
+    """A good design with one thing changed; `path` is keys and positions with dots between."""
+    message = copy.deepcopy(original)
     *way, last = [int(step) if step.lstrip("-").isdigit() else step for step in path.split(".")]
     place = message
     for step in way:
@@ -101,6 +196,8 @@ def design_vectors() -> list[dict]:  # noqa: PLR0915 - one line a vector
     add("keys in another order", "{" + '"version":1,' + canonical(changed("version", ...))[1:], "not-canonical")
     add("a key twice", canonical(GOOD).replace('"version":1', '"version":1,"version":1'), "not-canonical")
     add("an escape too many", canonical(GOOD).replace('"smokes"', '"smok\\u0065s"'), "not-canonical")
+    add("what may be left out of other messages", changed("static", ...), "not-canonical")
+    add("nothing said of public attributes", changed("public", ...), "not-canonical")
     add("two attributes of one name", changed("plan.domain.1.name", "smokes"), "repeated-name")
     add("public and disguised", changed("public.0.name", "smokes"), "repeated-name")
     add("a category twice", changed("plan.domain.1.categories", ["bad", "bad", "good"]), "repeated-name")
@@ -135,7 +232,284 @@ def design_vectors() -> list[dict]:  # noqa: PLR0915 - one line a vector
     )
     add("more than was promised", changed("epsilon", "1.9"), "epsilon-exceeded")
     add("a hair more than was promised", changed("plan.questions.0.channel.other", 17000), "epsilon-exceeded")
+    add_unserved(add)
+    add_blocks(add)
+    add_pairs(add)
+    add_sets(add)
     return found
+
+
+def add_unserved(add: Callable[..., None]) -> None:
+    """Channels that the package has, and that no device runs as they are."""
+    bit = KRR(2, 0.5)
+    for name, channel in (
+        ("a bit mask", Bitmask(2, bit)),
+        ("mixtures in blocks", Blockwise([20000], [[25536, 20000]], [10], 16)),
+        ("a product of channels", Kronecker([bit])),
+    ):
+        add(name, changed("plan.questions.0.channel", channel.to_dict()), "unknown-channel")
+    with_bits = {**Bitmask(2, bit).to_dict(), "bits": 16}
+    add("a bit mask with draws of its own", changed("plan.questions.0.channel", with_bits), "unknown-channel")
+    sharp = {"bit": {"bits": 16, "k": 2, "kind": "krr", "other": 0}, "k": 2, "kind": "bitmask"}
+    add("a bit mask that hides nothing", changed("plan.questions.0.channel", sharp), "unknown-channel")
+    stated = Mixture(Fraction(1, 3), [Fraction(1, 2), Fraction(1, 2)]).to_dict()
+    add("stated shares in the place of integers", changed("plan.questions.0.channel", stated), "unknown-field")
+    add("stated columns", changed("plan.questions.2.channel.columns", [["3/4", "1/4"], ["1/4", "3/4"]]), "malformed")
+
+
+def add_blocks(add: Callable[..., None]) -> None:
+    ratios = [1 + Fraction(LIMITS[cells].keep, LIMITS[cells].floor) for cells in (3, 2)]
+    add("in blocks", BLOCKS, None, ratio=_text(ratios[0] * ratios[1]))
+    limits = "plan.questions.0.channel."
+    add("limits with a point", canonical(BLOCKS).replace('"cells":3', '"cells":3.0'), "malformed")
+    add("limits without a floor", changed(limits + "least_fake", ..., BLOCKS), "malformed")
+    add("limits with a field more", changed(limits + "keep", 7, BLOCKS), "unknown-field")
+    add("blocks of 16 bits", changed(limits + "bits", 16, BLOCKS), "wrong-bits")
+    add("a floor of nothing", changed(limits + "least_fake", 0, BLOCKS), "zero-weight")
+    add("a negative floor", changed(limits + "least_fake", -5, BLOCKS), "zero-weight")
+    add("the truth is never kept in a block", changed(limits + "most_kept", 0, BLOCKS), "zero-weight")
+    add("limits for more draws than there are", changed(limits + "most_kept", WHOLE, BLOCKS), "wrong-sum")
+    add("limits for other cells", changed(limits + "cells", 2, BLOCKS), "wrong-cells")
+    fixed = {"bits": 16, "fakes": [20000, 15536, 10000], "keep": 20000, "kind": "mixture"}
+    add("only some channels in blocks", changed("plan.questions.0.channel", fixed, BLOCKS), "unknown-channel")
+    add("limits beyond the promise", changed("epsilon", "1.9", BLOCKS), "epsilon-exceeded")
+    lower = changed(limits + "least_fake", LIMITS[3].floor - 1000, BLOCKS)
+    add("a floor a hair too low", lower, "epsilon-exceeded")
+
+
+def add_pairs(add: Callable[..., None]) -> None:
+    draws, lies = COINS.truthful + COINS.shift, WHOLE - COINS.truthful
+    add("in pairs", PAIRS, None, ratio=_text(Fraction(draws, WHOLE - draws) ** 2))
+    mixed = changed("plan.questions.0.channel", KRR(2, 1.0).to_dict(), PAIRS)
+    add("one question in pairs, one not", mixed, None, ratio=_text(KRR(2, 1.0).ratio * Fraction(draws, WHOLE - draws)))
+    coin = "plan.questions.0.channel."
+    add("a coin with a field more", changed(coin + "rho", 0, PAIRS), "unknown-field")
+    add("a coin as a text", changed(coin + "shift", "7", PAIRS), "malformed")
+    add("a coin of 8 bits", changed(coin + "bits", 8, PAIRS), "wrong-bits")
+    add("the corner", changed(coin + "shift", lies, PAIRS), "zero-weight")
+    add("beyond the corner", changed(coin + "shift", lies + 1, PAIRS), "wrong-sum")
+    add("a coin that moves backwards", changed(coin + "shift", -1, PAIRS), "wrong-sum")
+    add("more truths than draws", changed(coin + "truthful", WHOLE + 1, PAIRS), "wrong-sum")
+    add("half of it lies", changed(coin + "truthful", WHOLE // 2, PAIRS), "tells-nothing")
+    three = changed("plan.domain.0.categories", ["no", "yes", "perhaps"], PAIRS)
+    add("a coin for three answers", three, "wrong-cells")
+    add("the coin is not paid for", changed("epsilon", "3.3", PAIRS), "epsilon-exceeded")
+
+
+def add_sets(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a vector
+    whole = 1 << 16
+    add("sets of every kind", SETS, None, ratio=_text(math.prod(channel.ratio for channel in _SETS.values())))
+
+    def sets(name: str, places: list[int], path: str, value: object, reason: str) -> None:
+        for place in places:
+            kind = list(_SETS.values())[place].to_dict()["kind"]
+            add(f"{name} ({kind})", changed(f"plan.questions.{place}.channel.{path}", value, SETS), reason)
+
+    unary, subset, hashing, hadamard, kept_subset, kept_unary = range(6)
+    plain, wide = [unary, subset, hadamard], "plan.questions.0.channel"
+    for static, place in (("drug", unary), ("town", subset), ("job", hashing)):
+        add(
+            f"a set that would be a name ({_SETS[static].to_dict()['kind']})",
+            changed("static", [static], SETS),
+            "pseudonym",
+        )
+        pair = changed("plan.questions", SETS["plan"]["questions"][place : place + 1], SETS)
+        pair["plan"]["ballots"] = [[0]]
+        add(f"a set each time anew ({static})", pair, None, ratio=_text(_SETS[static].ratio))
+    add("more than sets were promised", changed("epsilon", "5.4", SETS), "epsilon-exceeded")
+    sets("8-bit draws", plain, "bits", 8, "wrong-bits")
+    sets("8-bit draws inside", [hashing], "value.bits", 8, "wrong-bits")
+    sets("8-bit draws of the kept set", [kept_subset, kept_unary], "first.bits", 8, "wrong-bits")
+    sets("8-bit draws each time", [kept_subset], "again.bits", 8, "wrong-bits")
+    sets("a text for a number", [*plain, hashing], "k", "3", "malformed")
+    sets("a number is missing", plain, "bits", ..., "malformed")
+    sets("no channel of the value", [hashing], "value", ..., "malformed")
+    sets("a list for the channel of the value", [hashing], "value", [], "malformed")
+    sets("no kept set", [kept_subset], "first", ..., "malformed")
+    sets("no kind of kept set", [kept_subset], "first.kind", ..., "malformed")
+    sets("no kind of coin", [kept_subset], "again.kind", ..., "not-canonical")
+    sets("no kind of value", [hashing], "value.kind", ..., "not-canonical")
+    sets("a field more", [*plain, hashing, kept_unary], "seed", 7, "unknown-field")
+    sets("a field more inside", [hashing], "value.seed", 7, "unknown-field")
+    sets("draws of its own", [hashing, kept_unary], "bits", 16, "unknown-field")
+    sets("a value through sets", [hashing], "value", Unary(3, 1.0).to_dict(), "unknown-channel")
+    sets("a value of another kind", [hashing], "value.kind", "hadamard", "unknown-channel")
+    sets("categories that are kept", [kept_subset], "first", KRR(4, 1.0).to_dict(), "unknown-channel")
+    sets("hashes that are kept", [kept_subset], "first", LocalHashing(4, 1.0).to_dict(), "unknown-channel")
+    sets("a set kept twice", [kept_subset], "first", _SETS["born"].to_dict(), "unknown-channel")
+    sets("another kind of coin", [kept_subset], "again.kind", "unary", "unknown-channel")
+    sets("one category", [*plain, hashing], "k", 1, "wrong-cells")
+    sets("categories too many", [unary, subset, hashing], "k", 8, "wrong-cells")
+    sets("a category too few", [hadamard], "k", 6, "wrong-cells")
+    sets("sets of 54 categories", [unary, subset], "k", 54, "wrong-cells")
+    sets("a kept set of 54 categories", [kept_subset, kept_unary], "first.k", 54, "wrong-cells")
+    sets("more categories than there are residues", [hashing], "k", 65538, "wrong-cells")
+    sets("more categories than there are rows", [hadamard], "k", 1 << 20, "wrong-cells")
+    sets("sets of nothing", [subset], "d", 0, "wrong-cells")
+    sets("sets of everything", [subset], "d", 5, "wrong-cells")
+    sets("one hash value", [hashing], "value.k", 1, "wrong-cells")
+    sets("32 hash values", [hashing], "value", KRR(32, 1.0).to_dict(), "wrong-cells")
+    sets("a coin with three sides", [kept_subset], "again", KRR(3, 1.0).to_dict(), "wrong-cells")
+    sets("the truth is never in it", [unary, subset], "own", 0, "zero-weight")
+    sets("the truth is always in it", [unary, subset], "own", whole, "zero-weight")
+    sets("no other is ever in it", [unary, hadamard], "other", 0, "zero-weight")
+    sets("every other is always in it", [unary], "other", whole, "zero-weight")
+    sets("a negative weight", [unary, hadamard], "other", -5, "zero-weight")
+    sets("only disliked columns", [hadamard], "other", 2 * whole // 8, "zero-weight")
+    sets("the hash is never changed", [hashing], "value.other", 0, "zero-weight")
+    sets("no bit is ever turned over", [kept_subset], "again.other", 0, "zero-weight")
+    sets("more draws than there are", [unary, subset], "own", whole + 1, "wrong-sum")
+    sets("more draws for others than there are", [unary, hadamard], "other", whole + 1, "wrong-sum")
+    sets("more draws for a bit than there are", [kept_unary], "again.other", whole + 1, "wrong-sum")
+    sets("all alike", [unary], "other", _SETS["drug"].own, "tells-nothing")
+    sets("every column alike", [hadamard], "other", whole // 8, "tells-nothing")
+    sets("mostly disliked columns", [hadamard], "other", whole // 8 + 1, "tells-nothing")
+    even = {"bits": 16, "d": 2, "k": 4, "kind": "subset", "own": whole // 2}
+    sets("every set alike", [kept_subset], "first", even, "tells-nothing")
+    sets("a fair coin", [kept_subset], "again.other", whole // 2, "tells-nothing")
+    sets("a coin that mostly turns over", [kept_subset], "again.other", whole // 2 + 1, "tells-nothing")
+    most = {"bits": 16, "k": 3, "kind": "krr", "other": whole // 3 + 1}
+    sets("hashes that are mostly changed", [hashing], "value", most, "tells-nothing")
+    rare = changed(wide, {**_SETS["drug"].to_dict(), "other": _SETS["drug"].own, "own": _SETS["drug"].other}, SETS)
+    add("the truth is the rarer member", rare, None, ratio=_text(math.prod(c.ratio for c in _SETS.values())))
+    hair = {**_SETS["drug"].to_dict(), "other": _SETS["drug"].other - 12000}
+    add("sets a hair too clear", changed(wide, hair, SETS), "epsilon-exceeded")
+
+
+# -- blocks -----------------------------------------------------------------------------------------------------------
+
+
+def block_vectors() -> dict:
+    body = canonical(BLOCKS)
+    design = verify(body.encode(), hashlib.sha256(body.encode()).hexdigest())
+    starts = [limits.start.to_dict() for limits in (LIMITS[3], LIMITS[2])]
+    keep = tuple(int(start["keep"]) for start in starts)
+    even = tuple(tuple(start["fakes"]) for start in starts)
+    first = Block(design.id, 0, design.id, keep, even)
+    spare = even[0][2] - LIMITS[3].floor
+    second = Block(design.id, 1, first.id, keep, ((even[0][0] + spare, even[0][1], even[0][2] - spare), even[1]))
+    text = first.canonical().decode()
+
+    def block(number: int, kept: int, *fakes: int) -> str:
+        """The first block, with other integers for one of its questions."""
+        keeps, rows = list(keep), list(even)
+        keeps[number], rows[number] = kept, fakes
+        return Block(design.id, 0, design.id, tuple(keeps), tuple(rows)).canonical().decode()
+
+    a, b, c = even[0]
+    singles: list[tuple[str, str, str | None]] = [
+        ("good", text, None),
+        ("good, the rarest fake at the floor", second.canonical().decode(), None),
+        ("good, the truth kept less often", block(0, keep[0] - 9, a + 9, b, c), None),
+        ("good, in another order", json.dumps(dict(sorted(json.loads(text).items()))), None),
+        ("good, without its format", text.replace(',"format":1', ""), None),
+        ("not JSON", text[:-1], "malformed"),
+        ("an unknown format", text.replace('"format":1', '"format":2'), "malformed"),
+        ("an unknown field", text.replace('"format":1', '"format":1,"note":1'), "malformed"),
+        ("a field is missing", text.replace(f'"previous":"{design.id}",', ""), "malformed"),
+        ("a wrong type", text.replace('"index":0', '"index":"0"'), "malformed"),
+        ("a number with a point", text.replace(str(a), f"{a}.0", 1), "malformed"),
+        ("for another design", text.replace(f'"design":"{design.id}"', f'"design":"{"0" * 64}"'), "design"),
+        ("a question too few", Block(design.id, 0, design.id, keep[:1], even[:1]).canonical().decode(), "questions"),
+        ("keeps for a question more", text.replace('"keep":[', '"keep":[7,'), "questions"),
+        ("a fake too few", block(0, keep[0], a + c, b), "questions"),
+        ("no fake at all", block(0, keep[0]), "questions"),
+        ("a fake that never comes", block(0, keep[0], a + c, b, 0), "zero"),
+        ("a negative fake", block(0, keep[0], a + c + 5, b, -5), "zero"),
+        ("draws that do not add up", block(0, keep[0], a + 1, b, c), "sum"),
+        ("the truth is never kept", block(0, 0, a + keep[0], b, c), "sum"),
+        ("the truth kept too often", block(1, keep[1] + 1, even[1][0] - 1, even[1][1]), "keep"),
+        ("a fake below the floor", block(0, keep[0], a + spare + 1, b, c - spare - 1), "floor"),
+    ]
+    third = Block(design.id, 2, second.id, keep, even)
+    other = Block(design.id, 1, first.id, keep, even)
+    chains: list[tuple[str, list[Block], str | None]] = [
+        ("three in a row", [first, second, third], None),
+        ("the first is missing", [second, third], "chain"),
+        ("one is left out", [first, third], "chain"),
+        ("one was exchanged", [first, other, third], "chain"),
+        ("the first follows something else", [Block(design.id, 0, "0" * 64, keep, even)], "chain"),
+        ("the second breaks the bound", [first, Block(design.id, 1, first.id, keep, (even[0], even[0]))], "questions"),
+    ]
+    rows = []
+    for place, start in enumerate([second.fakes[0], second.fakes[1]]):
+        channel = Mixture.from_weights(keep[place], start, 32)
+        edges = sorted({draw for first_, end, _ in channel.intervals(0) for draw in (first_, end - 1)})
+        truths = np.repeat(np.arange(channel.inputs), len(edges))
+        draws = np.tile(np.array(edges, dtype=np.uint32), channel.inputs)
+        reports = channel.outcome(truths, draws)
+        rows += [[place, *row] for row in zip(truths.tolist(), draws.tolist(), reports.tolist(), strict=True)]
+    return {
+        "design": {"hash": design.id, "body": body},
+        "blocks": [
+            {"name": name, "body": body_, "reason": reason, "id": None if reason else Block.parse(body_.encode()).id}
+            for name, body_, reason in singles
+        ],
+        "chains": [
+            {"name": name, "blocks": [block_.canonical().decode() for block_ in blocks], "reason": reason}
+            for name, blocks, reason in chains
+        ],
+        "outcomes": {"block": second.canonical().decode(), "rows": rows},
+    }
+
+
+# -- pairs ------------------------------------------------------------------------------------------------------------
+
+
+def pair_vectors() -> dict:
+    body = canonical(PAIRS)
+    design = verify(body.encode(), hashlib.sha256(body.encode()).hexdigest())
+    seekers = []
+    for number in range(1, 7):
+        seeker = Seeker.__new__(Seeker)
+        secret = hashlib.sha256(b"vector %d" % number).digest()
+        seeker._design, seeker._secret = design, X25519PrivateKey.from_private_bytes(secret)
+        seeker.key = seeker._secret.public_key().public_bytes_raw().hex()
+        seekers.append((secret.hex(), seeker))
+    sides = [
+        {"secret": secret, "key": one.key, "partner": two.key, "sides": one.sides(two.key)}
+        for place, (secret, one) in enumerate(seekers)
+        for _, two in [seekers[place ^ 1]]
+    ]
+    secret, one = seekers[0]
+    # Nobody to share a coin with: a key of small order, and a mirror.
+    alone = [{"secret": secret, "key": one.key, "partner": key} for key in ("00" * 32, "01" + "00" * 31, one.key)]
+    edges = [COINS.truthful + step * COINS.shift + near for step in (-1, 0, 1) for near in (-1, 0)]
+    outcomes = [
+        [
+            truth,
+            draw,
+            side,
+            truth if COINS.truthful_at(np.array([side]), np.array([draw], dtype=np.uint32))[0] else 1 - truth,
+        ]
+        for truth in (0, 1)
+        for draw in [0, *edges, WHOLE - 1]
+        for side in (1, -1)
+    ]
+    statements = []
+    for p, rho, names in ((0.7, -0.1, "ab"), (0.6, -0.3, "a"), (0.9, -0.05, "abc"), (0.51, 0.0, "a")):
+        coins = Coins.of(p, rho)
+        privacy = Paired({name: ["low", "middle"] for name in names}, p, rho).privacy
+        asked = {name: {"kind": "paired", **coins.to_dict()} for name in names}
+        message = {**PAIRS, "epsilon": "50", "static": [], "plan": plan("paired", asked, [list(range(len(names)))])}
+        told = privacy.claimed_epsilon, privacy.partner_epsilon, privacy.epsilon
+        claimed, partner, coin = (f"{math.ceil(number * 1e4) / 1e4:.4f}" for number in told)
+        statements.append(
+            {
+                "body": canonical(message),
+                "claimed": claimed,
+                "partner": partner,
+                "coin": coin,
+                "delta": f"{privacy.server_delta:.2g}",
+            }
+        )
+    return {
+        "design": {"hash": design.id, "body": body},
+        "sides": sides,
+        "alone": alone,
+        "outcomes": outcomes,
+        "statements": statements,
+    }
 
 
 def outcome_vectors() -> list[dict]:
@@ -155,10 +529,78 @@ def outcome_vectors() -> list[dict]:
         for truth in sorted({0, 1, channel.inputs // 2, channel.inputs - 1}):
             intervals = [part for part in channel.intervals(truth) if part[0] < part[1]]
             for first, end, report in intervals if len(intervals) < 8 else [*intervals[:3], *intervals[-3:]]:
-                rows += [[truth, draw, report] for draw in sorted({first, (first + end) // 2, end - 1})]
+                rows += [[truth, [draw], report] for draw in sorted({first, (first + end) // 2, end - 1})]
         found.append({"channel": channel.to_dict(), "ratio": _text(channel.ratio), "outcomes": rows})
         assert channel_from_dict(channel.to_dict()) == channel
+    return found + [set_outcomes(channel) for channel in set_channels()]
+
+
+def set_channels() -> list[Channel]:
+    return [
+        HadamardResponse(2, 1.0),
+        HadamardResponse(7, 0.5),
+        HadamardResponse(500, other=3000000, bits=32),
+        Unary(2, 1.0),
+        Unary(12, 2.0, symmetric=True),
+        Unary(53, own=1 << 31, other=1 << 29, bits=32),
+        SubsetSelection(2, 1.0),
+        SubsetSelection(12, 1.0),
+        SubsetSelection(53, d=17, own=3 << 30, bits=32),
+        LocalHashing(3, 1.0),
+        LocalHashing(1000, 1.0),
+        LocalHashing(65537, g=31, epsilon=4.0),
+        TwoLevel(Unary(12, 1.0), KRR(2, 2.0)),
+        TwoLevel(SubsetSelection(53, 3.0), KRR(2, other=1 << 28, bits=32)),
+    ]
+
+
+def edges(channel: Channel) -> list[int]:
+    """The draws at which something changes, on either side; the largest one (which is drawn again); some between."""
+    found = []
+    for part in (channel, *(getattr(channel, name) for name in ("first", "again", "value") if hasattr(channel, name))):
+        found += [weight + near for name in ("own", "other") if (weight := getattr(part, name, 0)) for near in (-1, 0)]
+    return [*found, (1 << 32) - 1, *(int(hashlib.sha256(b"draw %d" % i).hexdigest()[:8], 16) for i in range(9)), 0]
+
+
+class Given:
+    """Draws that are given, shortened to the bits that are asked for; it notes what was used of them."""
+
+    def __init__(self, given: list[int], start: int) -> None:
+        self._given, self._next = given, start
+        self.used: list[int] = []
+
+    def __call__(self, bits: int) -> int:
+        drawn = self._given[self._next % len(self._given)] % (1 << bits)
+        self._next += 1 + self._next // len(self._given)  # another order each time round
+        self.used.append(drawn)
+        return drawn
+
+
+def set_outcomes(channel: Channel) -> dict:
+    given = edges(channel)
+    found: dict = {"channel": channel.to_dict(), "ratio": _text(channel.ratio), "outcomes": []}
+    for truth in sorted({0, 1, channel.inputs // 2, channel.inputs - 1}):
+        for start in range(0, len(given), 3):
+            draw = Given(given, start)
+            report = disguise(channel, truth, draw)
+            found["outcomes"].append([truth, draw.used, report])
+    if isinstance(channel, TwoLevel):
+        found["resent"] = []
+        for start in range(0, len(given), 3):
+            draw, kept = Given(given, start), found["outcomes"][start][2]
+            report = resend(channel, kept, draw)
+            found["resent"].append([kept, draw.used, report])
+    reports = [row[2] for row in found["outcomes"][:3]]
+    found["members"] = [[report, holders(channel, report)] for report in reports]
+    assert channel_from_dict(channel.to_dict()) == channel
     return found
+
+
+def holders(channel: Channel, report: int) -> list[int]:
+    """The first hundred categories that a report speaks for; of a column, those that like it."""
+    if isinstance(channel, HadamardResponse):
+        return np.flatnonzero(channel.weights()[report] == channel.keep).tolist()[:100]
+    return np.flatnonzero(channel.members(np.array([report], dtype=np.uint64))[0, :-1]).tolist()[:100]
 
 
 def account_vectors() -> list[dict]:
@@ -207,6 +649,8 @@ def report_vectors() -> list[dict]:
         ("an answer with a point", with_(answers=[1.5, 2]), "malformed"),
         ("a negative answer", with_(answers=[-1, 2]), "malformed"),
         ("a huge answer", with_(answers=[10**30, 2]), "malformed"),
+        ("an answer that not every reader holds exactly", with_(answers=[1 << 53, 2]), "malformed"),
+        ("the largest set", with_(answers=[(1 << 53) - 1, 2]), "unfit"),
         ("true for 1", with_(answers=[True, 2]), "malformed"),
         ("no answer", with_(answers=[]), "malformed"),
         ("another version", with_(version=2), "unknown-version"),
@@ -230,8 +674,14 @@ def files() -> dict[str, str]:
         "outcomes.json": outcome_vectors(),
         "accounts.json": account_vectors(),
         "reports.json": report_vectors(),
+        "blocks.json": block_vectors(),
+        "pairs.json": pair_vectors(),
     }
-    return {name: json.dumps(content, indent=1, ensure_ascii=False) + "\n" for name, content in made.items()}
+    texts = {name: json.dumps(content, indent=1, ensure_ascii=False) + "\n" for name, content in made.items()}
+    texts["outcomes.json"] = (
+        "[\n" + ",\n".join(map(json.dumps, made["outcomes.json"])) + "\n]\n"
+    )  # draws: a line a channel
+    return texts
 
 
 if __name__ == "__main__":

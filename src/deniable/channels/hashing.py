@@ -14,24 +14,25 @@ r_y the share of the P residues that become y (as even as P allows), and p', q' 
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.channels.krr import KRR
-from deniable.channels.support import Chances, Support, independent_support
+from deniable.channels.support import Chances, Support, independent_support, sharpest
 from deniable.channels.weights import whole
 from deniable.errors import DesignError
 from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
 PRIME = 65537
 MOST_VALUES = 31  # so that three coefficients and a value fit 53 bits
+_AUDITED = 8
 _ROWS = 1 << 13  # reports looked at together: their scratch space stays in the processor's cache
 
 
@@ -147,6 +148,16 @@ class LocalHashing(Support):
         """
         return independent_support(self.chances, pi, n, rng, replicates)
 
+    def audit_cases(self) -> tuple[int, Callable[[NDArray[np.integer]], NDArray[np.integer]]]:
+        """For `deniable.audit`: which of the first truths a report speaks for. No two reports are alike otherwise."""
+        cases = min(self.inputs, _AUDITED)
+
+        def run(codes: NDArray[np.integer]) -> NDArray[np.integer]:
+            shown = LocalHashing(cases, value=self.value)  # the same functions, looked at on fewer truths
+            return shown.members(self.randomize(codes))[:, :cases].astype(np.int64)
+
+        return cases, run
+
     def to_dict(self) -> dict[str, object]:
         """{"kind": "hashing", ...} with its number of categories and the k-RR of a hash value."""
         return {"kind": "hashing", "k": self.inputs, "value": self.value.to_dict()}
@@ -154,8 +165,9 @@ class LocalHashing(Support):
 
 def _best(k: int, epsilon: float, g: int | None) -> LocalHashing:
     """Local hashing to g values, or to as many as make the variance least at even shares."""
-    made = [
-        LocalHashing(k, value=KRR(values, epsilon)) for values in ([g] if g is not None else range(2, MOST_VALUES + 1))
-    ]
-    even = np.full(k, 1 / k)
-    return min(made, key=lambda channel: float(channel.variance(even, 1).sum()))
+    sizes = [g] if g is not None else range(2, MOST_VALUES + 1)
+    return sharpest(partial(_to, k, values, epsilon) for values in sizes)
+
+
+def _to(k: int, g: int, epsilon: float) -> LocalHashing:
+    return LocalHashing(k, value=KRR(g, epsilon))

@@ -186,6 +186,11 @@ class Kronecker(Channel):
                 f"expected a matrix of codes with {len(self.channels)} columns, got shape {given.shape}",
                 expected=len(self.channels),
             )
+        wide = [channel.name for channel in self.channels if channel.reports > 1 << 63]
+        if wide:
+            raise DesignError(
+                f"a report through {wide[0]} does not fit one number, so it cannot be a column of several"
+            )
         columns = [channel.randomize(given[:, i], source=source) for i, channel in enumerate(self.channels)]
         return np.stack(columns, axis=1)
 

@@ -78,7 +78,7 @@ def held(rows: NDArray[np.uint64], categories: int, times: NDArray[np.integer] |
     Sixteen bits are counted at a time, as one number; how often each bit was set then follows from 2^16 counts.
     """
     counts = np.zeros(rows.shape[1] * 64, dtype=np.int64)
-    pieces = rows.view("<u2").reshape(len(rows), -1)
+    pieces = rows.view("<u2").reshape(len(rows), 4 * rows.shape[1])
     for i in range(-(-categories // _PIECE)):
         seen = np.bincount(pieces[:, i], times, 1 << _PIECE)
         for bit in range(_PIECE):

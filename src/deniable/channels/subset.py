@@ -20,7 +20,7 @@ import numpy as np
 
 from deniable.channels.base import multinomials
 from deniable.channels.masks import IN_ONE_NUMBER, Mask
-from deniable.channels.support import Chances
+from deniable.channels.support import Chances, sharpest
 from deniable.channels.weights import WIDTHS, narrowest, whole
 from deniable.errors import DesignError, ProbabilityError, SingularChannelError
 from deniable.privacy.epsilon import exp_below
@@ -61,8 +61,8 @@ class SubsetSelection(Mask):
         k = whole(k, "k")
         if not 2 <= k <= IN_ONE_NUMBER:
             raise DesignError(
-                f"subset selection takes 2 to {IN_ONE_NUMBER} categories, not {k}: a set must fit one number. Use "
-                f"LocalHashing or HadamardResponse for more",
+                f"subset selection takes 2 to {IN_ONE_NUMBER} categories, not {k}: a set must fit one number. For "
+                f"more, use LocalHashing or HadamardResponse",
                 k=k,
             )
         if epsilon is not None:
@@ -162,9 +162,10 @@ def _best(k: int, epsilon: float, d: int | None) -> SubsetSelection:
     """The sets of the given size, or of the size with the least variance at even shares."""
     near = floor(k / (exp_below(epsilon) + 1))
     sizes = [d] if d is not None else [size for size in range(near - 1, near + 3) if 1 <= size < k]
-    made = [narrowest(epsilon, partial(_within, k, size, epsilon), f"SubsetSelection({k}, d={size})") for size in sizes]
-    even = np.full(k, 1 / k)
-    return min(made, key=lambda channel: float(channel.variance(even, 1).sum()))
+    return sharpest(
+        partial(narrowest, epsilon, partial(_within, k, size, epsilon), f"SubsetSelection({k}, d={size})")
+        for size in sizes
+    )
 
 
 def _within(k: int, d: int, epsilon: float, bits: int) -> SubsetSelection | None:

@@ -25,18 +25,22 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from deniable.channels.base import Channel, multinomials
-from deniable.errors import DesignError, InputError
+from deniable.errors import DesignError, InputError, PrecisionError
 from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
+
+
+C = TypeVar("C", bound=Channel)
 
 
 @dataclass(frozen=True)
@@ -175,6 +179,21 @@ class Support(Channel):
     def reports_in(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """The last cell says it."""
         return counts[-1]
+
+
+def sharpest(makers: Iterable[Callable[[], C]]) -> C:
+    """Of several channels for one epsilon, that of the least variance at even shares; what cannot be made is out."""
+    made: list[C] = []
+    refused: PrecisionError | None = None
+    for make in makers:
+        try:
+            made.append(make())
+        except PrecisionError as error:
+            refused = error
+    if not made:
+        assert refused is not None
+        raise refused
+    return min(made, key=lambda channel: float(channel.variance(np.full(channel.inputs, 1 / channel.inputs), 1).sum()))
 
 
 def independent_support(

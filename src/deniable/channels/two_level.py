@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.channels.masks import IN_ONE_NUMBER, Mask, coins
-from deniable.channels.support import Chances
+from deniable.channels.support import Chances, Support
 from deniable.errors import DesignError, SingularChannelError
 
 if TYPE_CHECKING:
@@ -40,9 +40,14 @@ class TwoLevel(Mask):
     (True, True)
     """
 
-    def __init__(self, first: Mask, again: KRR) -> None:
+    def __init__(self, first: Support, again: KRR) -> None:
         """Take the channel of the kept set, and that of a bit each time it is sent."""
-        if isinstance(first, TwoLevel) or again.inputs != 2 or first.inputs > IN_ONE_NUMBER:
+        if (
+            not isinstance(first, Mask)
+            or isinstance(first, TwoLevel)
+            or again.inputs != 2
+            or first.inputs > IN_ONE_NUMBER
+        ):
             raise DesignError(
                 f"two levels are a set of up to {IN_ONE_NUMBER} categories and a channel of two for each of its bits; "
                 f"got {first.name} and {again.name}"

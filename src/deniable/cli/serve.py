@@ -27,19 +27,20 @@ from deniable.web.serve import Service, listen, server
     envvar="DENIABLE_DATABASE",
     help="A PostgreSQL database for the reports instead, as postgresql://user@host/survey.",
 )
-def command(survey: Path, host: str, port: int, data: Path, database: str | None) -> None:
+@click.option("--new-token", is_flag=True, help="Replace the analyst's token; whoever is logged in is logged out.")
+def command(*, survey: Path, host: str, port: int, data: Path, database: str | None, new_token: bool) -> None:
     """Serve the survey file SURVEY until interrupted.
 
     Reports are on disk before they are acknowledged. The first start prints the analyst's token, once: keep it, only
     its hash is stored. Put a reverse proxy with TLS in front before you let anybody in from outside.
 
-    With --database, several of these may serve the same survey, behind one proxy.
+    With --database, several of these may serve the same survey, behind one proxy; a survey in pairs takes only one.
 
     \b
     Example:
       deniable serve survey.toml --port 8000
     """  # noqa: D301 - click wants the character itself
-    service = Service.open(survey, data, database)
+    service = Service.open(survey, data, database, new_token=new_token)
     app, taken = service.app(), listen(host, port)
     known, url = service.collector, _url(host, taken.getsockname()[1])
     click.echo(f"Collecting {known.survey.name!r} at {url}")
@@ -51,7 +52,8 @@ def command(survey: Path, host: str, port: int, data: Path, database: str | None
         click.echo(f"The analyst's token, shown this once: {service.token}")
         click.echo(f'  curl -H "Authorization: Bearer {service.token}" {url}/v1/results')
         click.echo(f"The results in a browser, with a link that works once: {url}{new_link(service.store)}")
-    server(app).run(sockets=[taken])
+    with taken:
+        server(app).run(sockets=[taken])
 
 
 def _url(host: str, port: int) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deniable.cli.common import FILE, as_json, console, emit
+from deniable.cli.common import PLACE, as_json, console, design_option, emit, reports_at
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
@@ -14,37 +14,40 @@ if TYPE_CHECKING:
 
 
 @click.command("test", short_help="Test whether attributes are independent.")
-@click.argument("reports", type=FILE)
+@click.argument("reports", type=PLACE)
 @click.argument("attributes", nargs=-1)
 @click.option("--method", default="auto", show_default=True, help="auto, lrt, pearson or wald.")
 @click.option("--given", metavar="COLUMN", help="Test within each value of this attribute or public column.")
 @click.option("--control", type=click.Choice(["holm", "bh", "none"]), default="holm", show_default=True)
 @click.option("--replicates", type=click.IntRange(19), default=999, show_default=True, help="Of the bootstrap.")
+@design_option
 @as_json
 def command(
     *,
-    reports: Path,
+    reports: Path | str,
     attributes: tuple[str, ...],
     method: str,
     given: str | None,
     control: Any,
     replicates: int,
+    design: str | None,
     as_json: bool,
 ) -> None:
     """Test two ATTRIBUTES of REPORTS for independence; with more or none, every pair, corrected for their number.
 
+    REPORTS is a file, or what a collector has stored: its folder, its SQLite file, or postgresql://user@host/survey.
     The test is one that holds its level on disguised answers; those that do not are refused.
 
     \b
     Examples:
       deniable test reports.parquet sex income
+      deniable test deniable-data
       deniable test reports.parquet
     """  # noqa: D301 - click wants the character itself
-    from deniable.frames.stored import open_reports
     from deniable.inference.association import independence
     from deniable.inference.pairs import all_pairs
 
-    opened = open_reports(reports)
+    opened = reports_at(reports, design)
     opened.design.domain.project(attributes) if attributes else None
     if len(attributes) == 1:
         raise InputError(f"name at least two attributes to test {attributes[0]!r} against, or none for every pair")

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import operator
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
+from deniable.channels.subset import SubsetSelection
 from deniable.collection.problems import problem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from deniable.channels.base import Channel
     from deniable.collection.blocks import Chain
     from deniable.collection.messages import Problem, Report
     from deniable.collection.verify import VerifiedDesign
 
 _MOST_REMEMBERED = 1 << 16
+Cell: TypeAlias = tuple[str | None, int, tuple[int, ...], tuple[int, ...]]
 
 
 class Acceptor:
     """Checks the reports of one design.
 
-    A design has few possible reports, so those that were found to fit are remembered with their cells.
+    A design has few possible reports, so those that were found to fit are remembered with their cells; where reports
+    are sets there are many, and so many are remembered and no more.
     """
 
     def __init__(self, design: VerifiedDesign, chain: Chain | None = None) -> None:
         """Write the limits down that a report must keep; `chain` for designs in blocks."""
         self.chain = chain
-        self._limits = [
-            tuple(question.channel.outputs for question in design.asked(b)) for b in range(len(design.ballots))
+        self._channels = [
+            tuple(question.channel for question in design.asked(number)) for number in range(len(design.ballots))
         ]
         self._public = tuple(len(variable) for variable in design.public)
         self._cells: dict[tuple[Any, ...], str] = {}
@@ -48,11 +55,12 @@ class Acceptor:
     def _misfit(self, report: Report) -> Problem | None:
         if not self._knows(report.block):
             return problem("unknown-block")
-        if report.ballot >= len(self._limits):
-            return problem("unfit", f"The design has {len(self._limits)} ballots.")
-        if not _within(report.answers, self._limits[report.ballot]):
+        if report.ballot >= len(self._channels):
+            return problem("unfit", f"The design has {len(self._channels)} ballots.")
+        asked = self._channels[report.ballot]
+        if len(report.answers) != len(asked) or not all(map(_can_be, report.answers, asked)):
             return problem("unfit", "The answers are not reports of the ballot's questions.")
-        if not _within(report.public, self._public):
+        if len(report.public) != len(self._public) or not all(map(operator.lt, report.public, self._public)):
             return problem("unfit", "The public attributes are not those of the design.")
         return None
 
@@ -62,8 +70,11 @@ class Acceptor:
         return self.chain.knows(block)
 
 
-def _within(codes: tuple[int, ...], limits: tuple[int, ...]) -> bool:
-    return len(codes) == len(limits) and all(code < limit for code, limit in zip(codes, limits, strict=True))
+def _can_be(code: int, channel: Channel) -> bool:
+    """Tell whether a channel ever reports this. A set of the wrong size would weigh more than one that was drawn."""
+    if isinstance(channel, SubsetSelection) and code.bit_count() != channel.d:
+        return False
+    return code < channel.reports
 
 
 def encode_cell(block: str | None, ballot: int, answers: tuple[int, ...], public: tuple[int, ...]) -> str:
@@ -75,6 +86,11 @@ def encode_cell(block: str | None, ballot: int, answers: tuple[int, ...], public
     return msgspec.json.encode((block, ballot, answers, public)).decode()
 
 
-def decode_cell(cell: str) -> tuple[str | None, int, tuple[int, ...], tuple[int, ...]]:
+def decode_cell(cell: str) -> Cell:
     """Read a cell back."""
-    return msgspec.json.decode(cell, type=tuple[str | None, int, tuple[int, ...], tuple[int, ...]])
+    return msgspec.json.decode(cell, type=Cell)
+
+
+def decode_cells(cells: Iterable[str]) -> list[Cell]:
+    """Read many cells back, at once: where reports are sets there are about as many of them as reports."""
+    return msgspec.json.decode(f"[{','.join(cells)}]", type=list[Cell])

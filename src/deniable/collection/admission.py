@@ -10,8 +10,7 @@ from deniable.collection import blind, messages
 from deniable.collection.blind import SecretKey
 from deniable.collection.invitations import ADMITTED, INVITED, digest, token_id
 from deniable.collection.messages import MOST_ADMISSION_BYTES, Application, Entry, Issuer, Problem, Signed
-from deniable.collection.problems import PROBLEMS, problem
-from deniable.errors import MessageError
+from deniable.collection.problems import problem, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +60,7 @@ class Door:
 
     def sign(self, body: bytes) -> Signed | Problem:
         """Sign a blinded token for an invitation: this one, and never another. Asked again, the answer is the same."""
-        asked = _read(body, Application)
+        asked = read(body, Application, most=MOST_ADMISSION_BYTES)
         if isinstance(asked, Problem):
             return asked
         name = digest(asked.invitation)
@@ -78,7 +77,7 @@ class Door:
 
     def admit(self, body: bytes) -> Problem | None:
         """Let the report in whose id is the hash of a signed token."""
-        entry = _read(body, Entry)
+        entry = read(body, Entry, most=MOST_ADMISSION_BYTES)
         if isinstance(entry, Problem):
             return entry
         token = bytes.fromhex(entry.token)
@@ -86,11 +85,3 @@ class Door:
             return problem("not-invited")
         self._store.add_tokens([digest(token_id(token))], ADMITTED)
         return None
-
-
-def _read(body: bytes, kind: type[messages.S]) -> messages.S | Problem:
-    try:
-        return messages.decode(body, kind, most=MOST_ADMISSION_BYTES)
-    except MessageError as error:
-        code = str(error.details["code"])
-        return problem(code if code in PROBLEMS else "malformed", error.message)

@@ -13,13 +13,13 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from deniable.collection.acceptor import decode_cell
 from deniable.designs.aggregator import FORMAT, Aggregator
-from deniable.designs.base import Design, Question
 from deniable.designs.block import Block, check_chain
-from deniable.designs.blocks import Blocks
+from deniable.designs.message_blocks import MessageBlocks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,19 +30,13 @@ if TYPE_CHECKING:
     from deniable.collection.verify import VerifiedDesign
 
 _FRESH = 1.0  # seconds for which a worker believes that nobody has published a block
-_UNBOUNDED = 1 << 62
 
 
-class ServedBlocks(Blocks):
-    """A design in blocks as a message tells it: the limits of every question, under the name that the message has."""
+class ServedBlocks(MessageBlocks):
+    """A design in blocks that was verified, under the name that its message has."""
 
     def __init__(self, verified: VerifiedDesign) -> None:
-        questions = [Question(question.domain.names, question.channel) for question in verified.questions]
-        Design.__init__(self, verified.domain, questions, verified.ballots)
-        self.limits = tuple(question.limits for question in verified.questions if question.limits is not None)
-        self.mode, self.keep, self.requested = "ldp", None, float(verified.message.epsilon)
-        self.block_size = _UNBOUNDED  # how large blocks are is the server's business
-        vars(self)["id"] = verified.id
+        super().__init__(msgspec.to_builtins(verified.message))
 
 
 def kept_blocks(store: Store, design: ServedBlocks, start: int = 0) -> list[Block]:

@@ -12,6 +12,10 @@ whatever survey it comes again, the same disguise is sent and nothing is charged
 there is nothing to average. It stays the same even if the respondent answers differently later: a changed repetition
 would prove the change. A question is remembered by its attributes, their categories and its channel: a server that
 rewords any of these asks another question, and pays for it from the account.
+
+**A set that is sent again would be a name.** So a static question with sets has two levels: the disguise that is kept
+is a set, and each report is made of it anew, some of its bits turned over. All of them together tell what the kept set
+does, which is what was charged. Without the second level such a question is refused.
 """
 
 from __future__ import annotations
@@ -25,13 +29,14 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 import msgspec
-import numpy as np
 
 from deniable.channels.mixture import Mixture
+from deniable.channels.two_level import TwoLevel
 from deniable.collection import messages
 from deniable.collection.blocks import ServedBlocks
 from deniable.collection.messages import Form, FormItem, Problem, Receipt, Report
 from deniable.collection.pairs import Seeker
+from deniable.collection.sampler import disguise, resend
 from deniable.collection.state import DELIVERED, REJECTED, State
 from deniable.collection.ticket import Tickets
 from deniable.collection.transport import Http, Response, Transport
@@ -161,7 +166,7 @@ class Client:
             self.form.admission,
             self._invitation,
             self._state,
-            self.url,
+            f"{self.url} {self.form.survey}",  # one address may serve one survey after another
             get=lambda path: self._get(path, messages.MOST_ADMISSION_BYTES),
             post=self._apply,
             expected=self._issuer,
@@ -349,20 +354,16 @@ class Client:
             channel = question.channel
             if block is not None:
                 channel = Mixture.from_weights(block.keep[index], block.fakes[index], BITS)
-            static = self.design.is_static(question)
-            remembered = self._state.recall(question.key) if static else None
-            if remembered is not None:
-                answers.append(remembered[1])
-                continue
             cell = 0
             for variable in question.domain.values():
                 cell = cell * len(variable) + codes[variable.name]
-            if sides is not None and question.coins is not None:
+            if self.design.is_static(question):
+                kept = self._permanent(question, ballot.design, cell)
+                answers.append(resend(channel, kept, _draw) if isinstance(channel, TwoLevel) else kept)
+            elif sides is not None and question.coins is not None:
                 answers.append(question.coins.answer(cell, sides[index]))
-                continue
-            answers.append(int(channel.randomize(np.array([cell]))[0]))
-            if static:
-                self._state.remember(question.key, ballot.design, answers[-1])
+            else:
+                answers.append(disguise(channel, cell, _draw))
         return Report(
             version=1,
             id=identity,
@@ -372,6 +373,16 @@ class Client:
             answers=tuple(answers),
             public=tuple(codes[variable.name] for variable in self.design.public),
         )
+
+    def _permanent(self, question: VerifiedQuestion, design: str, cell: int) -> int:
+        """The disguise that is kept for good: drawn the first time, whatever the answer is later."""
+        remembered = self._state.recall(question.key)
+        if remembered is not None:
+            return remembered[1]
+        channel = question.channel
+        drawn = disguise(channel.first if isinstance(channel, TwoLevel) else channel, cell, _draw)
+        self._state.remember(question.key, design, drawn)
+        return drawn
 
     # -- sending ------------------------------------------------------------------------------------------------------
 
@@ -448,6 +459,10 @@ def problem_of(answer: Response) -> Problem:
         return messages.decode(answer.body, Problem, most=_MOST_ANSWER)
     except MessageError:
         return Problem("about:blank", f"The server answered {answer.status}.", answer.status)
+
+
+def _draw(bits: int) -> int:
+    return int(SECURE.stream().words(1, bits)[0])
 
 
 def _is_shown(item: FormItem, values: Mapping[str, Any]) -> bool:

@@ -30,13 +30,14 @@ from deniable.collection.messages import (
     Receipt,
     Report,
 )
-from deniable.collection.problems import PROBLEMS, problem
+from deniable.collection.problems import problem, read
+from deniable.collection.rejections import Rejections
 from deniable.collection.storage.base import Outcome, Row, key_of
 from deniable.collection.verify import verify
 from deniable.collection.writer import MOST_WAITING, Writer
 from deniable.designs.blocks import Blocks
 from deniable.designs.paired import Paired
-from deniable.errors import BusyError, MessageError, StoreError, StoreFullError
+from deniable.errors import BusyError, InputError, StoreError, StoreFullError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,9 +70,18 @@ class Collector:
         most_waiting: int = MOST_WAITING,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """Register the survey's design with the store; reports to designs served earlier are still taken."""
+        """Register the survey's design with the store; reports to designs served earlier are still taken.
+
+        Raises:
+            InputError: another program matches the pairs of this survey already.
+        """
         body = design_body(survey)
         self.survey, self.store = survey, store
+        if self.is_paired and not store.claim():
+            raise InputError(
+                "another server serves this survey already, and one in pairs can have only one: matches are never "
+                "written down, so two servers could not agree on who is whose partner. Stop the other one first"
+            )
         self.design_id = messages.design_id(body)
         self.number = store.register(self.design_id, body)
         self.chains: dict[str, Chain] = {}
@@ -79,7 +89,7 @@ class Collector:
         self.form = messages.encode(form_of(survey, self.design_id))
         self.door = Door(survey.admission, store)
         self.writer = Writer(store, most_waiting)
-        self.rejected: Counter[str] = Counter()
+        self.rejections = Rejections(store)
         self._now = now
         self._end, self._looked, self._was_ended = f"end {self.design_id}", -inf, False
 
@@ -118,6 +128,7 @@ class Collector:
 
     def close(self) -> None:
         """Close the store; of a survey that has ended, write it anew, so that nothing of its history is left."""
+        self.rejections.close()
         if self.survey.closes is not None and self.survey.closes <= self._now():
             self.store.compact()
         self.store.close()
@@ -132,10 +143,9 @@ class Collector:
         return await (self._batch(body) if body.lstrip(b" \t\r\n")[:1] == b"[" else self._one(body))
 
     async def _one(self, body: bytes) -> Problem | None:
-        try:
-            report = messages.decode(body, Report, most=MOST_REPORT_BYTES)
-        except MessageError as error:
-            return self._turn_away(_message_problem(error))
+        report = read(body, Report, most=MOST_REPORT_BYTES)
+        if isinstance(report, Problem):
+            return self._turn_away(report)
         (row,) = await self._rows([report])
         if isinstance(row, Problem):
             return self._turn_away(row)
@@ -229,7 +239,7 @@ class Collector:
                 chain.took(stored[self._served[name].number])
 
     def _turn_away(self, wrong: Problem) -> Problem:
-        self.rejected[wrong.code] += 1
+        self.rejections.add(wrong.code)
         return wrong
 
 
@@ -249,16 +259,4 @@ def read_batch(body: bytes) -> list[Report | Problem] | Problem:
         return problem("malformed", str(error))
     if len(parts) > MOST_BATCH:
         return problem("too-large", f"A batch has at most {MOST_BATCH} reports.")
-    return [_read_part(bytes(part)) for part in parts]
-
-
-def _read_part(body: bytes) -> Report | Problem:
-    try:
-        return messages.decode(body, Report, most=MOST_REPORT_BYTES)
-    except MessageError as error:
-        return _message_problem(error)
-
-
-def _message_problem(error: MessageError) -> Problem:
-    code = str(error.details["code"])
-    return problem(code if code in PROBLEMS else "malformed", error.message)
+    return [read(bytes(part), Report, most=MOST_REPORT_BYTES) for part in parts]

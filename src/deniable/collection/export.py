@@ -6,24 +6,62 @@ Rows come out sorted by what they say, so that an export tells nothing about who
 from __future__ import annotations
 
 import warnings
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.collection.acceptor import decode_cell
+from deniable.collection.acceptor import decode_cell, decode_cells
 from deniable.collection.blocks import ServedBlocks, kept_blocks, positions
+from deniable.collection.storage.places import find_store
 from deniable.collection.verify import VerifiedDesign, verify
 from deniable.designs.base import Design, Question
 from deniable.designs.block_reports import BlockReports
 from deniable.designs.paired import Paired
 from deniable.designs.reports import Reports
+from deniable.domain import listed
 from deniable.errors import InputError, SmallCellWarning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from deniable.collection.storage.base import Store
     from deniable.designs.block import Block
+
+
+def collected(place: str | Path, design: str | None = None) -> Reports | None:
+    """Everything that a collector has stored at a place, or what was reported to one of its designs.
+
+    Args:
+        place: its folder, its SQLite file, or its PostgreSQL database as postgresql://user@host/survey.
+        design: how the design's hash begins; needed where reports to several have come.
+
+    Returns:
+        None if there is no store at that place.
+    """
+    store = find_store(place)
+    if store is None:
+        return None
+    with closing(store):
+        return stored_reports(store, _chosen(store, design))
+
+
+def _chosen(store: Store, start: str | None) -> str:
+    """The design whose hash begins like that; without a beginning, the one that there are reports to."""
+    known = store.designs()
+    if start is not None:
+        found = [name for name in known if name.startswith(start)]
+        wanted = f"whose hash begins with {start!r}"
+    else:
+        answered = [name for name, (number, _) in known.items() if store.total(number)]
+        found, wanted = answered or list(known), "that reports came to"
+    if len(found) != 1:
+        told = f"this store has {len(found)} designs {wanted}"
+        if known:
+            told += f"; name one of {listed(f'{name[:12]}...' for name in known)} by the beginning of its hash"
+        raise InputError(told, designs=sorted(known))
+    return found[0]
 
 
 def stored_reports(store: Store, design_id: str) -> Reports:
@@ -55,13 +93,14 @@ def reports_of_counts(verified: VerifiedDesign, counts: Mapping[str, int], known
     import pyarrow as pa
 
     design = design_of(verified) if known is None else known
-    cells = sorted((*decode_cell(cell)[1:], number) for cell, number in counts.items())
+    cells = sorted((*cell[1:], number) for cell, number in zip(decode_cells(counts), counts.values(), strict=True))
     times = [number for *_, number in cells]
-    ballots = np.zeros(len(cells), dtype=np.min_scalar_type(len(design.ballots) - 1))
+    ballots = np.array([ballot for ballot, *_ in cells], dtype=np.min_scalar_type(len(design.ballots) - 1))
     answers = np.zeros((len(cells), design.width), dtype=design.answer_dtype, order="F")
-    codes = np.zeros((len(cells), len(verified.public)), dtype=np.int64)
-    for row, (ballot, given, public, _) in enumerate(cells):
-        ballots[row], answers[row, : len(given)], codes[row] = ballot, given, public
+    for number in np.unique(ballots).tolist():  # rows of a ballot stand together and are equally long
+        first, end = np.searchsorted(ballots, [number, number + 1])
+        answers[first:end, : len(design.ballots[number])] = [given for _, given, _, _ in cells[first:end]]
+    codes = np.array([public for _, _, public, _ in cells], dtype=np.int64).reshape(len(cells), len(verified.public))
     clear = None
     if verified.public:
         columns = {

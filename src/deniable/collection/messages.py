@@ -35,6 +35,7 @@ MOST_BATCH_BYTES = 1 << 20
 
 Hash: TypeAlias = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 Small: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 32)]
+Answer: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 53)]  # a set of up to 53 categories is one number
 Short: TypeAlias = Annotated[str, Meta(min_length=1, max_length=1000)]
 Hex: TypeAlias = Annotated[str, Meta(pattern=r"\A([0-9a-f]{2})+\Z", max_length=2048)]
 Texts: TypeAlias = dict[str, str]
@@ -93,7 +94,58 @@ class PairedWeights(Message, frozen=True, tag="paired", tag_field="kind"):
     bits: int
 
 
-Weights: TypeAlias = KRRWeights | MixtureWeights | DenseWeights | AdaptiveWeights | PairedWeights
+class HadamardWeights(Message, frozen=True, tag="hadamard", tag_field="kind"):
+    """`other` of 2^bits draws lead to each column of a Hadamard matrix that the truth's row dislikes."""
+
+    k: int
+    other: int
+    bits: int
+
+
+class UnaryWeights(Message, frozen=True, tag="unary", tag_field="kind"):
+    """A set: of 2^bits draws, one a category, `own` put the truth into it and `other` any other category."""
+
+    k: int
+    own: int
+    other: int
+    bits: int
+
+
+class SubsetWeights(Message, frozen=True, tag="subset", tag_field="kind"):
+    """A set of d categories: `own` of 2^bits draws put the truth into it; the others are drawn evenly."""
+
+    k: int
+    d: int
+    own: int
+    bits: int
+
+
+class HashingWeights(Message, frozen=True, tag="hashing", tag_field="kind"):
+    """A random hash function of the k categories, and the disguised hash `value` of the truth."""
+
+    k: int
+    value: KRRWeights
+
+
+class TwoLevelWeights(Message, frozen=True, tag="two_level", tag_field="kind"):
+    """The `first` set is drawn once for good; each time it is sent, every bit of it goes through `again`."""
+
+    first: UnaryWeights | SubsetWeights
+    again: KRRWeights
+
+
+Weights: TypeAlias = (
+    KRRWeights
+    | MixtureWeights
+    | DenseWeights
+    | AdaptiveWeights
+    | PairedWeights
+    | HadamardWeights
+    | UnaryWeights
+    | SubsetWeights
+    | HashingWeights
+    | TwoLevelWeights
+)
 
 
 class Attribute(Message, frozen=True):
@@ -183,7 +235,7 @@ class Report(Message, frozen=True):
     id: Hash
     design: Hash
     ballot: Small
-    answers: Annotated[tuple[Small, ...], Meta(min_length=1, max_length=1000)]
+    answers: Annotated[tuple[Answer, ...], Meta(min_length=1, max_length=1000)]
     block: Hash | None = None
     public: Annotated[tuple[Small, ...], Meta(max_length=1000)] = ()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from deniable.collection.messages import Problem
+from deniable.collection.messages import Problem, S, decode
+from deniable.errors import MessageError
 
 PREFIX = "urn:deniable:problem:"
 
@@ -43,3 +44,17 @@ def problem(code: str, detail: str = "") -> Problem:
     """
     status, title = PROBLEMS[code]
     return Problem(PREFIX + code, title, status, detail)
+
+
+def read(body: bytes, kind: type[S], *, most: int) -> S | Problem:
+    """Read a message as strictly as a device would; what cannot be read becomes a problem.
+
+    >>> from deniable.collection.messages import Report
+    >>> read(b"{}", Report, most=100).code
+    'malformed'
+    """
+    try:
+        return decode(body, kind, most=most)
+    except MessageError as error:
+        code = str(error.details["code"])
+        return problem(code if code in PROBLEMS else "malformed", error.message)

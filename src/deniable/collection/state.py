@@ -1,9 +1,10 @@
 """What a device keeps: its account, its drawn ballots, its finished reports, its permanent disguises.
 
-**The answer itself is never written.** What lies on disk is what has been sent or is about to be: whoever takes the
-device learns which surveys it answered, and about the person no more than the collectors did. There is no device secret
-either. A disguise derived from a stored secret could be undone by whoever holds it: they would try every value and see
-which one gives the report. So disguises are drawn from the operating system and only their outcome is kept.
+**The answer itself is never written.** What lies on disk is what has been sent or is about to be, and the kept sets of
+static questions, which is what a collector would know in the end that asks without end: whoever takes the device learns
+which surveys it answered, and about the person no more than was charged. There is no device secret either. A disguise
+derived from a stored secret could be undone by whoever holds it: they would try every value and see which one gives the
+report. So disguises are drawn from the operating system and only their outcome is kept.
 
 One SQLite file, written in transactions that are on disk before anything is shown or sent. `BEGIN IMMEDIATE` is the
 lock: two programs with the same file take turns.

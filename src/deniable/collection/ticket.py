@@ -41,7 +41,7 @@ class Tickets:
         admission: what the survey says: open, invited or blind.
         invitation: the secret that the respondent was given.
         state: what the device keeps.
-        name: what to keep it under: the collector's address.
+        name: what to keep it under: the collector's address and the survey's name.
         get: fetches an address of the collector.
         post: sends a message to one and returns the answer; raises where it is refused.
         expected: the issuer's key that the respondent read elsewhere, by its hash.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from deniable.collection.storage.base import Store
 
-ANALYST = "analyst"
+ANALYST, LINK, LOGIN = "analyst", "link", "login"
 
 
 def new_token(store: Store, purpose: str) -> str:
@@ -25,6 +25,18 @@ def new_token(store: Store, purpose: str) -> str:
 def opens(store: Store, token: str, purpose: str) -> bool:
     """Tell whether a secret was made for this purpose."""
     return store.has_token(_digest(token), purpose)
+
+
+def end(store: Store, token: str, purpose: str) -> None:
+    """Let a secret open nothing any more."""
+    store.drop_tokens(purpose, [_digest(token)])
+
+
+def replace(store: Store) -> str:
+    """Make a new analyst's token. The one before, its one-time links and everybody's login end at once."""
+    for purpose in (LOGIN, LINK, ANALYST):
+        store.drop_tokens(purpose)
+    return new_token(store, ANALYST)
 
 
 def _digest(token: str) -> bytes:

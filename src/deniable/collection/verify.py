@@ -18,7 +18,8 @@ bytes (`tests/vectors/designs.json`).
 `zero-weight`          a report that some truth can never produce: it would rule that truth out
 `wrong-sum`            weights that do not add up to the number of draws
 `tells-nothing`        every truth is reported alike, so that answering would be in vain
-`wrong-cells`          a channel whose truths are not the question's possible answers
+`wrong-cells`          a channel whose truths are not the question's possible answers, or sets that there cannot be
+`pseudonym`            a static question whose reports are sets without a second level: repeated, they would be names
 `unknown-question`     a ballot names a question that does not exist
 `empty-ballot`         a ballot without a question
 `attribute-twice`      a ballot that asks an attribute twice: two disguises say more than one
@@ -32,32 +33,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from deniable.channels.codec import channel_from_dict
 from deniable.channels.paired import Coins
+from deniable.channels.two_level import TwoLevel
 from deniable.collection import messages
-from deniable.collection.messages import (
-    AdaptiveWeights,
-    DenseWeights,
-    KRRWeights,
-    MixtureWeights,
-    PairedWeights,
-    Weights,
-)
-from deniable.designs.fakes import BITS, Limits
+from deniable.collection.integers import refuse, truths
+from deniable.collection.messages import AdaptiveWeights, PairedWeights
+from deniable.designs.fakes import Limits
 from deniable.domain import Domain, Variable
-from deniable.errors import DesignError, MessageError, RefusedDesignError
+from deniable.errors import DesignError, MessageError
 from deniable.privacy.epsilon import compose, epsilon_of, exp_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from deniable.channels.base import Channel
-
-WIDTHS = (16, 32)
 
 
 @dataclass(frozen=True)
@@ -74,6 +68,11 @@ class VerifiedQuestion:
     def name(self) -> str:
         """The attributes, joined."""
         return "*".join(self.domain)
+
+    @property
+    def is_pseudonym(self) -> bool:
+        """Whether hardly two people send the same report, so that whoever repeats one can be recognised by it."""
+        return self.channel.is_support and not isinstance(self.channel, TwoLevel)
 
     @cached_property
     def key(self) -> str:
@@ -139,11 +138,6 @@ def verify(body: bytes, expected: str) -> VerifiedDesign:
     return _judge(found, message)
 
 
-def refuse(code: str, sentence: str) -> NoReturn:
-    """Refuse a design, with the reason as a code and as a sentence."""
-    raise RefusedDesignError(f"this design is refused ({code}): {sentence}", code=code)
-
-
 def _judge(identity: str, message: messages.Design) -> VerifiedDesign:
     plan = message.plan
     _check_attributes([*plan.domain, *message.public])
@@ -154,6 +148,11 @@ def _judge(identity: str, message: messages.Design) -> VerifiedDesign:
     questions = tuple(_question(question, domain) for question in plan.questions)
     if len({question.limits is None for question in questions}) > 1:
         refuse("unknown-channel", "either all channels are published block by block, or none")
+    for question in questions:
+        if question.is_pseudonym and all(name in message.static for name in question.domain):
+            refuse(
+                "pseudonym", f"question {question.name!r} is static, and a set that is sent again is as good as a name"
+            )
     for number, ballot in enumerate(plan.ballots):
         _check_ballot(number, ballot, questions)
     dearest = max(_composed(questions[index].ratio for index in ballot) for ballot in plan.ballots)
@@ -188,7 +187,7 @@ def _question(question: messages.Asked, domain: Domain) -> VerifiedQuestion:
     if len(set(question.attributes)) != len(question.attributes):
         refuse("attribute-twice", f"question {name!r} asks an attribute twice")
     part = domain.project(question.attributes)
-    inputs = _check_weights(question.channel, name)
+    inputs = truths(question.channel, name)
     if inputs != prod(part.shape):
         refuse("wrong-cells", f"question {name!r} has {part.cells} possible answers, its channel {inputs} truths")
     if isinstance(question.channel, AdaptiveWeights):
@@ -216,70 +215,6 @@ def _paired(weights: PairedWeights, domain: Domain) -> VerifiedQuestion:
     # Against whoever knows the coin: the partner, or a server that matched the two and is not honest.
     ratio = Fraction(weights.truthful + weights.shift, (1 << weights.bits) - weights.truthful - weights.shift)
     return VerifiedQuestion(domain, coins.channel, ratio, coins=coins)
-
-
-def _check_weights(weights: Weights, name: str) -> int:
-    """Check a channel's integers and return how many truths it has."""
-    if weights.bits not in WIDTHS:
-        refuse("wrong-bits", f"question {name!r} draws {weights.bits} bits, not 16 or 32")
-    whole = 1 << weights.bits
-    match weights:
-        case KRRWeights(k=k, other=other):
-            _check_krr(k, other, whole, name)
-            return k
-        case MixtureWeights(keep=keep, fakes=fakes):
-            _check_column([keep, *fakes], whole, name)
-            return len(fakes)
-        case AdaptiveWeights(cells=cells):
-            _check_limits(weights, name)
-            return cells
-        case PairedWeights():
-            _check_coins(weights, name)
-            return 2
-        case DenseWeights(columns=columns):
-            for column in columns:
-                if len(column) != len(columns[0]):
-                    refuse("wrong-sum", f"question {name!r}: the columns of weights have different lengths")
-                _check_column(column, whole, name)
-            return len(columns)
-
-
-def _check_krr(k: int, other: int, whole: int, name: str) -> None:
-    if k < 2:
-        refuse("wrong-cells", f"question {name!r} has a channel with {k} truths")
-    keep = whole - (k - 1) * other
-    if other < 1 or keep == 0:
-        refuse("zero-weight", f"question {name!r}: some report has no draw for some truth")
-    if keep < 0:
-        refuse("wrong-sum", f"question {name!r}: {k - 1} times {other} draws are more than {whole}")
-    if keep == other:
-        refuse("tells-nothing", f"question {name!r}: every answer is reported alike")
-
-
-def _check_coins(weights: PairedWeights, name: str) -> None:
-    lies = (1 << weights.bits) - weights.truthful
-    if weights.shift < 0 or lies - weights.shift < 0:
-        refuse("wrong-sum", f"question {name!r}: the shared coin moves more draws than there are")
-    if lies - weights.shift == 0:
-        refuse("zero-weight", f"question {name!r}: whoever knows the coin would know some answers for certain")
-    if weights.truthful <= lies:
-        refuse("tells-nothing", f"question {name!r}: at least half of the answers would be lies")
-
-
-def _check_limits(weights: AdaptiveWeights, name: str) -> None:
-    if weights.bits != BITS:
-        refuse("wrong-bits", f"question {name!r}: blocks draw {BITS} bits, not {weights.bits}")
-    if min(weights.most_kept, weights.least_fake) < 1:
-        refuse("zero-weight", f"question {name!r}: some report has no draw for some truth")
-    if weights.most_kept + weights.cells * weights.least_fake > 1 << BITS:
-        refuse("wrong-sum", f"question {name!r}: its limits ask for more than 2^{BITS} draws")
-
-
-def _check_column(column: Sequence[int], whole: int, name: str) -> None:
-    if not column or min(column) < 1:
-        refuse("zero-weight", f"question {name!r}: some report has no draw for some truth")
-    if sum(column) != whole:
-        refuse("wrong-sum", f"question {name!r}: weights sum to {sum(column)}, not to {whole}")
 
 
 def _check_ballot(number: int, ballot: Sequence[int], questions: Sequence[VerifiedQuestion]) -> None:

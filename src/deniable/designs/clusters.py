@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from deniable.channels.choice import Choice, best_channel
+from deniable.channels.choice import Choice, channel_for
 from deniable.designs.allocate import even_share
 from deniable.designs.base import Design, Question
 from deniable.domain import Category, Domain, listed
 from deniable.errors import DesignError
+
+if TYPE_CHECKING:
+    from deniable.channels.choice import Chooser
 
 
 class Clusters(Design):
@@ -30,7 +34,7 @@ class Clusters(Design):
         clusters: Sequence[Sequence[str]],
         epsilon: float | Sequence[float],
         *,
-        channel: Choice = "krr",
+        channel: Choice | Chooser = "krr",
     ) -> None:
         """Take a partition of the attributes, the respondent's total (or one epsilon a cluster), the channel's kind."""
         known = domain if isinstance(domain, Domain) else Domain(domain)
@@ -48,7 +52,6 @@ class Clusters(Design):
         if len(budget) != len(parts):
             raise DesignError(f"there are {len(parts)} clusters but {len(budget)} epsilons")
         questions = [
-            Question(part.names, best_channel(part.cells, share, channel))
-            for part, share in zip(parts, budget, strict=True)
+            Question(part.names, channel_for(part, share, channel)) for part, share in zip(parts, budget, strict=True)
         ]
         super().__init__(known, questions, [range(len(questions))])

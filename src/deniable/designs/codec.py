@@ -23,6 +23,7 @@ from deniable.designs.blocks import Blocks
 from deniable.designs.clusters import Clusters
 from deniable.designs.independent import Independent
 from deniable.designs.joint import Joint
+from deniable.designs.message_blocks import MessageBlocks
 from deniable.designs.paired import Paired
 from deniable.designs.paired_items import PairedItems
 from deniable.designs.sampled import Sampled
@@ -45,7 +46,8 @@ def design_from_dict(data: Mapping[str, Any]) -> Design:
     """
     if not isinstance(data, Mapping):
         raise DesignError(f"a design is read from a table of fields, not from {type(data).__name__}")
-    version, kind = data.get("format"), data.get("kind")
+    announced = "plan" in data  # by a collector
+    version, kind = (data.get("version"), Blocks.kind) if announced else (data.get("format"), data.get("kind"))
     if type(version) is not int or version < 1:
         raise DesignError(f"this is not a design: its format must be a number from 1 upwards, not {version!r}")
     if version > FORMAT:
@@ -57,7 +59,7 @@ def design_from_dict(data: Mapping[str, Any]) -> Design:
     if not isinstance(kind, str) or kind not in _READERS:
         raise DesignError(f"unknown kind of design {kind!r}; known are {listed(sorted(_READERS))}", kind=kind)
     try:
-        made = _READERS[kind](data)
+        made = MessageBlocks(data) if announced else _READERS[kind](data)
     except DeniableError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.channels.choice import Choice, best_channel
+from deniable.channels.choice import Choice, channel_for
 from deniable.designs.allocate import shares
 from deniable.designs.base import Design, Question
 from deniable.domain import Category, Domain
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from deniable.channels.base import Channel
+    from deniable.channels.choice import Chooser
 
 
 class Independent(Design):
@@ -34,12 +35,12 @@ class Independent(Design):
         epsilon: float | Mapping[str, float] | None = None,
         *,
         channels: Mapping[str, Channel] | None = None,
-        channel: Choice = "krr",
+        channel: Choice | Chooser = "krr",
     ) -> None:
         """Take the respondent's total `epsilon`, or one for each attribute, or the channels themselves.
 
         With an epsilon, `channel` names the kind: "krr", whose joint tables have a likelihood and a plain test, or
-        "least_variance" and others, see `channels.choice`.
+        "least_variance" and others, see `channels.choice`; or it is a function that makes the channel of a question.
         """
         known = domain if isinstance(domain, Domain) else Domain(domain)
         if (epsilon is None) == (channels is None):
@@ -49,6 +50,6 @@ class Independent(Design):
         if channels is None:
             assert epsilon is not None
             budget = shares(epsilon, known.names)
-            channels = {name: best_channel(len(known[name]), budget[name], channel) for name in known}
+            channels = {name: channel_for(known.project([name]), budget[name], channel) for name in known}
         questions = [Question((name,), channels[name]) for name in known]
         super().__init__(known, questions, [range(len(questions))])

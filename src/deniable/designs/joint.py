@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.channels.choice import Choice, best_channel
+from deniable.channels.base import Channel
+from deniable.channels.choice import Choice, channel_for
 from deniable.designs.allocate import even_share
 from deniable.designs.base import Design, Question
 from deniable.domain import Category, Domain
@@ -13,7 +14,7 @@ from deniable.errors import DesignError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from deniable.channels.base import Channel
+    from deniable.channels.choice import Chooser
 
 
 class Joint(Design):
@@ -30,13 +31,13 @@ class Joint(Design):
         domain: Domain | Mapping[str, Iterable[Category]],
         epsilon: float | None = None,
         *,
-        channel: Channel | Choice | None = None,
+        channel: Channel | Choice | Chooser | None = None,
     ) -> None:
         """Take the respondent's total `epsilon` (and the name of a channel: "krr" by default), or a channel itself."""
         known = domain if isinstance(domain, Domain) else Domain(domain)
-        if (epsilon is None) == (channel is None or isinstance(channel, str)):
+        if (epsilon is None) != isinstance(channel, Channel):
             raise DesignError("give either epsilon= (and, if you like, the name of a channel) or a channel=")
-        if channel is None or isinstance(channel, str):
+        if not isinstance(channel, Channel):
             assert epsilon is not None
-            channel = best_channel(known.cells, even_share(epsilon, 1), channel or "krr")
+            channel = channel_for(known, even_share(epsilon, 1), channel or "krr")
         super().__init__(known, [Question(known.names, channel)], [[0]])

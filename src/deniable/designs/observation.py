@@ -79,6 +79,11 @@ class Observation:
         object.__setattr__(self, "domain", domain)
         object.__setattr__(self, "channel", channel)
         object.__setattr__(self, "counts", array.reshape(channel.output_shape))
+        if channel.is_support and (self.counts > self._reports * (1 + 1e-9)).any():
+            raise InputError(
+                f"{channel.name} counts sets: none of its cells can be larger than the number of reports, which is the "
+                f"last of them ({self._reports:g})"
+            )
         object.__setattr__(self, "population", self.n if population is None else int(population))
         object.__setattr__(self, "label", label)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.channels.choice import Choice, best_channel
+from deniable.channels.choice import Choice, channel_for
 from deniable.designs.allocate import even_share
 from deniable.designs.base import Design, Question
 from deniable.domain import Category, Domain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from deniable.channels.choice import Chooser
 
 
 class Sampled(Design):
@@ -24,10 +26,10 @@ class Sampled(Design):
     kind = "sampled"
 
     def __init__(
-        self, domain: Domain | Mapping[str, Iterable[Category]], epsilon: float, *, channel: Choice = "krr"
+        self, domain: Domain | Mapping[str, Iterable[Category]], epsilon: float, *, channel: Choice | Chooser = "krr"
     ) -> None:
         """Take the respondent's total, all of which the one drawn attribute gets, and the kind of channel."""
         known = domain if isinstance(domain, Domain) else Domain(domain)
         budget = even_share(epsilon, 1)
-        questions = [Question((name,), best_channel(len(known[name]), budget, channel)) for name in known]
+        questions = [Question((name,), channel_for(known.project([name]), budget, channel)) for name in known]
         super().__init__(known, questions, [[index] for index in range(len(questions))])

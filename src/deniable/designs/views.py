@@ -10,7 +10,7 @@ from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Literal
 
-from deniable.channels.choice import Choice, best_channel
+from deniable.channels.choice import Choice, channel_for
 from deniable.designs.allocate import even_share
 from deniable.designs.base import Design, Question
 from deniable.domain import Category, Domain
@@ -18,6 +18,8 @@ from deniable.errors import DesignError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from deniable.channels.choice import Chooser
 
 Combination = tuple[str, ...]
 _MOST_COMBINATIONS = 200_000
@@ -112,7 +114,7 @@ class Views(Design):
         epsilon: float = 1.0,
         *,
         answer: Literal["one", "all"] = "one",
-        channel: Choice = "krr",
+        channel: Choice | Chooser = "krr",
     ) -> None:
         """Take the respondent's total epsilon, whether one combination of a view is answered or all, and the channel.
 
@@ -128,7 +130,7 @@ class Views(Design):
         for view in self.views:
             budget = even_share(epsilon, 1 if answer == "one" else len(view))
             first = len(questions)
-            questions += [Question(c, best_channel(known.project(c).cells, budget, channel)) for c in view]
+            questions += [Question(c, channel_for(known.project(c), budget, channel)) for c in view]
             indices = list(range(first, len(questions)))
             ballots += [[index] for index in indices] if answer == "one" else [indices]
         super().__init__(known, questions, ballots)

@@ -79,7 +79,7 @@ class Sample:
         if not self.is_direct:
             cells = np.eye(self.domain.cells).reshape(-1, *self.domain.shape)
             each = [float((cell * self.covariance_times(cell, population)).sum()) for cell in cells]
-            return np.array(each).reshape(self.domain.shape)
+            return np.maximum(each, 0.0).reshape(self.domain.shape)  # a few reports may leave it below zero
         observation, n, pi = self.observation, self.observation.n, self.estimate
         moments = self.second_moments(observation.shares)
         if population == "super":

@@ -119,7 +119,8 @@ def refuse_sets(observations: Sequence[Observation]) -> None:
     if sets:
         raise EstimationError(
             f"reports through {sets[0].channel.name} are sets, whose counts are not sufficient: there is no likelihood "
-            f'of them to maximize. Use method="wls" (weighted least squares on the simplex) or "auto"',
+            f'of them to maximize. Use what needs none: method="wls" for tables, "wald_bootstrap" for tests, "delta" '
+            f"for measures",
             channel=sets[0].channel.name,
         )
 

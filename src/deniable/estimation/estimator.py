@@ -13,7 +13,7 @@ from deniable.domain import Domain, listed
 from deniable.errors import InputError, UnknownAttributeError
 from deniable.estimation.consistency import ENGINES, forget_blocks, model_estimate
 from deniable.estimation.dispersion import Dispersion, Population
-from deniable.estimation.em import GAP, MOST_CELLS, maximum_likelihood
+from deniable.estimation.em import GAP, MOST_CELLS, maximum_likelihood, refuse_sets
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.inversion import covering, invert
 from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
@@ -141,8 +141,10 @@ def _apply(
         told = "the nearest table without negative cells" + (", distance measured in its errors" if weighted else "")
         return Table(domain, values, backend), told
     if method == "mle":
-        fit = maximum_likelihood(observations, domain, gap=gap)
-        every = sum(o.n for o in observations)
+        refuse_sets([sample.observation for sample in dispersion.samples])
+        likely = [o for o in observations if not o.is_support]  # sets about fewer attributes have no likelihood to add
+        fit = maximum_likelihood(likely, domain, gap=gap)
+        every = sum(o.n for o in likely)
         told = (
             f"maximum likelihood from all {every} reports that speak of any of them, at most {fit.gap:.1g} nats short"
         )
@@ -166,4 +168,6 @@ def _one_way(observations: Sequence[Observation], domain: Domain) -> list[Table]
 
 
 def _unbiased(observations: Sequence[Observation], part: Domain) -> NDArray[np.float64]:
-    return invert(covering(observations, part))
+    """What one attribute's reports say; sets miss or exceed a total of one by chance, which is spread evenly."""
+    table = invert(covering(observations, part))
+    return table - (table.sum() - 1) / table.size

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Method = Literal["wilson", "wald", "clopper_pearson", "profile", "bootstrap"]
 _METHODS = '"wilson", "wald", "clopper_pearson", "profile" or "bootstrap"'
+_MOST_NUMBERS = 1 << 27  # that a bootstrap holds: a gigabyte
 _HALVINGS = 60  # bisections of [0, 1]: to the last bit
 
 
@@ -172,6 +173,12 @@ def _percentiles(
         raise InputError(
             'method="bootstrap" draws independent respondents from a larger population; for weights, strata, clusters '
             'or a fixed population use "wilson" or "wald"',
+            method="bootstrap",
+        )
+    if dispersion.domain.cells * replicates > _MOST_NUMBERS:
+        raise InputError(
+            f'{replicates} bootstrap replicates of {dispersion.domain.cells} cells are too many to hold; use "wilson", '
+            f"or fewer replicates",
             method="bootstrap",
         )
     rng = source.stream().generator()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.errors import EstimationError
 from deniable.estimation.projection import norm_sub
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ _SINGULAR = 1e-10  # an eigenvalue below this share of the largest belongs to so
 
 def least_squares(unbiased: NDArray[np.float64], dispersion: Dispersion) -> NDArray[np.float64]:
     """The table on the simplex nearest to an unbiased one, its covariance taken at the plain projection."""
+    if unbiased.size > MOST_CELLS:
+        raise EstimationError(
+            f"a table of {unbiased.size} cells is too large for weighted least squares (at most {MOST_CELLS}); use "
+            f'method="norm_sub" or "inversion"',
+            cells=unbiased.size,
+        )
     covariance = dispersion.at(norm_sub(unbiased)).matrix()
     return nearest(unbiased.ravel(), covariance).reshape(unbiased.shape)
 

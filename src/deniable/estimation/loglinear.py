@@ -26,7 +26,7 @@ import numpy as np
 
 from deniable.domain import Domain
 from deniable.errors import ConvergenceError, EstimationError
-from deniable.estimation.em import GAP
+from deniable.estimation.em import GAP, refuse_sets
 from deniable.estimation.scoring import fisher_scoring
 from deniable.tables.table import Table
 
@@ -103,6 +103,7 @@ def fit_loglinear(
         scoring: finish by Fisher scoring; by default where the model is small enough.
         most: how many EM evaluations to make before giving up.
     """
+    refuse_sets(observations)
     extra = {v.name: v for o in observations for v in o.domain.values() if v.name not in domain}
     whole = Domain([*domain.values(), *extra.values()])
     if whole.cells > MOST_CELLS:

@@ -82,11 +82,16 @@ def reconcile(observations: Sequence[Observation]) -> Reconciled:
         indices = moment_places(o.domain, places, domain).ravel()
         known = np.flatnonzero(indices >= 0)
         rows = indices[known]
-        to = to_moments(np.eye(o.domain.cells).reshape(*o.domain.shape, -1), trailing=1).reshape(o.domain.cells, -1)
+        cells = o.domain.cells
+        # An unbiased table of sets need not sum to one: what it misses is spread evenly, or the cell that moments leave
+        # out would carry it. A table that sums to one stays as it is.
+        spread = np.eye(cells) - 1 / cells
+        to = to_moments(spread.reshape(*o.domain.shape, -1), trailing=1).reshape(cells, -1)
+        even_part = to_moments(np.full((*o.domain.shape, 1), 1 / cells), trailing=1).reshape(cells)
         even = o.channel.apply(np.full(o.channel.input_shape, 1 / o.channel.inputs))
         weight = np.linalg.inv(_covariance(to[known], o.channel, even, o.n))
         information[np.ix_(rows, rows)] += weight
-        pull[rows] += weight @ (to[known] @ o.channel.solve(o.shares).ravel())
+        pull[rows] += weight @ (to[known] @ o.channel.solve(o.shares).ravel() + even_part[known])
         noise[np.ix_(rows, rows)] += weight @ _covariance(to[known], o.channel, o.shares, max(o.n - 1, 1)) @ weight
     back = np.linalg.inv(information)
     return Reconciled(domain, back @ pull, back @ noise @ back, places)

@@ -16,10 +16,10 @@ import numpy as np
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain
 from deniable.errors import InputError
-from deniable.estimation.consistency import forget_blocks
+from deniable.estimation.consistency import ENGINES, forget_blocks
 from deniable.estimation.estimator import Evidence, evidence
 from deniable.estimation.graphical import fit_graphical
-from deniable.estimation.loglinear import MOST_CELLS, fit_loglinear
+from deniable.estimation.loglinear import MOST_CELLS
 from deniable.randomness import SECURE, Source
 from deniable.results import frame_of
 
@@ -59,7 +59,10 @@ def synthesize(
     domain = Domain([known[name] for name in attributes])
     stream = source.stream()
     if domain.cells <= most_cells:
-        codes = deal(fit_loglinear(observations, domain).table, n, stream.words(1, 64)[0] / 2.0**64)
+        # Reports that are sets have no likelihood: their tables are fitted proportionally instead.
+        sets = any(o.is_support for o in observations)
+        table = ENGINES["ipf" if sets else "loglinear"](observations, domain)[0]
+        codes = deal(table, n, stream.words(1, 64)[0] / 2.0**64)
     else:
         codes = fit_graphical(observations, domain).records(n, int(stream.words(1, 32)[0]))
     backend = next((part.backend for part in listing if isinstance(part, Reports | Tallies)), None)

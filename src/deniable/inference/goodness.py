@@ -130,6 +130,24 @@ def _distribution(expected: Any, domain: Domain) -> Table:
     return table.normalize()
 
 
+def _parts(reports: Reports | Mapping[Any, Evidence], by: str | None) -> dict[Any, Evidence]:
+    """The groups, two or more."""
+    if isinstance(reports, Reports):
+        if by is None:
+            raise InputError("name the public column that holds the groups: by=...")
+        parts: dict[Any, Evidence] = dict(reports.groups(by))
+    elif isinstance(reports, Mapping):
+        parts = dict(reports)
+    else:
+        raise InputError("homogeneity needs reports with a public column, or a mapping from group to reports")
+    if len(parts) < 2:
+        there = f"only {listed(parts)}" if parts else "no group"
+        raise InputError(f"there is {there}; groups are compared with each other")
+    for part in parts.values():
+        refuse_pairs(part)
+    return parts
+
+
 def homogeneity(
     reports: Reports | Mapping[Any, Evidence],
     attributes: str | Iterable[str],
@@ -155,27 +173,22 @@ def homogeneity(
 
     refuse_pairs(reports)
     names = [attributes] if isinstance(attributes, str) else list(attributes)
-    if isinstance(reports, Reports):
-        if by is None:
-            raise InputError("name the public column that holds the groups: by=...")
-        parts: dict[Any, Evidence] = dict(reports.groups(by))
-    elif isinstance(reports, Mapping):
-        parts = dict(reports)
-    else:
-        raise InputError("homogeneity needs reports with a public column, or a mapping from group to reports")
-    if len(parts) < 2:
-        there = f"only {listed(parts)}" if parts else "no group"
-        raise InputError(f"there is {there}; groups are compared with each other")
-    for part in parts.values():
-        refuse_pairs(part)
+    parts = _parts(reports, by)
     groups = [covering_pair(part, names) for part in parts.values()]
     same_categories(o for group in groups for o in group)
     if any(o.is_support for group in groups for o in group):
         _for_sets(method)
-        alike = BootstrapWald(groups, Same(), grouped=True)
+        alike = BootstrapWald(groups, Same(groups[0][0].domain.axes(names)), grouped=True)
         statistic, p, drawn = alike.test(replicates, source.stream().generator())
         notes = (f"{len(groups)} groups: {listed(parts)}.", f"{replicates} bootstrap replicates.")
         return TestResult(statistic, p, alike.df, "homogeneity, Wald on the unbiased tables, bootstrap", notes, drawn)
+    wider = [o for group in groups for o in group if set(o.domain) != set(names)]
+    if wider:
+        raise InputError(
+            f"reports through {wider[0].channel.name} speak of {listed(wider[0].domain)} and cannot be reduced to "
+            f"{listed(names)}: a difference in the others would be taken for one in these. Test all of them together",
+            attributes=tuple(wider[0].domain),
+        )
     same = all(len(group) == 1 and group[0].channel == groups[0][0].channel for group in groups)
     told = f"{len(groups)} groups: {listed(parts)}."
     if method == "pearson" and not same:

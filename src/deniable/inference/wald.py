@@ -6,6 +6,10 @@ the covariance of u, both at the null table that u itself suggests,
 
     W = d(u)' (J V J')^-1 d(u).
 
+Sets of any size (unary encoding, hashing) have an unbiased table that need not sum to one. What it misses is spread
+evenly over the cells first: otherwise the cell that residuals leave out would carry it, and the test would depend on
+which cell that is.
+
 For many reports W follows chi-square. Noise may however be as large as cells, so W is compared with what it is when
 reports are drawn anew from the null table (parametric bootstrap); every replicate has a null table and a V of its own.
 """
@@ -20,7 +24,7 @@ import numpy as np
 
 from deniable.channels.support import Support
 from deniable.domain import Domain, listed
-from deniable.errors import InvalidTestError, TooFewReportsError
+from deniable.errors import InvalidTestError
 from deniable.estimation.inversion import covering
 from deniable.estimation.projection import norm_sub
 from deniable.inference.bootstrap import p_value
@@ -37,8 +41,10 @@ if TYPE_CHECKING:
     from deniable.estimation.dispersion import Sample
 
 _TINY = 1e-30  # the imaginary step of a derivative: nothing is subtracted, so it can be as small as one likes
-_LEAST = 1e-6  # a margin under the null is at least this share
-_SINGULAR = 1e-12  # smallest eigenvalue of a covariance, relative to their sum, that can be divided by
+_FLOOR = 0.1  # no cell of a null table is below this part of a standard error: an empty layer has no covariance
+_SINGULAR = 1e-9  # smallest eigenvalue of a correlation matrix that can be divided by
+_MOST_CELLS = 1024
+_AT_ONCE = 1 << 21  # numbers that are worked on together
 
 
 class Hypothesis(Protocol):
@@ -48,8 +54,8 @@ class Hypothesis(Protocol):
         """What is zero under the hypothesis, (residuals, replicates)."""
         ...
 
-    def null(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The nearest table of the hypothesis, or one that is asymptotically as near."""
+    def null(self, table: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
+        """A table of the hypothesis that is asymptotically as near as any; no cell is below the floor."""
         ...
 
 
@@ -64,7 +70,7 @@ class Given:
         apart = table - self.expected[..., None]
         return apart.reshape(-1, table.shape[-1])[:-1]
 
-    def null(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    def null(self, table: NDArray[np.float64], floor: float) -> NDArray[np.float64]:  # noqa: ARG002 - it is given
         """The expected table."""
         return np.repeat(self.expected[..., None], table.shape[-1], axis=-1)
 
@@ -89,28 +95,31 @@ class Independent:
         d = cells * total - rows * columns
         return d[:, :-1, :-1].reshape(-1, table.shape[-1])
 
-    def null(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    def null(self, table: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
         """The product of the margins of the table's projection to the simplex, no margin empty."""
-        flat = table.reshape(-1, table.shape[-1])
-        possible = np.stack([norm_sub(column) for column in flat.T], axis=1)
-        possible = np.maximum(possible, _LEAST / len(flat))
-        return Independence(self.a, self.b, self.given).maximize(possible.reshape(table.shape))
+        return Independence(self.a, self.b, self.given).maximize(_possible(table, floor))
 
 
 @dataclass(frozen=True)
 class Same:
-    """The table is the same in all groups, which are its first axis; groups have known sizes."""
+    """The table, summed down to the axes `kept`, is the same in all groups, which are its first axis."""
+
+    kept: tuple[int, ...]
+
+    def _margin(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        others = tuple(axis for axis in range(1, table.ndim - 1) if axis - 1 not in self.kept)
+        return table.sum(axis=others, keepdims=True)
 
     def residuals(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Every group's table but the last cell, less the first group's."""
-        groups = table.reshape(len(table), -1, table.shape[-1])[:, :-1]
+        """Every group's margin but the last cell, less the first group's."""
+        groups = self._margin(table).reshape(len(table), -1, table.shape[-1])[:, :-1]
         return (groups[1:] - groups[:1]).reshape(-1, table.shape[-1])
 
-    def null(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The groups' mean, projected to the simplex, for each of them."""
-        mean = table.mean(axis=0).reshape(-1, table.shape[-1])
-        possible = np.stack([norm_sub(column) for column in mean.T], axis=1).reshape(table.shape[1:])
-        return np.repeat(possible[None], len(table), axis=0)
+    def null(self, table: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
+        """Each group's own table, with the groups' mean for its margin."""
+        possible = np.stack([_possible(group, floor) for group in table])
+        margin = self._margin(possible)
+        return possible * margin.mean(axis=0) / margin
 
 
 @dataclass(frozen=True)
@@ -123,9 +132,16 @@ class InEach:
         """Those of every group."""
         return np.concatenate([self.inner.residuals(group) for group in table])
 
-    def null(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    def null(self, table: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
         """That of every group."""
-        return np.stack([self.inner.null(group) for group in table])
+        return np.stack([self.inner.null(group, floor) for group in table])
+
+
+def _possible(table: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
+    """The projection to the simplex, no cell below the floor."""
+    flat = table.reshape(-1, table.shape[-1])
+    near = np.maximum(np.stack([norm_sub(column) for column in flat.T], axis=1), floor)
+    return (near / near.sum(axis=0)).reshape(table.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +156,13 @@ class BootstrapWald:
     grouped: bool = False  # whether the hypothesis sees the groups as the table's first axis
 
     def __post_init__(self) -> None:
+        cells = self.groups[0][0].domain.cells
+        if cells > _MOST_CELLS:
+            raise InvalidTestError(
+                f"a table of {cells} cells is too large for this test (at most {_MOST_CELLS}). Bring rare categories "
+                f"together",
+                cells=cells,
+            )
         spoken = {frozenset(o.domain) for group in self.groups for o in group}
         if len(spoken) > 1:
             named = sorted(" * ".join(sorted(names)) for names in spoken)
@@ -160,7 +183,7 @@ class BootstrapWald:
         return [covering(list(group), self.domain) for group in self.groups]
 
     def _tables(self, counts: Sequence[Sequence[NDArray[np.float64]]]) -> NDArray[np.float64]:
-        """The unbiased table of every group, last axis of replicates."""
+        """The unbiased table of every group, made to sum to one, last axis of replicates."""
         tables = []
         for samples, drawn in zip(self.samples, counts, strict=True):
             parts = [
@@ -172,24 +195,46 @@ class BootstrapWald:
                 )
                 for sample, y in zip(samples, drawn, strict=True)
             ]
-            tables.append(np.sum(parts, axis=0))
+            table = np.sum(parts, axis=0)
+            tables.append(table - (table.sum(axis=tuple(range(table.ndim - 1))) - 1) / self.domain.cells)
         return np.stack(tables)
 
-    def _covariances(self, null: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of every group's table at the null one: (groups, replicates, cells, cells)."""
-        out = []
-        for samples, table in zip(self.samples, null, strict=True):
-            whole = np.zeros(())
-            for sample in samples:
-                o = sample.observation
-                own = summed(table, self.domain, o.domain).reshape(o.channel.inputs, -1)
-                second = second_moments(o.channel, own) - own.T[:, :, None] * own.T[:, None, :]
-                order = np.arange(self.domain.cells).reshape(self.domain.shape)
-                order = np.transpose(order, self.domain.axes(o.domain)).ravel()
-                place = np.argsort(order)
-                whole = whole + sample.weight**2 * second[:, place][:, :, place] / (o.n - 1)
-            out.append(whole)
-        return np.stack(out)
+    def _covariance(self, samples: Sequence[Sample], table: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of a group's table, if the truth were the given one: (replicates, cells, cells)."""
+        whole = np.zeros(())
+        for sample in samples:
+            o = sample.observation
+            own = summed(table, self.domain, o.domain).reshape(o.channel.inputs, -1)
+            second = second_moments(o.channel, own) - own.T[:, :, None] * own.T[:, None, :]
+            order = np.transpose(np.arange(self.domain.cells).reshape(self.domain.shape), self.domain.axes(o.domain))
+            place = np.argsort(order.ravel())
+            whole = whole + sample.weight**2 * second[:, place][:, :, place] / (o.n - 1)
+        whole = whole - whole.mean(axis=1, keepdims=True)
+        return whole - whole.mean(axis=2, keepdims=True)
+
+    @cached_property
+    def _floor(self) -> float:
+        """A small part of the standard error of a cell at even shares, and of an even cell."""
+        even = np.full((*self.domain.shape, 1), 1 / self.domain.cells)
+        errors = [np.sqrt(np.diagonal(self._covariance(samples, even)[0]).mean()) for samples in self.samples]
+        return _FLOOR * min(*errors, 1 / self.domain.cells)
+
+    def _spread(self, null: NDArray[np.float64]) -> NDArray[np.float64]:
+        """J V J' at null tables, one for each group: (replicates, residuals, residuals)."""
+        total = np.zeros(())
+        for group, samples in enumerate(self.samples):
+            covariance = np.moveaxis(self._covariance(samples, null[group]), 0, 1)
+            half = self._along(null, group, covariance)  # J V, a column of V at a time: (residuals, replicates, cells)
+            total = total + self._along(null, group, half.transpose(2, 1, 0))
+        return np.moveaxis(total, 0, 1)
+
+    def _along(self, null: NDArray[np.float64], group: int, directions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Derivatives of the residuals when a group's table moves: directions (cells, replicates, some) each."""
+        _, replicates, some = directions.shape
+        moved: NDArray[Any] = np.repeat(null, some, axis=-1).astype(np.complex128)
+        moved[group] += 1j * _TINY * directions.reshape(*null.shape[1:-1], replicates * some)
+        found = self.hypothesis.residuals(moved if self.grouped else moved[0])
+        return (found.imag / _TINY).reshape(-1, replicates, some)
 
     def statistic(
         self, counts: Sequence[Sequence[NDArray[np.float64]]]
@@ -197,28 +242,17 @@ class BootstrapWald:
         """W of every replicate, and the null tables, one for each group."""
         tables = self._tables(counts)
         seen = tables if self.grouped else tables[0]
-        null = self.hypothesis.null(seen)
-        d = self.hypothesis.residuals(seen)
-        flat = null.reshape(-1, null.shape[-1])
-        derivatives = np.empty((len(d), len(flat), null.shape[-1]))
-        for cell in range(len(flat)):
-            moved: NDArray[Any] = flat.astype(np.complex128)
-            moved[cell] += 1j * _TINY
-            derivatives[:, cell] = self.hypothesis.residuals(moved.reshape(null.shape)).imag / _TINY
+        null = self.hypothesis.null(seen, self._floor)
         each = null if self.grouped else null[None]
-        covariances = self._covariances(each)
-        cells = self.domain.cells
-        spread = np.zeros((null.shape[-1], len(d), len(d)))
-        for group, covariance in enumerate(covariances):
-            j = np.moveaxis(derivatives[:, group * cells : (group + 1) * cells], -1, 0)
-            spread += j @ covariance @ np.swapaxes(j, 1, 2)
-        least = np.linalg.eigvalsh(spread)[:, 0] / np.trace(spread, axis1=1, axis2=2)
-        if least.min() < _SINGULAR:
-            raise TooFewReportsError(
-                "the estimated covariance is singular: too few reports, or too many cells, to test"
-            )
-        w = np.einsum("mr,rm->r", d, np.linalg.solve(spread, d.T[:, :, None])[:, :, 0])
-        return w, each
+        d = self.hypothesis.residuals(seen)
+        if np.ptp(each, axis=-1).max() == 0:  # one null table for all replicates
+            return _quadratic(d, self._spread(each[..., :1])), each
+        block = max(1, _AT_ONCE // (len(self.groups) * self.domain.cells**2))
+        parts = [
+            _quadratic(d[:, start : start + block], self._spread(each[..., start : start + block]))
+            for start in range(0, d.shape[-1], block)
+        ]
+        return np.concatenate(parts), each
 
     def again(
         self, null: NDArray[np.float64], rng: np.random.Generator, replicates: int
@@ -254,6 +288,16 @@ class BootstrapWald:
         observed, null = self.statistic(counts)
         drawn, _ = self.statistic(self.again(null, rng, null.shape[-1]))
         return observed, drawn
+
+
+def _quadratic(d: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The form d' S^-1 d of every replicate, residuals brought to one scale first; what does not vary is left out."""
+    scale = np.sqrt(np.einsum("rmm->rm", spread))
+    scale = np.where(scale > 0, scale, 1.0)
+    correlation = spread / (scale[:, :, None] * scale[:, None, :])
+    values, vectors = np.linalg.eigh(correlation)
+    along = ((d.T / scale)[:, None, :] @ vectors)[:, 0, :]
+    return np.where(values > _SINGULAR, along**2 / np.maximum(values, _SINGULAR), 0.0).sum(axis=1)
 
 
 def second_moments(channel: Channel, pi: NDArray[np.float64]) -> NDArray[np.float64]:

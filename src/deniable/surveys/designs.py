@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deniable.channels.choice import best_channel
+from deniable.channels.choice import best_channel, kept_channel
+from deniable.channels.krr import KRR
 from deniable.designs.base import Design, Question
 from deniable.designs.blocks import Blocks
 from deniable.designs.clusters import Clusters
@@ -17,66 +19,95 @@ from deniable.errors import DesignError, SurveyError, UnknownAttributeError
 from deniable.privacy.epsilon import exp_below
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
+    from deniable.channels.base import Channel
+    from deniable.channels.choice import Choice
     from deniable.domain import Domain
     from deniable.surveys.schema import DesignEntry
 
+AGAIN = 2.0  # epsilon of a bit of a kept set each time it is sent, unless the file says otherwise
 
-def one_of_the_tables(domain: Domain, epsilon: float, tables: Sequence[Sequence[str]]) -> Design:
+
+@dataclass(frozen=True)
+class Channels:
+    """Makes the channel of each question: `choice`, with a second level for sets that are sent again."""
+
+    choice: Choice
+    again: KRR
+    static: Collection[str]
+
+    def __call__(self, question: Domain, epsilon: float) -> Channel:
+        """The channel of a question with so much epsilon."""
+        if all(name in self.static for name in question):
+            return kept_channel(question.cells, epsilon, self.choice, self.again)
+        return best_channel(question.cells, epsilon, self.choice)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a survey file asks for."""
+
+    domain: Domain
+    epsilon: float
+    entry: DesignEntry
+    tables: Sequence[Sequence[str]]
+    channels: Channels
+
+
+def one_of_the_tables(wish: Wish) -> Design:
     """Ask each respondent for one of the wanted tables, drawn by their device, with the whole budget.
 
     This is the default because it is the best: splitting a budget over several questions loses several times as much as
     asking each of fewer people. A question that no table holds is asked alone.
     """
-    wanted = [tuple(table) for table in tables]
+    wanted = [tuple(table) for table in wish.tables]
     held = {name for table in wanted for name in table}
-    wanted += [(name,) for name in domain if name not in held]
-    questions = [Question(table, best_channel(domain.project(table).cells, epsilon)) for table in wanted]
-    return Design(domain, questions, [[index] for index in range(len(questions))])
+    wanted += [(name,) for name in wish.domain if name not in held]
+    questions = [Question(table, wish.channels(wish.domain.project(table), wish.epsilon)) for table in wanted]
+    return Design(wish.domain, questions, [[index] for index in range(len(questions))])
 
 
-def _tables(domain: Domain, epsilon: float, _entry: DesignEntry, tables: Sequence[Sequence[str]]) -> Design:
-    return one_of_the_tables(domain, epsilon, tables)
+def _independent(wish: Wish) -> Design:
+    return Independent(wish.domain, wish.epsilon, channel=wish.channels)
 
 
-def _independent(domain: Domain, epsilon: float, _entry: DesignEntry, _tables: Sequence[Sequence[str]]) -> Design:
-    return Independent(domain, epsilon)
+def _joint(wish: Wish) -> Design:
+    return Joint(wish.domain, wish.epsilon, channel=wish.channels)
 
 
-def _joint(domain: Domain, epsilon: float, _entry: DesignEntry, _tables: Sequence[Sequence[str]]) -> Design:
-    return Joint(domain, epsilon)
+def _sampled(wish: Wish) -> Design:
+    return Sampled(wish.domain, wish.epsilon, channel=wish.channels)
 
 
-def _sampled(domain: Domain, epsilon: float, _entry: DesignEntry, _tables: Sequence[Sequence[str]]) -> Design:
-    return Sampled(domain, epsilon)
-
-
-def _clusters(domain: Domain, epsilon: float, entry: DesignEntry, _tables: Sequence[Sequence[str]]) -> Design:
-    if entry.clusters is None:
+def _clusters(wish: Wish) -> Design:
+    if wish.entry.clusters is None:
         raise SurveyError(
             "design.clusters: a clusters design needs the list of clusters, each a list of questions",
             path="design.clusters",
         )
-    return Clusters(domain, entry.clusters, epsilon)
+    return Clusters(wish.domain, wish.entry.clusters, wish.epsilon, channel=wish.channels)
 
 
-def _views(domain: Domain, epsilon: float, entry: DesignEntry, _tables: Sequence[Sequence[str]]) -> Design:
-    return Views(domain, 2 if entry.k is None else entry.k, epsilon, answer=entry.answer or "one")
+def _views(wish: Wish) -> Design:
+    k, answer = wish.entry.k, wish.entry.answer
+    return Views(wish.domain, 2 if k is None else k, wish.epsilon, answer=answer or "one", channel=wish.channels)
 
 
-def _blocks(domain: Domain, epsilon: float, entry: DesignEntry, _tables: Sequence[Sequence[str]]) -> Design:
+def _blocks(wish: Wish) -> Design:
+    entry = wish.entry
     return Blocks(
-        domain,
+        wish.domain,
         2 if entry.k is None else entry.k,
-        epsilon,
+        wish.epsilon,
         answer=entry.answer or "one",
         phi=0.5 if entry.phi is None else entry.phi,
         block_size=250 if entry.block_size is None else entry.block_size,
     )
 
 
-def _paired(domain: Domain, epsilon: float, entry: DesignEntry, _tables: Sequence[Sequence[str]]) -> Design:
+def _paired(wish: Wish) -> Design:
+    entry, epsilon = wish.entry, wish.epsilon
     if entry.accept is None:
         raise SurveyError(
             "design.accept: pairing respondents is weaker than its claimed epsilon: the partner, or whoever matched "
@@ -85,7 +116,7 @@ def _paired(domain: Domain, epsilon: float, entry: DesignEntry, _tables: Sequenc
         )
     if entry.p is None or entry.rho is None:
         raise SurveyError("design.p: a paired design needs p and rho", path="design.p")
-    design = Paired(domain, entry.p, entry.rho)
+    design = Paired(wish.domain, entry.p, entry.rho)
     if design.is_corner:
         raise SurveyError(
             f"design.rho: at rho = -q/p = {entry.rho:g} whoever knows the coin knows half of the answers for certain; "
@@ -102,7 +133,7 @@ def _paired(domain: Domain, epsilon: float, entry: DesignEntry, _tables: Sequenc
 
 
 BUILDERS = {
-    "tables": _tables,
+    "tables": one_of_the_tables,
     "independent": _independent,
     "joint": _joint,
     "sampled": _sampled,
@@ -112,34 +143,49 @@ BUILDERS = {
     "paired": _paired,
 }
 # The keys of [design], beside kind, that a kind takes.
+_SETS = {"channel", "again"}
 _KEYS = {
-    "clusters": {"clusters"},
-    "views": {"k", "answer"},
+    "tables": _SETS,
+    "independent": _SETS,
+    "joint": _SETS,
+    "sampled": _SETS,
+    "clusters": {"clusters", *_SETS},
+    "views": {"k", "answer", *_SETS},
     "blocks": {"k", "answer", "phi", "block_size"},
     "paired": {"p", "rho", "accept"},
 }
 
+# Which key a detail of an error speaks of.
+_AT_FAULT = {"channel": "design.channel", "requested": "epsilon", "epsilon": "epsilon"}
 
-def build(domain: Domain, epsilon: float, entry: DesignEntry, tables: Sequence[Sequence[str]]) -> Design:
+
+def build(
+    domain: Domain,
+    epsilon: float,
+    entry: DesignEntry,
+    tables: Sequence[Sequence[str]],
+    static: Collection[str] = (),
+) -> Design:
     """Make the design, and say which key is at fault where there is none."""
     if entry.kind not in BUILDERS:
         raise SurveyError(
             f"design.kind: there is no design {entry.kind!r}; there are {sorted(BUILDERS)}", path="design.kind"
         )
-    for key in ("k", "answer", "clusters", "phi", "block_size", "p", "rho", "accept"):
-        if getattr(entry, key) is not None and key not in _KEYS.get(entry.kind, set()):
+    for key in ("channel", "again", "k", "answer", "clusters", "phi", "block_size", "p", "rho", "accept"):
+        if getattr(entry, key) is not None and key not in _KEYS[entry.kind]:
             raise SurveyError(f"design.{key}: a {entry.kind} design takes no {key}", path=f"design.{key}")
     for index, table in enumerate(tables):
         try:
             domain.project(table)
         except (UnknownAttributeError, DesignError) as error:
             raise SurveyError(f"tables[{index}]: {error.message}", path=f"tables[{index}]") from error
+    channels = Channels(entry.channel or "krr", _coin(entry), static)
     try:
-        design = BUILDERS[entry.kind](domain, epsilon, entry, tables)
+        design = BUILDERS[entry.kind](Wish(domain, epsilon, entry, tables, channels))
     except SurveyError:
         raise
     except DesignError as error:
-        path = "epsilon" if "requested" in error.details or "epsilon" in error.details else "design"
+        path = next((key for detail, key in _AT_FAULT.items() if detail in error.details), "design")
         raise SurveyError(f"{path}: {error.message}", path=path) from error
     for index, table in enumerate(tables):
         if not design.covers(table):
@@ -149,3 +195,17 @@ def build(domain: Domain, epsilon: float, entry: DesignEntry, tables: Sequence[S
                 path=f"tables[{index}]",
             )
     return design
+
+
+def _coin(entry: DesignEntry) -> KRR:
+    """What every bit of a kept set goes through each time it is sent."""
+    if entry.again is not None and entry.channel not in ("unary", "subset", "least_variance"):
+        raise SurveyError(
+            'design.again: only sets have a second level. Say channel = "subset", "unary" or "least_variance", or drop '
+            "this key",
+            path="design.again",
+        )
+    try:
+        return KRR(2, AGAIN if entry.again is None else entry.again)
+    except DesignError as error:
+        raise SurveyError(f"design.again: {error.message}", path="design.again") from error

@@ -7,6 +7,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
 
+from deniable.channels.choice import Choice
+
 Text: TypeAlias = str | dict[str, str]
 """A text that respondents read: one string, or one for each language."""
 
@@ -53,6 +55,8 @@ class DesignEntry(_Entry, frozen=True):
     """Who is asked what; see `designs` for what each kind takes."""
 
     kind: str = "tables"
+    channel: Choice | None = None
+    again: int | float | None = None
     k: int | None = None
     answer: Literal["one", "all"] | None = None
     clusters: list[list[str]] | None = None

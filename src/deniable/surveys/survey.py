@@ -119,7 +119,8 @@ def check(entry: SurveyEntry) -> Survey:
             raise SurveyError(f"{key}: say in which time zone, as in 2030-01-31T12:00:00Z", path=key)
     if entry.opens and entry.closes and entry.opens >= entry.closes:
         raise SurveyError(f"closes: the survey would close ({entry.closes}) before it opens", path="closes")
-    design = build(domain, float(entry.epsilon), entry.design, entry.tables)
+    static = [item.name for item in questions if item.static]
+    design = build(domain, float(entry.epsilon), entry.design, entry.tables, static)
     return Survey(
         entry.name,
         title,

@@ -63,6 +63,14 @@ WORDS: dict[str, dict[str, str]] = {
         "war, weiß niemand außer Ihnen: weder wer diese Umfrage betreibt, noch wer deren Daten an sich bringt. "
         "Errechnen lässt sich nur, wie viele von allen welche Antwort gaben.",
     },
+    "sets_note": {
+        "en": "Where there are many possible answers, your device sends a set of answers instead of one. Yours is in "
+        "it somewhat more often than any other. Nobody can tell from the set which answer is yours, or whether it is "
+        "in it.",
+        "de": "Wo es viele mögliche Antworten gibt, sendet Ihr Gerät statt einer Antwort eine Menge von Antworten. "
+        "Ihre ist etwas öfter darin als jede andere. Niemand kann der Menge ansehen, welche Antwort Ihre ist oder ob "
+        "sie darin ist.",
+    },
     "belief": {
         "en": "Somebody who is undecided about you, 50 to 50, can become at most {belief}% sure from what you send.",
         "de": "Wer über Sie im Ungewissen ist, 50 zu 50, kann durch das Gesendete höchstens {belief}% sicher werden.",
@@ -161,6 +169,22 @@ WORDS: dict[str, dict[str, str]] = {
         "de": "Von 100 Menschen mit derselben Antwort senden höchstens {kept} sie mit Absicht; für die anderen wird "
         "eine Antwort ausgelost, mit denselben Chancen für alle in der Gruppe.",
     },
+    "chances_set": {
+        "en": "A set of answers is sent, drawn by chance. Of 100 people with the same answer, about {kept} send a set "
+        "that holds it; and take any one other answer, about {other} send a set that holds that.",
+        "de": "Gesendet wird eine ausgeloste Menge von Antworten. Von 100 Menschen mit derselben Antwort senden etwa "
+        "{kept} eine Menge, in der sie ist; und etwa {other} eine, in der eine bestimmte andere Antwort ist, welche "
+        "man auch nimmt.",
+    },
+    "chances_again": {
+        "en": "Your device draws such a set once and keeps it. Whenever this question comes again, it sends the kept "
+        "set with answers put in and taken out anew, so that it is harder to recognise you by what you send.",
+        "de": "Ihr Gerät lost eine solche Menge einmal aus und behält sie. Kommt diese Frage wieder, sendet es die "
+        "behaltene Menge und nimmt dafür Antworten neu hinein und heraus, damit man Sie am Gesendeten "
+        "weniger leicht wiedererkennt.",
+    },
+    "set_own": {"en": "the set holds your answer", "de": "Ihre Antwort ist in der Menge"},
+    "set_other": {"en": "the set holds a given other answer", "de": "eine bestimmte andere Antwort ist in der Menge"},
     "one_disguise": {
         "en": "Your answer is disguised once. You then see what will be sent, before it is sent.",
         "de": "Ihre Antwort wird einmal verschleiert. Dann sehen Sie, was gesendet wird, bevor es gesendet wird.",
@@ -188,10 +212,17 @@ WORDS: dict[str, dict[str, str]] = {
         "de": "Ihr Gerät hat Ihre Antworten verschleiert und vergessen. Was es sendet, ist vielleicht, was Sie sagten, "
         "vielleicht auch nicht; das schützt Sie, und dabei bleibt es.",
     },
+    "review_set": {
+        "en": "A set of answers does not say which of them is yours, nor that yours is among them.",
+        "de": "Eine Menge von Antworten sagt nicht, welche davon Ihre ist, und auch nicht, dass Ihre darunter ist.",
+    },
     "question_column": {"en": "Question", "de": "Frage"},
     "value_column": {"en": "What is sent", "de": "Was gesendet wird"},
     "as_it_is": {"en": "as it is", "de": "wie es ist"},
     "in_disguise": {"en": "in disguise", "de": "verschleiert"},
+    "in_a_set": {"en": "a set, in disguise", "de": "eine Menge, verschleiert"},
+    "set_empty": {"en": "A set with no answer in it.", "de": "Eine Menge ohne eine Antwort darin."},
+    "set_more": {"en": "and {more} more", "de": "und {more} weitere"},
     "bytes": {"en": "To the letter", "de": "Buchstabe für Buchstabe"},
     "send_soon": {
         "en": "Send it soon: it counts only while your group of respondents is open.",
@@ -299,6 +330,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Some answers could be told for certain from what is sent.",
         "de": "Manche Antworten ließen sich aus dem Gesendeten mit Gewissheit ablesen.",
     },
+    "reason_pseudonym": {
+        "en": "You could be recognised by what is sent whenever the same question comes again.",
+        "de": "Man könnte Sie am Gesendeten wiedererkennen, sooft dieselbe Frage wiederkommt.",
+    },
     "reason_vain": {
         "en": "Nothing could be learned from what is sent, so answering would be in vain.",
         "de": "Aus dem Gesendeten ließe sich nichts lernen; zu antworten wäre vergeblich.",
@@ -333,6 +368,7 @@ SENTENCES: dict[str, str] = {
     "problem_misfit": "unfit unknown-block unknown-design repeated-key",
     "reason_promise": "epsilon-exceeded epsilon keep floor",
     "reason_certain": "zero-weight zero",
+    "reason_pseudonym": "pseudonym",
     "reason_vain": "tells-nothing",
     "reason_another": "wrong-hash not-canonical design chain",
     "reason_unknown": "unknown-version unknown-field unknown-channel unknown-admission",

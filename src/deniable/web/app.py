@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from deniable.collection.tokens import ANALYST, opens
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, StoreError
 from deniable.web.admission import Admission
 from deniable.web.blocks import BlockApi
 from deniable.web.ingest import Ingest
@@ -29,10 +29,25 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.routing import BaseRoute
+    from starlette.types import Receive, Scope, Send
 
     from deniable.collection.collector import Collector
 
+REPORTS = "/v1/reports"
 _BY_STATUS = {404: "not-found", 405: "method-not-allowed"}
+
+
+class Application(Starlette):
+    """Starlette, but for the one address that is busy: its requests go straight there, past routing and middleware."""
+
+    ingest: Ingest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or live and die with the server."""
+        if scope["type"] == "http" and scope["path"] == REPORTS and scope["method"] == "POST":
+            await self.ingest(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
 
 
 class Api:
@@ -45,7 +60,7 @@ class Api:
     def routes(self) -> list[Route]:
         """Address by address."""
         return [
-            Route("/v1/reports", Ingest(self.collector), methods=["POST"]),
+            Route(REPORTS, Ingest(self.collector), methods=["POST"]),
             Route("/v1/survey", self.show_survey),
             Route("/v1/designs/{design}", self.show_design),
             Route("/v1/results", self.show_results),
@@ -80,11 +95,14 @@ class Api:
 
     async def _results(self, request: Request) -> dict[str, Any] | Response:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not opens(self.collector.store, token.strip(), ANALYST):
+        known = scheme.lower() == "bearer"
+        if not known or not await asyncio.to_thread(opens, self.collector.store, token.strip(), ANALYST):
             return problem_response("unauthorized")
         wanted = [text.split(",") for text in request.query_params.getlist("table")]
         try:
             return await asyncio.to_thread(results, self.collector, wanted or None)
+        except StoreError:
+            raise
         except DeniableError as error:
             return problem_response("unfit", error.message)
 
@@ -103,7 +121,7 @@ class Api:
         return json_response({"status": "ok"})
 
 
-def create_app(collector: Collector, pages: Sequence[BaseRoute] = ()) -> Starlette:
+def create_app(collector: Collector, pages: Sequence[BaseRoute] = ()) -> Application:
     """The application: the protocol's addresses, and whatever pages are to stand beside them."""
 
     @asynccontextmanager
@@ -116,11 +134,13 @@ def create_app(collector: Collector, pages: Sequence[BaseRoute] = ()) -> Starlet
             await collector.writer.stop()
             collector.close()
 
-    return Starlette(
+    made = Application(
         routes=[*Api(collector).routes(), *pages],
-        exception_handlers={404: _refused, 405: _refused, Exception: _failed},
+        exception_handlers={404: _refused, 405: _refused, StoreError: _unavailable, Exception: _failed},
         lifespan=lifespan,
     )
+    made.ingest = Ingest(collector)
+    return made
 
 
 async def _refused(_request: Request, error: Exception) -> Response:
@@ -129,6 +149,10 @@ async def _refused(_request: Request, error: Exception) -> Response:
     for name, value in (getattr(error, "headers", None) or {}).items():
         answer.headers[name] = value  # which methods are allowed
     return answer
+
+
+async def _unavailable(_request: Request, _error: Exception) -> Response:
+    return problem_response("unavailable")
 
 
 async def _failed(_request: Request, _error: Exception) -> Response:

@@ -1,4 +1,4 @@
-"""The files that pages are made of: the browser's client as it lies there, its published hash, the style, the icon."""
+"""The files that pages are made of: the browser's client as it lies there, its published hashes, style and icon."""
 
 from __future__ import annotations
 
@@ -19,6 +19,25 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 MODULE = "deniable.mjs"
+# Everything that runs on a respondent's device: the page, and what it imports.
+PROGRAM = (
+    MODULE,
+    "admission.mjs",
+    "blind.mjs",
+    "blocks.mjs",
+    "categories.mjs",
+    "chance.mjs",
+    "channels.mjs",
+    "client.mjs",
+    "exact.mjs",
+    "memory.mjs",
+    "messages.mjs",
+    "pairs.mjs",
+    "sets.mjs",
+    "transport.mjs",
+    "verify.mjs",
+)
+HASHES = "programs.sha256"
 _TYPES = {".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 # Asked for anew each time, answered "unchanged" by its hash: an update reaches everybody at once.
 _CACHED = {**SAFE, "Cache-Control": "no-cache", "Cross-Origin-Resource-Policy": "same-origin"}
@@ -33,6 +52,11 @@ def asset(name: str) -> bytes:
 def sha256(name: str) -> str:
     """A file's published hash."""
     return hashlib.sha256(asset(name)).hexdigest()
+
+
+def published() -> str:
+    """The hashes of the whole program, as sha256sum writes and checks them."""
+    return "".join(f"{sha256(name)}  {name}\n" for name in PROGRAM)
 
 
 def integrity(name: str) -> str:

@@ -19,7 +19,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from deniable.collection.export import stored_reports
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, InputError
 from deniable.estimation.estimator import estimate
 from deniable.inference.association import independence
 from deniable.reporting.charts import chart
@@ -27,7 +27,7 @@ from deniable.web import login
 from deniable.web.assets import asset_routes
 from deniable.web.heat import heat_map
 from deniable.web.ingest import bounded_body
-from deniable.web.overview import associations, covered, frozen, overview, table_of
+from deniable.web.overview import MOST_CELLS, associations, covered, frozen, overview, table_of
 from deniable.web.pages import HEADERS, templates
 from deniable.web.responses import FRESH, SAFE, json_response, problem_response
 from deniable.web.results import results, results_csv
@@ -47,7 +47,6 @@ _HEADERS = {**HEADERS, "Content-Security-Policy": POLICY}
 # A drawing's own styles stand in the drawing.
 _SVG = {**SAFE, "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'", "Cache-Control": "no-store"}
 _MOST_FORM = 4096
-_MOST_CELLS = 400  # of a cross table
 _SETTLE = 2.0  # seconds: other workers notice that a survey was closed, and what was on its way arrives
 
 
@@ -56,7 +55,7 @@ def _guarded(handler: Handler) -> Handler:
 
     @wraps(handler)
     async def guarded(self: Dashboard, request: Request) -> Response:
-        if login.is_known(self.collector.store, request):
+        if await asyncio.to_thread(login.is_known, self.collector.store, request):
             if request.method == "POST" and not login.from_here(request):
                 return problem_response("unauthorized", "This form was not sent from one of our own pages.")
             return await handler(self, request)
@@ -110,13 +109,16 @@ class Dashboard:
         given = {name: fields.get(name, [""])[0].strip() for name in ("token", "link")}
         store = self.collector.store
         if login.from_here(request) and await asyncio.to_thread(login.may_enter, store, **given):
-            return login.let_in(store, request, RedirectResponse("/analyst", 303, headers=FRESH))
+            return await asyncio.to_thread(
+                login.let_in, store, request, RedirectResponse("/analyst", 303, headers=FRESH)
+            )
         return self.page("login.html", request, link="", wrong=True, status=403)
 
     @_guarded
-    async def log_out(self, _request: Request) -> Response:
-        """Take the cookie away."""
-        return login.let_out(RedirectResponse("/analyst/login", 303, headers=FRESH))
+    async def log_out(self, request: Request) -> Response:
+        """End this login, for everybody who has its cookie."""
+        answer = RedirectResponse("/analyst/login", 303, headers=FRESH)
+        return await asyncio.to_thread(login.let_out, self.collector.store, request, answer)
 
     @_guarded
     async def close(self, _request: Request) -> Response:
@@ -131,8 +133,8 @@ class Dashboard:
     @_guarded
     async def show_overview(self, request: Request) -> Response:
         """Progress, every question's estimate, and what was turned away."""
-        rejected = sorted(self.collector.rejected.items())
-        return self.page("overview.html", request, found=await self._overview(), rejected=rejected)
+        rejected = await asyncio.to_thread(self.collector.rejections.total)
+        return self.page("overview.html", request, found=await self._overview(), rejected=list(rejected.items()))
 
     @_guarded
     async def show_tables(self, request: Request) -> Response:
@@ -171,8 +173,11 @@ class Dashboard:
         names = request.query_params.getlist("of")
 
         def make() -> str:
+            found = estimate(self._stored(), names)
+            if found.values.size > MOST_CELLS:
+                raise InputError(f"a chart shows at most {MOST_CELLS} cells, not {found.values.size}")
             with self._lock:
-                return chart(estimate(self._stored(), names))
+                return chart(found)
 
         try:
             return Response(await self._once(("chart", *names), make), media_type="image/svg+xml", headers=_SVG)
@@ -236,7 +241,7 @@ class Dashboard:
         return stored_reports(self.collector.store, self.collector.design_id)
 
     def _reports(self) -> int:
-        return sum(self.collector.store.counts(self.collector.number).values())
+        return self.collector.store.total(self.collector.number)
 
     async def _overview(self) -> dict[str, Any]:
         if self.collector.is_open:
@@ -266,8 +271,8 @@ class Dashboard:
             )
             return {"problem": told}
         found = estimate(reports, names)
-        if found.values.size > _MOST_CELLS:
-            return {"problem": f"This table has {found.values.size} cells; more than {_MOST_CELLS} are not shown."}
+        if found.values.size > MOST_CELLS:
+            return {"problem": f"This table has {found.values.size} cells; more than {MOST_CELLS} are not shown."}
         test = None
         if len(names) == 2:
             try:

@@ -8,6 +8,7 @@ from deniable.collection.messages import MOST_BATCH_BYTES, Problem
 from deniable.web.responses import DONE, json_response, problem_response
 
 if TYPE_CHECKING:
+    from starlette.responses import Response
     from starlette.types import Receive, Scope, Send
 
     from deniable.collection.collector import Collector
@@ -22,16 +23,21 @@ class Ingest:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take one report or a batch."""
+        try:
+            answer = await self._take(receive)
+        except Exception:  # nobody else is there to catch it; the server logs it, without its sender
+            await problem_response("failed")(scope, receive, send)
+            raise
+        await answer(scope, receive, send)
+
+    async def _take(self, receive: Receive) -> Response:
         body = await bounded_body(receive, MOST_BATCH_BYTES)
         if body is None:
-            answer = problem_response("too-large", f"At most {MOST_BATCH_BYTES} bytes.")
-        else:
-            found = await self._collector.receive(body)
-            if found is None:
-                answer = DONE
-            else:
-                answer = problem_response(found) if isinstance(found, Problem) else json_response(found)
-        await answer(scope, receive, send)
+            return problem_response("too-large", f"At most {MOST_BATCH_BYTES} bytes.")
+        found = await self._collector.receive(body)
+        if found is None:
+            return DONE
+        return problem_response(found) if isinstance(found, Problem) else json_response(found)
 
 
 async def bounded_body(receive: Receive, most: int) -> bytes | None:

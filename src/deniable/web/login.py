@@ -1,7 +1,8 @@
 """The analyst's way in: a token or a one-time link, then a cookie that no script and no other site can use.
 
-The cookie is not stored anywhere: it names the moment it ends and carries a keyed hash of that, under a key that comes
-from the store. So every worker of a service knows it, and it outlives a restart.
+The cookie holds a secret made at the login, the moment it ends, and a keyed hash of both, under a key that comes from
+the store. The store keeps the secret's hash, so that every worker of a service knows the login, it outlives a restart,
+and it is over for everybody who has the cookie once the analyst logs out or the analyst's token is replaced.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import time
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from deniable.collection.tokens import ANALYST, new_token, opens
+from deniable.collection.tokens import ANALYST, LINK, LOGIN, end, new_token, opens
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from deniable.collection.storage.base import Store
 
 COOKIE = "deniable-analyst"
-LINK = "link"
 _LASTS = 12 * 3600  # seconds
 
 
@@ -42,20 +42,21 @@ def may_enter(store: Store, *, token: str = "", link: str = "") -> bool:
 
 
 def is_known(store: Store, request: Request) -> bool:
-    """Tell whether a request comes with a cookie of ours that has not ended."""
-    ends, _, mark = request.cookies.get(COOKIE, "").partition(".")
+    """Tell whether a request comes with a cookie of ours that has not ended. Asks the store."""
+    ends, secret, mark = _parts(request)
     fresh = ends.isdecimal() and len(ends) < 20 and int(ends) > time.time()
-    return fresh and hmac.compare_digest(mark.encode(), _mark(store, ends).encode())
+    ours = fresh and hmac.compare_digest(mark.encode(), _mark(store, ends, secret).encode())
+    return ours and opens(store, secret, LOGIN)
 
 
 def let_in(store: Store, request: Request, answer: Response) -> Response:
-    """Give the cookie."""
-    ends = str(int(time.time()) + _LASTS)
+    """Give the cookie. Asks the store."""
+    ends, secret = str(int(time.time()) + _LASTS), new_token(store, LOGIN)
     # Behind a proxy with TLS only the browser knows that its connection is safe, and says so in Origin.
     safe = request.headers.get("origin", "").startswith("https://")
     answer.set_cookie(
         COOKIE,
-        f"{ends}.{_mark(store, ends)}",
+        f"{ends}.{secret}.{_mark(store, ends, secret)}",
         max_age=_LASTS,
         path="/analyst",
         secure=safe,
@@ -65,8 +66,9 @@ def let_in(store: Store, request: Request, answer: Response) -> Response:
     return answer
 
 
-def let_out(answer: Response) -> Response:
-    """Take the cookie away."""
+def let_out(store: Store, request: Request, answer: Response) -> Response:
+    """End the login, and take the cookie away. Asks the store."""
+    end(store, _parts(request)[1], LOGIN)
     answer.delete_cookie(COOKIE, path="/analyst", httponly=True, samesite="strict")
     return answer
 
@@ -80,5 +82,12 @@ def from_here(request: Request) -> bool:
     return origin is None or urlsplit(origin).netloc == request.headers.get("host")
 
 
-def _mark(store: Store, ends: str) -> str:
-    return hashlib.blake2b(ends.encode(), digest_size=32, key=store.salt, person=b"analyst-login").hexdigest()
+def _parts(request: Request) -> tuple[str, str, str]:
+    """When it ends, the secret, and their mark; empty where there is no cookie of this shape."""
+    parts = request.cookies.get(COOKIE, "").split(".")
+    return (parts[0], parts[1], parts[2]) if len(parts) == 3 else ("", "", "")
+
+
+def _mark(store: Store, ends: str, secret: str) -> str:
+    content = f"{ends}.{secret}".encode()
+    return hashlib.blake2b(content, digest_size=32, key=store.salt, person=b"analyst-login").hexdigest()

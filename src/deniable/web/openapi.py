@@ -22,8 +22,10 @@ from deniable.collection.messages import (
     Signed,
 )
 from deniable.collection.problems import PROBLEMS
+from deniable.designs.block import Block
 
-_TYPES = (Report, Receipt, Problem, Design, Form, Issuer, Application, Signed, Entry, Seeking, Found)
+_TYPES = (Report, Receipt, Problem, Design, Block, Form, Issuer, Application, Signed, Entry, Seeking, Found)
+_BAD_MESSAGE = ("malformed", "unknown-field", "unknown-version", "repeated-key", "too-large")
 
 
 def document() -> dict[str, Any]:
@@ -41,7 +43,7 @@ def document() -> dict[str, Any]:
             "/v1/designs/{design}": {
                 "get": _operation(
                     "A design by its hash: the integers that a device verifies and runs.",
-                    {"200": _json("Design"), "404": _problem("unknown-design")},
+                    {"200": _json("Design"), **_problems("unknown-design", "not-found")},
                     [_DESIGN],
                 )
             },
@@ -49,75 +51,64 @@ def document() -> dict[str, Any]:
             "/v1/designs/{design}/block": {
                 "get": _operation(
                     "The open block of a design in blocks: the integers that reports are made with now.",
-                    {"200": _any("application/json"), **_problems("not-found", "unavailable")},
+                    {"200": _json("Block"), **_problems("not-found", "unavailable")},
                     [_DESIGN],
                 )
             },
             "/v1/designs/{design}/blocks": {
                 "get": _operation(
                     "The chain of blocks, a hundred at a time.",
-                    {"200": _any("application/json"), **_problems("not-found", "unavailable")},
+                    {"200": _content(_list("Block", 100)), **_problems("not-found", "unavailable")},
                     [_DESIGN, _AFTER],
                 )
             },
             "/v1/partners": {
                 "post": _message(
                     "Ask for a partner to share coins with, until there is one or the wait is over.",
-                    "Seeking",
-                    {"200": _json("Found"), **_problems("malformed", "unknown-design", "too-large", "busy")},
+                    _ref("Seeking"),
+                    {"200": _json("Found"), **_problems(*_BAD_MESSAGE, "unknown-design", "busy")},
                 )
             },
             "/v1/issuer": {
                 "get": _operation(
                     "The key that blind tokens are signed with.",
-                    {"200": _json("Issuer"), "404": _problem("not-found")},
+                    {"200": _json("Issuer"), **_problems("not-found")},
                 )
             },
             "/v1/tokens": {
                 "post": _message(
                     "Get a blinded token signed for an invitation; the same one again gets the same signature.",
-                    "Application",
+                    _ref("Application"),
                     {
                         "200": _json("Signed"),
-                        **_problems("malformed", "not-invited", "used", "too-large", "unavailable"),
+                        **_problems(*_BAD_MESSAGE, "closed", "not-invited", "used", "unavailable"),
                     },
                 )
             },
             "/v1/entries": {
                 "post": _message(
                     "Admit the one report whose id is the hash of a signed token.",
-                    "Entry",
+                    _ref("Entry"),
                     {
                         "204": {"description": "It is admitted."},
-                        **_problems("malformed", "not-invited", "too-large", "unavailable"),
+                        **_problems(*_BAD_MESSAGE, "closed", "not-invited", "unavailable"),
                     },
                 )
             },
-            "/v1/results": {
-                "get": _operation(
-                    "Estimates with standard errors and intervals.",
-                    {"200": _any("application/json"), "401": _problem("unauthorized"), "422": _problem("unfit")},
-                    [_TABLE],
-                    secured=True,
-                )
-            },
-            "/v1/results.csv": {
-                "get": _operation(
-                    "The same as CSV.",
-                    {"200": _any("text/csv"), "401": _problem("unauthorized"), "422": _problem("unfit")},
-                    [_TABLE],
-                    secured=True,
-                )
-            },
+            "/v1/results": {"get": _results("Estimates with standard errors and intervals.", _json("Results"))},
+            "/v1/results.csv": {"get": _results("The same as CSV.", _content({"type": "string"}, "text/csv"))},
             "/health": {
                 "get": _operation(
                     "Whether reports can be stored.",
-                    {"200": _any("application/json"), "503": _problem("unavailable")},
+                    {
+                        "200": _content({"type": "object", "properties": {"status": {"const": "ok"}}}),
+                        **_problems("unavailable"),
+                    },
                 )
             },
         },
         "components": {
-            "schemas": components,
+            "schemas": {**_portable(components), "Results": _RESULTS},
             "securitySchemes": {"analyst": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -145,61 +136,108 @@ _TABLE = {
 }
 
 
+def _object(**fields: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+_NUMBER, _COUNT, _TEXT = {"type": "number"}, {"type": "integer", "minimum": 0}, {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_RESULTS = _object(
+    survey=_TEXT,
+    design=_TEXT,
+    epsilon=_NUMBER,
+    reports=_COUNT,
+    open={"type": "boolean"},
+    rejected={"type": "object", "additionalProperties": _COUNT},
+    level=_NUMBER,
+    tables={
+        "type": "array",
+        "items": _object(
+            attributes=_TEXTS,
+            reports=_COUNT,
+            method=_TEXT,
+            reason=_TEXT,
+            notes=_TEXTS,
+            cells={
+                "type": "array",
+                "items": _object(
+                    categories={"type": "array", "items": {"type": ["string", "integer", "boolean"]}},
+                    estimate=_NUMBER,
+                    unbiased=_NUMBER,
+                    std_error=_NUMBER,
+                    low=_NUMBER,
+                    high=_NUMBER,
+                ),
+            },
+        ),
+    },
+)
+
+
+def _portable(schema: Any) -> Any:
+    r"""The same schema with patterns as JSON Schema reads them: ^ and $ for Python's \A and \Z."""
+    if isinstance(schema, dict):
+        return {
+            key: value.replace(r"\A", "^").replace(r"\Z", "$") if key == "pattern" else _portable(value)
+            for key, value in schema.items()
+        }
+    return [_portable(value) for value in schema] if isinstance(schema, list) else schema
+
+
 def _reports() -> dict[str, Any]:
-    one = {"$ref": "#/components/schemas/Report"}
-    operation = _operation(
+    return _message(
         "Send one report, or a batch. An answer comes after the reports are on disk. Sending the same bytes again is "
         "harmless and gets the same answer.",
+        {"oneOf": [_ref("Report"), _list("Report", MOST_BATCH)]},
         {
             "200": {**_json("Receipt"), "description": "A batch: what was not stored, in order, and why."},
             "204": {"description": "One report: it is stored."},
-            **_problems("malformed", "closed", "unknown-design", "conflict", "closed-block"),
-            **_problems("too-large", "unfit", "busy"),
-            **_problems("unavailable", "full"),
+            **_problems(*_BAD_MESSAGE, "closed", "not-invited", "unknown-design", "conflict", "closed-block"),
+            **_problems("unfit", "unknown-block", "busy", "unavailable", "full"),
         },
     )
-    schema = {"oneOf": [one, {"type": "array", "maxItems": MOST_BATCH, "items": one}]}
-    return {**operation, "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
-def _message(summary: str, name: str, responses: dict[str, Any]) -> dict[str, Any]:
-    schema = {"$ref": f"#/components/schemas/{name}"}
+def _results(summary: str, good: dict[str, Any]) -> dict[str, Any]:
+    operation = _operation(summary, {"200": good, **_problems("unauthorized", "unfit", "unavailable")}, [_TABLE])
+    return {**operation, "security": [{"analyst": []}]}
+
+
+def _message(summary: str, schema: dict[str, Any], responses: dict[str, Any]) -> dict[str, Any]:
     body = {"required": True, "content": {"application/json": {"schema": schema}}}
     return {**_operation(summary, responses), "requestBody": body}
 
 
-def _problems(*codes: str) -> dict[str, Any]:
-    return {str(PROBLEMS[code][0]): _problem(code) for code in codes}
-
-
 def _operation(
-    summary: str,
-    responses: dict[str, Any],
-    parameters: list[dict[str, Any]] | None = None,
-    *,
-    secured: bool = False,
+    summary: str, responses: dict[str, Any], parameters: list[dict[str, Any]] | None = None
 ) -> dict[str, Any]:
     found: dict[str, Any] = {"summary": summary, "responses": responses}
-    if parameters:
-        found["parameters"] = parameters
-    if secured:
-        found["security"] = [{"analyst": []}]
-    return found
+    return {**found, "parameters": parameters} if parameters else found
+
+
+def _ref(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _list(name: str, most: int) -> dict[str, Any]:
+    return {"type": "array", "maxItems": most, "items": _ref(name)}
 
 
 def _json(name: str) -> dict[str, Any]:
+    return {**_content(_ref(name)), "description": name}
+
+
+def _content(schema: dict[str, Any], kind: str = "application/json") -> dict[str, Any]:
+    return {"description": "As said.", "content": {kind: {"schema": schema}}}
+
+
+def _problems(*codes: str) -> dict[str, Any]:
+    """What can be wrong, by status; several reasons may have the same one."""
+    titles: dict[str, list[str]] = {}
+    for code in codes:
+        status, title = PROBLEMS[code]
+        titles.setdefault(str(status), []).append(f"`{code}`: {title}")
     return {
-        "description": name,
-        "content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}},
-    }
-
-
-def _any(kind: str) -> dict[str, Any]:
-    return {"description": "As said.", "content": {kind: {}}}
-
-
-def _problem(code: str) -> dict[str, Any]:
-    return {
-        "description": PROBLEMS[code][1],
-        "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        status: {**_content(_ref("Problem"), "application/problem+json"), "description": " ".join(reasons)}
+        for status, reasons in titles.items()
     }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from deniable.channels.hadamard import HadamardResponse
 from deniable.collection.export import stored_reports
 from deniable.errors import EstimationError, NotCoveredError
 from deniable.estimation.estimator import estimate
@@ -26,18 +27,23 @@ if TYPE_CHECKING:
 
 FEWEST = 30  # reports about a table before it is shown: below that, errors say more than estimates
 MOST_PAIRS = 45
+MOST_CELLS = 400  # of a table on a page
+MOST_TESTED = 60  # categories of an attribute whose pairs are tested for a page
 
 
 def overview(collector: Collector) -> dict[str, Any]:
     """Everything the pages show about all reports together."""
     reports = stored_reports(collector.store, collector.design_id)
-    singles = [estimate(reports, name) for name in collector.survey.domain if covered(reports, [name]) >= FEWEST]
+    domain = collector.survey.domain
+    shown = [name for name, variable in domain.items() if len(variable) <= MOST_CELLS]
+    singles = [estimate(reports, name) for name in shown if covered(reports, [name]) >= FEWEST]
     wanted = [estimate(reports, names) for names in collector.survey.tables if covered(reports, names) >= FEWEST]
     return {
         "reports": reports.n,
         "level": LEVEL,
         "ballots": _ballots(reports),
         "tables": [table_of(reports, found) for found in singles],
+        "large": [name for name in domain if name not in shown],
         "privacy": _privacy(collector, reports),
         "alarms": alarms(reports, [*singles, *wanted]),
     }
@@ -56,7 +62,7 @@ def frozen(collector: Collector) -> dict[str, Any]:
 
 def covered(reports: Reports, names: Sequence[str]) -> int:
     """How many reports speak of all of these together."""
-    return int(sum(seen.counts.sum() for seen in reports.tabulate(names) if set(names) <= set(seen.domain)))
+    return sum(seen.n for seen in reports.tabulate(names) if set(names) <= set(seen.domain))
 
 
 def table_of(reports: Reports, found: Estimate) -> dict[str, Any]:
@@ -128,13 +134,19 @@ def largest_weight(channel: Channel) -> float:
     if affine is not None:  # pi_v = (lambda_v - offset_v) / scale_v
         scale, offset = affine
         return float(np.max(np.maximum(np.abs(1 - offset), np.abs(offset)) / np.abs(scale)))
+    if isinstance(channel, HadamardResponse):  # every entry has the same size, and there may be 2^40 of them
+        return float(np.sqrt(channel.spread()[0].max()))
     return float(np.abs(channel.solve(np.eye(channel.outputs))).max())
 
 
 def associations(collector: Collector) -> dict[str, Any] | None:
     """Tests of every pair of questions; None where none can be made. They draw many samples, so they take a moment."""
     reports = stored_reports(collector.store, collector.design_id)
-    names = [name for name in reports.design.domain if covered(reports, [name]) >= FEWEST]
+    names = [
+        name
+        for name, variable in reports.design.domain.items()
+        if len(variable) <= MOST_TESTED and covered(reports, [name]) >= FEWEST
+    ]
     if not 1 <= len(names) * (len(names) - 1) / 2 <= MOST_PAIRS:
         return None
     try:

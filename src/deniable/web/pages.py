@@ -1,7 +1,8 @@
 """The respondent's page: the survey's frame, in the respondent's language. Everything else happens on the device.
 
 The page's policy lets it load and reach nothing but this server, and lets no form be sent: an answer can leave only as
-the report that `static/deniable.mjs` makes of it.
+the report that `static/deniable.mjs` makes of it. The page names the hash of every file of that program, and a browser
+runs no other bytes.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from deniable.surveys.words import WORDS
-from deniable.web.assets import MODULE, asset_routes, integrity, sha256
+from deniable.surveys.words import SENTENCES, WORDS
+from deniable.web.assets import HASHES, MODULE, PROGRAM, asset_routes, integrity, published, sha256
 from deniable.web.responses import SAFE
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ class Pages:
         """Address by address."""
         return [
             Route("/", self.show),
-            Route(f"/static/{MODULE}.sha256", self.show_hash),
-            *asset_routes(MODULE, "style.css", "icon.svg"),
+            Route(f"/static/{HASHES}", self.show_hashes),
+            *asset_routes(*PROGRAM, "style.css", "icon.svg"),
         ]
 
     async def show(self, request: Request) -> Response:
@@ -70,16 +71,19 @@ class Pages:
                 welcome=survey.texts.get("welcome", {}).get(language),
                 thanks=survey.texts.get("thanks", {}).get(language),
                 contact=survey.texts.get("contact", {}).get(language),
+                sentences=SENTENCES,
+                admission=survey.admission,
                 open=self._collector.is_open,
-                integrity=integrity(MODULE),
-                sha256=sha256(MODULE),
+                module=MODULE,
+                program={name: (integrity(name), sha256(name)) for name in PROGRAM},
+                hashes=HASHES,
             ),
             headers=HEADERS,
         )
 
-    async def show_hash(self, _request: Request) -> Response:
-        """The module's hash, as sha256sum writes and checks it."""
-        return Response(f"{sha256(MODULE)}  {MODULE}\n", media_type="text/plain", headers=HEADERS)
+    async def show_hashes(self, _request: Request) -> Response:
+        """The program's hashes, as sha256sum writes and checks them."""
+        return Response(published(), media_type="text/plain", headers=HEADERS)
 
     def _word(self, name: str, language: str) -> str:
         said = self._collector.survey.texts.get(name) or WORDS[name]

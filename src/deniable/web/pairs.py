@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
-from deniable.collection import messages
-from deniable.collection.messages import MOST_ADMISSION_BYTES, Seeking
+from deniable.collection.messages import MOST_ADMISSION_BYTES, Problem, Seeking
 from deniable.collection.pairs import Matcher
-from deniable.errors import MessageError
+from deniable.collection.problems import read
 from deniable.web.ingest import bounded_body
 from deniable.web.responses import json_response, problem_response
 
@@ -36,10 +35,9 @@ class PairApi:
         body = await bounded_body(request.receive, MOST_ADMISSION_BYTES)
         if body is None:
             return problem_response("too-large")
-        try:
-            asked = messages.decode(body, Seeking, most=MOST_ADMISSION_BYTES)
-        except MessageError as error:
-            return problem_response("malformed", error.message)
+        asked = read(body, Seeking, most=MOST_ADMISSION_BYTES)
+        if isinstance(asked, Problem):
+            return problem_response(asked)
         if asked.design != self._collector.design_id or not self._collector.is_paired:
             return problem_response("unknown-design")
         found = self._matcher.seek(asked.key)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from deniable.estimation.estimate import Estimate
 
 LEVEL = 0.95
+_FEWEST = 2  # reports about a table before its error can be estimated
 _NUMBERS = ("estimate", "unbiased", "std_error", "low", "high")
 
 
@@ -32,7 +33,7 @@ def results(collector: Collector, tables: Sequence[Sequence[str]] | None = None)
         "epsilon": survey.design.epsilon,
         "reports": reports.n,
         "open": collector.is_open,
-        "rejected": dict(sorted(collector.rejected.items())),
+        "rejected": collector.rejections.total(),
         "level": LEVEL,
         "tables": [
             _table(estimate(reports, names)) for names in dict.fromkeys(map(tuple, wanted)) if _asked(reports, names)
@@ -41,8 +42,8 @@ def results(collector: Collector, tables: Sequence[Sequence[str]] | None = None)
 
 
 def _asked(reports: Any, names: Sequence[str]) -> bool:
-    """Whether anybody has reported about all of these together yet."""
-    return any(set(names) <= set(observation.domain) for observation in reports.tabulate(names))
+    """Whether enough have reported about all of these together yet."""
+    return sum(seen.n for seen in reports.tabulate(names) if set(names) <= set(seen.domain)) >= _FEWEST
 
 
 def _table(found: Estimate) -> dict[str, Any]:

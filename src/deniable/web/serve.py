@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from deniable.collection import tokens
 from deniable.collection.collector import Collector
 from deniable.collection.storage.places import FILE, open_store
-from deniable.collection.tokens import ANALYST, new_token
+from deniable.collection.tokens import ANALYST
 from deniable.errors import InputError, MissingExtraError
 from deniable.surveys.survey import read_survey
 
@@ -38,12 +39,19 @@ class Service:
     token: str | None
 
     @classmethod
-    def open(cls, survey: Path, data: Path, database: str | None = None) -> Service:
-        """Read the survey, open (or make) the store, and make the analyst's token the first time."""
+    def open(cls, survey: Path, data: Path, database: str | None = None, *, new_token: bool = False) -> Service:
+        """Read the survey, open (or make) the store, and make the analyst's token the first time, or a new one."""
         checked = read_survey(survey)
         store = open_store(data, database)
-        collector = Collector(checked, store)
-        token = None if store.has_tokens(ANALYST) else new_token(store, ANALYST)
+        try:
+            collector = Collector(checked, store)
+            if new_token:
+                token: str | None = tokens.replace(store)
+            else:  # several workers may start at once: each adds its own, and ends nobody else's
+                token = None if store.has_tokens(ANALYST) else tokens.new_token(store, ANALYST)
+        except BaseException:
+            store.close()
+            raise
         return cls(collector, store, token)
 
     def app(self) -> Starlette:
@@ -65,8 +73,8 @@ def background(service: Service, host: str = "127.0.0.1", port: int = 0) -> Iter
 
     For demonstrations and tests: a survey of real people deserves a process of its own.
     """
-    taken = listen(host, port)
     running = server(service.app())
+    taken = listen(host, port)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [taken]}, name="deniable-server")
     thread.start()
     try:

@@ -5,7 +5,9 @@ A stored report is three things: a **key**, which is a keyed hash of the report'
 order of arrival. The key is hashed under a random salt of the store's own, so that even ids that clients number one
 after the other come to lie in no order.
 
-Counts are kept by cell in the same transaction as the reports, and always equal a GROUP BY over them.
+Counts are kept by cell in the same transaction as the reports, and always equal a GROUP BY over them. Where reports are
+sets, hardly two fall into the same cell, and there are about as many counts as reports: that is twice the space, and
+nothing else changes.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 class Outcome(Enum):
@@ -64,12 +66,24 @@ class Store(Protocol):
         """How many reports each cell has."""
         ...
 
+    def total(self, design: int) -> int:
+        """How many reports there are."""
+        ...
+
     def recount(self, design: int) -> dict[str, int]:
         """The same by GROUP BY over the reports: for tests and audits."""
         ...
 
     def scan(self, design: int) -> Iterator[str]:
         """The cells of all reports, one each, in the store's own order."""
+        ...
+
+    def add_rejected(self, reasons: Mapping[str, int]) -> None:
+        """Count what was turned away: so many more for each reason, and nothing else about it."""
+        ...
+
+    def rejected(self) -> dict[str, int]:
+        """How much was ever turned away, by reason."""
         ...
 
     def add_token(self, digest: bytes, purpose: str) -> None:
@@ -92,12 +106,20 @@ class Store(Protocol):
         """Which of these hashes are there."""
         ...
 
+    def drop_tokens(self, purpose: str, digests: Sequence[bytes] | None = None) -> None:
+        """Forget these hashes, or all of a purpose: what they are hashes of opens nothing any more."""
+        ...
+
     def keep(self, name: str, value: bytes) -> bytes:
         """Keep a value under a name, unless there is one: the first stays for good. Returns the one that stays."""
         ...
 
     def kept(self, name: str) -> bytes | None:
         """The value under a name."""
+        ...
+
+    def claim(self) -> bool:
+        """Be the one program that does what only one may do, until this is closed. False: another one is."""
         ...
 
     def compact(self) -> None:

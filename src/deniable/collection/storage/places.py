@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 
 FILE = "reports.sqlite"
 SCHEMES = ("postgresql://", "postgres://")
+_MAGIC = b"SQLite format 3\0"
 
 
 def open_store(data: str | Path, database: str | None = None) -> Store:
     """Open the database if one is named, else the SQLite file in the folder `data`."""
     if database is None:
         return SqliteStore(Path(data) / FILE)
-    if not database.startswith(SCHEMES):
+    if not is_address(database):
         raise InputError("a database's address begins with postgresql://, as in postgresql://user@host/survey")
     try:
         from deniable.collection.storage.postgres import PostgresStore
@@ -28,3 +29,28 @@ def open_store(data: str | Path, database: str | None = None) -> Store:
             f"PostgreSQL needs {error.name}, which is not installed: pip install 'deniable[postgres]'", extra="postgres"
         ) from error
     return PostgresStore(database)
+
+
+def find_store(place: str | Path) -> Store | None:
+    """Open the store that is there already: a database's address, a collector's folder, its file. None: there is none.
+
+    >>> find_store("reports.parquet") is None
+    True
+    """
+    if is_address(place):
+        return open_store("", str(place))
+    path = Path(place) / FILE if Path(place).is_dir() else Path(place)
+    return SqliteStore(path) if is_store(path) else None
+
+
+def is_store(path: Path) -> bool:
+    """Tell whether a file is a SQLite file, by how it begins: whoever copies it may rename it."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def is_address(place: str | Path) -> bool:
+    """Tell the address of a database from a path."""
+    return isinstance(place, str) and place.startswith(SCHEMES)

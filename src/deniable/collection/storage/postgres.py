@@ -29,7 +29,7 @@ from deniable.collection.storage.base import Outcome, Row, outcomes
 from deniable.errors import InputError, StoreError, StoreFullError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 # Each script takes the store from the version of its position to the next. Never edit one that was released.
 MIGRATIONS = (
@@ -50,9 +50,13 @@ MIGRATIONS = (
     CREATE TABLE tokens (digest bytea, purpose text, PRIMARY KEY (purpose, digest));
     CREATE TABLE kept (name text PRIMARY KEY, value bytea NOT NULL);
     """,
+    """
+    CREATE TABLE rejected (reason text PRIMARY KEY, reports bigint NOT NULL);
+    """,
 )
 SEGMENT = 1000  # reports that are sealed together, at least
 _LOCK = 0x64656E69  # "deni": the advisory lock's number
+_CLAIM = _LOCK + 1  # the lock of `claim`, held by a session
 _CONNECT_TIMEOUT = 10  # seconds
 _LOCK_TIMEOUT = "5s"  # a backup may hold a table; sealing then waits for another time
 _ALONE = f"SELECT pg_advisory_xact_lock({_LOCK})"
@@ -82,6 +86,10 @@ _COUNTS = """
         SELECT cell, count(*) FROM arrived WHERE design = %s GROUP BY cell
     ) AS each GROUP BY cell
 """
+_TOTAL = """
+    SELECT (SELECT coalesce(sum(reports), 0) FROM counts WHERE design = %s)
+         + (SELECT count(*) FROM arrived WHERE design = %s)
+"""
 _RECOUNT = """
     SELECT cell, count(*) FROM (
         SELECT cell FROM reports WHERE design = %s UNION ALL SELECT cell FROM arrived WHERE design = %s
@@ -92,6 +100,11 @@ _SCAN = """
         (SELECT key, cell FROM reports WHERE design = %s AND key > %b ORDER BY key LIMIT 10000) UNION ALL
         (SELECT key, cell FROM arrived WHERE design = %s AND key > %b ORDER BY key LIMIT 10000)
     ) AS each ORDER BY key LIMIT 10000
+"""
+_REJECT = """
+    INSERT INTO rejected SELECT reason, reports FROM unnest(%s::text[], %s::bigint[]) AS r (reason, reports)
+    ORDER BY reason
+    ON CONFLICT (reason) DO UPDATE SET reports = rejected.reports + excluded.reports
 """
 # What would break a promise: an acknowledgement that is not on disk, or a clock time for every row.
 _SETTINGS = "SELECT current_setting('fsync'), current_setting('track_commit_timestamp')"
@@ -106,6 +119,7 @@ class PostgresStore:
 
     def __init__(self, url: str) -> None:
         self._writer, self._reader = _Connection(url), _Connection(url)
+        self._claimed = _Connection(url)  # never used for anything else, so that nothing but its loss ends the claim
         try:
             with self._writer.use() as db:
                 _refuse_settings(db)
@@ -188,6 +202,11 @@ class PostgresStore:
         """How many reports each cell has."""
         return dict(self._read(_COUNTS, design, design))
 
+    def total(self, design: int) -> int:
+        """How many reports there are."""
+        ((total,),) = self._read(_TOTAL, design, design)
+        return int(total)
+
     def recount(self, design: int) -> dict[str, int]:
         """The same by GROUP BY over the reports."""
         return dict(self._read(_RECOUNT, design, design))
@@ -198,6 +217,15 @@ class PostgresStore:
         while page := self._read(_SCAN, design, last, design, last):
             for last, cell in page:  # noqa: B007 - the next page begins after it
                 yield cell
+
+    def add_rejected(self, reasons: Mapping[str, int]) -> None:
+        """Count what was turned away."""
+        # Not by _read, which tries again: what was written before the connection was lost would count twice.
+        self._writer.run(_REJECT, (list(reasons), list(reasons.values())))
+
+    def rejected(self) -> dict[str, int]:
+        """How much was ever turned away, by reason."""
+        return dict(self._read("SELECT reason, reports FROM rejected ORDER BY reason"))
 
     def _read(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
         try:
@@ -232,6 +260,13 @@ class PostgresStore:
         """Tell whether any such secret was ever made."""
         return bool(self._read("SELECT 1 FROM tokens WHERE purpose = %s LIMIT 1", purpose))
 
+    def drop_tokens(self, purpose: str, digests: Sequence[bytes] | None = None) -> None:
+        """Forget these hashes, or all of a purpose."""
+        if digests is None:
+            self._read("DELETE FROM tokens WHERE purpose = %s", purpose)
+        else:
+            self._read("DELETE FROM tokens WHERE purpose = %s AND digest = ANY(%b)", purpose, list(digests))
+
     def keep(self, name: str, value: bytes) -> bytes:
         """Keep a value under a name, unless there is one."""
         self._read("INSERT INTO kept VALUES (%s, %b) ON CONFLICT DO NOTHING", name, value)
@@ -245,6 +280,12 @@ class PostgresStore:
         return bytes(found[0][0]) if found else None
 
     # -- housekeeping -------------------------------------------------------------------------------------------------
+
+    def claim(self) -> bool:
+        """Be the one program that does what only one may do."""
+        # A session may take its own lock again, so asking twice is harmless.
+        ((taken,),) = self._claimed.run("SELECT pg_try_advisory_lock(%s)", (_CLAIM,))
+        return bool(taken)
 
     def compact(self) -> None:
         """Seal everything, and write it anew in the order of keys, as if all had come in one transaction.
@@ -262,8 +303,8 @@ class PostgresStore:
 
     def close(self) -> None:
         """Close the connections."""
-        self._reader.close()
-        self._writer.close()
+        for connection in (self._claimed, self._reader, self._writer):
+            connection.close()
 
 
 class _Connection:
@@ -305,6 +346,10 @@ class _Connection:
 
     def close(self) -> None:
         with self._lock:
+            if self._db is not None:
+                # The server ends a session some time after it was left; its locks should not last that long.
+                with suppress(psycopg.Error):
+                    self._db.execute("SELECT pg_advisory_unlock_all()")
             self._drop()
 
 

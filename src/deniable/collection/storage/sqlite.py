@@ -24,7 +24,7 @@ from deniable.collection.storage.base import Outcome, Row, outcomes
 from deniable.errors import InputError, StoreError, StoreFullError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # Each script takes the store from the version of its position to the next. Never edit one that was released.
 MIGRATIONS = (
@@ -45,11 +45,14 @@ MIGRATIONS = (
     CREATE TABLE tokens (digest BLOB, purpose TEXT NOT NULL, PRIMARY KEY (purpose, digest)) WITHOUT ROWID;
     CREATE TABLE kept (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE rejected (reason TEXT PRIMARY KEY, reports INTEGER NOT NULL) WITHOUT ROWID;
+    """,
 )
 _SIZES = (256, 32, 4, 1)  # rows a statement: few shapes, so that each is prepared once
 _DESIGN_AND_CELL = itemgetter(1, 2)
 _FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
-_CACHE_KIB = 65536
+_CACHE_KIB = 16384  # a larger one saves no CPU: keys come in no order, and the system keeps the file in memory as well
 _JOURNAL_PAGES = 10_000  # 40 MB: a page changed by many commits is copied back once
 
 
@@ -69,6 +72,7 @@ class SqliteStore:
         except sqlite3.DatabaseError as error:
             raise InputError(f"{path} is not a store of reports: {error}", path=str(path)) from error
         self._writing, self._reading = threading.Lock(), threading.Lock()
+        self._claimed: int | None = None  # the folder, held
         (self.salt,) = self._db.execute("SELECT salt FROM store").fetchone()
 
     def _connect(self) -> sqlite3.Connection:
@@ -184,6 +188,11 @@ class SqliteStore:
         """How many reports each cell has."""
         return dict(self._read("SELECT cell, reports FROM counts WHERE design = ?", design))
 
+    def total(self, design: int) -> int:
+        """How many reports there are."""
+        ((total,),) = self._read("SELECT coalesce(sum(reports), 0) FROM counts WHERE design = ?", design)
+        return int(total)
+
     def recount(self, design: int) -> dict[str, int]:
         """The same by GROUP BY over the reports."""
         return dict(self._read("SELECT cell, COUNT(*) FROM reports WHERE design = ? GROUP BY cell", design))
@@ -204,6 +213,18 @@ class SqliteStore:
     def _read(self, query: str, *parameters: object) -> list[tuple]:  # type: ignore[type-arg]
         with self._reading:
             return self._reader.execute(query, parameters).fetchall()
+
+    def add_rejected(self, reasons: Mapping[str, int]) -> None:
+        """Count what was turned away."""
+        with self._writing, self._transaction():
+            self._db.executemany(
+                "INSERT INTO rejected VALUES (?, ?) ON CONFLICT DO UPDATE SET reports = reports + excluded.reports",
+                sorted(reasons.items()),
+            )
+
+    def rejected(self) -> dict[str, int]:
+        """How much was ever turned away, by reason."""
+        return dict(self._read("SELECT reason, reports FROM rejected ORDER BY reason"))
 
     # -- secrets ------------------------------------------------------------------------------------------------------
 
@@ -231,6 +252,16 @@ class SqliteStore:
         """Which of these hashes are there."""
         return {digest for digest in digests if self.has_token(digest, purpose)}
 
+    def drop_tokens(self, purpose: str, digests: Sequence[bytes] | None = None) -> None:
+        """Forget these hashes, or all of a purpose."""
+        with self._writing, self._transaction():
+            if digests is None:
+                self._db.execute("DELETE FROM tokens WHERE purpose = ?", (purpose,))
+            else:
+                self._db.executemany(
+                    "DELETE FROM tokens WHERE purpose = ? AND digest = ?", [(purpose, digest) for digest in digests]
+                )
+
     def keep(self, name: str, value: bytes) -> bytes:
         """Keep a value under a name, unless there is one."""
         with self._writing, self._transaction():
@@ -245,6 +276,23 @@ class SqliteStore:
 
     # -- housekeeping -------------------------------------------------------------------------------------------------
 
+    def claim(self) -> bool:
+        """Be the one program that does what only one may do."""
+        if self._claimed is None:
+            try:
+                import fcntl
+            except ImportError:  # not on this system
+                return True
+            # The folder, not the file: closing a second handle of the file would end SQLite's own locks on it.
+            handle = os.open(self._path.parent, os.O_RDONLY)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends with this process, however it ends
+            except OSError:
+                os.close(handle)
+                return False
+            self._claimed = handle
+        return True
+
     def compact(self) -> None:
         """Write everything anew in the order of its keys, and empty the journal."""
         with self._writing, self._reading:
@@ -256,6 +304,9 @@ class SqliteStore:
         with self._writing, self._reading:
             self._reader.close()
             self._db.close()
+            if self._claimed is not None:
+                os.close(self._claimed)
+                self._claimed = None
 
 
 def _portions(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:

@@ -74,6 +74,13 @@ def disguised(
     """
     channels, design = _designs(channel, len(column), by)
     known = [one for one in channels if one is not None]
+    sets = [one.name for one in known if one.is_support]
+    if sets:
+        raise DesignError(
+            f"reports of {name!r} through {sets[0]} are sets of answers, which have no likelihood for a regression. "
+            f"Ask through a channel whose reports are answers: KRR, a survey device, or HadamardResponse",
+            attribute=name,
+        )
     stated = categories or next((one.categories for one in known if one.categories is not None), None)
     sizes = {one.inputs for one in known} | ({len(stated)} if stated is not None else set())
     if len(sizes) > 1:

@@ -6,6 +6,8 @@
  * numbers here: they are the device's own, drawn once, and nobody else can have them computed again.
  */
 
+import { fromHex, join, toHex } from "./messages.mjs";
+
 const DIGEST = 48; // bytes of SHA-384
 export const SALT = 48;
 export const PREFIX = 32;
@@ -228,34 +230,4 @@ export function toNumber(bytes) {
  */
 export function toBytes(number, length) {
   return fromHex(number.toString(16).padStart(2 * length, "0"));
-}
-
-/**
- * @param {Uint8Array} bytes
- * @returns {string}
- */
-export function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/**
- * @param {string} text
- * @returns {Uint8Array}
- */
-export function fromHex(text) {
-  return Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-}
-
-/**
- * @param {...Uint8Array} parts
- * @returns {Uint8Array}
- */
-function join(...parts) {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -1,0 +1,57 @@
+"""A design in blocks as a collector announces it: a message that says more than the design, named by all of its bytes.
+
+Devices verify that message, blocks name its hash, and files of what was collected hold it byte for byte. So this design
+is written as the message, and read from it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from deniable.designs.base import Design, Question
+from deniable.designs.blocks import Blocks
+from deniable.designs.fakes import BITS, Limits
+from deniable.domain import Domain
+from deniable.errors import DesignError
+from deniable.privacy.statement import Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_UNBOUNDED = 1 << 62
+
+
+class MessageBlocks(Blocks):
+    """Questions with the limits that every block must keep; how large blocks are is the collector's business."""
+
+    def __init__(self, message: Mapping[str, Any]) -> None:
+        """Read the message's plan; every channel in it must be adaptive."""
+        plan = message["plan"]
+        domain = Domain({variable["name"]: variable["categories"] for variable in plan["domain"]})
+        questions, limits = [], []
+        for asked in plan["questions"]:
+            channel, cells = asked["channel"], domain.project(asked["attributes"]).cells
+            if (channel["kind"], channel["bits"], channel["cells"]) != ("adaptive", BITS, cells):
+                raise DesignError(f"a design in blocks has adaptive channels of {BITS} bits, not {channel}")
+            limits.append(Limits(cells, channel["most_kept"], channel["least_fake"]))
+            questions.append(Question(tuple(asked["attributes"]), limits[-1].start))
+        Design.__init__(self, domain, questions, plan["ballots"])
+        self.limits = tuple(limits)
+        self.mode, self.keep, self.requested = "ldp", None, float(message["epsilon"])
+        self.block_size = _UNBOUNDED
+        self._message = dict(message)
+
+    def describe(self) -> Statement:
+        """Say in words what is asked, and what any block that a respondent accepts can tell about them."""
+        notes = (
+            "Fakes are learned block by block; every respondent is in one.",
+            "Any published block that keeps the floor keeps this bound; devices refuse others.",
+        )
+        return Statement(self.ratio, (*Design.describe(self).notes, *notes))
+
+    def to_dict(self) -> dict[str, object]:
+        """The message."""
+        return dict(self._message)
+
+    def __repr__(self) -> str:
+        return Design.__repr__(self)

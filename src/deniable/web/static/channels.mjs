@@ -1,0 +1,56 @@
+// @ts-check
+/** Channels made of integers: how each is written, what its integers must be, and what draws make of a truth. */
+
+import { CATEGORIES } from "./categories.mjs";
+import { refuse } from "./messages.mjs";
+import { SETS } from "./sets.mjs";
+
+/** @typedef {import("./messages.mjs").Anything} Anything */
+/** @typedef {import("./messages.mjs").Reader} Reader */
+/** @typedef {import("./exact.mjs").Ratio} Ratio */
+
+/** @typedef {(bits: number) => number} Draw A uniform draw of so many bits. */
+/**
+ * @typedef {object} Channel
+ * @property {number} inputs how many truths there are
+ * @property {Ratio} ratio
+ * @property {(truth: number, draw: Draw, side?: number) => number} outcome the report that draws make of a truth
+ * @property {number} kept the largest share of draws that report the truth as it is; of sets, that hold it
+ * @property {Held} [held] where a report speaks for several categories
+ * @property {Levels} [levels] where one set is kept for good, and others are made of it
+ * @property {boolean} [isPseudonym] hardly two people send the same report: one that is repeated is a name
+ * @property {Limits} [limits] where the integers are published block by block; `outcome` needs a block's then
+ * @property {Coins} [coins] where two respondents share a coin; `outcome` needs the side it shows this one then
+ */
+/** @typedef {{other: number, members: (report: number) => number[]}} Held The share of draws that hold a category which
+ * is not the truth, and which categories a report holds. */
+/** @typedef {{first: Channel, resend: (kept: number, draw: Draw) => number}} Levels */
+/** @typedef {{cells: number, keep: bigint, floor: bigint}} Limits The most that is kept, the least for every fake. */
+/** @typedef {{truthful: bigint, shift: bigint, bits: bigint}} Coins */
+
+/**
+ * @typedef {object} Kind
+ * @property {Reader} reader
+ * @property {(fields: Anything, name: string) => bigint} check the integers; returns how many truths there are
+ * @property {(fields: Anything) => Channel} make of integers that were checked
+ */
+
+/** @type {Record<string, Kind>} */
+const KINDS = { ...CATEGORIES, ...SETS };
+
+/** @param {Anything} kind @param {string} path @returns {Kind} */
+function kindOf(kind, path) {
+  if (typeof kind !== "string") refuse("malformed", `${path}.kind is missing`);
+  const found = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+  return found ?? refuse("unknown-channel", `${path} is of the unknown kind ${kind}`);
+}
+
+/** @type {Reader} */
+export const weights = (value, path) =>
+  kindOf(value instanceof Map ? value.get("kind") : undefined, path).reader(value, path);
+
+/** @param {Anything} fields @param {string} name Checks a channel's integers; returns how many truths it has. */
+export const checkWeights = (fields, name) => kindOf(fields.kind, name).check(fields, name);
+
+/** @param {Anything} fields a channel that passed `checkWeights` @returns {Channel} */
+export const channelOf = (fields) => kindOf(fields.kind, "channel").make(fields);

@@ -1,0 +1,101 @@
+// @ts-check
+/**
+ * What this browser keeps for this site: its account, drawn ballots, finished reports, permanent disguises, and notes.
+ * No answer is among them: what is stored is what was sent, or is about to be, and the kept sets of static questions,
+ * which tell no more than was charged.
+ */
+
+import { compose, ratioOfText } from "./exact.mjs";
+
+/** @typedef {import("./messages.mjs").Anything} Anything */
+/** @typedef {import("./exact.mjs").Ratio} Ratio */
+
+export const DEFAULT_LIMIT = 5; // the most epsilon that this browser ever gives away to this site
+const VERSION = 2;
+const STORES = { events: "design", drawn: "design", remembered: "question", notes: "name" };
+export const WAITING = 0;
+export const DELIVERED = 1;
+export const REJECTED = 2;
+
+/** @typedef {{design: string, ballot: number, report: string | null, fate: number, problem?: string}} Drawn */
+/** @typedef {{question: string, origin: string, answer: number}} Remembered */
+/** @typedef {{kind: "asked/1", design: string, ballot: number, ratio: string}} Asked */
+/** @typedef {{kind: "replayed/1", design: string, of: string}} Replayed */
+
+/** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
+const settled = (request) =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+/** The memory, in IndexedDB. */
+export class Memory {
+  /** @param {IDBDatabase} db */
+  constructor(db) {
+    this.db = db;
+  }
+
+  static async open(name = "deniable") {
+    const request = indexedDB.open(name, VERSION);
+    request.onupgradeneeded = () => {
+      const there = request.result.objectStoreNames;
+      for (const [store, keyPath] of Object.entries(STORES)) {
+        if (!there.contains(store)) request.result.createObjectStore(store, { keyPath });
+      }
+    };
+    const db = await settled(request);
+    db.onversionchange = () => db.close(); // a newer program in another tab goes first
+    return new Memory(db);
+  }
+
+  /** @param {string} store @param {string} key @returns {Promise<Anything>} */
+  get(store, key) {
+    return settled(this.db.transaction(store).objectStore(store).get(key));
+  }
+
+  /** @param {string} store @returns {Promise<Anything[]>} */
+  all(store) {
+    return settled(this.db.transaction(store).objectStore(store).getAll());
+  }
+
+  /**
+   * Write several things, all or none; they are on disk when this returns.
+   *
+   * @param {Record<string, object[]>} things by store
+   */
+  async put(things) {
+    const transaction = this.db.transaction(Object.keys(things), "readwrite", { durability: "strict" });
+    for (const [store, values] of Object.entries(things)) {
+      for (const value of values) transaction.objectStore(store).put(value);
+    }
+    await new Promise((resolve, reject) => {
+      transaction.oncomplete = resolve;
+      transaction.onabort = () => reject(transaction.error);
+    });
+  }
+
+  /** @param {string} name @returns {Promise<Anything>} What was noted under a name, if anything. */
+  async noted(name) {
+    return (await this.get("notes", name))?.value;
+  }
+
+  /** @param {string} name @param {Anything} value */
+  note(name, value) {
+    return this.put({ notes: [{ name, value }] });
+  }
+
+  /** @param {string} name */
+  forget(name) {
+    return settled(this.db.transaction("notes", "readwrite").objectStore("notes").delete(name));
+  }
+
+  /** @returns {Promise<Ratio>} The exact product of everything that was ever charged. */
+  async spent() {
+    const events = await this.all("events");
+    return compose(events.filter((event) => event.kind === "asked/1").map((event) => ratioOfText(event.ratio)));
+  }
+}
+
+/** @template T @param {() => Promise<T>} action Two tabs take turns. */
+export const alone = (action) => navigator.locks.request("deniable", action);

@@ -1,0 +1,304 @@
+"""Surveys of every kind in a real browser: by invitation, with blind tokens, in blocks, in pairs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from fractions import Fraction
+
+from watching import SURVEY, serious, shown, stored
+
+from deniable.collection.invitations import invite, report_id
+from deniable.collection.simulation import Crowd
+from deniable.designs.block import Block
+from deniable.surveys.survey import parse_survey
+
+TABLES = 'tables = [["smokes", "sleep"]]'
+BLOCKS = SURVEY.replace(TABLES, 'design = { kind = "blocks", k = 2, block_size = 3 }')
+PAIRS = SURVEY.replace("epsilon = 1.5", "epsilon = 4.0").replace(
+    TABLES, 'design = { kind = "paired", p = 0.7, rho = -0.1, accept = "a partner who knows the coin" }'
+)
+NOTES = """async () => {
+    const memory = await (await import("/static/memory.mjs")).Memory.open();
+    return [await memory.all("notes"), await memory.all("drawn"), await memory.all("events")];
+}"""
+
+
+def by(admission):
+    return SURVEY.replace("epsilon = 1.5", f'epsilon = 1.5\nadmission = "{admission}"')
+
+
+def press(page, name):
+    page.get_by_role("button", name=name).click()
+
+
+def answer(page, *, smokes="Yes", sleep="badly", region="south"):
+    shown(page, "questions")
+    for text in (region, smokes, sleep):
+        page.get_by_label(text, exact=True).check()
+    press(page, "Disguise my answers")
+
+
+def reviewed(page):
+    shown(page, "review")
+    return page.locator("#bytes").text_content()
+
+
+def enter(page, invitation):
+    shown(page, "invitation")
+    page.get_by_label("Invitation").fill(invitation)
+    press(page, "Go on")
+
+
+def alert(page):
+    return page.get_by_role("alert").locator("visible=true").inner_text()
+
+
+def posts(someone, path):
+    return [json.loads(request.post_data) for request in someone.requests if request.url.endswith(path)]
+
+
+# -- admission --------------------------------------------------------------------------------------------------------
+
+
+def test_an_invited_survey(serving, visitor):
+    with serving(by("invited")) as service:
+        first, second = invite(service.store, "invited", 2)
+        someone = visitor(viewport={"width": 360, "height": 740})
+        page = someone.visit(service.url)
+        enter(page, "")
+        assert "type the invitation" in alert(page)
+        assert serious(page) == []
+        page.goto(f"{service.url}/#invitation={first}")  # in the same tab
+        assert "Whoever noted which invitation" in shown(page, "intro").inner_text()
+        assert page.evaluate("location.hash") == ""
+        page.reload()
+        shown(page, "intro")
+        press(page, "Begin")
+        answer(page)
+        report = reviewed(page)
+        press(page, "Send")
+        shown(page, "done")
+        assert json.loads(report)["id"] == report_id(first)
+        notes, drawn, _ = page.evaluate(NOTES)
+        assert (notes, [each["report"] for each in drawn]) == ([], [report])
+        # The invitation never left the browser, neither in an address nor in a message.
+        assert someone.posted() == [report]
+        assert not any(first in request.url.partition("#")[0] for request in someone.requests)
+
+        # Somebody else: a guess, then the used invitation, then one of their own. The disguise stays the same.
+        other = visitor()
+        page = other.visit(service.url)
+        enter(page, "a guess")
+        shown(page, "intro")
+        press(page, "Begin")
+        answer(page, region="north")  # what is public differs, so that the reports do
+        disguised = json.loads(reviewed(page))
+        for invitation, sentence in ((first, "not known here"), (second, "used already")):
+            press(page, "Send")
+            assert sentence in shown(page, "rejected").inner_text()
+            page.reload()
+            assert sentence in shown(page, "rejected").inner_text()
+            press(page, "Use another invitation")
+            enter(page, f"{service.url}/#invitation={invitation}")
+            assert json.loads(reviewed(page)) == disguised | {"id": report_id(invitation)}
+        press(page, "Send")
+        shown(page, "done")
+        other.errors.clear()  # the browser notes the 403 and the 409
+        assert sum(stored(service).values()) == 2
+
+
+def test_a_survey_with_blind_tokens(serving, visitor):
+    with serving(by("blind")) as service:
+        (invitation,) = invite(service.store, "blind", 1)
+        someone, lost = visitor(), []
+
+        def lose(route):
+            reply = route.fetch()
+            lost.append(reply.status)
+            route.fulfill(status=503, body="{}") if len(lost) == 1 else route.fulfill(response=reply)
+
+        page = someone.visit(service.url)
+        enter(page, "a guess")
+        assert "not known here" in alert(page)
+        someone.context.route("**/v1/tokens", lose)
+        enter(page, invitation)
+        shown(page, "intro")
+        someone.errors.clear()  # the browser notes the 403 and the 503
+        assert lost == [200, 200]
+        issuer = hashlib.sha256(service.collector.door.issuer).hexdigest()
+        assert issuer in page.locator("#intro").inner_text()
+        assert serious(page) == []
+        page.goto(f"{service.url}/#invitation={invitation}&issuer={issuer}")  # signed already, by that key
+        shown(page, "intro")
+        assert page.evaluate("location.hash") == ""
+        press(page, "Begin")
+        answer(page)
+        report = reviewed(page)
+        press(page, "Send")
+        shown(page, "done")
+        assert sum(stored(service).values()) == 1
+
+        # What the operator saw: an invitation with a blinded token, the same bytes again; later a token that was in
+        # neither, and the report under its hash.
+        guess, *applications = posts(someone, "/v1/tokens")
+        (entry,) = posts(someone, "/v1/entries")
+        assert guess["invitation"] == "a guess"
+        assert applications[0] == applications[1]
+        assert applications[0]["invitation"] == invitation
+        assert json.loads(report)["id"] == hashlib.sha256(bytes.fromhex(entry["token"])).hexdigest()
+        for body in someone.posted():
+            assert not (invitation in body and (entry["token"] in body or entry["signature"] in body))
+            assert "badly" not in body
+        assert len({guess["blinded"], applications[0]["blinded"], entry["signature"]}) == 3
+        assert not any(invitation in request.url.partition("#")[0] for request in someone.requests)
+        (note,), _, _ = page.evaluate(NOTES)
+        assert invitation not in json.dumps(note)
+        assert set(note["value"]) == {"issuer", "token", "signature"}
+
+        # The same invitation elsewhere is used up, which costs nothing; nor is another key than the expected one used.
+        other = visitor()
+        page = other.visit(f"{service.url}/#invitation={invitation}")
+        shown(page, "invitation")
+        assert "used already" in alert(page)
+        assert page.evaluate(NOTES)[1:] == [[], []]
+        page = visitor().visit(service.url)
+        enter(page, f"{service.url}/#invitation=x&issuer={'0' * 64}")
+        assert "another-issuer" in shown(page, "refused").inner_text()
+        other.errors.clear()
+
+
+# -- blocks -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_survey_in_blocks(serving, visitor):
+    with serving(BLOCKS) as service:
+        chain = service.collector.chains[service.collector.design_id]
+        someone, late = visitor(), visitor()
+        page = someone.visit(service.url)
+        shown(page, "intro")
+        press(page, "Begin")
+        assert "at most 31 send it on purpose" in shown(page, "questions").inner_text()
+        answer(page)
+        report = json.loads(reviewed(page))
+        assert report["block"] == chain.current().id
+        other = late.visit(service.url)
+        press(other, "Begin")
+        answer(other)
+        reviewed(other)
+        press(page, "Send")
+        shown(page, "done")
+        # The block fills up, and what was disguised in it comes too late.
+        crowd = Crowd(service.url)
+        for _ in range(2):
+            crowd.answer({"smokes": "no", "sleep": "well", "region": "north"})
+        assert chain.current().index == 1
+        press(other, "Send")
+        assert "too late" in shown(other, "rejected").inner_text()
+        late.errors.clear()  # the browser notes the 410
+        press(page, "Compare now")
+        page.get_by_text("Groups so far: 2.").wait_for()
+        assert serious(page) == []
+        # A chain in which this device's block was exchanged for another.
+        first, second = chain.blocks
+        swapped = Block(first.design, 0, first.previous, first.keep, second.fakes)
+        someone.context.route(
+            "**/blocks?after=*",
+            lambda route: route.fulfill(body=b"[" + swapped.canonical() * ("=-1" in route.request.url) + b"]"),
+        )
+        press(page, "Compare now")
+        page.get_by_text("not what was announced").wait_for()
+
+
+def test_a_tampered_block_is_refused(serving, visitor):
+    with serving(BLOCKS) as service:
+        block = service.collector.chains[service.collector.design_id].current()
+        (keep,), ((a, b, *rest),) = block.keep, block.fakes
+        tampered = {
+            "keep": ((keep + 1000,), ((a - 1000, b, *rest),)),
+            "zero": ((keep,), ((a + b, 0, *rest),)),
+        }
+        someone, served = visitor(), []
+        someone.context.route("**/block", lambda route: route.fulfill(body=served[-1]))
+        page = someone.visit(service.url)
+        press(page, "Begin")
+        for reason, integers in tampered.items():
+            served.append(Block(block.design, 0, block.previous, *integers).canonical())
+            answer(page)
+            assert f"({reason})" in shown(page, "refused").inner_text()
+            _, drawn, events = page.evaluate(NOTES)
+            assert [each["report"] for each in drawn] == [None]  # charged, as every ballot is before it is shown
+            assert len(events) == 1
+            page.reload()
+            shown(page, "questions")  # the same ones
+        assert someone.posted() == []
+
+
+# -- pairs ------------------------------------------------------------------------------------------------------------
+
+# Every 32-bit draw is 2^32 p: it tells the truth where the coin says so, and only there.
+NEAR = f"""
+    const whole = Crypto.prototype.getRandomValues;
+    Crypto.prototype.getRandomValues = function (array) {{
+        return array instanceof Uint32Array ? array.fill({int(0.7 * (1 << 32))}) : whole.call(this, array);
+    }};
+"""
+NO_KEYS = "if (globalThis.SubtleCrypto) SubtleCrypto.prototype.generateKey = () => Promise.reject(new Error('none'));"
+
+
+def test_two_browsers_make_a_pair(serving, visitor):
+    with serving(PAIRS) as service:
+        people = [visitor(), visitor(viewport={"width": 360, "height": 740})]
+        pages = []
+        for someone in people:
+            someone.context.add_init_script(NEAR)
+            page = someone.visit(service.url)
+            words = shown(page, "intro").inner_text()
+            lines = " ".join(parse_survey(PAIRS).design.privacy.lines())
+            for number in ("1.6946", "2.4167", "3.3906", "delta 0.19"):
+                assert number in words
+                assert number in lines
+            assert serious(page) == []
+            press(page, "Begin")
+            assert "Please agree first" in alert(page)
+            assert page.evaluate(NOTES)[2] == []
+            page.get_by_label("I have read this").check()
+            press(page, "Begin")
+            pages.append(page)
+        answer(pages[0])
+        assert "At most" in shown(pages[0], "waiting").inner_text()
+        assert serious(pages[0]) == []
+        answer(pages[1])
+        reports = [json.loads(reviewed(page)) for page in pages]
+        # The same answers, no (of no, yes) and badly; where one device tells the truth the other does not.
+        assert [sum(pair) for pair in zip(*(report["answers"] for report in reports), strict=True)] == [1, 1]
+        for page in pages:
+            press(page, "Send")
+            shown(page, "done")
+        assert sum(stored(service).values()) == 2
+        keys = {body["key"] for someone in people for body in posts(someone, "/v1/partners")}
+        assert len(keys) == 2
+        (event,) = pages[0].evaluate(NOTES)[2]
+        assert Fraction(event["ratio"]) == service.collector.survey.design.ratio
+
+
+def test_without_a_partner_or_without_the_means(serving, visitor):
+    with serving(PAIRS) as service:
+        someone = visitor()
+        alone = {"version": 1, "partner": None, "wait": 0}
+        someone.context.route("**/v1/partners", lambda route: route.fulfill(json=alone))
+        page = someone.visit(service.url)
+        shown(page, "intro")
+        page.get_by_label("I have read this").check()
+        press(page, "Begin")
+        answer(page)
+        reviewed(page)
+        press(page, "Send")
+        shown(page, "done")
+        assert sum(stored(service).values()) == 1
+        old = visitor()
+        old.context.add_init_script(NO_KEYS)
+        page = old.visit(service.url)
+        assert "X25519" in shown(page, "unsupported").inner_text()
+        assert page.evaluate(NOTES) == [[], [], []]
+        assert old.posted() == []

@@ -1,0 +1,181 @@
+"""Surveys whose reports are sets, in a real browser: what is said, what is shown, what is sent and what is kept."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from watching import NO_CHANCE, serious, shown, stored
+
+from deniable.collection.export import stored_reports
+from deniable.collection.messages import design_id
+from deniable.collection.simulation import Crowd
+from deniable.estimation.estimator import estimate
+
+MONTHS = ["January", "February", "March", "April", "May", "June"]
+MONTHS += ["July", "August", "September", "October", "November", "December"]
+SURVEY = """
+format = 1
+name = "NAME"
+title = { en = "Birthdays", de = "Geburtstage" }
+languages = ["en", "de"]
+epsilon = 1.0
+design = { channel = "CHANNEL", kind = "joint" }
+
+[[questions]]
+name = "month"
+text = { en = "When were you born?", de = "Wann wurden Sie geboren?" }
+choices = [CHOICES]
+static = STATIC
+"""
+CHOICE = '{ value = "%s", text = { en = "%s", de = "%s" } }'
+MEMORY = """async () => {
+    const memory = await (await import("/static/memory.mjs")).Memory.open();
+    return [await memory.all("remembered"), await memory.all("events")];
+}"""
+
+
+def survey(name="birthdays", channel="least_variance", static="false"):
+    choices = ", ".join(CHOICE % (month, month, month) for month in MONTHS)
+    text = SURVEY.replace("NAME", name).replace("CHANNEL", channel)
+    return text.replace("CHOICES", choices).replace("STATIC", static)
+
+
+def answer(page, month="March"):
+    shown(page, "intro")
+    page.get_by_role("button", name="Begin").click()
+    shown(page, "questions")
+    page.get_by_label(month, exact=True).check()
+    page.get_by_role("button", name="Disguise my answers").click()
+    shown(page, "review")
+    return json.loads(page.locator("#bytes").text_content())
+
+
+def send(page):
+    page.get_by_role("button", name="Send").click()
+    shown(page, "done")
+
+
+def listed(page):
+    return page.locator("#sent li").all_inner_texts()
+
+
+def held(mask):
+    return [month for v, month in enumerate(MONTHS) if mask >> v & 1]
+
+
+def test_a_set_is_explained_shown_and_sent(serving, visitor):
+    with serving(survey()) as service:
+        someone = visitor(viewport={"width": 360, "height": 740})
+        page = someone.visit(service.url)
+        channel = service.collector.survey.design.questions[0].channel
+        assert (channel.name, round(100 * channel.p), round(100 * channel.q)) == ("SubsetSelection(12, d=3)", 48, 23)
+        assert "sends a set of answers instead of one" in shown(page, "intro").inner_text()
+        assert serious(page) == []
+        page.get_by_role("button", name="Begin").click()
+        words = shown(page, "questions").inner_text()
+        assert "about 48 send a set that holds it" in words
+        assert "about 23 send a set that holds that" in words
+        assert "send another one" not in words
+        assert "keeps it" not in words  # it is asked anew each time
+        assert page.locator("#asked svg.own circle.kept").count() == 48
+        assert page.locator("#asked svg.others circle.kept").count() == 23
+        assert serious(page) == []
+        page.get_by_label("March", exact=True).check()
+        page.get_by_role("button", name="Disguise my answers").click()
+        assert "does not say which of them is yours" in shown(page, "review").inner_text()
+        report = json.loads(page.locator("#bytes").text_content())
+        assert listed(page) == held(report["answers"][0])
+        assert len(listed(page)) == 3
+        assert serious(page) == []
+        send(page)
+        (body,) = someone.posted()
+        assert json.loads(body) == report
+        assert "March" not in body
+        # Others answer too, through the Python client; all of it becomes one estimate.
+        crowd, rng = Crowd(service.url, batch=100), np.random.default_rng(3)
+        truth = np.arange(1, 13) / 78
+        for month in rng.choice(12, p=truth, size=400).tolist():
+            crowd.answer({"month": MONTHS[month]})
+        crowd.flush()
+        found = estimate(stored_reports(service.store, service.collector.design_id), "month")
+        assert (found.n, found.method) == (401, "wls")
+        # 12 cells, 6.5 standard errors of people and noise: a normal is that far off with probability 1e-10.
+        assert (np.abs(found.unbiased.values - truth) < 6.5 * found.std_error).all()
+
+
+def test_a_set_is_explained_in_german(serving, visitor):
+    with serving(survey()) as service:
+        page = visitor(locale="de-DE").visit(service.url)
+        assert "eine Menge von Antworten" in shown(page, "intro").inner_text()
+        page.get_by_role("button", name="Beginnen").click()
+        assert "etwa 48 eine Menge, in der sie ist" in shown(page, "questions").inner_text()
+
+
+@pytest.mark.parametrize("channel", ["unary", "subset"])
+def test_a_static_set_is_kept_and_sent_with_fresh_noise(serving, visitor, channel):
+    someone, port = visitor(), 0
+    for wave in range(3):
+        with serving(survey(f"wave-{wave}", channel, "true"), port=port) as service:
+            port = int(service.url.rpartition(":")[2])
+            page = someone.visit(service.url)
+            shown(page, "intro")
+            page.get_by_role("button", name="Begin").click()
+            assert "draws such a set once and keeps it" in shown(page, "questions").inner_text()
+            page.reload()
+            shown(page, "questions")
+            page.get_by_label(MONTHS[wave], exact=True).check()
+            page.get_by_role("button", name="Disguise my answers").click()
+            shown(page, "review")
+            report = json.loads(page.locator("#bytes").text_content())
+            assert listed(page) == held(report["answers"][0]) or not report["answers"][0]
+            send(page)
+            remembered, events = page.evaluate(MEMORY)
+            page.close()
+        if wave == 0:
+            first = remembered
+    # One set, drawn and paid for once, whatever was answered later; the reports are made of it, each in its own way.
+    assert remembered == first
+    assert len(remembered) == 1
+    assert sorted(event["kind"] for event in events) == ["asked/1", "replayed/1", "replayed/1"]
+    if channel == "subset":  # what is kept is a set as it was drawn, without the noise of any report
+        assert remembered[0]["answer"].bit_count() == 3
+
+
+def test_given_draws_make_the_stated_set(serving, visitor):
+    with serving(survey(channel="subset")) as service:
+        someone = visitor()
+        someone.context.add_init_script(NO_CHANCE)
+        page = someone.visit(service.url)
+        report = answer(page)
+        # Every draw is 0: the truth is kept; then two rounds of Floyd's: others 0, and 10 because 0 is in already.
+        assert report["answers"] == [1 << 2 | 1 << 0 | 1 << 11]
+        assert listed(page) == ["January", "March", "December"]
+        send(page)
+        assert sum(stored(service).values()) == 1
+
+
+def test_a_column_is_shown_as_the_answers_it_speaks_for(serving, visitor):
+    with serving(survey(channel="hadamard")) as service:
+        page = visitor().visit(service.url)
+        report = answer(page)
+        channel = service.collector.survey.design.questions[0].channel
+        liked = channel.weights()[report["answers"][0]] == channel.keep
+        assert listed(page) == [month for month, likes in zip(MONTHS, liked, strict=True) if likes]
+        send(page)
+
+
+def test_a_static_set_without_a_second_level_is_refused(serving, visitor):
+    with serving(survey(channel="subset")) as service:
+        someone = visitor()
+        served = service.collector.design(service.collector.design_id)
+        trap = served.replace(b'"static":[]', b'"static":["month"]')
+        form = service.collector.form.replace(service.collector.design_id.encode(), design_id(trap).encode())
+        someone.context.route("**/v1/survey", lambda route: route.fulfill(body=form))
+        someone.context.route("**/v1/designs/*", lambda route: route.fulfill(body=trap))
+        page = someone.visit(service.url)
+        words = shown(page, "refused").inner_text()
+        assert "recognised by what is sent" in words
+        assert "(pseudonym)" in words
+        assert someone.posted() == []

@@ -1,0 +1,234 @@
+"""Servers that are killed, senders that repeat, reorder and lose replies, and the check that both stores must pass."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+from deniable.collection.acceptor import decode_cell
+from deniable.collection.messages import Report, encode
+
+# Two scales of a thousand steps: every test report has a cell of its own, so any count of 2 is a fault.
+SURVEY = """
+format = 1
+name = "faults"
+title = "Faults"
+epsilon = 4.0
+design = { kind = "independent" }
+[[questions]]
+name = "a"
+text = "?"
+kind = "scale"
+first = 0
+last = 999
+[[questions]]
+name = "b"
+text = "?"
+kind = "scale"
+first = 0
+last = 999
+"""
+SENDERS = 4
+LATER = (429, 503, 507)  # send the same bytes again
+
+
+def report(design, number):
+    """The report of a number: its id and its cell are its own."""
+    answers = (number // 1000, number % 1000)
+    return encode(Report(version=1, id=f"{number:064x}", design=design, ballot=0, answers=answers))
+
+
+class Server:
+    """`deniable serve` in a process of its own, which can be killed and started again at the same address."""
+
+    def __init__(self, folder, *options):
+        folder.mkdir(exist_ok=True)
+        (folder / "survey.toml").write_text(SURVEY, encoding="utf-8")
+        self.folder, self.data, self.options = folder, folder / "data", options
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.process, self.design = None, None
+
+    def start(self):
+        run = "from deniable.cli import main; main()"
+        where = ["--port", str(self.port), "--data", str(self.data)]
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", run, "serve", str(self.folder / "survey.toml"), *where, *self.options],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                status, body = self.ask("GET", "/v1/survey")
+                if status == 200:
+                    self.design = json.loads(body)["design"]
+                    return
+            time.sleep(0.05)
+        raise TimeoutError
+
+    def kill(self):
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def ask(self, method, path, body=None, *, lose_reply=False, headers=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        try:
+            connection.request(method, path, body, headers or {})
+            if lose_reply:
+                return None, b""
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+
+class Service:
+    """The servers of one survey; a request goes to any of them."""
+
+    def __init__(self, servers):
+        self.servers = servers
+        self.rng = random.Random(4)  # noqa: S311 - repeats, hides nothing
+
+    @property
+    def design(self):
+        return self.servers[0].design
+
+    def ask(self, *arguments, **options):
+        return self.rng.choice(self.servers).ask(*arguments, **options)
+
+    @contextlib.contextmanager
+    def running(self):
+        """Start all; kill all at the end, whatever they are doing."""
+        for server in self.servers:
+            server.start()
+        try:
+            yield
+        finally:
+            for server in self.servers:
+                server.kill()
+
+    @contextlib.contextmanager
+    def under_load(self):
+        """Senders that post until the block ends, each report with a number of its own."""
+        stop = threading.Event()
+        senders = [Sender(self, number, stop) for number in range(SENDERS)]
+        try:
+            with self.running():
+                for sender in senders:
+                    sender.start()
+                yield senders
+                time.sleep(0.5)
+        finally:
+            stop.set()
+            for sender in senders:
+                sender.join(30)
+
+    def post_together(self, body, times):
+        """The same post so many times at once, to all servers in turn; returns the statuses."""
+        together, statuses = threading.Barrier(times), []
+
+        def post(server):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+            connection.connect()
+            together.wait()
+            connection.request("POST", "/v1/reports", body)
+            statuses.append(connection.getresponse().status)
+            connection.close()
+
+        threads = [
+            threading.Thread(target=post, args=(self.servers[turn % len(self.servers)],)) for turn in range(times)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return statuses
+
+
+class Sender(threading.Thread):
+    """Sends reports of its own numbers until told to stop, and remembers which were acknowledged."""
+
+    def __init__(self, service, number, stop):
+        super().__init__()
+        self.service, self.stop = service, stop
+        self.rng = random.Random(number)  # noqa: S311 - repeats, hides nothing
+        self.numbers = list(range(number, 1_000_000, SENDERS))
+        self.sent, self.acknowledged, self.faults, self.statuses = set(), set(), [], Counter()
+
+    def run(self):
+        doubtful = []
+        while not self.stop.is_set():
+            size = self.rng.choice([1, 1, 1, 5, 20])
+            some = [self.numbers.pop(0) for _ in range(size)] + doubtful[:10]
+            some += self.rng.sample(some, self.rng.randint(0, len(some)))  # repetitions
+            self.rng.shuffle(some)
+            self.send(some)
+            doubtful = [number for number in {*doubtful, *some} if number not in self.acknowledged]
+            self.rng.shuffle(doubtful)
+
+    def send(self, some):
+        self.sent.update(some)
+        bodies = [report(self.service.design, number) for number in some]
+        body = bodies[0] if len(some) == 1 else b"[" + b",".join(bodies) + b"]"
+        lose = self.rng.random() < 0.1
+        try:
+            status, answer = self.service.ask("POST", "/v1/reports", body, lose_reply=lose)
+        except (OSError, http.client.HTTPException):
+            self.statuses["no answer"] += 1
+            time.sleep(0.02)
+            return
+        self.statuses["lost" if lose else status] += 1
+        if status == 204 or (status == 200 and not json.loads(answer)["failures"]):
+            self.acknowledged.update(some)
+        elif not lose and status not in LATER:
+            self.faults.append((status, answer))
+
+
+@pytest.fixture
+def collectors(tmp_path):
+    """A function that makes the servers of one survey: `collectors(2, "--database", address)`."""
+
+    def make(number, *options):
+        return Service([Server(tmp_path / f"server{n}", *options) for n in range(number)])
+
+    return make
+
+
+@pytest.fixture
+def assert_nothing_is_lost_or_twice():
+    """Compare what a store holds with what senders know."""
+
+    def check(store, senders):
+        try:
+            counts = store.counts(1)
+            assert counts == store.recount(1)
+            assert sum(counts.values()) == len(list(store.scan(1)))
+        finally:
+            store.close()
+        found = {first * 1000 + second for _, _, (first, second), _ in map(decode_cell, counts)}
+        sent = set().union(*(sender.sent for sender in senders))
+        acknowledged = set().union(*(sender.acknowledged for sender in senders))
+        statuses = sum((sender.statuses for sender in senders), Counter())
+        assert not [fault for sender in senders for fault in sender.faults]
+        assert set(counts.values()) == {1}
+        assert acknowledged <= found <= sent
+        # It was a load: much was acknowledged, replies were lost, and some requests had no answer or a refusal.
+        assert len(acknowledged) > 100
+        assert statuses["lost"] > 0
+        assert sum(statuses[status] for status in ("no answer", *LATER)) > 0
+
+    return check

@@ -1,0 +1,138 @@
+"""Schemathesis reads the OpenAPI document and tries every address of four surveys with what fits and what does not.
+
+Whether the document allows a request or forbids it, the answer has a documented status, type and shape, and is never
+the server's own failure. Hypothesis derives its examples without chance here, so every run sends the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from copy import deepcopy
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from deniable.collection.invitations import invite
+from deniable.web.openapi import document
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+    response_headers_conformance,
+]
+EXAMPLES = {"/v1/reports": 40}
+FEWER = 10
+SURVEY = """
+format = 1
+name = "fuzz"
+title = "Fuzz"
+epsilon = 4.0
+admission = "{admission}"
+design = {design}
+[[questions]]
+name = "a"
+text = "?"
+kind = "yes-no"
+[[questions]]
+name = "b"
+text = "?"
+kind = "yes-no"
+"""
+INDEPENDENT = '{ kind = "independent" }'
+PAIRED = '{ kind = "paired", p = 0.7, rho = -0.1, accept = "a partner who knows the coin" }'
+KINDS = {
+    "open": ("open", INDEPENDENT),
+    "blind": ("blind", INDEPENDENT),
+    "blocks": ("open", '{ kind = "blocks", k = 2, block_size = 40 }'),
+    "pairs": ("open", PAIRED),
+}
+# What must have been reached at least once: otherwise everything was turned away at the door, and nothing was tried.
+REACHED = {
+    "open": {"POST /v1/reports": {200, 204, 400, 404, 422}, "GET /v1/results": {200, 422}},
+    "blind": {"POST /v1/reports": {200, 400, 403}, "GET /v1/issuer": {200}, "POST /v1/tokens": {400, 403, 409}},
+    "blocks": {"POST /v1/reports": {200, 400, 422}, "GET /v1/designs/{design}/blocks": {200, 404}},
+    "pairs": {"POST /v1/reports": {200, 204, 400}, "POST /v1/partners": {200, 400, 404}},
+}
+
+
+def narrowed(running):
+    """The document with this survey's own names as the only ones: so that requests get past the first check."""
+    found, collector = deepcopy(document()), running.collector
+    schemas = found["components"]["schemas"]
+    design = {"type": "string", "enum": [collector.design_id, "0" * 64]}
+    for name in ("Report", "Seeking"):
+        schemas[name]["properties"]["design"] = design
+    fields = schemas["Report"]["properties"]
+    fields["ballot"] = {"type": "integer", "enum": [0]}
+    code = {"type": "integer", "minimum": 0, "maximum": 2 if collector.chains else 1}
+    asked = len(collector.survey.design.ballots[0])
+    fields["answers"] = {"type": "array", "items": code, "minItems": asked, "maxItems": asked + 1}
+    fields["public"] = {"type": "array", "items": code, "maxItems": 1}
+    chain = collector.chains.get(collector.design_id)
+    fields["block"] = {"enum": [None] if chain is None else [chain.current().id, "0" * 64]}
+    if not collector.door.is_open:
+        invitations = invite(collector.store, "blind", 2)
+        schemas["Application"]["properties"]["invitation"] = {"type": "string", "enum": [*invitations, "none"]}
+    for path in found["paths"].values():
+        for operation in path.values():
+            for parameter in operation.get("parameters", []):
+                if parameter["name"] == "design":
+                    parameter["schema"] = design
+                if parameter["name"] == "table":
+                    parameter["schema"]["items"] = {"type": "string", "enum": ["a", "b", "a,b", "c"]}
+    return found
+
+
+def probe(operation, mode, running, session):
+    """Send an operation's examples, check every answer, and count the statuses."""
+    statuses = Counter()
+
+    @settings(max_examples=EXAMPLES.get(operation.path, FEWER), suppress_health_check=list(HealthCheck))
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def send(case):
+        secured = "security" in operation.definition.raw
+        # Analysts' addresses are tried as the analyst: what a stranger gets there is tested elsewhere.
+        headers = {"Authorization": f"Bearer {running.token}"} if secured else None
+        answer = case.call_and_validate(running.url, session, headers, checks=CHECKS)
+        statuses[answer.status_code] += 1
+
+    send()
+    return statuses
+
+
+def alone(found):
+    """The same document with one address, where one report may be sent but no batch."""
+    reports = deepcopy(found["paths"]["/v1/reports"])
+    reports["post"]["requestBody"]["content"]["application/json"]["schema"] = {"$ref": "#/components/schemas/Report"}
+    return {**found, "paths": {"/v1/reports": reports}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_answer_is_as_documented(kind, serve):
+    admission, design = KINDS[kind]
+    found = defaultdict(Counter)
+    with serve(SURVEY.format(admission=admission, design=design)) as running, requests.Session() as session:
+        whole = narrowed(running)
+        schemas = [schemathesis.openapi.from_dict(one) for one in (whole, alone(whole))]
+        for operation in (result.ok() for schema in schemas for result in schema.get_all_operations()):
+            takes = operation.definition.raw.keys() & {"parameters", "requestBody"}
+            # Where nothing is sent, nothing can be sent wrongly.
+            for mode in GenerationMode if takes else [GenerationMode.POSITIVE]:
+                found[operation.label] += probe(operation, mode, running, session)
+        assert running.collector.writer.alive
+        assert running.collector.store.counts(1) == running.collector.store.recount(1)
+    missed = {label: wanted - found[label].keys() for label, wanted in REACHED[kind].items()}
+    assert not any(missed.values()), (missed, found)
