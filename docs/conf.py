@@ -20,9 +20,9 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "commands",
-    "notebook",
-    "public",
+    "site_commands",
+    "site_names",
+    "site_notebook",
 ]
 
 # --- links: whatever is not found is an error -------------------------------------------------------------------------

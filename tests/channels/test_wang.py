@@ -1,4 +1,4 @@
-"""Golden tests: Wang, Wu & Hu (2016), equations 8, 11, 19 and 21, and what FACTS C found beside them."""
+"""Golden tests: Wang, Wu & Hu (2016), equations 8, 11, 19 and 21, and what was found beside them."""
 
 from __future__ import annotations
 

@@ -176,3 +176,12 @@ def test_maximum_likelihood_takes_bit_masks():
     assert est.values.sum() == pytest.approx(1)
     # Six standard errors (of the unbiased cells, which are no smaller): below 1e-8.
     assert (np.abs(est.values - table.values) < 6 * est.std_error).all()
+
+
+def test_reports_that_are_all_alike_have_a_design_effect():
+    design = dn.Paired(YES_NO, p=0.8, rho=-0.25)
+    reports = design.randomize(people(6, 0), source=dn.Seeded(7))
+    reports.answers[:] = 1
+    est = dn.estimate(reports, "smokes")
+    assert np.isfinite(est.dispersion.design_effect).all()
+    assert np.isfinite(est.interval(0.95).low).all()

@@ -69,7 +69,7 @@ def test_true_epsilon_against_the_claim():
 
 
 def test_the_last_two_blocks_against_all_of_them(survey):
-    # FACTS: 18 to 24 times the squared error, p = .5, n = 8000, B = 250, against the table of the 8000 themselves. In
+    # Found: 18 to 24 times the squared error, p = .5, n = 8000, B = 250, against the table of the 8000 themselves. In
     # closed form, with S = 1 - sum pi^2: all blocks S (1/p^2 - 1) / n; the last two S (1/p^2 - 1/16) / 500: ratio 21.
     # The mean over 400 runs has a relative standard error of 4%: beyond 18 or 24 lie more than 3 of them; a fixed seed.
     closed = (4 - 1 / 16) / 500 / (3 / 8000)
@@ -89,7 +89,7 @@ def test_the_last_two_blocks_against_all_of_them(survey):
 
 
 def test_splitting_a_view_against_one_random_pair(survey):
-    # FACTS: 4.3 times the squared error of pair tables at the same total epsilon 1; here from closed-form variances of
+    # Found: 4.3 times the squared error of pair tables at the same total epsilon 1; here from closed-form variances of
     # the unbiased estimates, and again from 20 simulated surveys (relative standard error 5% a side; 5 of them).
     n, designs = 30_000, {answer: dn.Views(SURVEY, k=2, epsilon=1.0, answer=answer) for answer in ("one", "all")}
     expected = {}
@@ -153,7 +153,7 @@ def test_a_million_respondents_in_blocks():
 
 
 def test_learned_fakes_without_a_floor_disclose_some_with_certainty(survey):
-    # FACTS: a zero cell in 16% of Survey's published tables at B = 250, certain disclosure for under a percent of the
+    # Found: a zero cell in 16% of Survey's published tables at B = 250, certain disclosure for under a percent of the
     # clients, when everybody answers the one table. Spread over 15 tables, blocks are thin and most tables have zeros.
     zeros, shares = [], []
     for pair in combinations(SURVEY, 2):

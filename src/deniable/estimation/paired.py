@@ -71,12 +71,13 @@ class PairedDispersion(Dispersion):
     def variances(self) -> NDArray[np.float64]:
         """Per-cell variances, in the table's shape."""
         extra = [s.weight**2 * pair_variance(s, self.population, self._pull(s)) for s in self.samples]
-        return self.plain.variances + np.sum(extra, axis=0)
+        return np.maximum(self.plain.variances + np.sum(extra, axis=0), 0.0)  # a handful of reports may go below
 
     @property
     def design_effect(self) -> NDArray[np.float64]:
         """The variances over those of as many unpaired respondents: below 1 where pairing helped."""
-        return self.variances / self.plain.variances
+        plain = self.plain.variances  # zero where all reports are alike
+        return np.divide(self.variances, plain, out=np.ones_like(plain), where=plain > 0)
 
     def notes(self) -> list[str]:
         """Say what pairing did to the errors."""
