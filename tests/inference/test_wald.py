@@ -9,7 +9,7 @@ import pytest
 import deniable as dn
 from deniable.designs.observation import Observation
 from deniable.errors import InputError, InvalidTestError
-from deniable.inference.wald import BootstrapWald, Given, InEach, Same, second_moments
+from deniable.inference.wald import BootstrapWald, Given, InEach, Same
 from deniable.inference.wald import Independent as IndependentAxes
 
 DOMAIN = dn.Domain({"a": range(3), "b": range(4)})
@@ -27,7 +27,7 @@ def observed(channel, table, n, seed=1):
 @pytest.mark.parametrize("channel", CHANNELS, ids=lambda c: c.name)
 def test_second_moments_of_replicates_are_those_of_the_channel(channel):
     tables = np.random.default_rng(2).dirichlet(np.ones(12), size=3).T
-    for ours, pi in zip(second_moments(channel, tables), tables.T, strict=True):
+    for ours, pi in zip(channel.second_moments(channel.apply(tables)), tables.T, strict=True):
         shares = channel.apply(pi)
         theirs = np.stack([channel.moments_times(shares, w) for w in np.eye(12)], axis=1)
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
@@ -97,6 +97,18 @@ def test_public_functions_pick_it_for_sets():
         source=dn.Seeded(8),
     )
     assert "bootstrap Wald" in told.test
+
+
+@pytest.mark.parametrize("n", [300, 2500])
+def test_power_is_that_of_the_test_that_would_be_made(n):
+    """Sets of several attributes: drawn anew person by person while that is quick, Wald's own reference beyond."""
+    part = dn.Domain({"a": range(3), "b": range(2)})
+    design = dn.Independent(part, channels={"a": dn.Unary(3, 3.0), "b": dn.KRR(2, 3.0)})
+    table = dn.Table(part, [[0.3, 0.1], [0.2, 0.1], [0.05, 0.25]])
+    made = dn.independence(design.simulate(table, n, source=dn.Seeded(1)), "a", "b", replicates=99, source=dn.Seeded(2))
+    planned = dn.power(design, n, table=table, replicates=60, source=dn.Seeded(3))
+    assert ("bootstrap" in made.method) == ("bootstrap" in planned.test) == (n < 2000)
+    assert planned > 0.5  # V = .5 and n = 300: hardly ever missed
 
 
 def test_goodness_of_fit_is_exact_whatever_the_number_of_reports():

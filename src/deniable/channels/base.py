@@ -191,6 +191,11 @@ class Channel(ABC):
         """E[z z'] w, where z is the estimate that a single report makes: Q diag(lambda) Q' w."""
         return self.solve(shares * self.solve_adjoint(w))
 
+    def second_moments(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """E[z z'] written out, for shares with a last axis of replicates: (replicates, inputs, inputs)."""
+        q = self.solve(np.eye(self.outputs).reshape(*self.output_shape, -1)).reshape(self.inputs, -1)
+        return np.einsum("au,ur,bu->rab", q, shares.reshape(self.outputs, -1), q, optimize=True)
+
     def draw(self, pi: NDArray[np.float64], n: int, rng: np.random.Generator, replicates: int) -> NDArray[np.float64]:
         """Counts of n reports of independent respondents, last axis of replicates; so may have pi a table each."""
         lam = self.apply(pi).reshape(self.outputs, -1)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.base import Channel
-from deniable.channels.weights import WIDTHS, narrowest, whole
+from deniable.channels.weights import narrowest, whole, width
 from deniable.errors import DesignError, ProbabilityError
 from deniable.privacy.epsilon import exp_below
 
@@ -43,6 +43,7 @@ class HadamardResponse(Channel):
     True
     """
 
+    bits: int
     other: int
 
     def __init__(
@@ -57,9 +58,7 @@ class HadamardResponse(Channel):
             other, bits = made.other, made.bits
         if other is None or bits is None:
             raise DesignError("HadamardResponse needs an epsilon (or the integers other= and bits=)")
-        other, bits = whole(other, "other"), whole(bits, "bits")
-        if bits not in WIDTHS:
-            raise DesignError(f"draws have 16 or 32 bits, not {bits}", bits=bits)
+        other, bits = whole(other, "other"), width(bits)
         self.inputs, self.outputs, self.other, self.bits = k, 1 << k.bit_length(), other, bits
         self.name = f"HadamardResponse({k})"
         if not 1 <= other < self.keep:
@@ -71,14 +70,9 @@ class HadamardResponse(Channel):
             )
 
     @property
-    def _draw_bits(self) -> int:
-        assert self.bits is not None
-        return self.bits
-
-    @property
     def _both(self) -> int:
         """A + b: the draws of a pair of columns, one of each half; a power of two."""
-        return (2 << self._draw_bits) // self.outputs
+        return (2 << self.bits) // self.outputs
 
     @property
     def keep(self) -> int:
@@ -101,11 +95,11 @@ class HadamardResponse(Channel):
         return walsh_hadamard(full)
 
     def _apply(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        scale = 2.0 ** -(self._draw_bits + 1)
+        scale = 2.0 ** -(self.bits + 1)
         return scale * ((self.keep - self.other) * self._columns(x) + self._both * x.sum(axis=1, keepdims=True))
 
     def _adjoint(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        scale = 2.0 ** -(self._draw_bits + 1)
+        scale = 2.0 ** -(self.bits + 1)
         return scale * ((self.keep - self.other) * self._rows(y) + self._both * y.sum(axis=1, keepdims=True))
 
     @property
@@ -128,7 +122,7 @@ class HadamardResponse(Channel):
         return each, self.inputs * each
 
     def _matrix(self) -> NDArray[np.float64]:
-        return self.weights() / float(1 << self._draw_bits)
+        return self.weights() / float(1 << self.bits)
 
     def executed(self) -> HadamardResponse:
         """Itself: it is made of integers."""
@@ -153,7 +147,7 @@ class HadamardResponse(Channel):
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "hadamard", ...} with the three integers it consists of."""
-        return {"kind": "hadamard", "k": self.inputs, "other": self.other, "bits": self._draw_bits}
+        return {"kind": "hadamard", "k": self.inputs, "other": self.other, "bits": self.bits}
 
 
 def walsh_hadamard(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -154,6 +154,15 @@ class Kronecker(Channel):
         lam = _along_axes([left for left, _ in parts], shares)
         return _along_axes([right for _, right in parts], lam * _along_axes([right.T for _, right in parts], w))
 
+    def second_moments(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Column by column where some reports are sets."""
+        if not self.is_support:
+            return super().second_moments(shares)
+        cells = np.eye(self.inputs).reshape(-1, *self.input_shape)
+        return np.stack(
+            [np.stack([self.moments_times(shares[..., r], w).ravel() for w in cells]) for r in range(shares.shape[-1])]
+        )
+
     def draw(self, pi: NDArray[np.float64], n: int, rng: np.random.Generator, replicates: int) -> NDArray[np.float64]:
         """Counts of n reports; where some are sets, every respondent is simulated."""
         if not self.is_support:

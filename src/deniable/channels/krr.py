@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.base import Channel
-from deniable.channels.weights import WIDTHS, narrowest, whole
+from deniable.channels.weights import narrowest, whole, width
 from deniable.errors import DesignError, ProbabilityError, SingularChannelError
 from deniable.privacy.epsilon import exp_below
 
@@ -61,9 +61,7 @@ class KRR(Channel):
             other, bits = chosen.other, chosen.bits
         if other is None or bits is None:
             raise DesignError("KRR needs an epsilon (or the integers other= and bits=)")
-        other, bits = whole(other, "other"), whole(bits, "bits")
-        if bits not in WIDTHS:
-            raise DesignError(f"draws have 16 or 32 bits, not {bits}", bits=bits)
+        other, bits = whole(other, "other"), width(bits)
         keep = (1 << bits) - (k - 1) * other
         if other < 1 or keep < 1:
             raise ProbabilityError(

@@ -21,7 +21,7 @@ import numpy as np
 from deniable.channels.base import multinomials
 from deniable.channels.masks import IN_ONE_NUMBER, Mask
 from deniable.channels.support import Chances, sharpest
-from deniable.channels.weights import WIDTHS, narrowest, whole
+from deniable.channels.weights import narrowest, whole, width
 from deniable.errors import DesignError, ProbabilityError, SingularChannelError
 from deniable.privacy.epsilon import exp_below
 
@@ -45,6 +45,7 @@ class SubsetSelection(Mask):
     0.77
     """
 
+    bits: int
     d: int
     own: int
 
@@ -70,9 +71,7 @@ class SubsetSelection(Mask):
             d, own, bits = made.d, made.own, made.bits
         if d is None or own is None or bits is None:
             raise DesignError("SubsetSelection needs an epsilon (or the integers d=, own= and bits=)")
-        d, own, bits = whole(d, "d"), whole(own, "own"), whole(bits, "bits")
-        if bits not in WIDTHS:
-            raise DesignError(f"draws have 16 or 32 bits, not {bits}", bits=bits)
+        d, own, bits = whole(d, "d"), whole(own, "own"), width(bits)
         if not 1 <= d < k or not 0 < own < 1 << bits:
             raise ProbabilityError(
                 f"SubsetSelection over {k} categories needs 1 to {k - 1} members and the truth in 1 to 2^{bits} - 1 of "
@@ -89,21 +88,16 @@ class SubsetSelection(Mask):
                 ratio=1,
             )
 
-    @property
-    def _draw_bits(self) -> int:
-        assert self.bits is not None
-        return self.bits
-
     @cached_property
     def ratio(self) -> Fraction:
         """P (k - d) / ((1 - p) d), or its inverse where the truth is the less likely member."""
-        odds = Fraction(self.own * (self.inputs - self.d), ((1 << self._draw_bits) - self.own) * self.d)
+        odds = Fraction(self.own * (self.inputs - self.d), ((1 << self.bits) - self.own) * self.d)
         return max(odds, 1 / odds)
 
     @cached_property
     def chances(self) -> Chances:
         """Members beside the truth are drawn without replacement from the k - 1 others."""
-        p, d, others = Fraction(self.own, 1 << self._draw_bits), self.d, self.inputs - 1
+        p, d, others = Fraction(self.own, 1 << self.bits), self.d, self.inputs - 1
         one = Fraction(d - 1, others), Fraction(d, others)
         pairs = max(1, others * (others - 1))  # with one other category there are no two
         two = Fraction((d - 1) * (d - 2), pairs), Fraction(d * (d - 1), pairs)
@@ -111,7 +105,7 @@ class SubsetSelection(Mask):
 
     def _masks(self, codes: NDArray[np.integer], stream: Stream) -> NDArray[np.uint64]:
         one, n, others = np.uint64(1), len(codes), self.inputs - 1
-        kept = stream.words(n, self._draw_bits) < self.own
+        kept = stream.words(n, self.bits) < self.own
         # Floyd's algorithm: for j = m - d .. m - 1 draw t <= j, and take t, or j if t is in already. Without its first
         # round it draws d - 1 of m; so whoever keeps the truth lets that round pass, and all take the same steps.
         mask = np.zeros(n, dtype=np.uint64)
@@ -155,7 +149,7 @@ class SubsetSelection(Mask):
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "subset", ...} with the four integers it consists of."""
-        return {"kind": "subset", "k": self.inputs, "d": self.d, "own": self.own, "bits": self._draw_bits}
+        return {"kind": "subset", "k": self.inputs, "d": self.d, "own": self.own, "bits": self.bits}
 
 
 def _best(k: int, epsilon: float, d: int | None) -> SubsetSelection:

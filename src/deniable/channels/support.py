@@ -133,6 +133,13 @@ class Support(Channel):
         total = w.sum(axis=0)
         return c0 * total + b * (pi * w).sum(axis=0) + b * total * pi + (d0 - c0) * w + c * pi * w
 
+    def second_moments(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The same, written out for every replicate: c0 + b (pi 1' + 1 pi') + diag(d0 - c0 + c pi)."""
+        c0, b, d0, c = self.moment_coefficients
+        pi, total = self.solve(shares).T, shares[-1][:, None, None]
+        across = pi[:, :, None] + pi[:, None, :]
+        return c0 * total + b * across + ((d0 - c0) * total + c * pi[:, :, None]) * np.eye(self.inputs)
+
     def as_sum_of_squares(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(L, R) with E[z z'] = R diag(L shares) R', as a channel of categories has it with L = I and R = Q.
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from deniable.channels.masks import Mask, coins, single_bits, words
 from deniable.channels.support import Chances, independent_support
-from deniable.channels.weights import WIDTHS, narrowest, whole
+from deniable.channels.weights import narrowest, whole, width
 from deniable.errors import DesignError, ProbabilityError, SingularChannelError
 from deniable.privacy.epsilon import exp_below
 
@@ -42,6 +42,7 @@ class Unary(Mask):
     Fraction(1, 1)
     """
 
+    bits: int
     own: int
     other: int
 
@@ -64,9 +65,7 @@ class Unary(Mask):
             own, other, bits = made.own, made.other, made.bits
         if own is None or other is None or bits is None:
             raise DesignError("Unary needs an epsilon (or the integers own=, other= and bits=)")
-        own, other, bits = whole(own, "own"), whole(other, "other"), whole(bits, "bits")
-        if bits not in WIDTHS:
-            raise DesignError(f"draws have 16 or 32 bits, not {bits}", bits=bits)
+        own, other, bits = whole(own, "own"), whole(other, "other"), width(bits)
         if not (0 < own < 1 << bits and 0 < other < 1 << bits):
             raise ProbabilityError(
                 f"Unary({k}) puts the truth into {own} and every other category into {other} of 2^{bits} sets; both "
@@ -86,25 +85,20 @@ class Unary(Mask):
     @cached_property
     def ratio(self) -> Fraction:
         """P (1 - q) / (q (1 - p)), or its inverse where the truth is the less likely member."""
-        most = 1 << self._draw_bits
+        most = 1 << self.bits
         odds = Fraction(self.own * (most - self.other), self.other * (most - self.own))
         return max(odds, 1 / odds)
-
-    @property
-    def _draw_bits(self) -> int:
-        assert self.bits is not None
-        return self.bits
 
     @cached_property
     def chances(self) -> Chances:
         """Members come and go independently."""
-        p, q = Fraction(self.own, 1 << self._draw_bits), Fraction(self.other, 1 << self._draw_bits)
+        p, q = Fraction(self.own, 1 << self.bits), Fraction(self.other, 1 << self.bits)
         return Chances(p, q, p * q, q * q)
 
     def _masks(self, codes: NDArray[np.integer], stream: Stream) -> NDArray[np.uint64]:
         width = words(self.inputs)
-        others = coins(self.other, self._draw_bits, (len(codes), width), stream)
-        kept = stream.words(len(codes), self._draw_bits) < self.own
+        others = coins(self.other, self.bits, (len(codes), width), stream)
+        kept = stream.words(len(codes), self.bits) < self.own
         truth = single_bits(codes, width)
         full = np.full(width, ~np.uint64(0))
         full[-1] >>= np.uint64(64 * width - self.inputs)
@@ -116,7 +110,7 @@ class Unary(Mask):
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "unary", ...} with the four integers it consists of."""
-        return {"kind": "unary", "k": self.inputs, "own": self.own, "other": self.other, "bits": self._draw_bits}
+        return {"kind": "unary", "k": self.inputs, "own": self.own, "other": self.other, "bits": self.bits}
 
 
 def _within(k: int, epsilon: float, bits: int, *, symmetric: bool) -> Unary | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from deniable.errors import NotExecutableError, PrecisionError, ProbabilityError
+from deniable.errors import DesignError, NotExecutableError, PrecisionError, ProbabilityError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,6 +50,18 @@ def whole(value: Any, what: str) -> int:
     except TypeError:
         pass
     raise ProbabilityError(f"{what} must be a whole number, not {value!r}", value=value)
+
+
+def width(bits: Any) -> int:
+    """Read the width of a draw.
+
+    >>> width(16)
+    16
+    """
+    found = whole(bits, "bits")
+    if found not in WIDTHS:
+        raise DesignError(f"draws have 16 or 32 bits, not {found}", bits=found)
+    return found
 
 
 def largest_ratio(rows: Sequence[Sequence[Fraction | int]]) -> Fraction | float:

@@ -100,13 +100,7 @@ def reconcile(observations: Sequence[Observation]) -> Reconciled:
 def _covariance(to: NDArray[np.float64], channel: Channel, shares: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     """The covariance of the moments `to` @ (estimated cells) of n reports with the given shares."""
     mean = to @ channel.solve(shares).ravel()
-    if channel.is_support:
-        cells = np.eye(channel.inputs).reshape(-1, *channel.input_shape)
-        second = to @ np.stack([channel.moments_times(shares, cell).ravel() for cell in cells]) @ to.T
-    else:
-        reports = np.eye(channel.outputs).reshape(*channel.output_shape, -1)
-        own = to @ channel.solve(reports).reshape(channel.inputs, -1)
-        second = (own * shares.ravel()) @ own.T
+    second = to @ channel.second_moments(shares[..., None])[0] @ to.T
     return (second - np.outer(mean, mean)) / n
 
 

@@ -106,7 +106,7 @@ def independence(
     if given is not None:
         return conditional_independence(reports, a, b, given, method, replicates=replicates, source=source)
     observations = covering_pair(reports, (a, b))
-    chosen = _chosen(method, observations, a, b)
+    chosen = chosen_test(method, observations, a, b)
     if chosen == "two_step":
         return two_step(observations, [a, b], replicates=replicates, source=source)
     if chosen in ("pearson", "wald"):
@@ -121,7 +121,7 @@ def independence(
     return TestResult(statistic, p, df, "likelihood ratio through the channel, bootstrap", (f"{told}.",), drawn)
 
 
-def _chosen(method: str, observations: Sequence[Observation], a: str, b: str) -> str:
+def chosen_test(method: str, observations: Sequence[Observation], a: str, b: str) -> str:
     """Settle "auto", and refuse what does not hold for these reports or does not exist."""
     known = ["auto", "lrt", "pearson", "wald_bootstrap", "wald", "two_step"]
     if method not in known:
@@ -130,7 +130,7 @@ def _chosen(method: str, observations: Sequence[Observation], a: str, b: str) ->
         # A product of sets can only be drawn anew person by person, which takes long; with enough reports Wald's own
         # reference does.
         long = method == "auto" and any(isinstance(o.channel, Kronecker) and o.n >= _MANY for o in observations)
-        return "wald" if long else _for_sets(method)
+        return "wald" if long else for_sets(method, "wald")
     if method != "auto":
         return method
     return "pearson" if own_channels(observations, a, b) else "lrt"
@@ -170,7 +170,7 @@ def conditional_independence(
     else:
         groups = []
     if groups and any(o.is_support for group in groups for o in group):
-        _for_sets(method)
+        for_sets(method)
         x, y = groups[0][0].domain.axes([a, b])
         within = BootstrapWald(groups, InEach(Independent(x, y)), grouped=True)
         return _wald_bootstrap(within, replicates, source, f"Within each value of {names[0]}")
@@ -197,7 +197,7 @@ def conditional_independence(
     else:
         observations = covering_pair(reports, (a, b, *names))
         if any(o.is_support for o in observations):
-            _for_sets(method)
+            for_sets(method)
             x, y, *rest = observations[0].domain.axes([a, b, *names])
             conditional = BootstrapWald([observations], Independent(x, y, tuple(rest)))
             return _wald_bootstrap(conditional, replicates, source, f"Within each value of {', '.join(names)}")
@@ -209,15 +209,15 @@ def conditional_independence(
     return TestResult(statistic, p, df, "conditional likelihood ratio through the channel, bootstrap", (told,), drawn)
 
 
-def _for_sets(method: str) -> str:
-    """The test for reports that are sets, or a refusal of one that needs a likelihood or categories."""
+def for_sets(method: str, *quick: str) -> str:
+    """The test for reports that are sets, or one of the `quick` ones; what needs a likelihood is refused."""
+    if method in quick:
+        return method
     if method in ("auto", "wald_bootstrap"):
         return "wald_bootstrap"
-    if method == "wald":
-        return method
     raise InvalidTestError(
         f"{method!r} does not hold here: these reports are sets of answers, whose counts are neither multinomial nor "
-        f'have a likelihood. Use method="wald_bootstrap" (or "auto"), or "wald" as a quick look',
+        f'have a likelihood. Use method="wald_bootstrap" (or "auto")',
         method=method,
         alternative="wald_bootstrap",
     )

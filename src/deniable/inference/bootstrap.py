@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.channels.base import multinomials
 from deniable.errors import InputError
 from deniable.inference.fit import GAP, Fitted, Part, saturated
 from deniable.tables.marginals import summed
@@ -28,11 +29,9 @@ def draw(
     rng: np.random.Generator, n: int, shares: NDArray[np.float64], replicates: int | None = None
 ) -> NDArray[np.float64]:
     """Draw n reports from each replicate's shares (last axis); from one table, `replicates` times."""
-    flat = np.maximum(shares.reshape(-1, shares.shape[-1]), 0.0).T
-    flat = flat / flat.sum(axis=1, keepdims=True)
     if replicates is not None and replicates < 1:
         raise InputError(f"the bootstrap needs at least 1 replicate, not {replicates}")
-    drawn = rng.multinomial(n, flat if replicates is None else flat[0], size=replicates)
+    drawn = multinomials(shares.reshape(-1, shares.shape[-1]), n, rng, replicates or shares.shape[-1])
     return drawn.T.reshape(*shares.shape[:-1], -1).astype(np.float64)
 
 

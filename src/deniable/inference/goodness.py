@@ -10,7 +10,7 @@ import numpy as np
 from deniable.designs.reports import Reports
 from deniable.domain import Domain, listed
 from deniable.errors import InputError
-from deniable.inference.association import chi_square, covering_pair, refuse_pairs, same_categories
+from deniable.inference.association import chi_square, covering_pair, for_sets, refuse_pairs, same_categories
 from deniable.inference.bootstrap import LikelihoodRatio, draw, p_value
 from deniable.inference.fit import saturated
 from deniable.inference.wald import BootstrapWald, Given, Same
@@ -60,7 +60,7 @@ def goodness_of_fit(
     told = f"{replicates} draws under H0, which leaves nothing to estimate: the p-value is exact."
     null = _distribution(expected, spoken.project(names))
     if any(o.is_support for o in observations):
-        _for_sets(method)
+        for_sets(method)
         wald = BootstrapWald([observations], Given(null.project(observations[0].domain.names).values))
         value, p, drawn = wald.test(replicates, source.stream().generator())
         return TestResult(value, p, wald.df, "goodness of fit, Wald on the unbiased table", (told,), drawn)
@@ -88,15 +88,6 @@ def goodness_of_fit(
     drawn = statistic(again, 1e-4)
     p = p_value(observed, drawn)
     return TestResult(observed, p, df, "goodness of fit, likelihood ratio through the channel", (told,), drawn)
-
-
-def _for_sets(method: str) -> None:
-    if method not in ("auto", "wald_bootstrap"):
-        raise InputError(
-            f'reports that are sets of answers have no likelihood and are tested by method="wald_bootstrap", not by '
-            f"{method!r}",
-            method=method,
-        )
 
 
 def _pearson(counts: list[NDArray[np.float64]], lam: list[NDArray[np.float64]]) -> TestResult:
@@ -177,7 +168,7 @@ def homogeneity(
     groups = [covering_pair(part, names) for part in parts.values()]
     same_categories(o for group in groups for o in group)
     if any(o.is_support for group in groups for o in group):
-        _for_sets(method)
+        for_sets(method)
         alike = BootstrapWald(groups, Same(groups[0][0].domain.axes(names)), grouped=True)
         statistic, p, drawn = alike.test(replicates, source.stream().generator())
         notes = (f"{len(groups)} groups: {listed(parts)}.", f"{replicates} bootstrap replicates.")

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from deniable.channels.support import Support
 from deniable.domain import Domain, listed
 from deniable.errors import InvalidTestError
 from deniable.estimation.inversion import covering
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
     from deniable.designs.observation import Observation
     from deniable.estimation.dispersion import Sample
 
@@ -205,7 +203,8 @@ class BootstrapWald:
         for sample in samples:
             o = sample.observation
             own = summed(table, self.domain, o.domain).reshape(o.channel.inputs, -1)
-            second = second_moments(o.channel, own) - own.T[:, :, None] * own.T[:, None, :]
+            shares = o.channel.apply(own.reshape(*o.channel.input_shape, -1))
+            second = o.channel.second_moments(shares) - own.T[:, :, None] * own.T[:, None, :]
             order = np.transpose(np.arange(self.domain.cells).reshape(self.domain.shape), self.domain.axes(o.domain))
             place = np.argsort(order.ravel())
             whole = whole + sample.weight**2 * second[:, place][:, :, place] / (o.n - 1)
@@ -298,22 +297,3 @@ def _quadratic(d: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[n
     values, vectors = np.linalg.eigh(correlation)
     along = ((d.T / scale)[:, None, :] @ vectors)[:, 0, :]
     return np.where(values > _SINGULAR, along**2 / np.maximum(values, _SINGULAR), 0.0).sum(axis=1)
-
-
-def second_moments(channel: Channel, pi: NDArray[np.float64]) -> NDArray[np.float64]:
-    """E[z z'] at every replicate's table (cells, replicates): (replicates, cells, cells)."""
-    if isinstance(channel, Support):
-        c0, b, d0, c = channel.moment_coefficients
-        total = pi.sum(axis=0)[:, None, None]
-        across = pi.T[:, :, None] + pi.T[:, None, :]
-        diagonal = (d0 - c0) * total + c * pi.T[:, :, None]
-        return c0 * total + b * across + diagonal * np.eye(channel.inputs)
-    if channel.is_support:  # a product with sets in it: column by column
-        shares = channel.apply(pi.reshape(*channel.input_shape, -1))
-        cells = np.eye(channel.inputs).reshape(-1, *channel.input_shape)
-        return np.stack(
-            [np.stack([channel.moments_times(shares[..., r], w).ravel() for w in cells]) for r in range(pi.shape[1])]
-        )
-    q = channel.solve(np.eye(channel.outputs).reshape(*channel.output_shape, -1)).reshape(channel.inputs, -1)
-    lam = channel.apply(pi.reshape(*channel.input_shape, -1)).reshape(channel.outputs, -1)
-    return np.einsum("au,ur,bu->rab", q, lam, q, optimize=True)

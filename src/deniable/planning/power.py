@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 
 from deniable.channels.base import Channel
+from deniable.designs.observation import Observation
 from deniable.domain import listed
 from deniable.drawing import DARK, MARK
 from deniable.errors import InputError, UnknownCategoryError
-from deniable.inference.association import chi_square, independence_ratio, own_channels
+from deniable.inference.association import chi_square, chosen_test, independence, independence_ratio
 from deniable.inference.wald import BootstrapWald, Independent
 from deniable.planning.expected import expected_observations
 from deniable.planning.settled import settle
@@ -433,18 +434,31 @@ def _simulated(
     observations = expected_observations(design, table, n, names)
     rng = source.stream().generator()
     counts = [o.channel.draw(o.channel.solve(o.shares), o.n, rng, replicates) for o in observations]
-    if any(o.is_support for o in observations):
+    chosen = chosen_test("auto", observations, *names)
+    if chosen == "wald":
+        found = [_one(observations, counts, i, names) for i in range(replicates)]
+        return float(np.mean([p < alpha for p in found])), f"Wald on the unbiased table at level {alpha:g}, n = {n}"
+    if chosen == "wald_bootstrap":
         x, y = observations[0].domain.axes(names)
         observed, reference = BootstrapWald([observations], Independent(x, y)).warp_speed([counts], rng)
         told = f"bootstrap Wald at level {alpha:g}, n = {n}"
         return float((observed > np.quantile(reference, 1 - alpha)).mean()), told
-    if own_channels(observations, *names):
+    if chosen == "pearson":
         tests = [chi_square(counts[0][..., i]) for i in range(replicates)]
         rejected = [df > 0 and statistic > float(chdtri(df, alpha)) for statistic, df in tests]
         return float(np.mean(rejected)), f"Pearson on the disguised table at level {alpha:g}, n = {n}"
     observed, reference = independence_ratio(observations, *names).warp_speed(counts, rng)
     told = f"bootstrap likelihood ratio at level {alpha:g}, n = {n}"
     return float((observed > np.quantile(reference, 1 - alpha)).mean()), told
+
+
+def _one(
+    observations: Sequence[Observation], counts: Sequence[NDArray[np.float64]], replicate: int, names: Sequence[str]
+) -> float:
+    """The p-value of one simulated survey by Wald's test."""
+    drawn = [Observation(o.domain, o.channel, y[..., replicate]) for o, y in zip(observations, counts, strict=True)]
+    a, b = names
+    return independence(drawn, a, b, "wald").pvalue
 
 
 def _simulated_size(
