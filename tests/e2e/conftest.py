@@ -42,7 +42,7 @@ def visitor(chromium):
     yield start
     for each in opened:
         each.context.close()
-    assert [error for each in opened for error in each.errors] == []
+    assert [error for each in opened for error in each.surprises()] == []
 
 
 @pytest.fixture

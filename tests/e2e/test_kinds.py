@@ -104,7 +104,7 @@ def test_an_invited_survey(serving, visitor):
             assert json.loads(reviewed(page)) == disguised | {"id": report_id(invitation)}
         press(page, "Send")
         shown(page, "done")
-        other.errors.clear()  # the browser notes the 403 and the 409
+        other.foresee("403", "409")
         assert sum(stored(service).values()) == 2
 
 
@@ -124,7 +124,7 @@ def test_a_survey_with_blind_tokens(serving, visitor):
         someone.context.route("**/v1/tokens", lose)
         enter(page, invitation)
         shown(page, "intro")
-        someone.errors.clear()  # the browser notes the 403 and the 503
+        someone.foresee("403", "503")
         assert lost == [200, 200]
         issuer = hashlib.sha256(service.collector.door.issuer).hexdigest()
         assert issuer in page.locator("#intro").inner_text()
@@ -165,7 +165,7 @@ def test_a_survey_with_blind_tokens(serving, visitor):
         page = visitor().visit(service.url)
         enter(page, f"{service.url}/#invitation=x&issuer={'0' * 64}")
         assert "another-issuer" in shown(page, "refused").inner_text()
-        other.errors.clear()
+        other.foresee("409")
 
 
 # -- blocks -----------------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def test_a_survey_in_blocks(serving, visitor):
         assert chain.current().index == 1
         press(other, "Send")
         assert "too late" in shown(other, "rejected").inner_text()
-        late.errors.clear()  # the browser notes the 410
+        late.foresee("410")
         press(page, "Compare now")
         page.get_by_text("Groups so far: 2.").wait_for()
         assert serious(page) == []

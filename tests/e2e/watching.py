@@ -47,11 +47,19 @@ class Visitor:
 
     def __init__(self, context) -> None:
         self.context = context
-        self.requests, self.errors = [], []
+        self.requests, self.errors, self._foreseen = [], [], ()
         context.add_init_script(WATCH)
         context.on("request", lambda request: self.requests.append(request))  # noqa: PLW0108 - it marks the function
         context.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         context.on("weberror", lambda error: self.errors.append(str(error.error)))
+
+    def foresee(self, *words) -> None:
+        """Say which errors a test provokes: the browser may note each once, several times, or not at all."""
+        self._foreseen = words
+
+    def surprises(self):
+        """The errors that no test provoked."""
+        return [error for error in self.errors if not any(word in error for word in self._foreseen)]
 
     def visit(self, url):
         page = self.context.new_page()
