@@ -6,6 +6,7 @@ import importlib.util
 import json
 import re
 import typing
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -29,11 +30,14 @@ from deniable.collection import verify as verifying
 from deniable.collection.acceptor import Acceptor
 from deniable.collection.blocks import ServedBlocks
 from deniable.collection.collector import read_batch
-from deniable.collection.messages import Problem, Report, decode
+from deniable.collection.encoding import Coded
+from deniable.collection.form import read_form
+from deniable.collection.messages import Bins, Choices, Problem, Report, Rule, decode
 from deniable.collection.pairs import Seeker
 from deniable.collection.sampler import disguise, resend
-from deniable.collection.verify import verify
+from deniable.collection.verify import verify, verify_stored
 from deniable.designs.block import Block, check, check_chain
+from deniable.domain import Variable
 from deniable.errors import InputError, MessageError, PrivacyError, RefusedDesignError
 from deniable.privacy.epsilon import exp_below
 from deniable.privacy.paired import PairedPrivacy
@@ -67,6 +71,82 @@ def test_a_design_is_accepted_or_refused_for_the_stated_reason(vector):
         verify(body, vector["hash"])
     assert caught.value.code == vector["reason"]
     assert vector["reason"] in str(caught.value)
+
+
+@pytest.mark.parametrize("vector", [*named("first/designs.json")])
+def test_a_design_of_the_first_version_is_read_where_it_is_stored_and_never_answered(vector):
+    body = vector["body"].encode()
+    later = '"version":2' in vector["body"] and vector["reason"] == "unknown-version"
+    if vector["reason"] is None:
+        assert verify_stored(body, vector["hash"]).ratio == Fraction(vector["ratio"])
+    else:
+        with pytest.raises(RefusedDesignError) as caught:
+            verify_stored(body, vector["hash"])
+        assert caught.value.code == vector["reason"] or later
+    with pytest.raises(RefusedDesignError):
+        verify(body, vector["hash"])
+
+
+@pytest.mark.parametrize("vector", load("encodings.json"), ids=lambda vector: json.dumps(vector["value"])[:30])
+def test_an_answer_has_the_stated_code_or_none(vector):
+    asked, value = vector["attribute"], vector["value"]
+    coder = Bins(tuple(asked["coder"]["edges"])) if "edges" in asked["coder"] else Choices()
+    rules = (Rule("public", ("a",)),) if asked["ruled"] else ()
+    coded = Coded(Variable("asked", tuple(asked["categories"])), coder, rules)
+    is_number = isinstance(value, dict)
+    for given in [float(value["number"]), np.float64(value["number"])] if is_number else [value]:
+        if vector["code"] is not None:
+            assert coded.code(given) == vector["code"]
+            continue
+        with pytest.raises(InputError) as caught:
+            coded.code(given)
+        shown = value["number"] if is_number else str(value)
+        assert len(shown) < 4 or shown in asked["categories"] or shown not in str(caught.value)
+
+
+def test_numbers_of_every_library_have_the_same_code():
+    bins = Coded(Variable("asked", ("a", "b", "c")), Bins(("0.3", "10")))
+    for given in (
+        5,
+        5.0,
+        Fraction(5),
+        Decimal(5),
+        np.int8(5),
+        np.uint64(5),
+        np.float32(5),
+        np.array(5),
+        Decimal("5e0"),
+    ):
+        assert bins.code(given) == 1
+    assert [bins.code(Fraction(3, 10)), bins.code(Fraction(299, 1000)), bins.code(Decimal("1e999999"))] == [1, 0, 2]
+    for given in (
+        float("nan"),
+        np.nan,
+        Decimal("NaN"),
+        Decimal("-Infinity"),
+        np.float32("inf"),
+        np.array([5]),
+        5j,
+        b"5",
+    ):
+        with pytest.raises(InputError):
+            bins.code(given)
+    texts = Coded(Variable("asked", ("no", "yes")), Choices())
+    assert texts.code(np.str_("yes")) == 1
+    flags = Coded(Variable("asked", (False, True)), Choices())
+    assert flags.code(np.True_) == 1
+
+
+@pytest.mark.parametrize("vector", named("forms.json"))
+def test_words_fit_the_design_or_are_refused_for_the_stated_reason(vector):
+    body = vector["design"].encode()
+    design = verify(body, messages.design_id(body))
+    if vector["reason"] is None:
+        assert read_form(vector["body"].encode(), design).survey == "around"
+        return
+    with pytest.raises(RefusedDesignError) as caught:
+        read_form(vector["body"].encode(), design)
+    assert caught.value.code == vector["reason"]
 
 
 def test_a_design_beyond_the_size_that_a_device_reads():

@@ -6,6 +6,9 @@ for two levels also what they make of a kept set. `members`: which categories a 
 `accounts.json`: whether an exact ratio fits into an epsilon. `reports.json`: a body and what a collector makes of it.
 `blocks.json`: a design in blocks, and blocks that a device uses or refuses, alone and in a chain. `pairs.json`: the
 sides that two keys give to each question, the report of every side and draw, and the numbers of the privacy statement.
+`encodings.json`: an attribute with its coder, and the code of an answer, or that it has none. `forms.json`: a design,
+and words that fit it or not. `first/` holds the vectors of version 1, which stay as they are: what was stored stays
+readable.
 """
 
 from __future__ import annotations
@@ -34,12 +37,16 @@ from deniable.channels.paired import Coins
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
+from deniable.collection.encoding import Coded
+from deniable.collection.messages import Bins, Choices, Rule
 from deniable.collection.pairs import Seeker
 from deniable.collection.sampler import disguise, resend
 from deniable.collection.verify import verify
 from deniable.designs.block import Block
 from deniable.designs.fakes import WHOLE, Limits
 from deniable.designs.paired import Paired
+from deniable.domain import Variable
+from deniable.errors import InputError
 from deniable.privacy.epsilon import exp_below
 
 if TYPE_CHECKING:
@@ -49,7 +56,35 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 
-GOOD = {
+ORIGIN = "https://survey.example.org"
+
+
+def second(first: dict, **more: object) -> dict:
+    """A design of version 2: what version 1 said, and everything else that bears on an answer, at its plainest."""
+    public = [{"coder": {"kind": "choice"}, "kind": "choice", **each} for each in first["public"]]
+    adaptive = any(question["channel"]["kind"] == "adaptive" for question in first["plan"]["questions"])
+    return {
+        **first,
+        "admission": "open",
+        "audience": [ORIGIN],
+        "blocks": {"size": 100, "update": "pooled"} if adaptive else None,
+        "issuer": None,
+        "items": [
+            {"coder": {"kind": "choice"}, "kind": "choice", "name": each["name"], "show_if": []}
+            for each in first["plan"]["domain"]
+        ],
+        "public": public,
+        "published": None,
+        "replaces": None,
+        "texts": "ab" * 32,
+        "version": 2,
+        "wave": None,
+        "weights": None,
+        **more,
+    }
+
+
+FIRST = {
     "epsilon": "2.1",
     "plan": {
         "ballots": [[0, 1], [2]],
@@ -79,6 +114,7 @@ GOOD = {
     "survey": 'vectors é \u2028 "quoted" \\ \u0001',
     "version": 1,
 }
+GOOD = second(FIRST)
 
 LIMITS = {3: Limits.of(3, 1.0, Fraction(1, 2)), 2: Limits.of(2, 1.0, Fraction(1, 2))}
 COINS = Coins.of(0.7, -0.1)
@@ -103,22 +139,23 @@ def adaptive(cells: int) -> dict:
     return {"bits": 32, "cells": cells, "kind": "adaptive", "least_fake": limits.floor, "most_kept": limits.keep}
 
 
-BLOCKS = {
-    "epsilon": "2",
-    "plan": plan("blocks", {"a": adaptive(3), "b": adaptive(2)}, [[0, 1], [0]]),
-    "public": [],
-    "static": ["a"],
-    "survey": "blocks",
-    "version": 1,
-}
-PAIRS = {
+BLOCKS = second(
+    {
+        "epsilon": "2",
+        "plan": plan("blocks", {"a": adaptive(3), "b": adaptive(2)}, [[0, 1], [0]]),
+        "public": [],
+        "static": ["a"],
+        "survey": "blocks",
+    }
+)
+PAIRED = {
     "epsilon": "3.4",
     "plan": plan("paired", {name: {"kind": "paired", **COINS.to_dict()} for name in "ab"}, [[0, 1]]),
     "public": [],
     "static": ["a"],
     "survey": "pairs",
-    "version": 1,
 }
+PAIRS = second(PAIRED)
 
 
 _SETS = {
@@ -129,23 +166,77 @@ _SETS = {
     "born": TwoLevel(SubsetSelection(4, 1.0), KRR(2, 2.0)),
     "party": TwoLevel(Unary(3, 0.5), KRR(2, 1.0)),
 }
-SETS = {
-    "epsilon": "5.5",
+
+
+def sets(*names: str, static: tuple[str, ...] = ()) -> dict:
+    """A design that asks these by sets: all on one ballot, the first on another as well."""
+    asked = {name: _SETS[name] for name in names}
+    return second(
+        {
+            "epsilon": "5.5",
+            "plan": {
+                "ballots": [list(range(len(asked))), [0]] if len(asked) > 1 else [[0]],
+                "domain": [
+                    {"categories": [f"{name} {v}" for v in range(channel.inputs)], "name": name}
+                    for name, channel in asked.items()
+                ],
+                "format": 1,
+                "kind": "design",
+                "questions": [{"attributes": [name], "channel": channel.to_dict()} for name, channel in asked.items()],
+            },
+            "public": [],
+            "static": list(static),
+            "survey": "sets",
+        }
+    )
+
+
+SETS = sets(*_SETS, static=("faith", "born", "party"))
+# Numbers in bins, a question that is put to some, ballots of different weights: everything that stands around a plan.
+BINNED = {
+    "epsilon": "2.2",
     "plan": {
-        "ballots": [list(range(len(_SETS))), [0]],
+        "ballots": [[0], [1]],
         "domain": [
-            {"categories": [f"{name} {v}" for v in range(channel.inputs)], "name": name}
-            for name, channel in _SETS.items()
+            {
+                "categories": ["< 1.5", "1.5 to < 10", ">= 10", "prefer not to say", "does not apply"],
+                "name": "drinks",
+            },
+            {"categories": ["no", "yes"], "name": "drives"},
         ],
         "format": 1,
         "kind": "design",
-        "questions": [{"attributes": [name], "channel": channel.to_dict()} for name, channel in _SETS.items()],
+        "questions": [
+            {"attributes": ["drinks"], "channel": KRR(5, 1.0).to_dict()},
+            {"attributes": ["drives"], "channel": KRR(2, 1.0).to_dict()},
+        ],
     },
-    "public": [],
-    "static": ["faith", "born", "party"],
-    "survey": "sets",
-    "version": 1,
+    "public": [
+        {"categories": ["under 18", "18 and older"], "name": "age"},
+        {"categories": [1, 2, 3], "name": "wave"},
+    ],
+    "static": [],
+    "survey": "around",
 }
+AROUND = second(
+    BINNED,
+    items=[
+        {
+            "coder": {"edges": ["1.5", "10"], "kind": "bins"},
+            "kind": "number",
+            "name": "drinks",
+            "show_if": [{"attribute": "age", "is": ["18 and older"]}, {"attribute": "wave", "is": [1, 3]}],
+        },
+        {"coder": {"kind": "choice"}, "kind": "yes-no", "name": "drives", "show_if": []},
+    ],
+    admission="blind",
+    issuer="cd" * 32,
+    audience=["http://localhost", ORIGIN],
+    published="the notice board",
+    replaces="ef" * 32,
+    wave=2,
+    weights=[3, 2],
+)
 
 
 def canonical(message: object) -> str:
@@ -176,10 +267,10 @@ def design_vectors() -> list[dict]:  # noqa: PLR0915 - one line a vector
 
     krr, mixture = KRR(2, 1.0).ratio, Fraction(30000, 10000)
     add("good", GOOD, None, ratio=f"{(krr * mixture).numerator}/{(krr * mixture).denominator}")
-    add("one question, 32 bits", changed("plan.ballots", [[2]]), None, ratio="3/1")
+    add("ballots that overlap", changed("plan.ballots", [[0, 1], [2], [2, 0]]), None, ratio=_text(krr * mixture))
     add("another hash was asked for", GOOD, "wrong-hash", asked_for="0" * 64)
     add("not JSON", canonical(GOOD)[:-1], "malformed")
-    add("not a number", canonical(GOOD).replace('"version":1', '"version":NaN'), "malformed")
+    add("not a number", canonical(GOOD).replace('"version":2', '"version":NaN'), "malformed")
     add("nested without end", "[" * 5_000, "malformed")
     add("a field is missing", changed("epsilon", ...), "malformed")
     add("a wrong type", changed("plan.questions.0.channel.other", "17626"), "malformed")
@@ -187,17 +278,18 @@ def design_vectors() -> list[dict]:  # noqa: PLR0915 - one line a vector
     add("epsilon is not a decimal", changed("epsilon", "2e0"), "malformed")
     add("epsilon is zero", changed("epsilon", "0"), "malformed")
     add("categories of two types", changed("plan.domain.0.categories", ["no", 1]), "malformed")
-    add("an unknown version", changed("version", 2), "unknown-version")
+    add("an unknown version", changed("version", 3), "unknown-version")
+    add("the first version", FIRST, "unknown-version")
     add("an unknown format", changed("plan.format", 2), "unknown-version")
     add("an unknown field", changed("expires", 1), "unknown-field")
     add("an unknown field of a channel", changed("plan.questions.0.channel.seed", 7), "unknown-field")
     add("an unknown channel", changed("plan.questions.0.channel.kind", "plain"), "unknown-channel")
     add("white space", json.dumps(GOOD, sort_keys=True, ensure_ascii=False), "not-canonical")
-    add("keys in another order", "{" + '"version":1,' + canonical(changed("version", ...))[1:], "not-canonical")
-    add("a key twice", canonical(GOOD).replace('"version":1', '"version":1,"version":1'), "not-canonical")
+    add("keys in another order", "{" + '"version":2,' + canonical(changed("version", ...))[1:], "not-canonical")
+    add("a key twice", canonical(GOOD).replace('"version":2', '"version":2,"version":2'), "not-canonical")
     add("an escape too many", canonical(GOOD).replace('"smokes"', '"smok\\u0065s"'), "not-canonical")
-    add("what may be left out of other messages", changed("static", ...), "not-canonical")
-    add("nothing said of public attributes", changed("public", ...), "not-canonical")
+    add("nothing said of what is static", changed("static", ...), "malformed")
+    add("nothing said of public attributes", changed("public", ...), "malformed")
     add("two attributes of one name", changed("plan.domain.1.name", "smokes"), "repeated-name")
     add("public and disguised", changed("public.0.name", "smokes"), "repeated-name")
     add("a category twice", changed("plan.domain.1.categories", ["bad", "bad", "good"]), "repeated-name")
@@ -232,11 +324,115 @@ def design_vectors() -> list[dict]:  # noqa: PLR0915 - one line a vector
     )
     add("more than was promised", changed("epsilon", "1.9"), "epsilon-exceeded")
     add("a hair more than was promised", changed("plan.questions.0.channel.other", 17000), "epsilon-exceeded")
+    add_around(add)
     add_unserved(add)
     add_blocks(add)
     add_pairs(add)
     add_sets(add)
     return found
+
+
+def add_around(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a vector
+    """Everything that stands around a plan and bears on an answer."""
+
+    def around(name: str, path: str, value: object, reason: str | None) -> None:
+        ratio = None if reason else _text(max(KRR(5, 1.0).ratio, KRR(2, 1.0).ratio))
+        add(name, changed(path, value, AROUND), reason, ratio=ratio)
+
+    around("bins, rules, weights and all", "survey", "around", None)
+    for text in ("1.5000", "01.5", "1.23456", "1.", ".5", "+1", "1e0", "10000", "2.20"):
+        around(f"epsilon written as {text}", "epsilon", text, "malformed")
+    around("a kind of plan that nobody knows", "plan.kind", "marked for you", "malformed")
+    around("a coder that nobody knows", "items.0.coder", {"kind": "date"}, "unknown-coder")
+    around("a coder without a kind", "items.0.coder", {"edges": ["1"]}, "malformed")
+    around("edges of a choice", "items.1.coder", {"edges": ["1"], "kind": "choice"}, "unknown-field")
+    around("a kind of item that nobody knows", "items.0.kind", "slider", "malformed")
+    around("an edge as a number", "items.0.coder.edges", [1, 10], "malformed")
+    around("no edge", "items.0.coder.edges", [], "malformed")
+    around("an item too few", "items", AROUND["items"][:1], "wrong-items")
+    around("items in another order", "items", AROUND["items"][::-1], "wrong-items")
+    around("an item of another name", "items.1.name", "walks", "wrong-items")
+    around("a number without bins", "items.0.coder", {"kind": "choice"}, "wrong-coder")
+    around("bins without a number", "items.0.kind", "choice", "wrong-coder")
+    for text in ("1.50", "01.5", "-0", "1e1", "+2", " 2", "1,5", "NaN", "2.", "1234567890123456", "0.1234567890123456"):
+        around(f"the edge {text}", "items.0.coder.edges", [text, "10"], "wrong-coder")
+    around("edges that fall", "items.0.coder.edges", ["10", "1.5"], "wrong-coder")
+    around("an edge twice", "items.0.coder.edges", ["10", "10"], "wrong-coder")
+    around("edges that only differ as texts", "items.0.coder.edges", ["9", "10"], None)
+    around("negative edges", "items.0.coder.edges", ["-10.25", "-10"], None)
+    around("399 edges over five categories", "items.0.coder.edges", [str(i) for i in range(399)], "wrong-coder")
+    around("an edge too few", "items.0.coder.edges", ["10"], "wrong-coder")
+    around("an edge too many", "items.0.coder.edges", ["1", "5", "10"], "wrong-coder")
+    around("not answering as a bin", "items.0.coder.edges", ["1", "5", "10", "20"], "wrong-coder")
+    around("a rule about a disguised answer", "items.0.show_if.0.attribute", "drives", "wrong-rule")
+    around("a rule about nothing", "items.0.show_if.0.attribute", "height", "wrong-rule")
+    around("a rule without categories", "items.0.show_if.0.is", [], "wrong-rule")
+    around("a rule with a strange category", "items.0.show_if.0.is", ["old"], "wrong-rule")
+    around("a rule with a category of another type", "items.0.show_if.1.is", ["1"], "wrong-rule")
+    around("a rule with true for 1", "items.0.show_if.1.is", [True], "wrong-rule")
+    around("a rule out of order", "items.0.show_if.1.is", [3, 1], "wrong-rule")
+    around("a rule with a category twice", "items.0.show_if.1.is", [1, 1], "wrong-rule")
+    around("two rules about one attribute", "items.0.show_if.1", AROUND["items"][0]["show_if"][0], "wrong-rule")
+    rule = [{"attribute": "age", "is": ["18 and older"]}]
+    around("a rule and no way to say that it does not apply", "items.1.show_if", rule, "wrong-rule")
+    around("a rule with a field more", "items.0.show_if.0.unless", [], "unknown-field")
+    around(
+        "a public attribute in bins that do not fit", "public.0.coder", {"edges": ["18"], "kind": "bins"}, "wrong-coder"
+    )
+    bins = {
+        "categories": ["< 18", ">= 18"],
+        "coder": {"edges": ["18"], "kind": "bins"},
+        "kind": "number",
+        "name": "age",
+    }
+    older = changed("public.0", bins, AROUND)
+    older["items"][0]["show_if"][0]["is"] = [">= 18"]
+    add("a public attribute in bins", older, None, ratio=_text(KRR(5, 1.0).ratio))
+    around("a static attribute twice", "static", ["drives", "drives"], "wrong-items")
+    around("static attributes out of order", "static", ["drives", "drinks"], "wrong-items")
+    around("static attributes", "static", ["drinks", "drives"], None)
+    around("an admission that nobody knows", "admission", "friends", "malformed")
+    around("blind without an issuer", "issuer", None, "wrong-admission")
+    around("an issuer without blind tokens", "admission", "invited", "wrong-admission")
+    around("nobody to send it to", "audience", [], "wrong-audience")
+    around("an audience out of order", "audience", [ORIGIN, "http://localhost"], "wrong-audience")
+    around("an audience twice", "audience", [ORIGIN, ORIGIN], "wrong-audience")
+    around("too large an audience", "audience", [f"https://{i:02}.example" for i in range(17)], "wrong-audience")
+    for text in (
+        "https://Survey.example.org",
+        "https://survey.example.org/",
+        "https://survey.example.org:443",
+        "http://localhost:80",
+        "ftp://survey.example.org",
+        "https://user@survey.example.org",
+        "https://survey.example.org:65536",
+        "https://",
+        "*",
+    ):
+        around(f"the audience {text}", "audience", [text], "wrong-audience")
+    for text in ("https://survey.example.org:8443", "http://127.0.0.1:8000", "http://[::1]:8000"):
+        around(f"the audience {text}", "audience", [text], None)
+    around("blocks where there are none", "blocks", {"size": 100, "update": "pooled"}, "wrong-blocks")
+    add("blocks without a size", changed("blocks", None, BLOCKS), "wrong-blocks")
+    add("blocks of nobody", changed("blocks.size", 0, BLOCKS), "malformed")
+    add("blocks updated in a way that nobody knows", changed("blocks.update", "last", BLOCKS), "malformed")
+    around("a weight too few", "weights", [3], "wrong-weights")
+    around("a ballot that is never drawn", "weights", [1, 0], "wrong-weights")
+    around("a negative weight of a ballot", "weights", [3, -1], "wrong-weights")
+    around("weights that are all alike", "weights", [1, 1], "wrong-weights")
+    around("weights not in lowest terms", "weights", [6, 4], "wrong-weights")
+    around("weights beyond 32 bits", "weights", [(1 << 32) - 2, 1], None)
+    around("weights beyond 32 bits in all", "weights", [(1 << 32) - 1, 2], "wrong-weights")
+    around("no weights", "weights", None, None)
+    around("a wave of nothing", "wave", 0, "malformed")
+    around("no words", "texts", None, "malformed")
+    around("words without a hash", "texts", "ab", "malformed")
+    around("a question on no ballot", "plan.ballots", [[0], [0]], "leftover")
+    spare = copy.deepcopy(AROUND)
+    spare["plan"]["domain"].append({"categories": ["no", "yes"], "name": "mark"})
+    spare["items"].append({"coder": {"kind": "choice"}, "kind": "yes-no", "name": "mark", "show_if": []})
+    add("an attribute in no question", spare, "leftover")
+    add("a channel with a name like a letter", changed("plan.questions.2.channel.name", "x" * 101), "leftover")
 
 
 def add_unserved(add: Callable[..., None]) -> None:
@@ -300,76 +496,74 @@ def add_sets(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a ve
     whole = 1 << 16
     add("sets of every kind", SETS, None, ratio=_text(math.prod(channel.ratio for channel in _SETS.values())))
 
-    def sets(name: str, places: list[int], path: str, value: object, reason: str) -> None:
+    def each(name: str, places: list[int], path: str, value: object, reason: str) -> None:
         for place in places:
             kind = list(_SETS.values())[place].to_dict()["kind"]
             add(f"{name} ({kind})", changed(f"plan.questions.{place}.channel.{path}", value, SETS), reason)
 
     unary, subset, hashing, hadamard, kept_subset, kept_unary = range(6)
     plain, wide = [unary, subset, hadamard], "plan.questions.0.channel"
-    for static, place in (("drug", unary), ("town", subset), ("job", hashing)):
+    for static in ("drug", "town", "job"):
         add(
             f"a set that would be a name ({_SETS[static].to_dict()['kind']})",
             changed("static", [static], SETS),
             "pseudonym",
         )
-        pair = changed("plan.questions", SETS["plan"]["questions"][place : place + 1], SETS)
-        pair["plan"]["ballots"] = [[0]]
-        add(f"a set each time anew ({static})", pair, None, ratio=_text(_SETS[static].ratio))
+        add(f"a set each time anew ({static})", sets(static), None, ratio=_text(_SETS[static].ratio))
     add("more than sets were promised", changed("epsilon", "5.4", SETS), "epsilon-exceeded")
-    sets("8-bit draws", plain, "bits", 8, "wrong-bits")
-    sets("8-bit draws inside", [hashing], "value.bits", 8, "wrong-bits")
-    sets("8-bit draws of the kept set", [kept_subset, kept_unary], "first.bits", 8, "wrong-bits")
-    sets("8-bit draws each time", [kept_subset], "again.bits", 8, "wrong-bits")
-    sets("a text for a number", [*plain, hashing], "k", "3", "malformed")
-    sets("a number is missing", plain, "bits", ..., "malformed")
-    sets("no channel of the value", [hashing], "value", ..., "malformed")
-    sets("a list for the channel of the value", [hashing], "value", [], "malformed")
-    sets("no kept set", [kept_subset], "first", ..., "malformed")
-    sets("no kind of kept set", [kept_subset], "first.kind", ..., "malformed")
-    sets("no kind of coin", [kept_subset], "again.kind", ..., "not-canonical")
-    sets("no kind of value", [hashing], "value.kind", ..., "not-canonical")
-    sets("a field more", [*plain, hashing, kept_unary], "seed", 7, "unknown-field")
-    sets("a field more inside", [hashing], "value.seed", 7, "unknown-field")
-    sets("draws of its own", [hashing, kept_unary], "bits", 16, "unknown-field")
-    sets("a value through sets", [hashing], "value", Unary(3, 1.0).to_dict(), "unknown-channel")
-    sets("a value of another kind", [hashing], "value.kind", "hadamard", "unknown-channel")
-    sets("categories that are kept", [kept_subset], "first", KRR(4, 1.0).to_dict(), "unknown-channel")
-    sets("hashes that are kept", [kept_subset], "first", LocalHashing(4, 1.0).to_dict(), "unknown-channel")
-    sets("a set kept twice", [kept_subset], "first", _SETS["born"].to_dict(), "unknown-channel")
-    sets("another kind of coin", [kept_subset], "again.kind", "unary", "unknown-channel")
-    sets("one category", [*plain, hashing], "k", 1, "wrong-cells")
-    sets("categories too many", [unary, subset, hashing], "k", 8, "wrong-cells")
-    sets("a category too few", [hadamard], "k", 6, "wrong-cells")
-    sets("sets of 54 categories", [unary, subset], "k", 54, "wrong-cells")
-    sets("a kept set of 54 categories", [kept_subset, kept_unary], "first.k", 54, "wrong-cells")
-    sets("more categories than there are residues", [hashing], "k", 65538, "wrong-cells")
-    sets("more categories than there are rows", [hadamard], "k", 1 << 20, "wrong-cells")
-    sets("sets of nothing", [subset], "d", 0, "wrong-cells")
-    sets("sets of everything", [subset], "d", 5, "wrong-cells")
-    sets("one hash value", [hashing], "value.k", 1, "wrong-cells")
-    sets("32 hash values", [hashing], "value", KRR(32, 1.0).to_dict(), "wrong-cells")
-    sets("a coin with three sides", [kept_subset], "again", KRR(3, 1.0).to_dict(), "wrong-cells")
-    sets("the truth is never in it", [unary, subset], "own", 0, "zero-weight")
-    sets("the truth is always in it", [unary, subset], "own", whole, "zero-weight")
-    sets("no other is ever in it", [unary, hadamard], "other", 0, "zero-weight")
-    sets("every other is always in it", [unary], "other", whole, "zero-weight")
-    sets("a negative weight", [unary, hadamard], "other", -5, "zero-weight")
-    sets("only disliked columns", [hadamard], "other", 2 * whole // 8, "zero-weight")
-    sets("the hash is never changed", [hashing], "value.other", 0, "zero-weight")
-    sets("no bit is ever turned over", [kept_subset], "again.other", 0, "zero-weight")
-    sets("more draws than there are", [unary, subset], "own", whole + 1, "wrong-sum")
-    sets("more draws for others than there are", [unary, hadamard], "other", whole + 1, "wrong-sum")
-    sets("more draws for a bit than there are", [kept_unary], "again.other", whole + 1, "wrong-sum")
-    sets("all alike", [unary], "other", _SETS["drug"].own, "tells-nothing")
-    sets("every column alike", [hadamard], "other", whole // 8, "tells-nothing")
-    sets("mostly disliked columns", [hadamard], "other", whole // 8 + 1, "tells-nothing")
+    each("8-bit draws", plain, "bits", 8, "wrong-bits")
+    each("8-bit draws inside", [hashing], "value.bits", 8, "wrong-bits")
+    each("8-bit draws of the kept set", [kept_subset, kept_unary], "first.bits", 8, "wrong-bits")
+    each("8-bit draws each time", [kept_subset], "again.bits", 8, "wrong-bits")
+    each("a text for a number", [*plain, hashing], "k", "3", "malformed")
+    each("a number is missing", plain, "bits", ..., "malformed")
+    each("no channel of the value", [hashing], "value", ..., "malformed")
+    each("a list for the channel of the value", [hashing], "value", [], "malformed")
+    each("no kept set", [kept_subset], "first", ..., "malformed")
+    each("no kind of kept set", [kept_subset], "first.kind", ..., "malformed")
+    each("no kind of coin", [kept_subset], "again.kind", ..., "not-canonical")
+    each("no kind of value", [hashing], "value.kind", ..., "not-canonical")
+    each("a field more", [*plain, hashing, kept_unary], "seed", 7, "unknown-field")
+    each("a field more inside", [hashing], "value.seed", 7, "unknown-field")
+    each("draws of its own", [hashing, kept_unary], "bits", 16, "unknown-field")
+    each("a value through sets", [hashing], "value", Unary(3, 1.0).to_dict(), "unknown-channel")
+    each("a value of another kind", [hashing], "value.kind", "hadamard", "unknown-channel")
+    each("categories that are kept", [kept_subset], "first", KRR(4, 1.0).to_dict(), "unknown-channel")
+    each("hashes that are kept", [kept_subset], "first", LocalHashing(4, 1.0).to_dict(), "unknown-channel")
+    each("a set kept twice", [kept_subset], "first", _SETS["born"].to_dict(), "unknown-channel")
+    each("another kind of coin", [kept_subset], "again.kind", "unary", "unknown-channel")
+    each("one category", [*plain, hashing], "k", 1, "wrong-cells")
+    each("categories too many", [unary, subset, hashing], "k", 8, "wrong-cells")
+    each("a category too few", [hadamard], "k", 6, "wrong-cells")
+    each("sets of 54 categories", [unary, subset], "k", 54, "wrong-cells")
+    each("a kept set of 54 categories", [kept_subset, kept_unary], "first.k", 54, "wrong-cells")
+    each("more categories than there are residues", [hashing], "k", 65538, "wrong-cells")
+    each("more categories than there are rows", [hadamard], "k", 1 << 20, "wrong-cells")
+    each("sets of nothing", [subset], "d", 0, "wrong-cells")
+    each("sets of everything", [subset], "d", 5, "wrong-cells")
+    each("one hash value", [hashing], "value.k", 1, "wrong-cells")
+    each("32 hash values", [hashing], "value", KRR(32, 1.0).to_dict(), "wrong-cells")
+    each("a coin with three sides", [kept_subset], "again", KRR(3, 1.0).to_dict(), "wrong-cells")
+    each("the truth is never in it", [unary, subset], "own", 0, "zero-weight")
+    each("the truth is always in it", [unary, subset], "own", whole, "zero-weight")
+    each("no other is ever in it", [unary, hadamard], "other", 0, "zero-weight")
+    each("every other is always in it", [unary], "other", whole, "zero-weight")
+    each("a negative weight", [unary, hadamard], "other", -5, "zero-weight")
+    each("only disliked columns", [hadamard], "other", 2 * whole // 8, "zero-weight")
+    each("the hash is never changed", [hashing], "value.other", 0, "zero-weight")
+    each("no bit is ever turned over", [kept_subset], "again.other", 0, "zero-weight")
+    each("more draws than there are", [unary, subset], "own", whole + 1, "wrong-sum")
+    each("more draws for others than there are", [unary, hadamard], "other", whole + 1, "wrong-sum")
+    each("more draws for a bit than there are", [kept_unary], "again.other", whole + 1, "wrong-sum")
+    each("all alike", [unary], "other", _SETS["drug"].own, "tells-nothing")
+    each("every column alike", [hadamard], "other", whole // 8, "tells-nothing")
+    each("mostly disliked columns", [hadamard], "other", whole // 8 + 1, "tells-nothing")
     even = {"bits": 16, "d": 2, "k": 4, "kind": "subset", "own": whole // 2}
-    sets("every set alike", [kept_subset], "first", even, "tells-nothing")
-    sets("a fair coin", [kept_subset], "again.other", whole // 2, "tells-nothing")
-    sets("a coin that mostly turns over", [kept_subset], "again.other", whole // 2 + 1, "tells-nothing")
+    each("every set alike", [kept_subset], "first", even, "tells-nothing")
+    each("a fair coin", [kept_subset], "again.other", whole // 2, "tells-nothing")
+    each("a coin that mostly turns over", [kept_subset], "again.other", whole // 2 + 1, "tells-nothing")
     most = {"bits": 16, "k": 3, "kind": "krr", "other": whole // 3 + 1}
-    sets("hashes that are mostly changed", [hashing], "value", most, "tells-nothing")
+    each("hashes that are mostly changed", [hashing], "value", most, "tells-nothing")
     rare = changed(wide, {**_SETS["drug"].to_dict(), "other": _SETS["drug"].own, "own": _SETS["drug"].other}, SETS)
     add("the truth is the rarer member", rare, None, ratio=_text(math.prod(c.ratio for c in _SETS.values())))
     hair = {**_SETS["drug"].to_dict(), "other": _SETS["drug"].other - 12000}
@@ -385,16 +579,17 @@ def block_vectors() -> dict:
     starts = [limits.start.to_dict() for limits in (LIMITS[3], LIMITS[2])]
     keep = tuple(int(start["keep"]) for start in starts)
     even = tuple(tuple(start["fakes"]) for start in starts)
-    first = Block(design.id, 0, design.id, keep, even)
+    plan_ = design.plan_id
+    first = Block(plan_, 0, plan_, keep, even)
     spare = even[0][2] - LIMITS[3].floor
-    second = Block(design.id, 1, first.id, keep, ((even[0][0] + spare, even[0][1], even[0][2] - spare), even[1]))
+    second = Block(plan_, 1, first.id, keep, ((even[0][0] + spare, even[0][1], even[0][2] - spare), even[1]))
     text = first.canonical().decode()
 
     def block(number: int, kept: int, *fakes: int) -> str:
         """The first block, with other integers for one of its questions."""
         keeps, rows = list(keep), list(even)
         keeps[number], rows[number] = kept, fakes
-        return Block(design.id, 0, design.id, tuple(keeps), tuple(rows)).canonical().decode()
+        return Block(plan_, 0, plan_, tuple(keeps), tuple(rows)).canonical().decode()
 
     a, b, c = even[0]
     singles: list[tuple[str, str, str | None]] = [
@@ -406,11 +601,11 @@ def block_vectors() -> dict:
         ("not JSON", text[:-1], "malformed"),
         ("an unknown format", text.replace('"format":1', '"format":2'), "malformed"),
         ("an unknown field", text.replace('"format":1', '"format":1,"note":1'), "malformed"),
-        ("a field is missing", text.replace(f'"previous":"{design.id}",', ""), "malformed"),
+        ("a field is missing", text.replace(f'"previous":"{plan_}",', ""), "malformed"),
         ("a wrong type", text.replace('"index":0', '"index":"0"'), "malformed"),
         ("a number with a point", text.replace(str(a), f"{a}.0", 1), "malformed"),
-        ("for another design", text.replace(f'"design":"{design.id}"', f'"design":"{"0" * 64}"'), "design"),
-        ("a question too few", Block(design.id, 0, design.id, keep[:1], even[:1]).canonical().decode(), "questions"),
+        ("for another design", text.replace(f'"design":"{plan_}"', f'"design":"{"0" * 64}"'), "design"),
+        ("a question too few", Block(plan_, 0, plan_, keep[:1], even[:1]).canonical().decode(), "questions"),
         ("keeps for a question more", text.replace('"keep":[', '"keep":[7,'), "questions"),
         ("a fake too few", block(0, keep[0], a + c, b), "questions"),
         ("no fake at all", block(0, keep[0]), "questions"),
@@ -421,15 +616,15 @@ def block_vectors() -> dict:
         ("the truth kept too often", block(1, keep[1] + 1, even[1][0] - 1, even[1][1]), "keep"),
         ("a fake below the floor", block(0, keep[0], a + spare + 1, b, c - spare - 1), "floor"),
     ]
-    third = Block(design.id, 2, second.id, keep, even)
-    other = Block(design.id, 1, first.id, keep, even)
+    third = Block(plan_, 2, second.id, keep, even)
+    other = Block(plan_, 1, first.id, keep, even)
     chains: list[tuple[str, list[Block], str | None]] = [
         ("three in a row", [first, second, third], None),
         ("the first is missing", [second, third], "chain"),
         ("one is left out", [first, third], "chain"),
         ("one was exchanged", [first, other, third], "chain"),
-        ("the first follows something else", [Block(design.id, 0, "0" * 64, keep, even)], "chain"),
-        ("the second breaks the bound", [first, Block(design.id, 1, first.id, keep, (even[0], even[0]))], "questions"),
+        ("the first follows something else", [Block(plan_, 0, "0" * 64, keep, even)], "chain"),
+        ("the second breaks the bound", [first, Block(plan_, 1, first.id, keep, (even[0], even[0]))], "questions"),
     ]
     rows = []
     for place, start in enumerate([second.fakes[0], second.fakes[1]]):
@@ -440,7 +635,7 @@ def block_vectors() -> dict:
         reports = channel.outcome(truths, draws)
         rows += [[place, *row] for row in zip(truths.tolist(), draws.tolist(), reports.tolist(), strict=True)]
     return {
-        "design": {"hash": design.id, "body": body},
+        "design": {"hash": design.id, "plan": plan_, "body": body},
         "blocks": [
             {"name": name, "body": body_, "reason": reason, "id": None if reason else Block.parse(body_.encode()).id}
             for name, body_, reason in singles
@@ -491,7 +686,8 @@ def pair_vectors() -> dict:
         coins = Coins.of(p, rho)
         privacy = Paired({name: ["low", "middle"] for name in names}, p, rho).privacy
         asked = {name: {"kind": "paired", **coins.to_dict()} for name in names}
-        message = {**PAIRS, "epsilon": "50", "static": [], "plan": plan("paired", asked, [list(range(len(names)))])}
+        ballots = [list(range(len(names)))]
+        message = second({**PAIRED, "epsilon": "50", "static": [], "plan": plan("paired", asked, ballots)})
         told = privacy.claimed_epsilon, privacy.partner_epsilon, privacy.epsilon
         claimed, partner, coin = (f"{math.ceil(number * 1e4) / 1e4:.4f}" for number in told)
         statements.append(
@@ -626,7 +822,9 @@ def report_vectors() -> list[dict]:
         "design": design,
         "id": "ab" * 32,
         "public": [1],
-        "version": 1,
+        "signature": None,
+        "token": None,
+        "version": 2,
     }
 
     def with_(**fields: object) -> str:
@@ -653,7 +851,11 @@ def report_vectors() -> list[dict]:
         ("the largest set", with_(answers=[(1 << 53) - 1, 2]), "unfit"),
         ("true for 1", with_(answers=[True, 2]), "malformed"),
         ("no answer", with_(answers=[]), "malformed"),
-        ("another version", with_(version=2), "unknown-version"),
+        ("another version", with_(version=3), "unknown-version"),
+        ("the first version for a design of the second", with_(version=1), "unknown-version"),
+        ("a token that nobody asked for", with_(token="ab" * 64, signature="ab" * 384), "unfit"),
+        ("a signature alone", with_(signature="ab" * 384), "unfit"),
+        ("half a token", with_(token="ab" * 32), "malformed"),
         ("a field more", with_(name="Ada"), "unknown-field"),
         ("a key twice", canonical(good).replace('"ballot":0', '"ballot":1,"ballot":0'), "repeated-key"),
         ("another design", with_(design="0" * 64), "unknown-design"),
@@ -667,6 +869,104 @@ def report_vectors() -> list[dict]:
     return [{"name": name, "body": body, "reason": reason} for name, body, reason in cases]
 
 
+# -- answers and words ------------------------------------------------------------------------------------------------
+
+
+class Number(str):
+    """A number in an encoding vector, as the decimal it was typed as."""
+
+    __slots__ = ()
+
+
+def encoding_vectors() -> list[dict]:
+    choice = {"kind": "choice"}
+
+    def attribute(categories: list, coder: dict = choice, rules: bool = False) -> dict:
+        return {"name": "asked", "categories": categories, "coder": coder, "ruled": rules}
+
+    words = attribute(["no", "yes"])
+    polite = attribute(["no", "yes", "prefer not to say"])
+    ruled = attribute(["no", "yes", "does not apply"], rules=True)
+    plainly = attribute(["no", "yes", "does not apply"])
+    steps = attribute([1, 2, 3])
+    truths = attribute([False, True])
+    bins = attribute(["< 0.3", "0.3 to < 10", ">= 10", "prefer not to say"], {"edges": ["0.3", "10"], "kind": "bins"})
+    cold = attribute(["< -5", "-5 to < 0", ">= 0"], {"edges": ["-5", "0"], "kind": "bins"})
+    cases: list[tuple[dict, object]] = [
+        *((words, value) for value in ("no", "yes", "Yes", "", "maybe", None, 0, 1, True, Number("1"))),
+        *((polite, value) for value in ("yes", "prefer not to say", None, "does not apply")),
+        *((ruled, value) for value in ("yes", "does not apply", None)),
+        *((plainly, value) for value in ("yes", "does not apply")),
+        *((steps, value) for value in (1, 3, 4, 0, "1", True, None, Number("1.5"))),
+        *((truths, value) for value in (True, False, 1, 0, "true", None)),
+        *((bins, value) for value in (0, 9, 10, 11, -1, 10**15, True, None, "0.3", "< 0.3", "prefer not to say", "5")),
+        *(
+            (bins, Number(text))
+            for text in ("0.3", "0.29999999999999993", "0.30000000000000004", "10.0", "9.999999999999998", "1e1", "1E1")
+        ),
+        *((bins, Number(text)) for text in ("-0.0", "1e-300", "1e300", "12.5", "0.1", "NaN", "Infinity", "-Infinity")),
+        *((cold, Number(text)) for text in ("-5", "-5.000000000000001", "-4.9", "-0.0", "0", "-1e-300")),
+    ]
+    found = []
+    for asked, value in cases:
+        coder = Bins(tuple(asked["coder"]["edges"])) if "edges" in asked["coder"] else Choices()
+        rules = (Rule("public", ("a",)),) if asked["ruled"] else ()
+        coded = Coded(Variable("asked", tuple(asked["categories"])), coder, rules)
+        try:
+            code: int | None = coded.code(float(value) if isinstance(value, Number) else value)
+        except InputError:
+            code = None
+        given = {"number": str(value)} if isinstance(value, Number) else value
+        found.append({"attribute": asked, "value": given, "code": code})
+    return found
+
+
+def form_vectors() -> dict:
+    def item(name: str, *choices: str) -> dict:
+        words = [{"de": f"{choice} (de)", "en": choice} for choice in choices]
+        return {"choices": words, "name": name, "text": {"de": f"{name} auf Deutsch?", "en": f"{name}?"}}
+
+    good = {
+        "languages": ["en", "de"],
+        "public": [item("age", "younger", "older"), item("wave", "1", "2", "3")],
+        "questions": [
+            item("drinks", "few", "some", "many", "prefer not to say", "does not apply"),
+            item("drives", "No", "Yes"),
+        ],
+        "survey": "around",
+        "texts": {"welcome": {"de": "Willkommen", "en": "Welcome"}},
+        "title": {"de": "Titel", "en": "Title"},
+        "version": 2,
+    }
+    cases: list[tuple[str, object, str | None]] = [
+        ("good", good, None),
+        ("another hash", good, "wrong-texts"),
+        ("white space", json.dumps(good, sort_keys=True, ensure_ascii=False), "not-canonical"),
+        ("another version", changed("version", 3, good), "unknown-version"),
+        ("a field more", changed("promise", "epsilon 1", good), "unknown-field"),
+        ("a choice too many", changed("questions.1", item("drives", "No", "Yes", "Both"), good), "form-unfit"),
+        ("a choice too few", changed("public.0", item("age", "younger"), good), "form-unfit"),
+        ("another name", changed("questions.1.name", "walks", good), "form-unfit"),
+        ("another order", changed("questions", good["questions"][::-1], good), "form-unfit"),
+        ("a question too few", changed("questions", good["questions"][:1], good), "form-unfit"),
+        ("a language too few", changed("questions.0.text.de", ..., good), "form-unfit"),
+        ("a language too many", changed("title.fr", "Titre", good), "form-unfit"),
+        ("a language twice", changed("languages", ["en", "en"], good), "form-unfit"),
+        ("no language", changed("languages", [], good), "malformed"),
+        ("an empty text", changed("title.en", "", good), "malformed"),
+        ("another survey", changed("survey", "beside", good), "form-unfit"),
+        ("words in the place of the program's own", changed("texts.belief", good["title"], good), "form-unfit"),
+        ("a plain word", changed("texts.begin", {"de": "Los", "en": "Go"}, good), None),
+    ]
+    found = []
+    for name, body, reason in cases:
+        text = body if isinstance(body, str) else canonical(body)
+        texts = "0" * 64 if reason == "wrong-texts" else hashlib.sha256(text.encode()).hexdigest()
+        design = canonical(changed("texts", texts, AROUND))
+        found.append({"name": name, "body": text, "design": design, "reason": reason})
+    return found
+
+
 def files() -> dict[str, str]:
     """Every file's text."""
     made = {
@@ -676,6 +976,8 @@ def files() -> dict[str, str]:
         "reports.json": report_vectors(),
         "blocks.json": block_vectors(),
         "pairs.json": pair_vectors(),
+        "encodings.json": encoding_vectors(),
+        "forms.json": form_vectors(),
     }
     texts = {name: json.dumps(content, indent=1, ensure_ascii=False) + "\n" for name, content in made.items()}
     texts["outcomes.json"] = (

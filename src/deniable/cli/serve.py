@@ -6,6 +6,10 @@ from pathlib import Path
 
 import click
 
+from deniable.collection.client import fingerprint, is_for, origin_of
+from deniable.collection.collector import LOOPBACK
+from deniable.collection.terms import is_origin
+from deniable.errors import InputError
 from deniable.web.login import new_link
 from deniable.web.serve import Service, listen, server
 
@@ -27,8 +31,25 @@ from deniable.web.serve import Service, listen, server
     envvar="DENIABLE_DATABASE",
     help="A PostgreSQL database for the reports instead, as postgresql://user@host/survey.",
 )
+@click.option(
+    "--url",
+    "urls",
+    multiple=True,
+    metavar="ADDRESS",
+    help="The address at which respondents reach the survey, as https://survey.example.org; may be given several "
+    "times. Devices refuse the survey everywhere else. Without it, it can be answered on this machine only.",
+)
 @click.option("--new-token", is_flag=True, help="Replace the analyst's token; whoever is logged in is logged out.")
-def command(*, survey: Path, host: str, port: int, data: Path, database: str | None, new_token: bool) -> None:
+def command(
+    *,
+    survey: Path,
+    host: str,
+    port: int,
+    data: Path,
+    database: str | None,
+    urls: tuple[str, ...],
+    new_token: bool,
+) -> None:
     """Serve the survey file SURVEY until interrupted.
 
     Reports are on disk before they are acknowledged. The first start prints the analyst's token, once: keep it, only
@@ -39,12 +60,15 @@ def command(*, survey: Path, host: str, port: int, data: Path, database: str | N
     \b
     Example:
       deniable serve survey.toml --port 8000
+      deniable serve survey.toml --url https://survey.example.org
     """  # noqa: D301 - click wants the character itself
-    service = Service.open(survey, data, database, new_token=new_token)
+    service = Service.open(survey, data, database, new_token=new_token, origins=_origins(host, urls))
     app, taken = service.app(), listen(host, port)
     known, url = service.collector, _url(host, taken.getsockname()[1])
     click.echo(f"Collecting {known.survey.name!r} at {url}")
     click.echo(f"  design      {known.design_id}")
+    click.echo(f"  compare     {fingerprint(known.design_id)}, the same for everybody")
+    click.echo(f"  answered at {', '.join(known.origins)}{'' if urls else ' (this machine; --url for others)'}")
     click.echo(f"  promises    epsilon {known.survey.epsilon:g} a respondent; true {known.survey.design.epsilon:.6g}")
     click.echo(f"  reports in  {data if database is None else 'PostgreSQL'}")
     click.echo(f"  try it      deniable simulate {url} --n 1000")
@@ -54,6 +78,21 @@ def command(*, survey: Path, host: str, port: int, data: Path, database: str | N
         click.echo(f"The results in a browser, with a link that works once: {url}{new_link(service.store)}")
     with taken:
         server(app).run(sockets=[taken])
+
+
+def _origins(host: str, urls: tuple[str, ...]) -> tuple[str, ...]:
+    """The addresses that the design names as its audience."""
+    found = tuple(origin_of(url) for url in urls)
+    strange = [url for url, origin in zip(urls, found, strict=True) if not is_origin(origin)]
+    if strange:
+        raise InputError(f"--url: {strange[0]!r} is not an address such as https://survey.example.org", url=strange[0])
+    if not found and not is_for(LOOPBACK, f"http://{f'[{host}]' if ':' in host else host}"):
+        raise InputError(
+            f"--host {host} lets others than this machine in: say at which address they reach the survey, as in --url "
+            f"https://survey.example.org. Their devices refuse it everywhere else",
+            host=host,
+        )
+    return found or LOOPBACK
 
 
 def _url(host: str, port: int) -> str:

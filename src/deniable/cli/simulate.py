@@ -43,7 +43,7 @@ def command(  # noqa: PLR0917 - click passes every option by its name
     console = Console(highlight=False, quiet=as_json)
     given = [] if invitations is None else [line["invitation"] for line in csv.DictReader(invitations)]
     crowd = Crowd(url, batch=batch, invitations=given)
-    population = Population(crowd.form, crowd.design, seed)
+    population = Population(crowd.design, seed)
     people = [population.person() for _ in range(respondents)]
     for person in track(people, description="Answering", console=console, transient=True):
         crowd.answer(person)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from deniable.channels.subset import SubsetSelection
+from deniable.collection.messages import FirstDesign
 from deniable.collection.problems import problem
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from deniable.collection.messages import Problem, Report
     from deniable.collection.verify import VerifiedDesign
 
+# Whether there may be a token and a signature: by whether admission is blind, which version 1 did not say.
+_TOKENS = {None: ((False, False), (True, True)), False: ((False, False),), True: ((True, True),)}
 _MOST_REMEMBERED = 1 << 16
 Cell: TypeAlias = tuple[str | None, int, tuple[int, ...], tuple[int, ...]]
 
@@ -36,25 +39,32 @@ class Acceptor:
             tuple(question.channel for question in design.asked(number)) for number in range(len(design.ballots))
         ]
         self._public = tuple(len(variable) for variable in design.public)
+        self._blind = None if isinstance(design.message, FirstDesign) else design.message.admission == "blind"
         self._cells: dict[tuple[Any, ...], str] = {}
 
     def cell(self, report: Report) -> str | Problem:
         """The cell of a report, or what is wrong with it."""
+        if report.version == 1 and self._blind is not None:
+            return problem("unknown-version")
         content = (report.ballot, report.answers, report.public)
-        known = self._cells.get(content) if report.block is None else None
+        plain = report.block is None and report.token is None and report.signature is None
+        known = self._cells.get(content) if plain and not self._blind else None
         if known is not None:
             return known
         wrong = self._misfit(report)
         if wrong is not None:
             return wrong
         cell = encode_cell(report.block, report.ballot, report.answers, report.public)
-        if report.block is None and len(self._cells) < _MOST_REMEMBERED:
+        if plain and len(self._cells) < _MOST_REMEMBERED:
             self._cells[content] = cell
         return cell
 
     def _misfit(self, report: Report) -> Problem | None:
         if not self._knows(report.block):
             return problem("unknown-block")
+        tokens = (report.token is not None, report.signature is not None)
+        if tokens not in _TOKENS[self._blind]:
+            return problem("unfit", "A token and its signature belong to blind admission, and only there.")
         if report.ballot >= len(self._channels):
             return problem("unfit", f"The design has {len(self._channels)} ballots.")
         asked = self._channels[report.ballot]

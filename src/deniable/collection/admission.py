@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from deniable.collection import blind, messages
 from deniable.collection.blind import SecretKey
 from deniable.collection.invitations import ADMITTED, INVITED, digest, token_id
-from deniable.collection.messages import MOST_ADMISSION_BYTES, Application, Entry, Issuer, Problem, Signed
+from deniable.collection.messages import MOST_ADMISSION_BYTES, Application, Issuer, Problem, Report, Signed
 from deniable.collection.problems import problem, read
 
 if TYPE_CHECKING:
@@ -31,13 +31,22 @@ class Door:
         if self._blind:
             _ = self._key
 
-    def strangers(self, ids: Sequence[str]) -> set[str]:
-        """Which of these reports are not admitted."""
+    def strangers(self, reports: Sequence[Report]) -> set[str]:
+        """Which of these reports, by their ids, are not admitted."""
         if self.is_open:
             return set()
-        digests = {digest(name): name for name in ids}
+        if self._blind:
+            return {report.id for report in reports if not self._is_signed(report)}
+        digests = {digest(report.id): report.id for report in reports}
         known = self._store.held(list(digests), ADMITTED)
         return {name for found, name in digests.items() if found not in known}
+
+    def _is_signed(self, report: Report) -> bool:
+        """Tell whether a report comes with a token that was signed, and that its id is the hash of."""
+        if report.token is None or report.signature is None:
+            return False
+        token = bytes.fromhex(report.token)
+        return token_id(token) == report.id and blind.verify(self._key.public, token, bytes.fromhex(report.signature))
 
     # -- blind tokens -------------------------------------------------------------------------------------------------
 
@@ -74,14 +83,3 @@ class Door:
             return Signed(1, self._key.sign(blinded).hex())
         except ValueError as error:
             return problem("malformed", str(error))
-
-    def admit(self, body: bytes) -> Problem | None:
-        """Let the report in whose id is the hash of a signed token."""
-        entry = read(body, Entry, most=MOST_ADMISSION_BYTES)
-        if isinstance(entry, Problem):
-            return entry
-        token = bytes.fromhex(entry.token)
-        if not self._blind or not blind.verify(self._key.public, token, bytes.fromhex(entry.signature)):
-            return problem("not-invited")
-        self._store.add_tokens([digest(token_id(token))], ADMITTED)
-        return None

@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from deniable.collection.acceptor import decode_cell
+from deniable.collection.messages import Design, plan_message
 from deniable.designs.aggregator import FORMAT, Aggregator
 from deniable.designs.block import Block, check_chain
 from deniable.designs.message_blocks import MessageBlocks
@@ -33,10 +34,11 @@ _FRESH = 1.0  # seconds for which a worker believes that nobody has published a 
 
 
 class ServedBlocks(MessageBlocks):
-    """A design in blocks that was verified, under the name that its message has."""
+    """A design in blocks that was verified, without its words: its amendments share one chain of blocks."""
 
     def __init__(self, verified: VerifiedDesign) -> None:
-        super().__init__(msgspec.to_builtins(verified.message))
+        message = verified.message
+        super().__init__(plan_message(message) if isinstance(message, Design) else msgspec.to_builtins(message))
 
 
 def kept_blocks(store: Store, design: ServedBlocks, start: int = 0) -> list[Block]:
@@ -50,9 +52,11 @@ def kept_blocks(store: Store, design: ServedBlocks, start: int = 0) -> list[Bloc
 class Chain:
     """The blocks of one design, for one worker. May be called from any thread."""
 
-    def __init__(self, store: Store, verified: VerifiedDesign, number: int, size: int) -> None:
+    def __init__(self, store: Store, verified: VerifiedDesign) -> None:
         """Read what was published; publish the first block if nothing was."""
-        self._store, self._number, self._size = store, number, size
+        self._store, self.numbers = store, list[int]()  # of the designs that share this chain, in the store
+        rule = verified.message.blocks if isinstance(verified.message, Design) else None
+        self._size = 1 << 62 if rule is None else rule.size  # designs of version 1 get no new blocks
         self.design = ServedBlocks(verified)
         self._lock = threading.Lock()
         self._taken, self._read = 0, 0.0
@@ -114,7 +118,7 @@ class Chain:
         """For every block: how often each cell of each question was reported, and how many reports there were."""
         shape = len(self.design.limits), max(limits.cells for limits in self.design.limits)
         found = {block.id: (np.zeros(shape, dtype=np.int64), 0) for block in self.blocks}
-        for cell, times in self._store.counts(self._number).items():
+        for cell, times in (item for number in self.numbers for item in self._store.counts(number).items()):
             name, ballot, answers, _ = decode_cell(cell)
             table, reports = found[str(name)]
             for question, answer in zip(self.design.ballots[ballot], answers, strict=True):

@@ -1,17 +1,21 @@
 """The client that runs on a respondent's device: it trusts nobody, pays before it asks, and disguises once.
 
-    fetch the design -> verify it -> check the lifetime account -> draw a ballot -> charge and write down
-    -> show the questions -> disguise once and write down -> send -> on doubt, send the same bytes again
+    fetch the design -> verify it -> compare the words -> encode all answers -> check the lifetime account
+    -> draw a ballot -> charge and write down -> disguise once and write down -> send -> on doubt, the same bytes again
+
+**What leaves in clear is the caller's decision.** A design says which attributes travel in clear, and the caller has to
+name each of them (`answer(..., public=[...])`); one that is not named is not sent, and the survey is left out.
 
 **Charge and refusal never depend on an answer.** The account is settled before a question is shown: from the design,
 the drawn ballot, and which questions the device has answered for good. A device that cannot afford the dearest ballot
-refuses before it draws.
+refuses before it draws. All answers are encoded before the draw, whichever ballot it will be: a value that has no code
+is refused before anything is charged, and nothing that the collector could see follows from it.
 
 **A static question has one permanent disguise** for each channel, drawn and charged the first time it is asked; under
 whatever survey it comes again, the same disguise is sent and nothing is charged. A thousand askings give one report, so
 there is nothing to average. It stays the same even if the respondent answers differently later: a changed repetition
-would prove the change. A question is remembered by its attributes, their categories and its channel: a server that
-rewords any of these asks another question, and pays for it from the account.
+would prove the change. A question is remembered by its attributes, their categories, its words in the survey's first
+language and its channel: a server that rewords any of these asks another question, and pays for it from the account.
 
 **A set that is sent again would be a name.** So a static question with sets has two levels: the disguise that is kept
 is a set, and each report is made of it anew, some of its bits turned over. All of them together tell what the kept set
@@ -20,13 +24,11 @@ does, which is what was charged. Without the second level such a question is ref
 
 from __future__ import annotations
 
-import random
 import time
-from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+from urllib.parse import quote, urlsplit
 
 import msgspec
 
@@ -34,44 +36,45 @@ from deniable.channels.mixture import Mixture
 from deniable.channels.two_level import TwoLevel
 from deniable.collection import messages
 from deniable.collection.blocks import ServedBlocks
-from deniable.collection.messages import Form, FormItem, Problem, Receipt, Report
+from deniable.collection.encoding import codes_of, plain
+from deniable.collection.form import read_form
+from deniable.collection.messages import Announcement, Form, Problem, Report
 from deniable.collection.pairs import Seeker
-from deniable.collection.sampler import disguise, resend
+from deniable.collection.problems import RETRY_AFTER
+from deniable.collection.sampler import below, disguise, resend
+from deniable.collection.sending import MOST_ANSWER, persist, post_report, problem_of, settles
 from deniable.collection.state import DELIVERED, REJECTED, State
-from deniable.collection.ticket import Tickets
-from deniable.collection.transport import Http, Response, Transport
+from deniable.collection.ticket import Pass, Tickets
+from deniable.collection.transport import Http, Transport
 from deniable.collection.verify import VerifiedDesign, VerifiedQuestion, verify
 from deniable.designs.block import Block, check, check_chain
 from deniable.designs.fakes import BITS
+from deniable.domain import listed
 from deniable.errors import (
     CollectorError,
-    InputError,
-    MessageError,
     OverdrawnError,
     PrivacyError,
+    RefusedDesignError,
     RejectedError,
     UnreachableError,
 )
 from deniable.privacy.epsilon import compose, epsilon_of
 from deniable.privacy.ledger import Asked, Replayed
+from deniable.privacy.statement import Statement
 from deniable.randomness import SECURE
-from deniable.surveys.phrases import NOT_ASKED, SKIPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from fractions import Fraction
     from pathlib import Path
-
-    from deniable.domain import Variable
 
 _LONGEST_SEARCH = 60.0  # seconds for a partner, whatever the collector says
 _PAUSE = 0.5  # seconds between two questions for one
 _RAW = msgspec.json.Decoder(list[msgspec.Raw])
-_MOST_FORM = 1 << 22
-_MOST_ANSWER = 1 << 20
-_ATTEMPTS = 5
-_LONGEST_WAIT = 30.0  # seconds
-_PASSING = {408, 425, 429, 500, 502, 503, 504, 507}  # worth another try with the same bytes
+_MOST_PAGE = 1 << 22
+_MOST_BLOCKS = 100_000
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+BLOCKS = "blocks"  # what a caller accepts who answers a survey with blind tokens and blocks
 
 
 @dataclass(frozen=True)
@@ -103,8 +106,8 @@ class Client:
             when the state is made.
         transport: What requests go through; an HTTP connection of its own by default.
         invitation: What the respondent was given, for a survey by invitation.
-        issuer: The hash of the issuer's key, for a survey with blind tokens, as it was published elsewhere: a key
-            shown to one respondent only would mark them.
+        issuer: The hash of the issuer's key, for a survey with blind tokens, as it was published for everybody: a key
+            shown to one respondent only would mark them. With it, a survey under any other admission is refused.
     """
 
     def __init__(
@@ -146,16 +149,43 @@ class Client:
     # -- what is asked ----------------------------------------------------------------------------------------------
 
     @cached_property
-    def form(self) -> Form:
-        """How the survey is worded."""
-        return messages.decode(self._get("/v1/survey", _MOST_FORM), Form, most=_MOST_FORM)
+    def design(self) -> VerifiedDesign:
+        """The design that is served, verified, and meant for this collector's address."""
+        body = self._get("/v1/survey", _MOST_PAGE)
+        name = messages.decode(body, Announcement, most=_MOST_PAGE).design
+        found = verify(self._get(f"/v1/designs/{quote(name, safe='')}", messages.MOST_DESIGN_BYTES), name)
+        if not is_for(found.terms.audience, self.url):
+            raise RefusedDesignError(
+                f"this design is refused (not-for-here): it was made for {listed(found.terms.audience)}, and "
+                f"{self.url} shows it. Go to the survey's own address",
+                code="not-for-here",
+            )
+        if self._issuer is not None and found.terms.issuer != self._issuer:
+            raise PrivacyError(
+                f"the survey's admission is {found.terms.admission!r} with the issuer's key {found.terms.issuer}, not "
+                f"the {self._issuer} you expect. It is left out",
+                design=name,
+            )
+        return found
 
     @cached_property
-    def design(self) -> VerifiedDesign:
-        """The design, verified."""
-        name = self.form.design
-        body = self._get(f"/v1/designs/{quote(name, safe='')}", messages.MOST_DESIGN_BYTES)
-        return verify(body, name)
+    def form(self) -> Form:
+        """How the survey is worded; the words are those that the design names."""
+        path = f"/v1/forms/{self.design.terms.texts}"
+        return read_form(self._get(path, messages.MOST_FORM_BYTES), self.design)
+
+    def describe(self) -> Statement:
+        """Say what a whole report may tell, what travels in clear, and how to compare the design with others'."""
+        design, terms = self.design, self.design.terms
+        clear = f"In clear, outside epsilon: {listed(v.name for v in design.public)}." if design.public else None
+        issuer = f"; the issuer's key {fingerprint(terms.issuer)}" if terms.issuer else ""
+        place = f" It is published at {terms.published}." if terms.published else ""
+        notes = (
+            clear or "Nothing travels in clear.",
+            f"Admission: {terms.admission}. Reports may go to {listed(terms.audience)}.",
+            f"Design {fingerprint(design.id)}{issuer}: the same for everybody, or somebody is being told apart.{place}",
+        )
+        return Statement(design.ratio, notes)
 
     # -- being let in -----------------------------------------------------------------------------------------------
 
@@ -163,34 +193,40 @@ class Client:
     def _tickets(self) -> Tickets:
         # Not kept: it refers to this client, and a client is to go as soon as nobody needs it.
         return Tickets(
-            self.form.admission,
+            self.design,
             self._invitation,
             self._state,
-            f"{self.url} {self.form.survey}",  # one address may serve one survey after another
             get=lambda path: self._get(path, messages.MOST_ADMISSION_BYTES),
             post=self._apply,
-            expected=self._issuer,
         )
 
     def enter(self) -> None:
         """Fetch a blind token now, to be used later: what is hours apart is hard to connect."""
-        if self.form.admission == "blind":
+        if self.design.terms.admission == "blind":
             self._tickets.signed()
 
     def _apply(self, path: str, body: bytes) -> bytes:
-        if self._own is not None:
-            self._own.close()  # requests over one connection are plainly one device's
-        answer = persist(lambda: self._transport.request("POST", path, body, most=_MOST_ANSWER))
-        if self._own is not None:
-            self._own.close()
-        if answer.status not in (200, 204):
-            self._raise(problem_of(answer))
+        self._hang_up()  # requests over one connection are plainly one device's
+        answer = persist(lambda: self._transport.request("POST", path, body, most=MOST_ANSWER))
+        self._hang_up()
+        if answer.status != 200:
+            problem = problem_of(answer)
+            if problem is None:
+                raise UnreachableError(
+                    f"something that is not a collector answered at {self.url}, with status {answer.status}",
+                    url=self.url,
+                )
+            self._raise(problem)
         return answer.body
 
-    def _identity(self) -> str:
-        """The id of the report to come; nothing where it is finished already."""
-        known = self._state.drawn(self.design.id)
-        return self._tickets.id() if known is None or known.report is None else ""
+    def _hang_up(self) -> None:
+        if self._own is not None:
+            self._own.close()
+
+    def _admitted(self) -> Pass | None:
+        """What lets the report in that is to come; nothing where it is finished already."""
+        known = self._state.drawn(self.design.plan_id)
+        return self._tickets.admitted() if known is None or known.report is None else None
 
     # -- the ballot ---------------------------------------------------------------------------------------------------
 
@@ -198,7 +234,13 @@ class Client:
         """Draw the questions to be shown, once: charged and on disk before this returns; again, the same ones."""
         design, state = self.design, self._state
         with state.transaction():
-            known = state.drawn(design.id)
+            known = state.drawn(design.plan_id)
+            if known is not None and known.report is not None and known.design != design.id:
+                raise RefusedDesignError(
+                    "this device has answered this survey (answered): only its words were corrected since, and a "
+                    "second answer would be about the same",
+                    code="answered",
+                )
             number = self._draw_and_charge(design) if known is None else known.ballot
         names = tuple(name for question in design.asked(number) for name in question.domain)
         return Ballot(design.id, number, names)
@@ -215,23 +257,21 @@ class Client:
                 remaining=ledger.remaining,
                 limit=ledger.limit,
             )
-        number = int(SECURE.stream().below(len(design.ballots), 1)[0])
+        number = draw_ballot(design)
         fresh = self._fresh(design, number)
         if fresh:
-            self._state.charge(ledger, Asked(design.id, number, self._cost(design, number)))
+            self._state.charge(ledger, Asked(design.plan_id, number, self._cost(design, number)))
         else:
-            remembered = self._state.recall(design.asked(number)[0].key)
+            remembered = self._recall(design.asked(number)[0])
             assert remembered is not None
-            self._state.charge(ledger, Replayed(design.id, of=remembered[0]))
-        self._state.draw(design.id, number, self.url)
+            self._state.charge(ledger, Replayed(design.plan_id, of=remembered[0]))
+        self._state.draw(design.plan_id, design.id, number, self.url)
         return number
 
     def _fresh(self, design: VerifiedDesign, number: int) -> list[VerifiedQuestion]:
         """The questions of a ballot for which a new disguise will be drawn. Decided without any answer."""
         return [
-            question
-            for question in design.asked(number)
-            if not (design.is_static(question) and self._state.recall(question.key))
+            question for question in design.asked(number) if not (design.is_static(question) and self._recall(question))
         ]
 
     def _cost(self, design: VerifiedDesign, number: int) -> Fraction:
@@ -239,55 +279,106 @@ class Client:
         assert not isinstance(total, float)  # a verified channel has no zero weight
         return total
 
+    def _key(self, question: VerifiedQuestion) -> str:
+        """What a static question is remembered by: its words in the survey's first language are part of it."""
+        words = {item.name: item.text[self.form.languages[0]] for item in self.form.questions}
+        return question.key([words[name] for name in question.domain])
+
+    def _recall(self, question: VerifiedQuestion) -> tuple[str, int] | None:
+        # What was drawn before words were part of the key is looked up second: a second draw would be averaging.
+        return self._state.recall(self._key(question)) or self._state.recall(question.first_key)
+
     # -- answering --------------------------------------------------------------------------------------------------
 
-    def answer(self, values: Mapping[str, Any], *, send: bool = True) -> Sent:
+    def answer(
+        self,
+        values: Mapping[str, Any],
+        *,
+        public: Collection[str] = (),
+        design: str | None = None,
+        epsilon: float | None = None,
+        accept: Collection[str] = (),
+        send: bool = True,
+    ) -> Sent:
         """Disguise the answers to the drawn questions and send them.
 
         Args:
-            values: the answers by attribute, public ones included; those not drawn are ignored. A number is put into
-                its bin here. None means "prefer not to say", where the survey offers that.
-            send: False leaves the report for a later `send`, together with others.
+            values: the answers to all questions by attribute, public ones included. A number is put into its bin
+                here. None means "prefer not to say", where the survey offers that.
+            public: the attributes that may travel in clear. A survey that wants others is refused.
+            design: the hash of the design, as it was published for everybody; another one is refused.
+            epsilon: the most that this survey's whole report may tell; one that may tell more is refused.
+            accept: "blocks" for a survey with blind tokens whose fakes are published block by block. Whoever shows
+                you a block of your own could recognise your report by it; the chain is compared before you answer.
+            send: False leaves the report for a later `send`.
 
         Raises:
             RefusedDesignError: the served design does not keep its promise. Nothing was drawn.
+            PrivacyError: it wants something in clear that was not named, is not the pinned one, or may tell more than
+                `epsilon`. Nothing was drawn.
             OverdrawnError: the device's lifetime limit does not allow it. Nothing was drawn.
+            InputError: an answer is missing or has no code. Nothing was drawn.
             UnreachableError: the report is finished and kept, but not acknowledged: call `send` later.
         """
-        codes = self._codes(values)
-        identity = self._identity()  # first: whoever is not let in is charged nothing
+        for name, value in values.items():
+            plain(name, value)  # what can never be an answer is refused before anybody hears of it
+        self._agree(public, design, epsilon, accept)
+        codes = codes_of(self.design.asked_coded, self.design.public_coded, values)
+        admitted = self._admitted()  # first: whoever is not let in is charged nothing
+        block = self._block() if admitted is not None and self.design.is_adaptive else None
         ballot = self.draw()
-        block = self._block() if identity and self.design.is_adaptive else None
-        sides = self._sides() if identity and self.design.is_paired else None
-        report = self._finish(ballot, codes, identity, block, sides)
+        sides = self._sides() if admitted is not None and self.design.is_paired else None
+        report = self._finish(ballot, codes, admitted, block, sides)
         delivered = False
         if send:
             self.send()
-            known = self._state.drawn(ballot.design)
+            known = self._state.drawn(self.design.plan_id)
             delivered = known is not None and known.fate == DELIVERED
         return Sent(report, self.design.epsilon, delivered)
 
-    def _codes(self, values: Mapping[str, Any]) -> dict[str, int]:
-        """Turn answers into codes, before anything is drawn: a mistyped answer must not cost anything."""
-        items = {item.name: item for item in [*self.form.questions, *self.form.public]}
-        public = {variable.name: variable for variable in self.design.public}
-        codes = {name: v.code(values[name]) for name, v in public.items() if name in values}
-        missing = [name for name in public if name not in values]
-        if missing:
-            raise InputError(f"the survey also asks for the public attributes {missing}", attributes=missing)
-        for name, variable in self.design.domain.items():
-            item = items.get(name)
-            if item is not None and not _is_shown(item, values):
-                codes[name] = variable.code(NOT_ASKED)
-            elif name in values:
-                codes[name] = _code(variable, item, values[name])
-        return codes
+    @property
+    def _needs_chain(self) -> bool:
+        """Whether a block of one's own would undo what a blind token hides."""
+        return self.design.is_adaptive and self.design.terms.admission == "blind"
+
+    def _agree(
+        self, public: Collection[str], design: str | None, epsilon: float | None, accept: Collection[str]
+    ) -> None:
+        """Compare the survey with what the caller agrees to."""
+        found = self.design
+        if design is not None and found.id != design:
+            raise PrivacyError(
+                f"the collector serves the design {found.id}, not the {design} you expect", design=found.id
+            )
+        if epsilon is not None and found.epsilon > epsilon:
+            raise PrivacyError(
+                f"a whole report of this survey may tell epsilon {found.epsilon:.6g}, more than the {epsilon:g} you "
+                f"allow",
+                epsilon=found.epsilon,
+            )
+        named = [public] if isinstance(public, str) else list(public)
+        unnamed = [variable.name for variable in found.public if variable.name not in named]
+        if unnamed:
+            raise PrivacyError(
+                f"this survey wants {listed(unnamed)} in clear, not disguised. If you agree, say "
+                f"public={[variable.name for variable in found.public]}; else leave it out. Nothing was sent",
+                attributes=unnamed,
+            )
+        if self._needs_chain and BLOCKS not in accept:
+            raise PrivacyError(
+                "this survey has blind tokens, and its fakes are published block by block. Whoever shows a block to "
+                "you alone can recognise your report by it. The device compares the whole chain first; what a "
+                'chain made for you alone would tell it cannot see. If you agree, say accept=["blocks"]',
+                design=found.id,
+            )
 
     def _block(self) -> Block:
-        """The open block, checked. Fetched when the answers are known: blocks close."""
+        """The open block, checked."""
         body = self._get(f"/v1/designs/{self.design.id}/block", messages.MOST_DESIGN_BYTES)
         block = Block.parse(body)
         check(block, ServedBlocks(self.design))
+        if self._needs_chain:
+            self.follow_blocks(block)
         return block
 
     def _sides(self) -> list[int]:
@@ -296,15 +387,18 @@ class Client:
         asked = messages.encode(messages.Seeking(1, self.design.id, seeker.key))
         deadline = time.monotonic() + _LONGEST_SEARCH
         while True:
-            found = messages.decode(self._apply("/v1/partners", asked), messages.Found, most=_MOST_ANSWER)
+            found = messages.decode(self._apply("/v1/partners", asked), messages.Found, most=MOST_ANSWER)
             if found.partner is not None:
                 return seeker.sides(found.partner)
             if not found.wait or time.monotonic() > deadline:
                 return seeker.sides(None)
             time.sleep(_PAUSE)
 
-    def follow_blocks(self) -> int:
-        """Check that the block this device answered in was shown to everybody: it is part of the published chain.
+    def follow_blocks(self, shown: Block | None = None) -> int:
+        """Check that the block this device was shown was shown to everybody: it is part of the published chain.
+
+        Args:
+            shown: the block; by default the one that this device answered in.
 
         Returns:
             How many blocks there are.
@@ -313,40 +407,55 @@ class Client:
             PrivacyError: it is not, or some block does not follow from the one before it.
         """
         rules, last, found = ServedBlocks(self.design), None, 0
-        seen = self._state.noted(f"block:{self.design.id}")
-        while True:
-            page = self._get(f"/v1/designs/{self.design.id}/blocks?after={found - 1}", _MOST_FORM)
-            blocks = [Block.parse(bytes(part)) for part in _RAW.decode(page)]
-            if not blocks:
-                break
+        seen = self._state.noted(f"block:{self.design.plan_id}") if shown is None else shown.canonical()
+        while blocks := self._chain(found - 1):
             last = check_chain(blocks, rules, last)
             found += len(blocks)
             if seen is not None and any(block.canonical() == seen for block in blocks):
                 seen = None
+            if found > _MOST_BLOCKS:
+                raise PrivacyError(f"the collector shows more than {_MOST_BLOCKS} blocks")
         if seen is not None:
             raise PrivacyError("this device was shown a block that was not published to everybody")
         return found
 
+    def _chain(self, after: int) -> list[Block]:
+        page = self._get(f"/v1/designs/{self.design.id}/blocks?after={after}", _MOST_PAGE)
+        try:
+            parts = _RAW.decode(page)
+        except msgspec.DecodeError as error:
+            raise CollectorError(f"{self.url} answered with something else than blocks", url=self.url) from error
+        return [Block.parse(bytes(part)) for part in parts]
+
     def _finish(
-        self, ballot: Ballot, codes: Mapping[str, int], identity: str, block: Block | None, sides: list[int] | None
+        self,
+        ballot: Ballot,
+        codes: Mapping[str, int],
+        admitted: Pass | None,
+        block: Block | None,
+        sides: list[int] | None,
     ) -> Report:
-        missing = [name for name in ballot.attributes if name not in codes]
+        plan = self.design.plan_id
         with self._state.transaction():
-            known = self._state.drawn(ballot.design)
+            known = self._state.drawn(plan)
             assert known is not None
             if known.report is None:
-                if missing:
-                    raise InputError(f"this device drew a ballot that also asks for {missing}", attributes=missing)
-                body = messages.encode(self._disguise(ballot, codes, identity, block, sides))
+                assert admitted is not None
+                body = messages.encode(self._disguise(ballot, codes, admitted, block, sides))
                 if block is not None:
-                    self._state.note(f"block:{ballot.design}", block.canonical())
-                self._state.finish(ballot.design, body)
+                    self._state.note(f"block:{plan}", block.canonical())
+                self._state.finish(plan, ballot.design, body)
             else:
                 body = known.report  # disguised before: the same bytes, whatever the answers are now
         return messages.decode(body, Report, most=messages.MOST_REPORT_BYTES)
 
     def _disguise(
-        self, ballot: Ballot, codes: Mapping[str, int], identity: str, block: Block | None, sides: list[int] | None
+        self,
+        ballot: Ballot,
+        codes: Mapping[str, int],
+        admitted: Pass,
+        block: Block | None,
+        sides: list[int] | None,
     ) -> Report:
         answers = []
         for index in self.design.ballots[ballot.number]:
@@ -358,120 +467,120 @@ class Client:
             for variable in question.domain.values():
                 cell = cell * len(variable) + codes[variable.name]
             if self.design.is_static(question):
-                kept = self._permanent(question, ballot.design, cell)
+                kept = self._permanent(question, cell)
                 answers.append(resend(channel, kept, _draw) if isinstance(channel, TwoLevel) else kept)
             elif sides is not None and question.coins is not None:
                 answers.append(question.coins.answer(cell, sides[index]))
             else:
                 answers.append(disguise(channel, cell, _draw))
         return Report(
-            version=1,
-            id=identity,
+            version=2,
+            id=admitted.id,
             design=ballot.design,
             block=None if block is None else block.id,
             ballot=ballot.number,
             answers=tuple(answers),
             public=tuple(codes[variable.name] for variable in self.design.public),
+            token=admitted.token,
+            signature=admitted.signature,
         )
 
-    def _permanent(self, question: VerifiedQuestion, design: str, cell: int) -> int:
+    def _permanent(self, question: VerifiedQuestion, cell: int) -> int:
         """The disguise that is kept for good: drawn the first time, whatever the answer is later."""
-        remembered = self._state.recall(question.key)
+        remembered = self._recall(question)
         if remembered is not None:
             return remembered[1]
         channel = question.channel
         drawn = disguise(channel.first if isinstance(channel, TwoLevel) else channel, cell, _draw)
-        self._state.remember(question.key, design, drawn)
+        self._state.remember(self._key(question), self.design.plan_id, drawn)
         return drawn
 
     # -- sending ------------------------------------------------------------------------------------------------------
 
     def send(self) -> int:
-        """Send every finished report that this collector has not acknowledged; returns how many it now has."""
-        waiting = self._state.waiting(self.url)
-        delivered = 0
-        while waiting:
-            some, waiting = waiting[: messages.MOST_BATCH], waiting[messages.MOST_BATCH :]
-            problems = post(self._transport, [body for _, body in some])
-            for (design, _), problem in zip(some, problems, strict=True):
-                if problem is None:
-                    self._state.settle(design, DELIVERED)
-                    delivered += 1
-                elif problem.status not in _PASSING:
-                    self._state.settle(design, REJECTED)
-            refused = [problem for problem in problems if problem is not None]
-            if refused:
-                self._raise(refused[0])
+        """Send every finished report that this collector has not acknowledged; returns how many it now has.
+
+        Each goes by itself, over a connection of its own: several in one request would be plainly one device's.
+        """
+        delivered, problems = 0, list[Problem]()
+        for plan, body in self._state.waiting(self.url):
+            self._hang_up()
+            problem = self._post(body)
+            if problem is None:
+                self._state.settle(plan, DELIVERED)
+                delivered += 1
+                continue
+            if settles(problem):
+                self._state.settle(plan, REJECTED)
+            problems.append(problem)
+        self._hang_up()
+        if problems:
+            self._raise(problems[0])
         return delivered
 
-    def _raise(self, problem: Problem) -> None:
-        text = f"{problem.title} {problem.detail}".strip()
-        if problem.status in _PASSING:
-            raise UnreachableError(f"{self.url} did not take the report now: {text}", url=self.url)
-        raise RejectedError(f"{self.url} refused the report: {text}", problem=problem)
+    def _post(self, body: bytes) -> Problem | None:
+        try:
+            return post_report(self._transport, body)
+        except UnreachableError as error:
+            raise UnreachableError(f"{self.url} did not take the report now: {error.message}", url=self.url) from error
+
+    def _raise(self, problem: Problem) -> NoReturn:
+        if problem.code in RETRY_AFTER:
+            raise UnreachableError(f"{self.url} did not take the report now: {problem.title}", url=self.url)
+        raise RejectedError(f"{self.url} refused: {problem.title}", problem=problem)
 
     def _get(self, path: str, most: int) -> bytes:
         answer = persist(lambda: self._transport.request("GET", path, most=most))
         if answer.status != 200:
             raise CollectorError(
-                f"{self.url}{path} answered {answer.status}: {problem_of(answer).title} Is this a collector's address?",
-                url=self.url,
+                f"{self.url}{path} answered {answer.status}. Is this a collector's address?", url=self.url
             )
         return answer.body
 
 
-def post(transport: Transport, bodies: list[bytes]) -> list[Problem | None]:
-    """Post finished reports, one alone or several as a batch; None for each that is stored."""
-    if len(bodies) == 1:
-        answer = persist(lambda: transport.request("POST", "/v1/reports", bodies[0], most=_MOST_ANSWER))
-        return [None if answer.status == 204 else problem_of(answer)]
-    batch = b"[" + b",".join(bodies) + b"]"
-    answer = persist(lambda: transport.request("POST", "/v1/reports", batch, most=_MOST_ANSWER))
-    if answer.status != 200:
-        return [problem_of(answer)] * len(bodies)
-    receipt = messages.decode(answer.body, Receipt, most=_MOST_ANSWER)
-    problems: list[Problem | None] = [None] * len(bodies)
-    for failure in receipt.failures:
-        problems[failure.index] = failure.problem
-    return problems
+def draw_ballot(design: VerifiedDesign, draw: Callable[[int], int] | None = None) -> int:
+    """Draw a ballot, by the design's weights; by nothing else."""
+    weights = design.terms.weights or (1,) * len(design.ballots)
+    place = below(sum(weights), draw or _draw)
+    for number, weight in enumerate(weights):
+        place -= weight
+        if place < 0:
+            return number
+    raise AssertionError  # the weights' sum is above every place
 
 
-def persist(attempt: Callable[[], Response], attempts: int = _ATTEMPTS) -> Response:
-    """Try again while the collector is busy or out of reach: the same bytes, after a growing, random wait."""
-    for left in reversed(range(attempts)):
-        wait = random.uniform(0.05, 0.2) * 2 ** (attempts - 1 - left)  # noqa: S311 - spreads retries, hides nothing
-        try:
-            answer = attempt()
-        except UnreachableError:
-            if not left:
-                raise
-        else:
-            if answer.status not in _PASSING or not left:
-                return answer
-            wait = max(wait, answer.retry_after or 0.0)
-        time.sleep(min(wait, _LONGEST_WAIT))
-    raise AssertionError  # the last attempt returns or raises
+def is_for(audience: Sequence[str], url: str) -> bool:
+    """Tell whether reports may be sent to an address.
+
+    On loopback neither port nor name is told apart: whoever listens there is on the respondent's own machine.
+
+    >>> is_for(["https://a.example"], "https://A.example:443/path"), is_for(["https://a.example"], "https://b.example")
+    (True, False)
+    >>> is_for(["http://localhost"], "http://127.0.0.1:8000")
+    True
+    """
+    here = origin_of(url)
+    return here in audience or (
+        urlsplit(here).hostname in _LOOPBACK and any(urlsplit(entry).hostname in _LOOPBACK for entry in audience)
+    )
 
 
-def problem_of(answer: Response) -> Problem:
-    """Read what a collector says went wrong; whatever else stands between may answer in another shape."""
-    try:
-        return messages.decode(answer.body, Problem, most=_MOST_ANSWER)
-    except MessageError:
-        return Problem("about:blank", f"The server answered {answer.status}.", answer.status)
+def origin_of(url: str) -> str:
+    """The origin of an address, as browsers write it."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    port = "" if parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme)) else f":{parts.port}"
+    return f"{parts.scheme}://[{host}]{port}" if ":" in host else f"{parts.scheme}://{host}{port}"
+
+
+def fingerprint(name: str) -> str:
+    """The beginning of a hash, for people to compare.
+
+    >>> fingerprint("0123456789abcdef" * 4)
+    '0123-4567-89ab-cdef'
+    """
+    return "-".join(name[start : start + 4] for start in range(0, 16, 4))
 
 
 def _draw(bits: int) -> int:
     return int(SECURE.stream().words(1, bits)[0])
-
-
-def _is_shown(item: FormItem, values: Mapping[str, Any]) -> bool:
-    return all(values.get(name) in wanted for name, wanted in item.show_if.items())
-
-
-def _code(variable: Variable, item: FormItem | None, value: Any) -> int:
-    if value is None:
-        return variable.code(SKIPPED)
-    if item is not None and item.bins and isinstance(value, int | float) and not isinstance(value, bool):
-        return bisect_right(item.bins, value)
-    return variable.code(value)

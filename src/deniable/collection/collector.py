@@ -19,8 +19,9 @@ import msgspec
 from deniable.collection import messages
 from deniable.collection.acceptor import Acceptor
 from deniable.collection.admission import Door
+from deniable.collection.amendments import current_design
 from deniable.collection.blocks import Chain
-from deniable.collection.form import design_body, form_of
+from deniable.collection.form import announcement, form_body
 from deniable.collection.messages import (
     MOST_BATCH,
     MOST_BATCH_BYTES,
@@ -33,9 +34,8 @@ from deniable.collection.messages import (
 from deniable.collection.problems import problem, read
 from deniable.collection.rejections import Rejections
 from deniable.collection.storage.base import Outcome, Row, key_of
-from deniable.collection.verify import verify
+from deniable.collection.verify import verify_stored
 from deniable.collection.writer import MOST_WAITING, Writer
-from deniable.designs.blocks import Blocks
 from deniable.designs.paired import Paired
 from deniable.errors import BusyError, InputError, StoreError, StoreFullError
 
@@ -43,8 +43,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from deniable.collection.storage.base import Store
+    from deniable.collection.verify import VerifiedDesign
     from deniable.surveys.survey import Survey
 
+LOOPBACK = ("http://localhost",)  # whom a survey is for that is not said to be for anybody else
 _LOOK = 1.0  # seconds after which it is looked up again whether the survey was ended
 T = TypeVar("T")
 
@@ -56,6 +58,7 @@ _RAW_BATCH = msgspec.json.Decoder(list[msgspec.Raw])
 class _Served:
     number: int
     body: bytes
+    verified: VerifiedDesign
     acceptor: Acceptor
 
 
@@ -67,31 +70,37 @@ class Collector:
         survey: Survey,
         store: Store,
         *,
+        origins: Sequence[str] = LOOPBACK,
         most_waiting: int = MOST_WAITING,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Register the survey's design with the store; reports to designs served earlier are still taken.
 
+        `origins` are the addresses at which respondents reach this collector: devices refuse the design elsewhere.
+
         Raises:
             InputError: another program matches the pairs of this survey already.
         """
-        body = design_body(survey)
-        self.survey, self.store = survey, store
+        self.survey, self.store, self.origins = survey, store, tuple(origins)
         if self.is_paired and not store.claim():
             raise InputError(
                 "another server serves this survey already, and one in pairs can have only one: matches are never "
                 "written down, so two servers could not agree on who is whose partner. Stop the other one first"
             )
+        self.door = Door(survey.admission, store)
+        issuer = None if self.door.issuer is None else messages.design_id(self.door.issuer)
+        body = current_design(survey, store, self.origins, issuer)
         self.design_id = messages.design_id(body)
         self.number = store.register(self.design_id, body)
         self.chains: dict[str, Chain] = {}
         self._served = {name: self._serve(name, *known) for name, known in store.designs().items()}
-        self.form = messages.encode(form_of(survey, self.design_id))
-        self.door = Door(survey.admission, store)
+        self.plan_id = self._served[self.design_id].verified.plan_id
+        self._forms = {self._served[self.design_id].verified.terms.texts: form_body(survey)}
+        self.announcement = messages.encode(announcement(survey, self.design_id))
         self.writer = Writer(store, most_waiting)
         self.rejections = Rejections(store)
         self._now = now
-        self._end, self._looked, self._was_ended = f"end {self.design_id}", -inf, False
+        self._end, self._looked, self._was_ended = f"end {self.plan_id}", -inf, False
 
     @property
     def is_paired(self) -> bool:
@@ -99,16 +108,26 @@ class Collector:
         return isinstance(self.survey.design, Paired)
 
     def _serve(self, name: str, number: int, body: bytes) -> _Served:
-        verified = verify(body, name)
+        verified = verify_stored(body, name)
         if verified.is_adaptive:
-            size = self.survey.design.block_size if isinstance(self.survey.design, Blocks) else MOST_WAITING
-            self.chains[name] = Chain(self.store, verified, number, size)
-        return _Served(number, body, Acceptor(verified, self.chains.get(name)))
+            shared = [chain for chain in self.chains.values() if chain.design.id == verified.plan_id]
+            self.chains[name] = shared[0] if shared else Chain(self.store, verified)
+            self.chains[name].numbers.append(number)
+        return _Served(number, body, verified, Acceptor(verified, self.chains.get(name)))
 
     def design(self, name: str) -> bytes | None:
         """The bytes of a design served here, now or earlier."""
         served = self._served.get(name)
         return None if served is None else served.body
+
+    def form(self, name: str) -> bytes | None:
+        """The words of the survey, by their hash."""
+        return self._forms.get(name)
+
+    @property
+    def amendments(self) -> list[str]:
+        """The designs that ask the same under other words, oldest first; the one that is served is among them."""
+        return [name for name, served in self._served.items() if served.verified.plan_id == self.plan_id]
 
     @property
     def is_open(self) -> bool:
@@ -193,7 +212,7 @@ class Collector:
     def _judge(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """The same where the store has to be asked: who is admitted, and which blocks are closed."""
         rows = [self._row(report) for report in reports]
-        strangers = self.door.strangers([report.id for report in reports])
+        strangers = self.door.strangers(reports)
         late = [self._is_late(report) for report in reports]
         there = self.store.find(
             [row.key for row, over in zip(rows, late, strict=True) if over and isinstance(row, Row)]
@@ -212,7 +231,7 @@ class Collector:
         return chain is not None and chain.knows(str(report.block)) and chain.current().id != report.block
 
     async def admit(self, step: Callable[[bytes], T | Problem], body: bytes) -> T | Problem:
-        """Take a step at the door: `door.sign` or `door.admit`."""
+        """Take a step at the door: `door.sign`."""
         try:
             found = await asyncio.to_thread(step, body) if self.is_open else problem("closed")
         except StoreError:

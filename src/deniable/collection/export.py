@@ -6,15 +6,17 @@ Rows come out sorted by what they say, so that an export tells nothing about who
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.collection.acceptor import decode_cell, decode_cells
+from deniable.collection.amendments import amendments_of
 from deniable.collection.blocks import ServedBlocks, kept_blocks, positions
 from deniable.collection.storage.places import find_store
-from deniable.collection.verify import VerifiedDesign, verify
+from deniable.collection.verify import VerifiedDesign, verify_stored
 from deniable.designs.base import Design, Question
 from deniable.designs.block_reports import BlockReports
 from deniable.designs.paired import Paired
@@ -55,7 +57,8 @@ def _chosen(store: Store, start: str | None) -> str:
         wanted = f"whose hash begins with {start!r}"
     else:
         answered = [name for name, (number, _) in known.items() if store.total(number)]
-        found, wanted = answered or list(known), "that reports came to"
+        plans = {verify_stored(known[name][1], name).plan_id: name for name in answered or known}
+        found, wanted = list(plans.values()), "that reports came to"
     if len(found) != 1:
         told = f"this store has {len(found)} designs {wanted}"
         if known:
@@ -65,13 +68,14 @@ def _chosen(store: Store, start: str | None) -> str:
 
 
 def stored_reports(store: Store, design_id: str) -> Reports:
-    """Everything that was reported to a design."""
+    """Everything that was reported to a design and its amendments: they differ in their words alone."""
     known = store.designs()
     if design_id not in known:
         raise InputError(f"this store has no design {design_id}; it has {sorted(known)}", design=design_id)
-    number, body = known[design_id]
-    verified = verify(body, design_id)
-    counts = store.counts(number)  # before the blocks: every counted report's block is then among them
+    verified = verify_stored(known[design_id][1], design_id)
+    counts: Counter[str] = Counter()  # before the blocks: every counted report's block is then among them
+    for number, _ in amendments_of(store, design_id).values():
+        counts.update(store.counts(number))
     if not verified.is_adaptive:
         return reports_of_counts(verified, counts)
     design = ServedBlocks(verified)

@@ -1,44 +1,119 @@
-"""From a survey to the two messages that a collector serves: its design, and its form."""
+"""From a survey to what a collector serves: its form (the words), and its design, which names the form by its hash."""
 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from deniable.collection.messages import Attribute, Choice, Design, Form, FormItem, Plan, design_id, encode
+from deniable.collection.integers import refuse
+from deniable.collection.messages import (
+    MOST_FORM_BYTES,
+    Announcement,
+    Bins,
+    BlockRule,
+    Choices,
+    Design,
+    Form,
+    FormItem,
+    Plan,
+    PublicItem,
+    Rule,
+    decode,
+    design_id,
+    encode,
+)
+from deniable.collection.messages import Item as ItemMessage
+from deniable.collection.terms import is_edge
 from deniable.collection.verify import verify
 from deniable.designs.blocks import Blocks
 from deniable.designs.fakes import BITS
 from deniable.designs.paired import Paired
-from deniable.errors import DesignError
+from deniable.errors import DesignError, MessageError, SurveyError
+from deniable.surveys.phrases import AROUND
+from deniable.surveys.words import PLAIN
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
+    from deniable.collection.messages import Coder
+    from deniable.collection.verify import VerifiedDesign
     from deniable.designs.base import Design as PlannedDesign
     from deniable.surveys.items import Item
     from deniable.surveys.survey import Survey
 
+UPDATE: Final = "pooled"  # the fakes of the next block follow from all reports so far
 
-def design_body(survey: Survey) -> bytes:
-    """The design as it is served. It is verified here as every device will verify it."""
+
+def design_body(
+    survey: Survey, audience: Sequence[str], *, issuer: str | None = None, replaces: str | None = None
+) -> bytes:
+    """The design as it is served to devices that reach the collector at these origins.
+
+    It is verified here as every device will verify it.
+    """
     try:
         plan = msgspec.convert(_plan(survey.design), Plan)
     except msgspec.ValidationError as error:
         raise DesignError(f"a {survey.design.kind} design cannot be served by this version: {error}") from error
     message = Design(
-        version=1,
+        version=2,
         survey=survey.name,
         epsilon=decimal_text(survey.epsilon),
         plan=plan,
-        static=list(survey.static),
-        public=[Attribute(item.name, list(item.variable.categories)) for item in survey.public],  # type: ignore[arg-type]
+        items=tuple(_item(item, survey) for item in survey.questions),
+        public=tuple(
+            PublicItem(item.name, item.kind, _coder(item), tuple(map(_category, item.variable.categories)))
+            for item in survey.public
+        ),
+        static=survey.static,
+        admission=survey.admission,
+        issuer=issuer,
+        audience=tuple(sorted(set(audience))),
+        blocks=_block_rule(survey.design),
+        weights=None,
+        wave=None,
+        replaces=replaces,
+        published=survey.published,
+        texts=design_id(form_body(survey)),
     )
     body = encode(message)
     verify(body, design_id(body))
     return body
+
+
+def _item(item: Item, survey: Survey) -> ItemMessage:
+    public = {each.name: each.variable.categories for each in survey.public}
+    rules = tuple(
+        Rule(name, tuple(_category(each) for each in public[name] if each in wanted))
+        for name, wanted in item.show_if.items()
+    )
+    return ItemMessage(item.name, item.kind, _coder(item), rules)
+
+
+def _coder(item: Item) -> Coder:
+    if item.kind != "number":
+        return Choices()
+    edges = tuple(decimal_text(edge) for edge in item.bins)
+    strange = [edge for edge in edges if not is_edge(edge)]
+    if strange:
+        raise SurveyError(
+            f"the bins of {item.name!r} have the edge {strange[0]}; edges have up to 15 digits before the point and 15 "
+            f"behind it",
+            path="questions",
+        )
+    return Bins(edges)
+
+
+def _category(category: Any) -> str | int | bool:
+    assert isinstance(category, str | int)  # survey files know texts only
+    return category
+
+
+def _block_rule(design: PlannedDesign) -> BlockRule | None:
+    return BlockRule(design.block_size, UPDATE) if isinstance(design, Blocks) else None
 
 
 def _plan(design: PlannedDesign) -> dict[str, Any]:
@@ -76,43 +151,65 @@ def _paired_plan(design: Paired, data: dict[str, Any]) -> dict[str, Any]:
     return {**{key: data[key] for key in ("format", "kind", "domain", "ballots")}, "questions": questions}
 
 
-def form_of(survey: Survey, design: str) -> Form:
-    """The survey as respondents read it."""
-    return Form(
-        version=1,
-        survey=survey.name,
-        design=design,
-        title=survey.title,
-        languages=list(survey.languages),
-        questions=[_form_item(item) for item in survey.questions],
-        public=[_form_item(item) for item in survey.public],
-        texts=dict(survey.texts),
-        admission=survey.admission,
-        opens=_moment(survey.opens),
-        closes=_moment(survey.closes),
+def form_body(survey: Survey) -> bytes:
+    """The survey's words as they are served, and as their hash stands in the design."""
+    return encode(
+        Form(
+            version=2,
+            survey=survey.name,
+            languages=survey.languages,
+            title=survey.title,
+            questions=tuple(map(_words, survey.questions)),
+            public=tuple(map(_words, survey.public)),
+            texts=dict(survey.texts),
+        )
     )
+
+
+def _words(item: Item) -> FormItem:
+    return FormItem(item.name, item.text, tuple(option.text for option in item.options))
+
+
+def read_form(body: bytes, design: VerifiedDesign) -> Form:
+    """Read a form as it came from a server: it must be the one that the design names, and fit it."""
+    if design_id(body) != design.terms.texts:
+        refuse("wrong-texts", "the words are not those that the design names")
+    try:
+        form = decode(body, Form, most=MOST_FORM_BYTES)
+    except MessageError as error:
+        refuse(str(error.details["code"]), error.message)
+    if encode(form) != body:
+        refuse("not-canonical", "the words are not written in their canonical form")
+    for items, variables in ((form.questions, tuple(design.domain.values())), (form.public, design.public)):
+        if [item.name for item in items] != [variable.name for variable in variables]:
+            refuse("form-unfit", "the words are not about the design's attributes in their order")
+        if [len(item.choices) for item in items] != [len(variable) for variable in variables]:
+            refuse("form-unfit", "there is not one text for every category")
+    every = [form.title, *form.texts.values()]
+    for item in [*form.questions, *form.public]:
+        every += [item.text, *item.choices]
+    if len(set(form.languages)) != len(form.languages) or any(set(words) != set(form.languages) for words in every):
+        refuse("form-unfit", "there is not one text for every language")
+    if form.survey != design.message.survey or not set(form.texts) <= {*AROUND, *PLAIN}:
+        refuse("form-unfit", "the words are for another survey, or some stand where the program's own belong")
+    return form
+
+
+def announcement(survey: Survey, design: str) -> Announcement:
+    """Which design is served, and when."""
+    return Announcement(version=2, design=design, opens=_moment(survey.opens), closes=_moment(survey.closes))
 
 
 def decimal_text(number: float) -> str:
     """Write a number as the shortest decimal that reads back as the same float, without an exponent.
 
-    >>> decimal_text(1.0), decimal_text(0.1), decimal_text(1e-7)
-    ('1', '0.1', '0.0000001')
+    >>> decimal_text(1.0), decimal_text(0.1), decimal_text(1e-7), decimal_text(-0.0)
+    ('1', '0.1', '0.0000001', '0')
     """
     text = f"{Decimal(repr(number)):f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
 
 
-def _form_item(item: Item) -> FormItem:
-    return FormItem(
-        item.name,
-        item.text,
-        item.kind,
-        [Choice(option.value, option.text) for option in item.options],
-        list(item.bins),
-        {name: list(values) for name, values in item.show_if.items()},
-    )
-
-
-def _moment(moment: datetime | None) -> Any:
+def _moment(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()

@@ -1,12 +1,17 @@
 """What travels between a respondent's device and a collector. JSON, versioned, unknown fields refused.
 
-=========  ==================================================================================================
-`Design`   what is asked and how it is disguised, as integers; named by the SHA-256 of its bytes
-`Form`     how it is asked: the texts, in every language. Nothing in it bears on privacy
-`Report`   what leaves a device: its id, the design, block and ballot, disguised answers, public attributes
-`Receipt`  what became of a batch: how many were taken, and what was wrong with the others, in order
-`Problem`  what went wrong, in the shape of RFC 9457
-=========  ==================================================================================================
+==============  =============================================================================================
+`Announcement`  which design is served now, and from when to when: deadlines move, nothing else does
+`Design`        everything that bears on an answer, as integers and texts; named by the SHA-256 of its bytes
+`Form`          the words, in every language; the design names the SHA-256 of its bytes
+`Report`        what leaves a device: its id, the design, block and ballot, disguised answers, public attributes
+`Receipt`       what became of a batch: how many were taken, and what was wrong with the others, in order
+`Problem`       what went wrong, in the shape of RFC 9457
+==============  =============================================================================================
+
+**What means something is inside the design's hash**: the categories and their order, how an answer becomes one of them,
+who is asked what, what travels in clear, who may answer, and whom a report may be sent to. What stays outside are words
+and looks; even the words are named by their hash, so that nobody is asked something else under the same name.
 
 A block of fakes is a message too, and lives beside the design it belongs to: `deniable.designs.block`.
 
@@ -26,7 +31,8 @@ from msgspec import Meta, Struct
 
 from deniable.errors import MessageError
 
-VERSION = 1
+VERSION = 2
+MOST_FORM_BYTES = 1 << 22
 MOST_DESIGN_BYTES = 1 << 22  # a device reads no more of a design than this
 MOST_REPORT_BYTES = 1 << 14
 MOST_ADMISSION_BYTES = 1 << 14
@@ -38,7 +44,10 @@ Small: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 32)]
 Answer: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 53)]  # a set of up to 53 categories is one number
 Short: TypeAlias = Annotated[str, Meta(min_length=1, max_length=1000)]
 Hex: TypeAlias = Annotated[str, Meta(pattern=r"\A([0-9a-f]{2})+\Z", max_length=2048)]
-Texts: TypeAlias = dict[str, str]
+Token: TypeAlias = Annotated[str, Meta(pattern=r"\A[0-9a-f]{128}\Z")]
+Language: TypeAlias = Annotated[str, Meta(pattern=r"\A[a-z]{2,3}(-[A-Za-z0-9]{1,8})*\Z")]
+Words: TypeAlias = dict[Language, Annotated[str, Meta(min_length=1, max_length=100_000)]]
+Category: TypeAlias = str | int | bool
 
 S = TypeVar("S", bound=Struct)
 
@@ -166,14 +175,88 @@ class Plan(Message, frozen=True):
     """A design as `deniable.designs.base.Design.to_dict` writes it."""
 
     format: Literal[1]
-    kind: Short
+    kind: Literal["design", "independent", "joint", "clusters", "sampled", "views", "blocks", "paired"]
     domain: Annotated[list[Attribute], Meta(min_length=1)]
     questions: Annotated[list[Asked], Meta(min_length=1)]
     ballots: Annotated[list[list[int]], Meta(min_length=1)]
 
 
+class Choices(Message, frozen=True, tag="choice", tag_field="kind"):
+    """An answer is one of the categories, as it is."""
+
+
+class Bins(Message, frozen=True, tag="bins", tag_field="kind"):
+    """A number falls between two edges, decimals written as texts: category i holds edges[i-1] <= x < edges[i]."""
+
+    edges: Annotated[tuple[str, ...], Meta(min_length=1, max_length=999)]
+
+
+Coder: TypeAlias = Choices | Bins
+"""How an answer becomes a category. Devices refuse a kind that they do not know."""
+
+ItemKind: TypeAlias = Literal["choice", "yes-no", "scale", "number"]
+
+
+class Rule(Message, frozen=True, rename={"values": "is"}):
+    """A question is put only to those whose public attribute is one of these."""
+
+    attribute: Short
+    values: tuple[Category, ...]
+
+
+class Item(Message, frozen=True):
+    """How the answer about an attribute is taken, and whom the question is put to: those for whom all rules hold."""
+
+    name: Short
+    kind: ItemKind
+    coder: Coder
+    show_if: tuple[Rule, ...]
+
+
+class PublicItem(Message, frozen=True):
+    """An attribute that travels in clear, outside epsilon."""
+
+    name: Short
+    kind: ItemKind
+    coder: Coder
+    categories: tuple[Category, ...]
+
+
+class BlockRule(Message, frozen=True):
+    """When a block is full, and how the fakes of the next follow from the reports before it."""
+
+    size: Annotated[int, Meta(ge=1, lt=1 << 31)]
+    update: Literal["pooled"]
+
+
 class Design(Message, frozen=True):
-    """Everything a device relies on, under one hash: the plan, the promise, what is static, what travels in clear."""
+    """Everything a device relies on, under one hash. There are no defaults: one way to write each design.
+
+    `audience` are the origins that reports may be sent to, `weights` how often each ballot is drawn (None: all alike),
+    `issuer` the hash of the key that signs blind tokens, `texts` the hash of the form, `replaces` the design whose
+    words this one corrects, `published` the public place where its hash can be compared.
+    """
+
+    version: Literal[2]
+    survey: Short
+    epsilon: Annotated[str, Meta(pattern=r"\A(0|[1-9][0-9]{0,3})(\.[0-9]{0,3}[1-9])?\Z")]
+    plan: Plan
+    items: tuple[Item, ...]
+    public: tuple[PublicItem, ...]
+    static: tuple[str, ...]
+    admission: Literal["open", "invited", "blind"]
+    issuer: Hash | None
+    audience: tuple[str, ...]
+    blocks: BlockRule | None
+    weights: tuple[int, ...] | None
+    wave: Annotated[int, Meta(ge=1, lt=1 << 31)] | None
+    replaces: Hash | None
+    published: Short | None
+    texts: Hash
+
+
+class FirstDesign(Message, frozen=True):
+    """A design of version 1: read where it is stored, and answered by no device any more."""
 
     version: Literal[1]
     survey: Short
@@ -188,56 +271,68 @@ def design_id(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
+def plan_message(design: Design) -> dict[str, Any]:
+    """A design without its words: what all its amendments share."""
+    fields: dict[str, Any] = msgspec.to_builtins(design)
+    return {key: value for key, value in fields.items() if key not in ("texts", "replaces")}
+
+
+def plan_id(design: Design) -> str:
+    """Name what is asked and how, whatever the words: amendments of one plan have the same name."""
+    return design_id(encode(plan_message(design)))
+
+
+class Announcement(Message, frozen=True):
+    """Which design is served, and when reports are taken. Nothing here decides what becomes of an answer."""
+
+    version: Literal[2]
+    design: Hash
+    opens: str | None = None
+    closes: str | None = None
+
+
 # -- what respondents read ------------------------------------------------------------------------------------------
 
 
-class Choice(Message, frozen=True):
-    """A choice: the category it stands for and its text."""
-
-    value: str
-    text: Texts
-
-
 class FormItem(Message, frozen=True):
-    """One question as it is put. `kind`: choice, yes-no, scale or number (then `bins` are the edges)."""
+    """The words of one question; choices in the order of the categories."""
 
-    name: str
-    text: Texts
-    kind: str
-    choices: list[Choice]
-    bins: list[int | float] = []
-    show_if: dict[str, list[str]] = {}
+    name: Short
+    text: Words
+    choices: tuple[Words, ...]
 
 
 class Form(Message, frozen=True):
-    """The survey as respondents see it, and the name of its design."""
+    """The survey's words, in every language. Sentences that state the promise are not among them."""
 
-    version: Literal[1]
-    survey: str
-    design: Hash
-    title: Texts
-    languages: list[str]
-    questions: list[FormItem]
-    public: list[FormItem]
-    texts: dict[str, Texts]
-    admission: str
-    opens: str | None = None
-    closes: str | None = None
+    version: Literal[2]
+    survey: Short
+    languages: Annotated[tuple[Language, ...], Meta(min_length=1)]
+    title: Words
+    questions: tuple[FormItem, ...]
+    public: tuple[FormItem, ...]
+    texts: dict[Short, Words]
 
 
 # -- the report -----------------------------------------------------------------------------------------------------
 
 
 class Report(Message, frozen=True):
-    """What leaves a device, and nothing else. `public` holds codes, in the order the design declares them."""
+    """What leaves a device, and nothing else. `public` holds codes, in the order the design declares them.
 
-    version: Literal[1]
+    Under blind admission `token` and its `signature` travel along, and the id is the token's hash. Version 1 knows
+    neither, and is taken for designs of version 1 alone.
+    """
+
+    version: Literal[1, 2]
     id: Hash
     design: Hash
     ballot: Small
     answers: Annotated[tuple[Answer, ...], Meta(min_length=1, max_length=1000)]
     block: Hash | None = None
     public: Annotated[tuple[Small, ...], Meta(max_length=1000)] = ()
+    token: Token | None = None
+    signature: Hex | None = None
 
     def content(self) -> tuple[str, str | None, int, tuple[int, ...], tuple[int, ...]]:
         """What is compared when an id comes a second time."""
@@ -299,14 +394,6 @@ class Signed(Message, frozen=True):
     signature: Hex
 
 
-class Entry(Message, frozen=True):
-    """A token and its signature, which nobody has seen before: admits the report whose id is the token's hash."""
-
-    version: Literal[1]
-    token: Annotated[str, Meta(pattern=r"\A[0-9a-f]{128}\Z")]
-    signature: Hex
-
-
 # -- pairs ------------------------------------------------------------------------------------------------------------
 
 
@@ -354,6 +441,18 @@ def decode(body: bytes, kind: type[S], *, most: int) -> S:
     return message
 
 
+class _Versioned(Struct):
+    version: int
+
+
+def version_of(body: bytes) -> int | None:
+    """The version that a message says it is of; None where it does not say."""
+    try:
+        return msgspec.json.decode(body, type=_Versioned).version
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
 def refuse_repeated_keys(body: bytes) -> None:
     """Refuse JSON with a key twice: two readers would take two different values from it."""
     json.loads(body, object_pairs_hook=_pairs)
@@ -372,4 +471,6 @@ def _reason(error: msgspec.ValidationError) -> str:
         return "unknown-field"
     if "at `$.version`" in text or "at `$.plan.format`" in text:
         return "unknown-version"
-    return "unknown-channel" if "Invalid value" in text and ".kind`" in text else "malformed"
+    if "Invalid value" not in text or ".kind`" not in text:
+        return "malformed"
+    return "unknown-coder" if ".coder.kind`" in text else "unknown-channel"

@@ -9,7 +9,9 @@ import numpy as np
 from deniable.surveys.phrases import NOT_ASKED
 
 if TYPE_CHECKING:
-    from deniable.collection.messages import Form
+    from numpy.typing import NDArray
+
+    from deniable.collection.encoding import Coded
     from deniable.collection.verify import VerifiedDesign
     from deniable.domain import Variable
 
@@ -19,23 +21,26 @@ _TOGETHER = 0.5  # how often an answer follows the person's own trait instead of
 class Population:
     """People who do not exist. Each has a trait that leans all their answers the same way."""
 
-    def __init__(self, form: Form, design: VerifiedDesign, seed: int) -> None:
+    def __init__(self, design: VerifiedDesign, seed: int) -> None:
         """Draw the shares of every attribute."""
         self._rng = np.random.default_rng(seed)
-        self._items = {item.name: item for item in form.questions}
+        self._rules = {each.name: each.rules for each in design.asked_coded}
         self._design = design
-        self._shares = {
-            variable.name: self._rng.dirichlet(np.full(len(variable), 3.0))
-            for variable in [*design.domain.values(), *design.public]
-        }
+        self._shares = {each.name: self._drawn(each) for each in [*design.asked_coded, *design.public_coded]}
+
+    def _drawn(self, attribute: Coded) -> NDArray[np.float64]:
+        """Random shares of the categories; none say that a question does not apply to which it is put."""
+        shares = self._rng.dirichlet(np.full(len(attribute.variable), 3.0))
+        if attribute.rules:
+            shares[attribute.place(NOT_ASKED)] = 0
+        return shares / shares.sum()
 
     def person(self) -> dict[str, Any]:
         """One person's answers, as `Client.answer` takes them."""
         trait = self._rng.random()
         person: dict[str, Any] = {v.name: self._pick(v, self._rng.random()) for v in self._design.public}
         for name, variable in self._design.domain.items():
-            rules = self._items[name].show_if
-            if all(person[key] in wanted for key, wanted in rules.items()):
+            if all(person[rule.attribute] in rule.values for rule in self._rules[name]):
                 place = trait if self._rng.random() < _TOGETHER else self._rng.random()
                 person[name] = self._pick(variable, place)
             else:

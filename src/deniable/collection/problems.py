@@ -33,6 +33,21 @@ PROBLEMS: dict[str, tuple[int, str]] = {
     "unavailable": (503, "Reports cannot be stored at this time; send the same bytes again later."),
     "full": (507, "There is no space left to store reports in; send the same bytes again later."),
 }
+# What no second try with the same bytes can change: only these settle a report as not taken.
+FINAL = frozenset(
+    (
+        "malformed",
+        "unknown-field",
+        "unknown-version",
+        "repeated-key",
+        "not-invited",
+        "unknown-design",
+        "conflict",
+        "too-large",
+        "unfit",
+        "unknown-block",
+    )
+)
 RETRY_AFTER = {"busy": 1, "unavailable": 5, "full": 60}
 
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 def disguise(channel: Channel, truth: int, draw: Draw) -> int:
     """The report that draws make of a truth."""
+    if not 0 <= truth < channel.inputs:  # every answer was encoded before: this cannot be reached
+        raise AssertionError("a code that the channel does not have")
     match channel:
         case TwoLevel():
             return resend(channel, disguise(channel.first, truth, draw), draw)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deniable.collection.client import Client, post
+from deniable.collection.client import BLOCKS, Client
 from deniable.collection.messages import encode
 from deniable.collection.pairs import Seeker
+from deniable.collection.sending import post_batch, post_report
 from deniable.collection.transport import Http
 from deniable.errors import RejectedError
 
@@ -31,8 +32,8 @@ class Crowd:
         self._url, self._batch = url, batch
         self._transport = Http(url) if transport is None else transport
         first = Client(url, transport=self._transport)
-        self.form: Form = first.form
         self.design: VerifiedDesign = first.design
+        self.form: Form = first.form
         self._invitations = iter(invitations)
         self._partner: list[int] | None = None
         self._waiting: list[bytes] = []
@@ -46,10 +47,11 @@ class Crowd:
             transport=self._transport,
             invitation=next(self._invitations, None),
         )
-        vars(client).update(form=self.form, design=self.design)
+        vars(client).update(design=self.design, form=self.form)
         if self.design.is_paired:
             vars(client)["_sides"] = self._sides
-        self._waiting.append(encode(client.answer(values, send=False).report))
+        agreed = [variable.name for variable in self.design.public]
+        self._waiting.append(encode(client.answer(values, public=agreed, accept=[BLOCKS], send=False).report))
         client.close()
         if len(self._waiting) >= self._batch:
             self.flush()
@@ -67,7 +69,11 @@ class Crowd:
         """Send what is waiting."""
         if not self._waiting:
             return
-        refused = [problem for problem in post(self._transport, self._waiting) if problem is not None]
+        alone = len(self._waiting) == 1
+        fates = (
+            [post_report(self._transport, self._waiting[0])] if alone else post_batch(self._transport, self._waiting)
+        )
+        refused = [problem for problem in fates if problem is not None]
         if refused:
             raise RejectedError(f"{self._url} refused {len(refused)} reports: {refused[0].title}", problem=refused[0])
         self.sent += len(self._waiting)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from deniable.privacy.ledger import Event
 
-FORMAT = 1
+FORMAT = 2
 DEFAULT_LIMIT = 5.0  # the most epsilon that a device ever gives away, unless it is told otherwise
 _WAIT = 30.0  # seconds that one program waits for another one's transaction
 
@@ -45,15 +45,23 @@ _TABLES = f"""
         report BLOB,
         fate INTEGER NOT NULL DEFAULT {WAITING}
     );
-    CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL);
-    PRAGMA user_version = {FORMAT};
+    CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL)
 """
+# Each script takes a file from the format of its position, from 1 on, to the next.
+_MIGRATIONS = (
+    """
+    ALTER TABLE drawn ADD COLUMN plan TEXT;
+    UPDATE drawn SET plan = design;
+    CREATE UNIQUE INDEX one_answer_a_plan ON drawn (plan)
+    """,
+)
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """The ballot drawn for a design, and the finished report once there is one."""
+    """The ballot drawn for a plan, under which design, and the finished report once there is one."""
 
+    design: str
     ballot: int
     report: bytes | None
     fate: int
@@ -76,11 +84,14 @@ class State:
                 (version,) = self._db.execute("PRAGMA user_version").fetchone()
         except sqlite3.DatabaseError as error:
             raise InputError(f"{path} is not a device's state: {error}", path=str(path)) from error
-        if version == 0:
+        if version > FORMAT:
+            raise InputError(
+                f"{path} was written by a newer deniable (format {version}; this one knows {FORMAT}). Upgrade deniable",
+                path=str(path),
+            )
+        if version != FORMAT:
             with self.transaction():
                 self._make(DEFAULT_LIMIT if limit is None else limit)
-        elif version != FORMAT:
-            raise InputError(f"{path} was written by another version of deniable (format {version})", path=str(path))
         if limit is not None and limit != self.limit:
             raise PrivacyError(
                 f"this device's lifetime limit is epsilon {self.limit:g}; it cannot be changed to {limit:g}, because "
@@ -89,12 +100,19 @@ class State:
             )
 
     def _make(self, limit: float) -> None:
-        if self._db.execute("PRAGMA user_version").fetchone() != (0,):
-            return  # another program was quicker
-        Ledger(limit)  # refuses what is no limit
-        for statement in _TABLES.split(";"):
+        """Make what is missing; a file of an older format is brought up to date, and nothing in it is lost."""
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()  # another program may have been quicker
+        if version == 0:
+            Ledger(limit)  # refuses what is no limit
+            self._run(_TABLES)
+            self._db.execute("INSERT INTO account VALUES (?)", (float(limit),))
+        for script in _MIGRATIONS[max(0, version - 1) :]:
+            self._run(script)
+        self._db.execute(f"PRAGMA user_version = {FORMAT}")
+
+    def _run(self, script: str) -> None:
+        for statement in script.split(";"):
             self._db.execute(statement)
-        self._db.execute("INSERT INTO account VALUES (?)", (float(limit),))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -138,28 +156,30 @@ class State:
 
     # -- ballots and reports ------------------------------------------------------------------------------------------
 
-    def drawn(self, design: str) -> Drawn | None:
-        """The ballot drawn for a design, if any."""
-        row = self._db.execute("SELECT ballot, report, fate FROM drawn WHERE design = ?", (design,)).fetchone()
+    def drawn(self, plan: str) -> Drawn | None:
+        """The ballot drawn for a plan, if any."""
+        row = self._db.execute("SELECT design, ballot, report, fate FROM drawn WHERE plan = ?", (plan,)).fetchone()
         return None if row is None else Drawn(*row)
 
-    def draw(self, design: str, ballot: int, url: str) -> None:
+    def draw(self, plan: str, design: str, ballot: int, url: str) -> None:
         """Write a drawn ballot down."""
-        self._db.execute("INSERT INTO drawn (design, ballot, url) VALUES (?, ?, ?)", (design, ballot, url))
+        query = "INSERT INTO drawn (plan, design, ballot, url) VALUES (?, ?, ?, ?)"
+        self._db.execute(query, (plan, design, ballot, url))
 
-    def finish(self, design: str, report: bytes) -> None:
-        """Write the report down that will be sent for a design, now and at every retry."""
-        self._db.execute("UPDATE drawn SET report = ? WHERE design = ? AND report IS NULL", (report, design))
+    def finish(self, plan: str, design: str, report: bytes) -> None:
+        """Write the report down that will be sent for a plan, now and at every retry."""
+        query = "UPDATE drawn SET design = ?, report = ? WHERE plan = ? AND report IS NULL"
+        self._db.execute(query, (design, report, plan))
 
     def waiting(self, url: str) -> list[tuple[str, bytes]]:
-        """The designs and reports that a collector has not yet acknowledged."""
-        query = "SELECT design, report FROM drawn WHERE url = ? AND report IS NOT NULL AND fate = ? ORDER BY design"
+        """The plans and reports that a collector has not yet acknowledged."""
+        query = "SELECT plan, report FROM drawn WHERE url = ? AND report IS NOT NULL AND fate = ? ORDER BY plan"
         return self._db.execute(query, (url, WAITING)).fetchall()
 
-    def settle(self, design: str, fate: int) -> None:
+    def settle(self, plan: str, fate: int) -> None:
         """Note that a report was delivered, or rejected for good."""
         with self.transaction():
-            self._db.execute("UPDATE drawn SET fate = ? WHERE design = ?", (fate, design))
+            self._db.execute("UPDATE drawn SET fate = ? WHERE plan = ?", (fate, plan))
 
     # -- permanent disguises ----------------------------------------------------------------------------------------
 

@@ -10,18 +10,19 @@ fetch the token (`Client.enter`) some time before answering, or over another net
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from deniable.collection import blind, messages
 from deniable.collection.blind import PublicKey
 from deniable.collection.invitations import report_id, token_id
-from deniable.collection.messages import MOST_ADMISSION_BYTES, Application, Entry, Hex, Issuer, Message, Signed
-from deniable.errors import CollectorError, InputError, PrivacyError
+from deniable.collection.messages import MOST_ADMISSION_BYTES, Application, Hex, Issuer, Message, Signed
+from deniable.errors import InputError, PrivacyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from deniable.collection.state import State
+    from deniable.collection.verify import VerifiedDesign
 
 
 class Ticket(Message, frozen=True):
@@ -34,44 +35,45 @@ class Ticket(Message, frozen=True):
     signature: Hex | None = None
 
 
+class Pass(NamedTuple):
+    """What lets a report in: its id and, under blind admission, the token that the id is the hash of."""
+
+    id: str
+    token: str | None = None
+    signature: str | None = None
+
+
 class Tickets:
     """Where a device gets the id of its report from.
 
     Args:
-        admission: what the survey says: open, invited or blind.
+        design: says who may answer, and whose signature a blind token needs.
         invitation: the secret that the respondent was given.
         state: what the device keeps.
-        name: what to keep it under: the collector's address and the survey's name.
         get: fetches an address of the collector.
         post: sends a message to one and returns the answer; raises where it is refused.
-        expected: the issuer's key that the respondent read elsewhere, by its hash.
     """
 
     def __init__(
         self,
-        admission: str,
+        design: VerifiedDesign,
         invitation: str | None,
         state: State,
-        name: str,
         *,
         get: Callable[[str], bytes],
         post: Callable[[str, bytes], bytes],
-        expected: str | None = None,
     ) -> None:
-        self._admission, self._invitation, self._state, self._expected = admission, invitation, state, expected
-        self._name, self._get, self._post = f"ticket:{name}", get, post
+        self._terms, self._invitation, self._state = design.terms, invitation, state
+        self._name, self._get, self._post = f"ticket:{design.plan_id}", get, post
 
-    def id(self) -> str:
-        """The id for this device's report, admitted by the collector."""
-        if self._admission == "open":
-            return secrets.token_hex(32)
-        if self._admission == "invited":
-            return report_id(self._secret)
-        if self._admission != "blind":
-            raise CollectorError(f"this client does not know the admission {self._admission!r}; upgrade deniable")
+    def admitted(self) -> Pass:
+        """What lets this device's report in."""
+        if self._terms.admission == "open":
+            return Pass(secrets.token_hex(32))
+        if self._terms.admission == "invited":
+            return Pass(report_id(self._secret))
         ticket = self.signed()
-        self._post("/v1/entries", messages.encode(Entry(1, ticket.token, ticket.signature or "")))
-        return token_id(bytes.fromhex(ticket.token))
+        return Pass(token_id(bytes.fromhex(ticket.token)), ticket.token, ticket.signature)
 
     @property
     def _secret(self) -> str:
@@ -97,9 +99,9 @@ class Tickets:
         _ = self._secret
         issuer = self._get("/v1/issuer")
         found = messages.design_id(issuer)
-        if self._expected is not None and found != self._expected:
+        if found != self._terms.issuer:
             # A key of one's own would be as good as a name on the token.
-            raise PrivacyError(f"the collector shows the issuer's key {found}, not the {self._expected} you expect")
+            raise PrivacyError(f"the collector shows the issuer's key {found}, not the design's {self._terms.issuer}")
         key = _key(issuer)
         token = blind.prepare(secrets.token_bytes(32))
         blinded = blind.blind(key, token)

@@ -22,6 +22,8 @@ class Response:
     status: int
     body: bytes
     retry_after: float | None = None
+    content_type: str = ""
+    stored: bool = False  # a collector says so, in a header of its own
 
 
 class Transport(Protocol):
@@ -79,7 +81,13 @@ class Http:
                 f"{self._url} answered with more than {most} bytes. Is this a collector's address?", url=self._url
             )
         wait = answer.headers.get("Retry-After", "")
-        return Response(answer.status, read, float(wait) if wait.isdigit() else None)
+        return Response(
+            answer.status,
+            read,
+            float(wait) if wait.isascii() and wait.isdigit() and len(wait) < 6 else None,
+            answer.headers.get("Content-Type", "").partition(";")[0].strip().lower(),
+            answer.headers.get("Deniable") == "stored",
+        )
 
     def _unreachable(self, error: Exception) -> UnreachableError:
         return UnreachableError(f"no answer from {self._url}: {str(error) or type(error).__name__}", url=self._url)

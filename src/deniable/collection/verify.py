@@ -10,19 +10,28 @@ bytes (`tests/vectors/designs.json`).
 `unknown-version`      a version this client does not know
 `unknown-field`        a field that this version does not have: what it means cannot be judged
 `unknown-channel`      a kind of channel this client does not run
+`unknown-coder`        a way from an answer to its category that this client does not know
 `not-canonical`        the bytes are not the canonical ones, so another reader might read them differently
 `repeated-name`        two attributes (sensitive or public) share a name, or two categories are the same
 `too-few-categories`   an attribute with fewer than two categories
+`wrong-items`          items that are not the plan's attributes in their order; static attributes out of order
+`wrong-coder`          edges that do not rise or are not plain decimals, or that do not make the categories
+`wrong-rule`           a question put by something that is not public, or without a way to send "does not apply"
 `unknown-attribute`    a question or the static list names an attribute that does not exist
+`wrong-admission`      blind tokens without an issuer, or an issuer without blind tokens
+`wrong-audience`       no origin that reports may be sent to, or something that is not one
 `wrong-bits`           draws of another width than 16 or 32 bits
 `zero-weight`          a report that some truth can never produce: it would rule that truth out
 `wrong-sum`            weights that do not add up to the number of draws
 `tells-nothing`        every truth is reported alike, so that answering would be in vain
 `wrong-cells`          a channel whose truths are not the question's possible answers, or sets that there cannot be
 `pseudonym`            a static question whose reports are sets without a second level: repeated, they would be names
+`wrong-blocks`         blocks without a size, or a size without blocks
 `unknown-question`     a ballot names a question that does not exist
 `empty-ballot`         a ballot without a question
 `attribute-twice`      a ballot that asks an attribute twice: two disguises say more than one
+`wrong-weights`        ballots are drawn by weights that are not whole numbers in lowest terms
+`leftover`             a question on no ballot or an attribute in no question: nobody needs it, and it could be a mark
 `epsilon-exceeded`     the dearest ballot's true ratio is above e^epsilon, compared exactly
 =====================  ============================================================================================
 """
@@ -33,7 +42,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -43,15 +52,19 @@ from deniable.channels.two_level import TwoLevel
 from deniable.collection import messages
 from deniable.collection.integers import refuse, truths
 from deniable.collection.messages import AdaptiveWeights, PairedWeights
+from deniable.collection.terms import check_ballots, check_blocks, check_door, check_items, check_static
 from deniable.designs.fakes import Limits
 from deniable.domain import Domain, Variable
-from deniable.errors import DesignError, MessageError
+from deniable.errors import DesignError, MessageError, RefusedDesignError
 from deniable.privacy.epsilon import compose, epsilon_of, exp_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from deniable.channels.base import Channel
+    from deniable.collection.encoding import Coded
+
+D = TypeVar("D", messages.Design, messages.FirstDesign)
 
 
 @dataclass(frozen=True)
@@ -74,11 +87,18 @@ class VerifiedQuestion:
         """Whether hardly two people send the same report, so that whoever repeats one can be recognised by it."""
         return self.channel.is_support and not isinstance(self.channel, TwoLevel)
 
+    def key(self, words: Sequence[str]) -> str:
+        """Names the question, its main-language words and its channel: what a device remembers answers by."""
+        return messages.design_id(messages.encode([*self._named, list(words)]))
+
     @cached_property
-    def key(self) -> str:
-        """Names the question and its channel, whatever survey they come in: what a device remembers answers by."""
-        asked = [[v.name, list(v.categories)] for v in self.domain.values()]
-        return messages.design_id(messages.encode([asked, self.channel.to_dict()]))
+    def first_key(self) -> str:
+        """What version 1 remembered answers by: the words were not part of it. Read, and never written any more."""
+        return messages.design_id(messages.encode(self._named))
+
+    @property
+    def _named(self) -> list[object]:
+        return [[[v.name, list(v.categories)] for v in self.domain.values()], self.channel.to_dict()]
 
 
 @dataclass(frozen=True)
@@ -86,12 +106,26 @@ class VerifiedDesign:
     """A design that keeps its promise."""
 
     id: str
-    message: messages.Design
+    message: messages.Design | messages.FirstDesign
     domain: Domain
     public: tuple[Variable, ...]
     questions: tuple[VerifiedQuestion, ...]
     ballots: tuple[tuple[int, ...], ...]
     ratio: Fraction
+    asked_coded: tuple[Coded, ...] = ()
+    public_coded: tuple[Coded, ...] = ()
+
+    @property
+    def terms(self) -> messages.Design:
+        """The message, which devices answer only if it is of this version."""
+        if isinstance(self.message, messages.FirstDesign):
+            refuse("unknown-version", "designs of version 1 can be read, not answered")
+        return self.message
+
+    @cached_property
+    def plan_id(self) -> str:
+        """The name that all amendments of this design share."""
+        return self.id if isinstance(self.message, messages.FirstDesign) else messages.plan_id(self.message)
 
     @property
     def epsilon(self) -> float:
@@ -123,38 +157,50 @@ class VerifiedDesign:
 
 def verify(body: bytes, expected: str) -> VerifiedDesign:
     """Check a design as it came from a server, against the hash it was asked for by."""
+    return _judge(expected, _read(body, expected, messages.Design))
+
+
+def verify_stored(body: bytes, expected: str) -> VerifiedDesign:
+    """Check a design as it was stored, of this version or of the first: what was collected stays readable."""
+    try:
+        return verify(body, expected)
+    except RefusedDesignError as error:
+        if error.details["code"] != "unknown-version":
+            raise
+    return _judge(expected, _read(body, expected, messages.FirstDesign))
+
+
+def _read(body: bytes, expected: str, kind: type[D]) -> D:
     if len(body) > messages.MOST_DESIGN_BYTES:
         refuse("too-large", f"the design has {len(body)} bytes, more than {messages.MOST_DESIGN_BYTES}")
     found = messages.design_id(body)
     if found != expected:
         refuse("wrong-hash", f"the design's bytes have the hash {found}, not the promised {expected}")
+    version = 1 if kind is messages.FirstDesign else messages.VERSION
+    if messages.version_of(body) not in (None, version):  # before all else: its fields mean something else
+        refuse("unknown-version", f"the design is not of version {version}")
     try:
-        message = messages.decode(body, messages.Design, most=messages.MOST_DESIGN_BYTES)
+        message = messages.decode(body, kind, most=messages.MOST_DESIGN_BYTES)
     except MessageError as error:
         code = str(error.details["code"])
         refuse("not-canonical" if code == "repeated-key" else code, error.message)
     if messages.encode(message) != body:
         refuse("not-canonical", "the design is not written in its canonical form")
-    return _judge(found, message)
+    return message
 
 
-def _judge(identity: str, message: messages.Design) -> VerifiedDesign:
+def _judge(identity: str, message: messages.Design | messages.FirstDesign) -> VerifiedDesign:
     plan = message.plan
     _check_attributes([*plan.domain, *message.public])
     domain = Domain([Variable(a.name, tuple(a.categories)) for a in plan.domain])
-    for name in message.static:
-        if name not in domain:
-            refuse("unknown-attribute", f"the static attribute {name!r} is not asked for")
+    public = tuple(Variable(a.name, tuple(a.categories)) for a in message.public)
+    coded = _around(message, domain, public)
     questions = tuple(_question(question, domain) for question in plan.questions)
-    if len({question.limits is None for question in questions}) > 1:
-        refuse("unknown-channel", "either all channels are published block by block, or none")
-    for question in questions:
-        if question.is_pseudonym and all(name in message.static for name in question.domain):
-            refuse(
-                "pseudonym", f"question {question.name!r} is static, and a set that is sent again is as good as a name"
-            )
+    _check_together(message, questions)
     for number, ballot in enumerate(plan.ballots):
         _check_ballot(number, ballot, questions)
+    if isinstance(message, messages.Design):
+        check_ballots(message)
     dearest = max(_composed(questions[index].ratio for index in ballot) for ballot in plan.ballots)
     promised = _bound(message.epsilon)
     if dearest > promised:
@@ -162,11 +208,41 @@ def _judge(identity: str, message: messages.Design) -> VerifiedDesign:
             "epsilon-exceeded",
             f"the design promises epsilon {message.epsilon}, but its integers give {epsilon_of(dearest):.6g}",
         )
-    public = tuple(Variable(a.name, tuple(a.categories)) for a in message.public)
-    return VerifiedDesign(identity, message, domain, public, questions, tuple(map(tuple, plan.ballots)), dearest)
+    return VerifiedDesign(
+        identity, message, domain, public, questions, tuple(map(tuple, plan.ballots)), dearest, *coded
+    )
 
 
-def _check_attributes(attributes: Sequence[messages.Attribute]) -> None:
+def _around(
+    message: messages.Design | messages.FirstDesign, domain: Domain, public: tuple[Variable, ...]
+) -> tuple[tuple[Coded, ...], tuple[Coded, ...]]:
+    """Check what stands around the plan; version 1 knew little of it, and served the rest beside the design."""
+    coded: tuple[tuple[Coded, ...], tuple[Coded, ...]] = ((), ())
+    if isinstance(message, messages.Design):
+        coded = check_items(message, domain, public)
+    for name in message.static:
+        if name not in domain:
+            refuse("unknown-attribute", f"the static attribute {name!r} is not asked for")
+    if isinstance(message, messages.Design):
+        check_static(message, domain)
+        check_door(message)
+    return coded
+
+
+def _check_together(message: messages.Design | messages.FirstDesign, questions: tuple[VerifiedQuestion, ...]) -> None:
+    """Check what no question shows by itself."""
+    if len({question.limits is None for question in questions}) > 1:
+        refuse("unknown-channel", "either all channels are published block by block, or none")
+    for question in questions:
+        if question.is_pseudonym and all(name in message.static for name in question.domain):
+            refuse(
+                "pseudonym", f"question {question.name!r} is static, and a set that is sent again is as good as a name"
+            )
+    if isinstance(message, messages.Design):
+        check_blocks(message, adaptive=questions[0].limits is not None)
+
+
+def _check_attributes(attributes: Sequence[messages.Attribute | messages.PublicItem]) -> None:
     names = [attribute.name for attribute in attributes]
     if len(set(names)) != len(names):
         refuse("repeated-name", f"attributes must have different names: {names}")

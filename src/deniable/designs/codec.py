@@ -23,7 +23,7 @@ from deniable.designs.blocks import Blocks
 from deniable.designs.clusters import Clusters
 from deniable.designs.independent import Independent
 from deniable.designs.joint import Joint
-from deniable.designs.message_blocks import MessageBlocks
+from deniable.designs.message_blocks import MESSAGES, MessageBlocks
 from deniable.designs.paired import Paired
 from deniable.designs.paired_items import PairedItems
 from deniable.designs.sampled import Sampled
@@ -50,7 +50,7 @@ def design_from_dict(data: Mapping[str, Any]) -> Design:
     version, kind = (data.get("version"), Blocks.kind) if announced else (data.get("format"), data.get("kind"))
     if type(version) is not int or version < 1:
         raise DesignError(f"this is not a design: its format must be a number from 1 upwards, not {version!r}")
-    if version > FORMAT:
+    if version > (MESSAGES if announced else FORMAT):
         raise DesignError(
             f"this design has format {version}; this program knows formats up to {FORMAT}. It was written by a newer "
             f"deniable: upgrade with pip install --upgrade deniable",

@@ -18,6 +18,7 @@ from deniable.privacy.statement import Statement
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+MESSAGES = 2  # the newest version of the message
 _UNBOUNDED = 1 << 62
 
 

@@ -84,4 +84,5 @@ class SurveyEntry(_Entry, frozen=True):
     admission: Admission = "open"
     opens: datetime | None = None
     closes: datetime | None = None
+    published: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
     texts: dict[str, Text] = {}

@@ -44,6 +44,7 @@ class Survey:
     opens: datetime | None
     closes: datetime | None
     texts: Mapping[str, dict[str, str]]
+    published: str | None = None
 
     @cached_property
     def domain(self) -> Domain:
@@ -112,6 +113,7 @@ def check(entry: SurveyEntry) -> Survey:
         exp_below(entry.epsilon)
     except DesignError as error:
         raise SurveyError(f"epsilon: {error.message}", path="epsilon") from error
+    _four_decimals(entry.epsilon)
     domain = Domain([item.variable for item in questions])
     for key in ("opens", "closes"):
         moment = getattr(entry, key)
@@ -134,7 +136,17 @@ def check(entry: SurveyEntry) -> Survey:
         entry.opens,
         entry.closes,
         say.around(),
+        entry.published,
     )
+
+
+def _four_decimals(epsilon: float) -> None:
+    if round(epsilon, 4) != epsilon:
+        raise SurveyError(
+            f"epsilon: {epsilon!r} has more than four decimals. More of them promise nothing, and could tell one copy "
+            f"of a survey from another; write {round(epsilon, 4)!r}",
+            path="epsilon",
+        )
 
 
 def _typed(data: dict[str, Any]) -> SurveyEntry:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from deniable.errors import SurveyError
 from deniable.surveys.phrases import AROUND, PHRASES
-from deniable.surveys.words import WORDS
+from deniable.surveys.words import PLAIN, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,8 +24,15 @@ class Translator:
     def __init__(self, languages: Sequence[str], texts: Mapping[str, Text]) -> None:
         """Take the survey's languages, the default first, and its `[texts]`."""
         self.languages = tuple(languages)
-        known = [*PHRASES, *AROUND, *WORDS]
+        known = [*PHRASES, *AROUND, *PLAIN]
         for name in texts:
+            if name in WORDS and name not in PLAIN:
+                raise SurveyError(
+                    f"texts.{name}: this sentence states what the program does with an answer, so it comes with the "
+                    f"program and no survey can replace it. Remove the line; what you want to say belongs into "
+                    f"texts.welcome",
+                    path=f"texts.{name}",
+                )
             if name not in known:
                 raise SurveyError(f"texts.{name}: there is no such text; there are {known}", path=f"texts.{name}")
         self._texts = texts
@@ -69,5 +76,5 @@ class Translator:
 
     def around(self) -> dict[str, dict[str, str]]:
         """What the survey says around its questions, where it says anything."""
-        said = [name for name in (*AROUND, *WORDS) if name in self._texts]
+        said = [name for name in (*AROUND, *PLAIN) if name in self._texts]
         return {name: self(self._texts[name], f"texts.{name}") for name in said}

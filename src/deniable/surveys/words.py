@@ -1,4 +1,8 @@
-"""The words of the respondent's page. A survey says them otherwise, or in other languages, under `[texts]`.
+"""The words of the respondent's page, which ship with the program.
+
+Most of them state the promise: what is disguised, what travels in clear, how much can be learned, what is sent. No
+survey can replace these, because whoever runs a survey could then promise what the program does not do. The few words
+of `PLAIN` promise nothing; a survey says them otherwise, or in other languages, under `[texts]`.
 
 `{name}` is a place that the page fills with a number. What a language has no word for here is said in English.
 
@@ -310,6 +314,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "It came too late: the group of respondents that it was made for is complete.",
         "de": "Sie kam zu spät: Die Gruppe von Befragten, für die sie gemacht wurde, ist vollständig.",
     },
+    "problem_answered": {
+        "en": "This device has answered this survey already; only its words were corrected since.",
+        "de": "Dieses Gerät hat diese Umfrage schon beantwortet; seither wurden nur ihre Worte berichtigt.",
+    },
     "problem_passing": {
         "en": "The survey cannot be reached at this time. Please try again in a moment.",
         "de": "Die Umfrage ist zurzeit nicht zu erreichen. Bitte versuchen Sie es gleich noch einmal.",
@@ -342,6 +350,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "What this device was shown is not what was announced to everybody.",
         "de": "Was diesem Gerät gezeigt wurde, ist nicht, was allen angekündigt wurde.",
     },
+    "reason_elsewhere": {
+        "en": "It was made for another address, and is shown here by somebody else.",
+        "de": "Sie wurde für eine andere Adresse gemacht und wird hier von jemand anderem gezeigt.",
+    },
     "reason_unknown": {
         "en": "It asks for something that this program does not know.",
         "de": "Sie verlangt etwas, das dieses Programm nicht kennt.",
@@ -357,6 +369,25 @@ WORDS: dict[str, dict[str, str]] = {
     },
 }
 
+# Words that promise nothing, and that a survey may replace.
+PLAIN = (
+    "language",
+    "closed_heading",
+    "closed",
+    "invitation_heading",
+    "invitation",
+    "invitation_label",
+    "enter",
+    "another_invitation",
+    "begin",
+    "questions_heading",
+    "unanswered",
+    "question_column",
+    "unsent_heading",
+    "again",
+    "done_heading",
+)
+
 # The word for a code, of a device's refusal or of a collector's problem; the last one for all that are not here.
 SENTENCES: dict[str, str] = {
     "problem_uninvited": "uninvited",
@@ -364,16 +395,19 @@ SENTENCES: dict[str, str] = {
     "problem_used": "used conflict",
     "problem_closed": "closed",
     "problem_late": "closed-block",
+    "problem_answered": "answered",
     "problem_passing": "unreachable busy unavailable full failed",
     "problem_misfit": "unfit unknown-block unknown-design repeated-key",
     "reason_promise": "epsilon-exceeded epsilon keep floor",
     "reason_certain": "zero-weight zero",
     "reason_pseudonym": "pseudonym",
     "reason_vain": "tells-nothing",
-    "reason_another": "wrong-hash not-canonical design chain",
-    "reason_unknown": "unknown-version unknown-field unknown-channel unknown-admission",
+    "reason_another": "wrong-hash not-canonical design chain wrong-texts form-unfit another-design",
+    "reason_elsewhere": "not-for-here",
+    "reason_unknown": "unknown-version unknown-field unknown-channel unknown-coder unknown-admission",
     "reason_issuer": "unsound-issuer another-issuer wrong-signature",
     "reason_numbers": "malformed too-large repeated-name too-few-categories unknown-attribute wrong-bits wrong-sum "
-    "wrong-cells unknown-question empty-ballot attribute-twice questions sum",
+    "wrong-cells unknown-question empty-ballot attribute-twice questions sum wrong-items wrong-coder wrong-rule "
+    "wrong-admission wrong-audience wrong-blocks wrong-weights leftover",
     "problem_other": "",
 }

@@ -1,4 +1,4 @@
-"""Blind tokens over HTTP: the issuer's key, a signature for an invitation, and a token that admits a report."""
+"""Blind tokens over HTTP: the issuer's key, and a signature for an invitation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from deniable.collection.messages import MOST_ADMISSION_BYTES, Problem
 from deniable.web.ingest import bounded_body
-from deniable.web.responses import DONE, json_bytes, json_response, problem_response
+from deniable.web.responses import json_bytes, json_response, problem_response
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -29,7 +29,6 @@ class Admission:
         return [
             Route("/v1/issuer", self.show_issuer),
             Route("/v1/tokens", self.sign_token, methods=["POST"]),
-            Route("/v1/entries", self.admit, methods=["POST"]),
         ]
 
     async def show_issuer(self, _request: Request) -> Response:
@@ -44,11 +43,3 @@ class Admission:
             return problem_response("too-large")
         found = await self._collector.admit(self._collector.door.sign, body)
         return problem_response(found) if isinstance(found, Problem) else json_response(found)
-
-    async def admit(self, request: Request) -> Response:
-        """Admit the report whose id is a signed token's hash."""
-        body = await bounded_body(request.receive, MOST_ADMISSION_BYTES)
-        if body is None:
-            return problem_response("too-large")
-        found = await self._collector.admit(self._collector.door.admit, body)
-        return DONE if found is None else problem_response(found)

@@ -63,6 +63,7 @@ class Api:
             Route(REPORTS, Ingest(self.collector), methods=["POST"]),
             Route("/v1/survey", self.show_survey),
             Route("/v1/designs/{design}", self.show_design),
+            Route("/v1/forms/{form}", self.show_form),
             Route("/v1/results", self.show_results),
             Route("/v1/results.csv", self.show_results_csv),
             *Admission(self.collector).routes(),
@@ -73,13 +74,18 @@ class Api:
         ]
 
     async def show_survey(self, _request: Request) -> Response:
-        """The survey as respondents read it."""
-        return json_bytes(self.collector.form)
+        """Which design is served, and when."""
+        return json_bytes(self.collector.announcement)
 
     async def show_design(self, request: Request) -> Response:
         """A design, byte for byte what its hash names."""
         body = self.collector.design(request.path_params["design"])
         return problem_response("unknown-design") if body is None else json_bytes(body, FOREVER)
+
+    async def show_form(self, request: Request) -> Response:
+        """The survey's words, byte for byte what their hash names."""
+        body = self.collector.form(request.path_params["form"])
+        return problem_response("not-found") if body is None else json_bytes(body, FOREVER)
 
     async def show_results(self, request: Request) -> Response:
         """Estimates as JSON."""

@@ -9,9 +9,9 @@ import msgspec
 from deniable import __version__
 from deniable.collection.messages import (
     MOST_BATCH,
+    Announcement,
     Application,
     Design,
-    Entry,
     Form,
     Found,
     Issuer,
@@ -24,7 +24,7 @@ from deniable.collection.messages import (
 from deniable.collection.problems import PROBLEMS
 from deniable.designs.block import Block
 
-_TYPES = (Report, Receipt, Problem, Design, Block, Form, Issuer, Application, Signed, Entry, Seeking, Found)
+_TYPES = (Report, Receipt, Problem, Announcement, Design, Block, Form, Issuer, Application, Signed, Seeking, Found)
 _BAD_MESSAGE = ("malformed", "unknown-field", "unknown-version", "repeated-key", "too-large")
 
 
@@ -39,7 +39,14 @@ def document() -> dict[str, Any]:
             "description": "Takes disguised answers in. Nothing about the sender is stored or logged.",
         },
         "paths": {
-            "/v1/survey": {"get": _operation("The survey as respondents read it.", {"200": _json("Form")})},
+            "/v1/survey": {"get": _operation("Which design is served, and when.", {"200": _json("Announcement")})},
+            "/v1/forms/{form}": {
+                "get": _operation(
+                    "The survey's words by their hash, which the design names.",
+                    {"200": _json("Form"), **_problems("not-found")},
+                    [{**_DESIGN, "name": "form"}],
+                )
+            },
             "/v1/designs/{design}": {
                 "get": _operation(
                     "A design by its hash: the integers that a device verifies and runs.",
@@ -82,16 +89,6 @@ def document() -> dict[str, Any]:
                     {
                         "200": _json("Signed"),
                         **_problems(*_BAD_MESSAGE, "closed", "not-invited", "used", "unavailable"),
-                    },
-                )
-            },
-            "/v1/entries": {
-                "post": _message(
-                    "Admit the one report whose id is the hash of a signed token.",
-                    _ref("Entry"),
-                    {
-                        "204": {"description": "It is admitted."},
-                        **_problems(*_BAD_MESSAGE, "closed", "not-invited", "unavailable"),
                     },
                 )
             },

@@ -17,7 +17,9 @@ SAFE = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default
 FRESH = {**SAFE, "Cache-Control": "no-store"}
 FOREVER = {**SAFE, "Cache-Control": "public, max-age=31536000, immutable"}
 
-DONE = Response(status_code=204, headers=FRESH)
+# A report is stored. The header says who says so: what stands between may answer 204 to anything.
+STORED = {"Deniable": "stored"}
+DONE = Response(status_code=204, headers={**FRESH, **STORED})
 
 
 def json_response(content: Any, headers: dict[str, str] = FRESH) -> Response:

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deniable.collection import tokens
-from deniable.collection.collector import Collector
+from deniable.collection.collector import LOOPBACK, Collector
 from deniable.collection.storage.places import FILE, open_store
 from deniable.collection.tokens import ANALYST
 from deniable.errors import InputError, MissingExtraError
 from deniable.surveys.survey import read_survey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import uvicorn
@@ -39,12 +39,23 @@ class Service:
     token: str | None
 
     @classmethod
-    def open(cls, survey: Path, data: Path, database: str | None = None, *, new_token: bool = False) -> Service:
-        """Read the survey, open (or make) the store, and make the analyst's token the first time, or a new one."""
+    def open(
+        cls,
+        survey: Path,
+        data: Path,
+        database: str | None = None,
+        *,
+        new_token: bool = False,
+        origins: Sequence[str] = LOOPBACK,
+    ) -> Service:
+        """Read the survey, open (or make) the store, and make the analyst's token the first time, or a new one.
+
+        `origins` are the addresses at which respondents reach the survey: devices refuse it everywhere else.
+        """
         checked = read_survey(survey)
         store = open_store(data, database)
         try:
-            collector = Collector(checked, store)
+            collector = Collector(checked, store, origins=origins)
             if new_token:
                 token: str | None = tokens.replace(store)
             else:  # several workers may start at once: each adds its own, and ends nobody else's

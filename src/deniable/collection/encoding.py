@@ -1,0 +1,126 @@
+"""From an answer to its code. Every value has a code or is refused, before anything is drawn and whatever is drawn.
+
+============  =======================================================================================================
+None          "prefer not to say", where the survey offers it
+a choice      one of the categories, of the same type: the text "1", the number 1 and true are three different answers
+a number      its bin, compared exactly with the edges, which are decimals; a float counts as the shortest decimal that
+              reads back as the same float, so that whoever answers 0.3 is at the edge 0.3 and not below it
+not asked     "does not apply", where the rules do not hold, whatever was given
+============  =======================================================================================================
+
+What is refused: not-a-number, infinities, true and false as numbers, and whatever is not listed. No message here quotes
+a value, because messages end up in logs. Both clients agree on every case (`tests/vectors/encodings.json`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from deniable.collection.messages import Bins
+from deniable.domain import listed
+from deniable.errors import InputError
+from deniable.surveys.phrases import NOT_ASKED, SKIPPED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from deniable.collection.messages import Coder, Rule
+    from deniable.domain import Variable
+
+
+@dataclass(frozen=True)
+class Coded:
+    """An attribute with the way from an answer to its code."""
+
+    variable: Variable
+    coder: Coder
+    rules: tuple[Rule, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The attribute's name."""
+        return self.variable.name
+
+    @cached_property
+    def _codes(self) -> dict[tuple[type, Any], int]:
+        return {(type(category), category): code for code, category in enumerate(self.variable.categories)}
+
+    @property
+    def edges(self) -> tuple[str, ...]:
+        """The edges between bins, if answers are numbers."""
+        return self.coder.edges if isinstance(self.coder, Bins) else ()
+
+    def code(self, value: Any) -> int:
+        """The code of an answer."""
+        answer = plain(self.name, value)
+        if self.edges and isinstance(answer, int | Decimal | Fraction) and not isinstance(answer, bool):
+            if isinstance(answer, Fraction):
+                return bisect_right([Fraction(edge) for edge in self.edges], answer)
+            return bisect_right([Decimal(edge) for edge in self.edges], Decimal(answer))
+        found = self._codes.get((str, SKIPPED) if answer is None else (type(answer), answer))
+        if found is None or (self.rules and answer == NOT_ASKED):
+            raise InputError(
+                f"the answer about {self.name!r} is not one of its {self._offered()}. Nothing was drawn, and nothing "
+                f"was sent",
+                attribute=self.name,
+            )
+        return found
+
+    def _offered(self) -> str:
+        shown = [category for category in self.variable.categories if not (self.rules and category == NOT_ASKED)]
+        return f"{'bins (give a number) or ' if self.edges else ''}categories {listed(shown)}"
+
+    def applies(self, codes: Mapping[str, int], public: Mapping[str, Coded]) -> bool:
+        """Tell by the public answers whether the question is put."""
+        return all(
+            codes[rule.attribute] in [public[rule.attribute].place(value) for value in rule.values]
+            for rule in self.rules
+        )
+
+    def place(self, category: Any) -> int:
+        """The code of a category."""
+        return self._codes[type(category), category]
+
+
+def plain(name: str, value: Any) -> str | bool | int | Decimal | Fraction | None:
+    """Read a value as one of the few things an answer can be. This needs no design, so it comes before any request."""
+    if getattr(value, "ndim", None) == 0:  # a scalar of an array library
+        value = value.item()
+    if isinstance(value, float):
+        value = Decimal(repr(float(value)))
+    if isinstance(value, Decimal) and not value.is_finite():
+        raise InputError(f"the answer about {name!r} is a number without a value; give a finite one", attribute=name)
+    if value is None or isinstance(value, str | bool | int | Decimal | Fraction):
+        return value
+    raise InputError(
+        f"the answer about {name!r} is a {type(value).__name__}; give a text, a number, True, False or None",
+        attribute=name,
+    )
+
+
+def codes_of(asked: Iterable[Coded], public: Iterable[Coded], values: Mapping[str, Any]) -> dict[str, int]:
+    """The codes of all attributes. All are needed, whichever ballot is drawn: what is missing must not depend on it."""
+    clear = {each.name: each for each in public}
+    sensitive = list(asked)
+    codes = {name: each.code(_given(name, values)) for name, each in clear.items()}
+    for each in sensitive:
+        if each.applies(codes, clear):
+            codes[each.name] = each.code(_given(each.name, values))
+        else:
+            codes[each.name] = each.place(NOT_ASKED)
+    return codes
+
+
+def _given(name: str, values: Mapping[str, Any]) -> Any:
+    if name not in values:
+        raise InputError(
+            f"there is no answer about {name!r}. All questions need one before the device draws which it will report: "
+            f"what is missing would tell. None stands for not answering, where the survey offers that",
+            attribute=name,
+        )
+    return values[name]
