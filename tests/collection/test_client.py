@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections import Counter
@@ -12,9 +11,11 @@ import pytest
 
 from deniable.channels.krr import KRR
 from deniable.collection import messages
-from deniable.collection.client import Client
-from deniable.collection.form import design_body, form_of
+from deniable.collection.client import Client, fingerprint
+from deniable.collection.encoding import codes_of
+from deniable.collection.form import announcement, design_body, form_body
 from deniable.collection.messages import Report, decode, design_id, encode
+from deniable.collection.problems import PROBLEMS, problem
 from deniable.collection.transport import Http, Response
 from deniable.errors import (
     CollectorError,
@@ -23,7 +24,6 @@ from deniable.errors import (
     PrivacyError,
     RefusedDesignError,
     RejectedError,
-    UnknownCategoryError,
     UnreachableError,
 )
 from deniable.privacy.ledger import Asked, Replayed
@@ -42,6 +42,7 @@ kind = "yes-no"
 static = {static}
 {tail}
 """
+PROBLEM = "application/problem+json"
 DRINKS = '[[questions]]\nname = "drinks"\ntext = "How many?"\nkind = "number"\nbins = [1, 8]\nprefer_not_to_say = true'
 
 
@@ -54,15 +55,15 @@ class Server:
 
     def __init__(self, survey, *, body=None):
         self.body = design_body(survey) if body is None else body
-        self.form = form_of(survey, design_id(self.body))
+        self.form, self.announced = form_body(survey), encode(announcement(survey, design_id(self.body)))
         self.received, self.requests = [], []
         self.failing = []
 
     def request(self, method, path, body=None, *, most):  # noqa: ARG002 - it answers in few bytes
         self.requests.append((method, path, body))
         if method == "GET":
-            found = encode(self.form) if path == "/v1/survey" else self.body
-            return Response(200, found)
+            found = {"survey": self.announced, "forms": self.form, "designs": self.body}
+            return Response(200, found[path.split("/")[2]])
         if self.failing:
             failure = self.failing.pop(0)
             if isinstance(failure, Exception):
@@ -70,11 +71,11 @@ class Server:
             if failure == "lost reply":
                 self.received.append(body)
                 raise UnreachableError("the reply was lost")
-            return Response(failure, b"{}", 0.0)
+            if isinstance(failure, Response):
+                return failure
+            return Response(PROBLEMS[failure][0], encode(problem(failure)), 0.0, "application/problem+json")
         self.received.append(body)
-        if body.startswith(b"["):
-            return Response(200, encode({"version": 1, "accepted": 1, "failures": []}))
-        return Response(204, b"")
+        return Response(204, b"", stored=True)
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +88,7 @@ def reports(server):
 
 
 def device(server, state=None, **options):
-    return Client("http://collector", state, transport=server, **options)
+    return Client("http://localhost", state, transport=server, **options)
 
 
 # -- the whole way ----------------------------------------------------------------------------------------------
@@ -95,7 +96,7 @@ def device(server, state=None, **options):
 
 def test_an_answer_is_disguised_and_sent(collector, tmp_path):
     client = Client(collector.url, state=tmp_path / "device")
-    sent = client.answer({"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"})
+    sent = client.answer({"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}, public=["region"])
     assert sent.delivered
     assert sent.epsilon <= 1.0
     assert sent.report.public == (1,)
@@ -105,9 +106,9 @@ def test_an_answer_is_disguised_and_sent(collector, tmp_path):
 
 def test_asking_again_sends_the_same_bytes_and_costs_nothing(collector, tmp_path):
     person = {"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}
-    first = Client(collector.url, state=tmp_path / "device").answer(person)
+    first = Client(collector.url, state=tmp_path / "device").answer(person, public=["region"])
     client = Client(collector.url, state=tmp_path / "device")
-    again = client.answer({**person, "smokes": "no", "sleep": "badly", "drinks": 0})
+    again = client.answer({**person, "smokes": "no", "sleep": "badly", "drinks": 0}, public=["region"])
     assert again.report == first.report
     assert sum(collector.collector.store.counts(1).values()) == 1
     assert client.remaining > 3.99
@@ -118,17 +119,36 @@ def test_numbers_skips_and_hidden_questions_become_codes():
     well = '[[questions]]\nname = "well"\ntext = "?"\nkind = "yes-no"\nshow_if = { region = "a" }\n'
     server = Server(survey_of(keys='design = { kind = "independent" }', tail=public + DRINKS + "\n" + well))
     client = device(server)
-    assert client._codes({"smokes": "no", "drinks": 7.5, "region": "b", "well": "yes"}) == {
-        "smokes": 0,
-        "drinks": 1,
-        "region": 1,
-        "well": 2,
-    }
-    assert client._codes({"drinks": None, "region": "a", "well": "yes"}) == {"drinks": 3, "region": 0, "well": 1}
-    with pytest.raises(InputError, match="public attributes"):
-        client.answer({"smokes": "no"})
-    with pytest.raises(InputError, match="also asks for"):
-        client.answer({"smokes": "no", "region": "a"})
+
+    def codes(**values):
+        return codes_of(client.design.asked_coded, client.design.public_coded, values)
+
+    assert codes(smokes="no", drinks=7.5, region="b", well="yes") == {"smokes": 0, "drinks": 1, "region": 1, "well": 2}
+    assert codes(smokes="no", drinks=None, region="a", well="yes") == {"smokes": 0, "drinks": 3, "region": 0, "well": 1}
+    with pytest.raises(InputError, match="no answer about 'region'"):
+        codes(smokes="no", drinks=1, well="yes")
+    with pytest.raises(InputError, match="not one of its"):
+        codes(smokes="no", drinks=1, region="a", well="does not apply")
+
+
+@pytest.mark.parametrize("missing", ["smokes", "drinks"])
+def test_every_answer_is_needed_whichever_ballot_would_be_drawn(tmp_path, missing):
+    server = Server(survey_of(tail=DRINKS))
+    client = device(server, tmp_path / "device")
+    person = {"smokes": "no", "drinks": 3}
+    del person[missing]
+    with pytest.raises(InputError, match="no answer about"):
+        client.answer(person)
+    assert client._state.ledger().events == ()
+    assert {method for method, _, _ in server.requests} == {"GET"}
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), [1], {"a": 1}, b"yes"])
+def test_what_can_never_be_an_answer_is_refused_before_the_first_request(value):
+    server = Server(survey_of())
+    with pytest.raises(InputError):
+        device(server).answer({"smokes": value})
+    assert server.requests == []
 
 
 def test_reports_follow_the_channel():
@@ -176,10 +196,13 @@ def test_the_ballot_is_charged_and_on_disk_before_it_is_shown(tmp_path):
 
 
 def test_a_mistyped_answer_costs_nothing(tmp_path):
-    client = device(Server(survey_of()), tmp_path / "device")
-    with pytest.raises(UnknownCategoryError):
+    server = Server(survey_of())
+    client = device(server, tmp_path / "device")
+    with pytest.raises(InputError) as caught:
         client.answer({"smokes": "perhaps"})
     assert client.remaining == 5.0
+    assert "perhaps" not in str(caught.value)
+    assert {method for method, _, _ in server.requests} == {"GET"}
 
 
 def test_the_lifetime_limit_holds_over_all_surveys(tmp_path):
@@ -191,7 +214,7 @@ def test_the_lifetime_limit_holds_over_all_surveys(tmp_path):
     with pytest.raises(OverdrawnError):
         client.answer({"smokes": "yes"})
     assert server.received == []
-    assert client._state.drawn(client.design.id) is None
+    assert client._state.drawn(client.design.plan_id) is None
     with pytest.raises(PrivacyError, match="cannot be changed"):
         device(server, state, limit=100)
 
@@ -318,6 +341,125 @@ def test_another_channel_or_another_wording_is_another_question_and_is_charged(t
     client = device(Server(survey_of("b", static="true", epsilon=0.9)), state)
     client.answer({"smokes": "yes"})
     assert client._state.ledger().spent == KRR(2, 1.0).ratio * KRR(2, 0.9).ratio
+    reworded = SURVEY.replace("Do you smoke?", "Have you been to prison?")
+    client = device(Server(parse_survey(reworded.format(name="c", epsilon=1, static="true", keys="", tail=""))), state)
+    client.answer({"smokes": "no"})
+    assert client._state.ledger().spent == KRR(2, 1.0).ratio ** 2 * KRR(2, 0.9).ratio
+
+
+def test_what_was_drawn_before_words_counted_is_not_drawn_again(tmp_path):
+    client = device(Server(survey_of("a", static="true")), tmp_path / "device")
+    (question,) = client.design.questions
+    with client._state.transaction():
+        client._state.charge(client._state.ledger(), Asked("first", 0, question.ratio))
+        client._state.remember(question.first_key, "first", 1)
+    for wave in range(3):
+        server = Server(survey_of(f"wave-{wave}", static="true"))
+        device(server, tmp_path / "device").answer({"smokes": "no"})
+        assert [report.answers for report in reports(server)] == [(1,)]
+    assert client._state.ledger().spent == question.ratio
+
+
+def test_the_first_key_is_byte_for_byte_what_version_1_wrote():
+    (question,) = Client("http://localhost", transport=Server(survey_of("a", static="true"))).design.questions
+    assert question.first_key == "aaaa7ada32fcedcb50f074178f1132a500529faf88b72984dda1514ed0efaeb4"
+
+
+# -- what the caller decides ------------------------------------------------------------------------------------------
+
+REGION = '[[public]]\nname = "hiv"\ntext = "?"\nchoices = ["a", "b"]\n'
+
+
+def test_only_what_the_caller_names_leaves_in_clear(tmp_path):
+    server = Server(survey_of(tail=REGION))
+    client = device(server, tmp_path / "device")
+    person = {"smokes": "yes", "hiv": "b"}
+    for named in ((), ["smokes"], "region"):
+        with pytest.raises(PrivacyError, match="in clear"):
+            client.answer(person, public=named)
+    assert server.received == []
+    assert client._state.ledger().events == ()
+    assert client.answer(person, public=["hiv", "region"]).report.public == (1,)
+
+
+def test_a_design_can_be_pinned_and_its_epsilon_capped():
+    server = Server(survey_of())
+    client = device(server)
+    with pytest.raises(PrivacyError, match="you expect"):
+        client.answer({"smokes": "yes"}, design="0" * 64)
+    with pytest.raises(PrivacyError, match=r"more than the 0\.5 you allow"):
+        client.answer({"smokes": "yes"}, epsilon=0.5)
+    assert client._state.ledger().events == ()
+    assert client.answer({"smokes": "yes"}, design=design_id(server.body), epsilon=1).delivered
+
+
+def test_a_pinned_issuer_refuses_every_other_admission():
+    for keys in ("", 'admission = "invited"'):
+        client = device(Server(survey_of(keys=keys)), issuer="0" * 64, invitation="x")
+        with pytest.raises(PrivacyError, match="you expect"):
+            client.answer({"smokes": "yes"})
+        assert client._state.ledger().events == ()
+
+
+def test_somebody_elses_design_gets_nothing():
+    server = Server(survey_of())
+    client = Client("https://copycat.example", transport=server)
+    with pytest.raises(RefusedDesignError) as caught:
+        client.answer({"smokes": "yes"})
+    assert caught.value.code == "not-for-here"
+    assert {method for method, _, _ in server.requests} == {"GET"}
+
+
+def test_a_caller_is_told_before_anything_is_drawn(tmp_path):
+    client = device(Server(survey_of(tail=REGION)), tmp_path / "device")
+    told = str(client.describe())
+    assert "factor of at most 2.71" in told
+    assert "In clear, outside epsilon: 'hiv'" in told
+    assert fingerprint(client.design.id) in told
+    assert client._state.ledger().events == ()
+
+
+# -- amendments -------------------------------------------------------------------------------------------------------
+
+
+def amended(survey, server):
+    """The survey with its question reworded, as a collector that served it before would serve it."""
+    corrected = survey.replace("Do you smoke?", "Do you smoke at all?")
+    found = parse_survey(corrected)
+    return Server(found, body=design_body(found, replaces=design_id(server.body)))
+
+
+PLAIN = SURVEY.format(name="wave", epsilon=1.0, static="false", keys="", tail="")
+
+
+def test_who_answered_before_a_correction_is_not_asked_again(tmp_path):
+    first = Server(parse_survey(PLAIN))
+    device(first, tmp_path / "device").answer({"smokes": "yes"})
+    second = amended(PLAIN, first)
+    client = device(second, tmp_path / "device")
+    with pytest.raises(RefusedDesignError) as caught:
+        client.answer({"smokes": "yes"})
+    assert caught.value.code == "answered"
+    assert second.received == []
+    assert len(client._state.ledger().events) == 1
+
+
+def test_who_drew_before_a_correction_answers_the_corrected_question_and_pays_once(tmp_path):
+    first = Server(parse_survey(PLAIN))
+    ballot = device(first, tmp_path / "device").draw()
+    second = amended(PLAIN, first)
+    client = device(second, tmp_path / "device")
+    sent = client.answer({"smokes": "yes"})
+    assert (sent.report.ballot, sent.report.design) == (ballot.number, design_id(second.body))
+    assert len(client._state.ledger().events) == 1
+
+
+def test_words_that_are_not_the_designs_are_refused():
+    server = Server(survey_of())
+    server.form = server.form.replace(b"Do you smoke?", b"Do you cheat?")
+    with pytest.raises(RefusedDesignError) as caught:
+        device(server).form  # noqa: B018 - reading it is the test
+    assert caught.value.code == "wrong-texts"
 
 
 def test_what_changes_is_charged_anew(tmp_path):
@@ -353,7 +495,7 @@ def test_no_answer_is_written_to_disk_or_sent(tmp_path):
 # -- sending ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("failure", [429, 503, 507, "lost reply", UnreachableError("gone")])
+@pytest.mark.parametrize("failure", ["busy", "unavailable", "full", "failed", "lost reply", UnreachableError("gone")])
 def test_a_retry_sends_the_same_bytes(failure):
     server = Server(survey_of())
     server.failing = [failure, failure]
@@ -374,21 +516,66 @@ def test_a_report_that_cannot_be_delivered_is_kept_for_later(tmp_path):
 
 def test_a_report_refused_for_good_is_not_sent_for_ever():
     server = Server(survey_of())
-    server.failing = [409]
+    server.failing = ["conflict"]
     client = device(server)
     with pytest.raises(RejectedError):
         client.answer({"smokes": "yes"})
     assert client.send() == 0
 
 
-def test_reports_of_several_surveys_leave_in_one_batch(tmp_path):
+PORTALS = {
+    "a page in the place of everything": Response(200, b"<html>Sign in</html>", None, "text/html"),
+    "an empty 204": Response(204, b""),
+    "a redirection": Response(302, b""),
+    "a page that forbids": Response(403, b"<html>Forbidden</html>", None, "text/html"),
+    "a page that is not found": Response(404, b"{}", None, "application/json"),
+    "a proxy with a limit": Response(413, b"too large", None, "text/plain"),
+    "a problem of something else": Response(404, b'{"type":"about:blank","title":"x","status":404}', None, PROBLEM),
+    "a code that is not on the list": Response(
+        410, b'{"type":"urn:deniable:problem:gone","title":"x","status":410}', None, PROBLEM
+    ),
+    "another status": Response(403, encode(problem("conflict")), None, PROBLEM),
+    "a status that is not the code's": Response(
+        403, encode(problem("conflict")).replace(b"409", b"403"), None, PROBLEM
+    ),
+    "a problem as a page": Response(409, encode(problem("conflict")), None, "text/html"),
+    "a field too many": Response(
+        409, encode(problem("conflict")).replace(b'"status"', b'"portal":1,"status"'), None, PROBLEM
+    ),
+    "closed for now": Response(403, encode(problem("closed")), None, PROBLEM),
+}
+
+
+@pytest.mark.parametrize("answer", PORTALS.values(), ids=PORTALS)
+def test_only_the_protocols_own_answer_settles_a_report(tmp_path, answer):
+    server = Server(survey_of())
+    server.failing = [answer] * 5
+    with pytest.raises(CollectorError) as caught:
+        device(server, tmp_path / "device").answer({"smokes": "yes"})
+    assert "Sign in" not in str(caught.value)
+    server.failing = []
+    client = device(server, tmp_path / "device")
+    assert client.send() == 1
+    assert len({body for method, _, body in server.requests if method == "POST"}) == 1
+
+
+def test_words_of_a_server_never_reach_the_respondent():
+    server = Server(survey_of())
+    said = encode(problem("conflict")).replace(b"Another report", b"Call this number: another report")
+    server.failing = [Response(409, said, None, PROBLEM)]
+    with pytest.raises(RejectedError) as caught:
+        device(server).answer({"smokes": "yes"})
+    assert "Call this number" not in str(caught.value)
+
+
+def test_reports_of_several_surveys_leave_one_by_one(tmp_path):
     for wave in range(3):
         server = Server(survey_of(f"wave-{wave}"))
         client = device(server, tmp_path / "device")
         assert not client.answer({"smokes": "yes"}, send=False).delivered
         assert server.received == []
     assert client.send() == 3
-    assert len(json.loads(server.received[0])) == 3
+    assert len({report.design for report in reports(server)}) == 3
 
 
 def test_two_programs_with_one_state_take_turns(tmp_path):
@@ -400,7 +587,7 @@ def test_two_programs_with_one_state_take_turns(tmp_path):
 
 def test_no_connection_is_one_error_and_no_address_another():
     with pytest.raises(UnreachableError):
-        Client("http://127.0.0.1:9").form  # noqa: B018 - the discard port: nobody listens
+        Client("http://127.0.0.1:9").design  # noqa: B018 - the discard port: nobody listens
     with pytest.raises(InputError, match="begins with"):
         Http("ftp://collector")
 

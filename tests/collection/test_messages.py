@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.collection.blocks import ServedBlocks
-from deniable.collection.form import decimal_text, design_body, form_of
+from deniable.collection.form import announcement, decimal_text, design_body, form_body, read_form
 from deniable.collection.messages import (
+    Announcement,
     Design,
     Failure,
+    FirstDesign,
     Form,
     Receipt,
     Report,
@@ -22,7 +24,7 @@ from deniable.collection.messages import (
     encode,
 )
 from deniable.collection.problems import PROBLEMS, problem
-from deniable.collection.verify import verify
+from deniable.collection.verify import verify, verify_stored
 from deniable.designs.aggregator import Aggregator
 from deniable.designs.block import Block
 from deniable.errors import MessageError
@@ -62,9 +64,9 @@ text = "?"
 choices = ["x", "y", "z"]
 """
 REPORT = Report(
-    version=1,
+    version=2,
     id="ab" * 32,
-    design="534edfeaf17b7185ae3413191cd3169d6127d41b5453872061410e2f5690a4aa",
+    design="5c927a2ed836a17297b03a3c68388b7b0868ff9c06238be5e92c532eb32861c0",
     ballot=0,
     answers=(1, 3),
     public=(2,),
@@ -89,6 +91,7 @@ def golden(name):
         ("report.txt", encode(REPORT)),
         ("receipt.txt", encode(RECEIPT)),
         ("design.txt", design_body(parse_survey(SMOKING))),
+        ("form.txt", form_body(parse_survey(SMOKING))),
         ("block.txt", first_block().canonical()),
     ],
 )
@@ -96,9 +99,26 @@ def test_the_bytes_are_these(name, body):
     assert body == golden(name)
 
 
-@pytest.mark.parametrize(("name", "kind"), [("report.txt", Report), ("receipt.txt", Receipt), ("design.txt", Design)])
+KINDS = {
+    "report.txt": Report,
+    "receipt.txt": Receipt,
+    "design.txt": Design,
+    "form.txt": Form,
+    "first/design.txt": FirstDesign,
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), KINDS.items())
 def test_the_bytes_read_back(name, kind):
     assert encode(decode(golden(name), kind, most=10_000)) == golden(name)
+
+
+def test_what_version_1_wrote_stays_readable():
+    body = golden("first/design.txt")
+    assert verify_stored(body, design_id(body)).plan_id == design_id(body)
+    assert decode(golden("first/report.txt"), Report, most=10_000).answers == (1, 3)
+    block = Block.parse(golden("first/block.txt"))
+    assert block.canonical() == golden("first/block.txt")
 
 
 def test_the_block_reads_back_and_its_chain_begins_with_the_design():
@@ -106,14 +126,35 @@ def test_the_block_reads_back_and_its_chain_begins_with_the_design():
     block = Block.parse(body)
     assert (block, block.canonical()) == (first_block(), body)
     assert block.id == hashlib.sha256(body).hexdigest()
-    assert block.previous == block.design == design_id(design_body(parse_survey(IN_BLOCKS)))
+    body = design_body(parse_survey(IN_BLOCKS))
+    assert block.previous == block.design == verify(body, design_id(body)).plan_id
     assert [kept + sum(fakes) for kept, fakes in zip(block.keep, block.fakes, strict=True)] == [2**32, 2**32]
 
 
-def test_the_form_reads_back():
+def test_the_form_reads_back_and_fits_the_design():
     survey = parse_survey(example_text())
-    form = form_of(survey, design_id(design_body(survey)))
-    assert decode(encode(form), Form, most=100_000) == form
+    body = design_body(survey)
+    form = read_form(form_body(survey), verify(body, design_id(body)))
+    assert encode(form) == form_body(survey)
+
+
+def test_the_announcement_says_which_design_and_when():
+    survey = parse_survey("closes = 2030-01-31T12:00:00Z\n" + SMOKING)
+    said = decode(encode(announcement(survey, "ab" * 32)), Announcement, most=1000)
+    assert (said.design, said.opens, said.closes) == ("ab" * 32, None, "2030-01-31T12:00:00+00:00")
+    assert design_body(survey) == design_body(parse_survey(SMOKING))  # deadlines move, designs do not
+
+
+def test_corrected_words_are_another_design_of_the_same_plan():
+    first = design_body(parse_survey(SMOKING))
+    second = design_body(
+        parse_survey(SMOKING.replace("Do you smoke?", "Do you smoke at all?")), replaces=design_id(first)
+    )
+    one, two = (verify(body, design_id(body)) for body in (first, second))
+    assert one.id != two.id
+    assert one.plan_id == two.plan_id != one.id
+    other = design_body(parse_survey(SMOKING.replace('"south"', '"east"')))
+    assert verify(other, design_id(other)).plan_id != one.plan_id
 
 
 def test_a_design_is_named_by_its_bytes_and_a_wave_by_its_survey():
@@ -136,10 +177,10 @@ def test_epsilon_survives_being_written_as_a_decimal(number):
         (b'{"id":"\xff"}', "malformed"),
         (b"NaN", "malformed"),
         (b"[" * 10_000, "malformed"),
-        (b'{"version":1,' + encode(REPORT)[1:], "repeated-key"),
+        (b'{"version":2,' + encode(REPORT)[1:], "repeated-key"),
         (b" " * 20_000, "too-large"),
         (encode(REPORT).replace(b'"ballot":0', b'"ballot":0,"ip":"10.0.0.1"'), "unknown-field"),
-        (encode(REPORT).replace(b'"version":1', b'"version":9'), "unknown-version"),
+        (encode(REPORT).replace(b'"version":2', b'"version":9'), "unknown-version"),
     ],
 )
 def test_a_bad_message_is_refused_with_its_reason(body, code):

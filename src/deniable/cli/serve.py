@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from deniable.collection.client import fingerprint, is_for, origin_of
-from deniable.collection.collector import LOOPBACK
+from deniable.collection.form import LOOPBACK
 from deniable.collection.terms import is_origin
 from deniable.errors import InputError
 from deniable.web.login import new_link

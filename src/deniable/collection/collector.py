@@ -21,7 +21,7 @@ from deniable.collection.acceptor import Acceptor
 from deniable.collection.admission import Door
 from deniable.collection.amendments import current_design
 from deniable.collection.blocks import Chain
-from deniable.collection.form import announcement, form_body
+from deniable.collection.form import LOOPBACK, announcement, form_body
 from deniable.collection.messages import (
     MOST_BATCH,
     MOST_BATCH_BYTES,
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from deniable.collection.verify import VerifiedDesign
     from deniable.surveys.survey import Survey
 
-LOOPBACK = ("http://localhost",)  # whom a survey is for that is not said to be for anybody else
 _LOOK = 1.0  # seconds after which it is looked up again whether the survey was ended
 T = TypeVar("T")
 

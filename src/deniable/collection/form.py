@@ -44,11 +44,12 @@ if TYPE_CHECKING:
     from deniable.surveys.items import Item
     from deniable.surveys.survey import Survey
 
+LOOPBACK = ("http://localhost",)  # whom a survey is for that is not said to be for anybody else
 UPDATE: Final = "pooled"  # the fakes of the next block follow from all reports so far
 
 
 def design_body(
-    survey: Survey, audience: Sequence[str], *, issuer: str | None = None, replaces: str | None = None
+    survey: Survey, audience: Sequence[str] = LOOPBACK, *, issuer: str | None = None, replaces: str | None = None
 ) -> bytes:
     """The design as it is served to devices that reach the collector at these origins.
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deniable.collection import tokens
-from deniable.collection.collector import LOOPBACK, Collector
+from deniable.collection.collector import Collector
+from deniable.collection.form import LOOPBACK
 from deniable.collection.storage.places import FILE, open_store
 from deniable.collection.tokens import ANALYST
 from deniable.errors import InputError, MissingExtraError
