@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * From an invitation to the id of the one report that it lets in.
+ * From an invitation to the id of the one report that it lets in. Which admission there is, and whose key signs, the
+ * design says.
  *
  *   open      a random id
  *   invited   a hash of the invitation
@@ -8,16 +9,17 @@
  *
  * A blind token is made up, blinded and written down before anything is sent: a lost reply costs nothing, because the
  * same bytes get the same signature again. Once it is signed, the invitation and the number that undoes the blinding
- * are forgotten. The token itself is shown together with the report, and never together with the invitation.
+ * are forgotten. The token itself travels with the report, and never together with the invitation.
  */
 
 import * as blind from "./blind.mjs";
 import { bytes, newId } from "./chance.mjs";
 import { alone } from "./memory.mjs";
 import { canonical, decode, fromHex, hashOf, hex, object, one, refuse, sha256, toHex, whole } from "./messages.mjs";
-import { get, post } from "./transport.mjs";
 
 /** @typedef {import("./memory.mjs").Memory} Memory */
+/** @typedef {import("./transport.mjs").Collector} Collector */
+/** @typedef {import("./verify.mjs").Design} Design */
 /**
  * @typedef {object} Ticket A token on its way: `invitation`, `n`, `blinded` and `inverse` until it is signed.
  * @property {string} issuer the hash of the issuer's key
@@ -28,6 +30,7 @@ import { get, post } from "./transport.mjs";
  * @property {string} [inverse]
  * @property {string} [signature]
  */
+/** @typedef {{id: string, token: string | null, signature: string | null}} Papers What a report shows at the door. */
 
 const MOST_BYTES = 1 << 14;
 const TOKEN = 32; // bytes, after a random prefix
@@ -42,51 +45,69 @@ export const tokenId = (token) => sha256(fromHex(token));
 
 /** One device's admission to one survey. */
 export class Admission {
-  /** @param {string} kind open, invited or blind @param {string} survey its name @param {Memory} memory */
-  constructor(kind, survey, memory) {
-    if (!["open", "invited", "blind"].includes(kind)) refuse("unknown-admission", `there is no admission ${kind} here`);
-    this.kind = kind;
+  /** @param {Design} design @param {Memory} memory @param {Collector} collector */
+  constructor(design, memory, collector) {
+    this.kind = design.admission;
+    this.design = design;
     this.memory = memory;
-    this.name = `${kind}:${survey}`;
+    this.collector = collector;
+    this.name = `${this.kind}:${design.planId}`;
+    this.firstName = `${this.kind}:${design.survey}`; // version 1 noted it by the survey
   }
 
   /** Whether this device needs no invitation any more. */
   async isReady() {
     if (this.kind === "open") return true;
-    const noted = await this.memory.noted(this.name);
-    return this.kind === "invited" ? noted !== undefined : noted?.signature !== undefined;
+    if (this.kind === "invited") return (await this.invitation()) !== undefined;
+    return (await this.ticket())?.signature !== undefined;
   }
 
   /** @returns {Promise<string | undefined>} an invitation whose exchange for a token was interrupted */
   async pending() {
-    return this.kind === "blind" ? (await this.memory.noted(this.name))?.invitation : undefined;
+    return this.kind === "blind" ? (await this.ticket())?.invitation : undefined;
   }
 
-  /**
-   * Take an invitation: write it down, or exchange it for a blind token.
-   *
-   * @param {string} invitation
-   * @param {string | null} expected the hash of the issuer's key, as it was published elsewhere: a key shown to one
-   *   respondent only would mark them
-   */
-  async enter(invitation, expected = null) {
+  /** @returns {Promise<string | undefined>} */
+  async invitation() {
+    const noted = await this.memory.noted(this.name);
+    if (noted !== undefined) return noted;
+    const older = await this.memory.noted(this.firstName);
+    return older === undefined || (await this.isUsed(await invitedId(older))) ? undefined : older;
+  }
+
+  /** @returns {Promise<Ticket | undefined>} this device's token, if the design's own issuer signed or is to sign it */
+  async ticket() {
+    const noted = await this.memory.noted(this.name);
+    if (noted?.issuer === this.design.issuer) return noted;
+    const older = await this.memory.noted(this.firstName);
+    if (older?.issuer !== this.design.issuer || (await this.isUsed(await tokenId(older.token)))) return undefined;
+    return older;
+  }
+
+  /** @param {string} id Whether a report to another plan has this id. */
+  async isUsed(id) {
+    /** @type {import("./memory.mjs").Drawn[]} */
+    const drawn = await this.memory.all("drawn");
+    return drawn.some(({ plan, report }) => plan !== this.design.planId && report?.includes(id));
+  }
+
+  /** @param {string} invitation Take an invitation: write it down, or exchange it for a blind token. */
+  async enter(invitation) {
     if (this.kind === "invited") await this.memory.note(this.name, invitation);
-    if (this.kind === "blind") await alone(() => this.exchange(invitation, expected));
+    if (this.kind === "blind") await alone(() => this.exchange(invitation));
   }
 
-  /** @param {string} invitation @param {string | null} expected */
-  async exchange(invitation, expected) {
-    /** @type {Ticket | undefined} */
-    let ticket = await this.memory.noted(this.name);
-    const isExpected = !expected || ticket?.issuer === expected;
-    if (ticket?.signature) return isExpected ? undefined : refuse("another-issuer", "another key signed this token");
-    if (ticket?.invitation !== invitation || !isExpected) {
-      ticket = await newTicket(invitation, expected);
+  /** @param {string} invitation */
+  async exchange(invitation) {
+    let ticket = await this.ticket();
+    if (ticket?.signature) return;
+    if (ticket?.invitation !== invitation) {
+      ticket = await this.newTicket(invitation);
       await this.memory.note(this.name, ticket);
     }
-    const { n = "", token = "", blinded = "", inverse = "", issuer: name = "" } = ticket ?? {};
-    const body = await post("/v1/tokens", canonical({ version: 1, invitation, blinded }));
-    const answer = decode(body, signed, MOST_BYTES);
+    const { n = "", token, blinded = "", inverse = "", issuer: name } = ticket;
+    const asked = canonical({ version: 1, invitation, blinded });
+    const answer = decode(await this.collector.ask("/v1/tokens", asked, MOST_BYTES), signed, MOST_BYTES);
     const key = { n: BigInt(`0x${n}`), e: 65537n };
     const signature = await blind
       .finalize(key, fromHex(token), fromHex(answer.signature), BigInt(`0x${inverse}`))
@@ -94,42 +115,34 @@ export class Admission {
     await this.memory.note(this.name, { issuer: name, token, signature: toHex(signature) });
   }
 
-  /** The id of this device's report; the same one each time, except for an open survey. */
-  async id() {
-    if (this.kind === "open") return newId();
-    const noted = (await this.memory.noted(this.name)) ?? refuse("uninvited", "there is no invitation");
-    return this.kind === "invited" ? invitedId(noted) : tokenId(noted.token);
+  /** @param {string} invitation @returns {Promise<Ticket>} */
+  async newTicket(invitation) {
+    const body = await this.collector.get("/v1/issuer", MOST_BYTES);
+    const name = await sha256(body);
+    if (name !== this.design.issuer) refuse("another-issuer", "the issuer's key is not the one that the design names");
+    const { n, e } = decode(body, issuer, MOST_BYTES);
+    const key = { n: BigInt(`0x${n}`), e };
+    if (!blind.isSound(key)) refuse("unsound-issuer", "the issuer's key is not one of 2048 to 8192 bits, exponent 65537");
+    const token = blind.prepare(bytes(TOKEN));
+    const { message, inverse } = await blind.blind(key, token);
+    const blinded = toHex(message);
+    return { issuer: name, invitation, n, token: toHex(token), blinded, inverse: inverse.toString(16) };
   }
 
-  /** Have the report admitted that is about to be sent: show the signed token. */
-  async present() {
-    if (this.kind !== "blind") return;
-    /** @type {Ticket} */
-    const { token, signature } = await this.memory.noted(this.name);
-    await post("/v1/entries", canonical({ version: 1, token, signature }));
-  }
-
-  /** @returns {Promise<string>} the hash of the key that signed this device's token */
-  async issuer() {
-    return (await this.memory.noted(this.name))?.issuer ?? "";
+  /** @returns {Promise<Papers>} the same ones each time, except for an open survey */
+  async papers() {
+    if (this.kind === "open") return { id: newId(), token: null, signature: null };
+    if (this.kind === "invited") {
+      const invitation = (await this.invitation()) ?? refuse("uninvited", "there is no invitation");
+      return { id: await invitedId(invitation), token: null, signature: null };
+    }
+    const { token, signature } = (await this.ticket()) ?? refuse("uninvited", "there is no token");
+    if (!signature) return refuse("uninvited", "the token is not signed");
+    return { id: await tokenId(token), token, signature };
   }
 
   /** The report is there: a plain invitation is of no more use. A token stays, to be known as used. */
   async forget() {
     if (this.kind === "invited") await this.memory.forget(this.name);
   }
-}
-
-/** @param {string} invitation @param {string | null} expected @returns {Promise<Ticket>} */
-async function newTicket(invitation, expected) {
-  const body = await get("/v1/issuer");
-  const name = await sha256(body);
-  if (expected && name !== expected) refuse("another-issuer", `the issuer's key is ${name}, not ${expected}`);
-  const { n, e } = decode(body, issuer, MOST_BYTES);
-  const key = { n: BigInt(`0x${n}`), e };
-  if (!blind.isSound(key)) refuse("unsound-issuer", "the issuer's key is not one of 2048 to 8192 bits, exponent 65537");
-  const token = blind.prepare(bytes(TOKEN));
-  const { message, inverse } = await blind.blind(key, token);
-  const blinded = toHex(message);
-  return { issuer: name, invitation, n, token: toHex(token), blinded, inverse: inverse.toString(16) };
 }

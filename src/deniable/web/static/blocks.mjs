@@ -3,20 +3,22 @@
  * Blocks: the fakes of an adaptive design, published block by block and chained by hashes.
  *
  * Nobody needs to trust what is published. A block that passes `checkBlock` cannot break the design's epsilon, however
- * cunningly its fakes were chosen, and `checkChain` tells whether everybody was shown the same ones.
+ * cunningly its fakes were chosen, and `checkChain` tells whether everybody was shown the same ones. The chain belongs to
+ * the plan: designs that differ in their words alone share it.
  */
 
 import { channelOf } from "./channels.mjs";
 import { compose, fits, least } from "./exact.mjs";
 import { hashOf, list, object, parse, refuse, string, such, whole } from "./messages.mjs";
-import { get } from "./transport.mjs";
 
 /** @typedef {import("./messages.mjs").Anything} Anything */
 /** @typedef {import("./verify.mjs").Design} Design */
+/** @typedef {import("./transport.mjs").Collector} Collector */
 /** @typedef {{design: string, index: bigint, previous: string, keep: bigint[], fakes: bigint[][]}} Fields */
 /** @typedef {Fields & {id: string, text: string}} Block A block, its canonical bytes and their hash. */
 
 const MOST_BYTES = 1 << 22;
+const MOST_PAGE = 1 << 26; // bytes of a hundred blocks
 const BITS = 32n;
 const block = object(
   {
@@ -60,7 +62,7 @@ async function blockOf(value) {
  */
 export function checkBlock(found, design) {
   const { keep, fakes } = found;
-  if (found.design !== design.id) refuse("design", "the block was published for another design");
+  if (found.design !== design.planId) refuse("design", "the block was published for another design");
   if (keep.length !== design.questions.length || fakes.length !== design.questions.length) {
     refuse("questions", "the block has fakes for another number of questions");
   }
@@ -93,7 +95,7 @@ function checkQuestion(found, design, place) {
  */
 export function checkChain(blocks, design, last = undefined) {
   return blocks.reduce((before, next) => {
-    const [index, previous] = before ? [before.index + 1n, before.id] : [0n, design.id];
+    const [index, previous] = before ? [before.index + 1n, before.id] : [0n, design.planId];
     if (next.index !== index) refuse("chain", `block ${next.index} came where block ${index} was due`);
     if (next.previous !== previous) refuse("chain", "somebody was shown another block than the one before this");
     checkBlock(next, design);
@@ -107,25 +109,26 @@ export function mixtureOf(found, place) {
   return channelOf({ kind: "mixture", keep, fakes, bits: BITS });
 }
 
-/** @param {Design} design @returns {Promise<Block>} The open block, checked. */
-export async function openBlock(design) {
-  const found = await readBlock(await get(`/v1/designs/${design.id}/block`));
+/** @param {Collector} collector @param {Design} design @returns {Promise<Block>} The open block, checked. */
+export async function openBlock(collector, design) {
+  const found = await readBlock(await collector.get(`/v1/designs/${design.id}/block`, MOST_BYTES));
   checkBlock(found, design);
   return found;
 }
 
 /**
- * Follow the published chain; returns how many blocks there are, and whether the one that was seen is among them.
+ * Follow the published chain from its first block on; returns how many blocks there are. Refuses, if a block does not
+ * follow from the one before it, or if the one that this device was shown is not among them.
  *
- * @param {Design} design @param {string | undefined} seen a block's text
+ * @param {Collector} collector @param {Design} design @param {string | undefined} seen a block's text
  */
-export async function followChain(design, seen) {
+export async function followChain(collector, design, seen) {
   /** @type {Block | undefined} */
   let last;
   let [found, isThere] = [0, seen === undefined];
   for (;;) {
-    const page = parse(await get(`/v1/designs/${design.id}/blocks?after=${found - 1}`), MOST_BYTES).value;
-    const blocks = await Promise.all(list(blockOf)(page, "blocks"));
+    const body = await collector.get(`/v1/designs/${design.id}/blocks?after=${found - 1}`, MOST_PAGE);
+    const blocks = await Promise.all(list(blockOf)(parse(body, MOST_PAGE).value, "blocks"));
     if (!blocks.length) break;
     last = checkChain(blocks, design, last);
     found += blocks.length;

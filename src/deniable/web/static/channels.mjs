@@ -53,4 +53,22 @@ export const weights = (value, path) =>
 export const checkWeights = (fields, name) => kindOf(fields.kind, name).check(fields, name);
 
 /** @param {Anything} fields a channel that passed `checkWeights` @returns {Channel} */
-export const channelOf = (fields) => kindOf(fields.kind, "channel").make(fields);
+export const channelOf = (fields) => bounded(kindOf(fields.kind, "channel").make(fields));
+
+/**
+ * A channel that disguises nothing but its own truths. Encoding lets no other code come this far; were one to, what a
+ * channel made of it could tell more than the channel may, so nothing is made of it.
+ *
+ * @param {Channel} channel @returns {Channel}
+ */
+function bounded(channel) {
+  const { inputs, outcome, levels } = channel;
+  return {
+    ...channel,
+    outcome: (truth, draw, side) => {
+      if (!(Number.isInteger(truth) && truth >= 0 && truth < inputs)) throw new Error("not a truth of this channel");
+      return outcome(truth, draw, side);
+    },
+    ...(levels && { levels: { ...levels, first: bounded(levels.first) } }),
+  };
+}

@@ -2,53 +2,91 @@
 /**
  * One respondent's device and one collector.
  *
- *   fetch the design -> verify it -> check the lifetime account -> be let in -> draw a ballot -> charge and write down
- *   -> show the questions -> disguise once and write down -> show what will be sent -> send the same bytes until taken
+ *   fetch the design -> verify it -> is it for here, and what was expected -> fetch its words -> check the lifetime
+ *   account -> be let in -> draw a ballot -> charge and write down -> show the questions -> disguise once and write down
+ *   -> show what will be sent -> send the same bytes until taken
  *
  * The rules are those of the Python client. Nothing a server says is believed that can be computed. Charge and refusal
  * never depend on an answer. The answer itself is never stored and never sent. A static question has one permanent
- * disguise for each channel; where that is a set, each report is made of it anew, so that no report is a name.
+ * disguise for its words and its channel; where that is a set, each report is made of it anew, so that no report is a
+ * name. A plan is answered once, however often its words are corrected.
  */
 
-import { Admission } from "./admission.mjs";
+import { Admission, tokenId } from "./admission.mjs";
 import { followChain, mixtureOf, openBlock } from "./blocks.mjs";
-import { below, draw, newId } from "./chance.mjs";
+import { below, draw } from "./chance.mjs";
 import { compose, fits, larger } from "./exact.mjs";
+import { readForm } from "./form.mjs";
 import { DEFAULT_LIMIT, DELIVERED, Memory, REJECTED, WAITING, alone } from "./memory.mjs";
-import { canonical, refuse } from "./messages.mjs";
+import { canonical, decode, hash, object, optional, refuse, string, two } from "./messages.mjs";
 import { search } from "./pairs.mjs";
-import { Problem, get, post } from "./transport.mjs";
-import { costOf, verify } from "./verify.mjs";
+import { Collector, Problem } from "./transport.mjs";
+import { costOf, firstKeyOf, keyOf, verify } from "./verify.mjs";
 
-/** @typedef {import("./messages.mjs").Anything} Anything */
 /** @typedef {import("./memory.mjs").Drawn} Drawn */
 /** @typedef {import("./memory.mjs").Remembered} Remembered */
 /** @typedef {import("./memory.mjs").Asked} Asked */
 /** @typedef {import("./memory.mjs").Replayed} Replayed */
 /** @typedef {import("./verify.mjs").Design} Design */
 /** @typedef {import("./verify.mjs").Question} Question */
+/** @typedef {import("./form.mjs").Form} Form */
 /** @typedef {import("./blocks.mjs").Block} Block */
+/** @typedef {{design: string, opens: string | null, closes: string | null}} Announcement */
+/** @typedef {{design?: string | null, issuer?: string | null, epsilon?: number | null}} Pins What was expected here. */
 
-/** One respondent's browser and the collector that served this file. */
+const MOST_BYTES = 1 << 22;
+const announcement = object(
+  { version: two, design: hash, opens: optional(string), closes: optional(string) },
+  { opens: null, closes: null },
+);
+
+/** One respondent's browser and one collector. */
 export class Client {
-  /** @param {Memory} memory @param {Design} verified @param {Admission} admission */
-  constructor(memory, verified, admission) {
-    this.memory = memory;
+  /**
+   * @param {Collector} collector @param {Announcement} announced @param {Design} verified @param {Form} form
+   * @param {Memory} memory
+   */
+  constructor(collector, announced, verified, form, memory) {
+    this.collector = collector;
+    this.announcement = announced;
     this.design = verified;
-    this.admission = admission;
+    this.form = form;
+    this.memory = memory;
+    this.admission = new Admission(verified, memory, collector);
   }
 
-  /** @param {Anything} form what the survey says of itself */
-  static async open(form) {
-    const id = String(form.design);
-    const verified = await verify(await get(`/v1/designs/${encodeURIComponent(id)}`), id);
-    const memory = await Memory.open();
-    return new Client(memory, verified, new Admission(String(form.admission), String(form.survey), memory));
+  /**
+   * Fetch what is asked, and check all of it.
+   *
+   * @param {string} base the collector's origin; the page's own, if it is empty
+   * @param {Pins} pins what a public place or a link says about it
+   */
+  static async open(base = "", pins = {}) {
+    const collector = new Collector(base);
+    const announced = decode(await collector.get("/v1/survey", MOST_BYTES), announcement, MOST_BYTES);
+    const verified = await verify(await collector.get(`/v1/designs/${announced.design}`, MOST_BYTES), announced.design);
+    if (!verified.audience.includes(collector.origin)) {
+      refuse("not-for-here", "the design is for collectors at other addresses");
+    }
+    checkPins(verified, pins);
+    const form = await readForm(await collector.get(`/v1/forms/${verified.texts}`, MOST_BYTES), verified);
+    return new Client(collector, announced, verified, form, await Memory.open());
   }
 
-  /** @returns {Promise<Drawn | undefined>} */
+  /** @param {Pins} pins Refuse a design that is not what was expected. */
+  pin(pins) {
+    checkPins(this.design, pins);
+  }
+
+  /** Short names of the design and the issuer's key, to be compared with those in a public place. */
+  fingerprint() {
+    const { id, issuer } = this.design;
+    return { design: fingerprintOf(id), issuer: issuer && fingerprintOf(issuer) };
+  }
+
+  /** @returns {Promise<Drawn | undefined>} what was drawn for this plan, under whatever words */
   drawn() {
-    return this.memory.get("drawn", this.design.id);
+    return this.memory.get("drawn", this.design.planId);
   }
 
   /** The most that this design can still cost, and whether the account allows it. Decided without any answer. */
@@ -67,15 +105,46 @@ export class Client {
     return found;
   }
 
+  /** @param {Question} question Names it together with its words in the main language. */
+  async key(question) {
+    const { languages, questions } = this.form;
+    return keyOf(question, question.attributes.map(({ name }) => questions.get(name)?.text[languages[0] ?? ""] ?? ""));
+  }
+
   /** @param {Question} question @returns {Promise<Remembered | undefined>} */
   async recall(question) {
-    return question.static ? this.memory.get("remembered", question.key) : undefined;
+    if (!question.static) return undefined;
+    const known = await this.memory.get("remembered", await this.key(question));
+    return known ?? this.memory.get("remembered", await firstKeyOf(question));
   }
+
+  // -- consent ---------------------------------------------------------------------------------------------------------
+
+  /** @returns {string[]} why less is promised here than elsewhere, which has to be agreed to: "pairs", "blocks" */
+  get weaker() {
+    const { isPaired, isAdaptive, admission } = this.design;
+    // A block that was shown to one respondent only would mark a report, which its blind token does not.
+    const reasons = { pairs: isPaired, blocks: isAdaptive && admission === "blind" };
+    return Object.entries(reasons).flatMap(([name, holds]) => (holds ? [name] : []));
+  }
+
+  /** Whether the weaker promise is still to be agreed to. */
+  async needsConsent() {
+    return this.weaker.length > 0 && (await this.memory.noted(`consent:${this.design.planId}`)) === undefined;
+  }
+
+  /** The respondent read what less is promised, and agrees. */
+  consent() {
+    return this.memory.note(`consent:${this.design.planId}`, this.weaker);
+  }
+
+  // -- the ballot ------------------------------------------------------------------------------------------------------
 
   /** Draw the questions to be shown, once: charged and on disk before this returns; again, the same ones. */
   async draw() {
-    const known = await alone(async () => (await this.drawn()) ?? this.drawAndCharge());
-    return this.questions(known);
+    if (await this.needsConsent()) refuse("no-consent", "the weaker promise was not agreed to");
+    await this.followFirst();
+    return this.questions(await alone(() => this.drawOnce()));
   }
 
   /** @param {Drawn} known */
@@ -83,20 +152,30 @@ export class Client {
     return this.design.ballots[known.ballot] ?? refuse("unknown-question", "the drawn ballot does not exist");
   }
 
+  /** @returns {Promise<Drawn>} the ballot under the words that are shown now */
+  async drawOnce() {
+    const known = await this.drawn();
+    if (!known) return this.drawAndCharge();
+    if (known.design === this.design.id) return known;
+    if (known.report !== null) return refuse("answered", "this plan was answered; only its words were corrected since");
+    return this.goOn(known);
+  }
+
   /** @returns {Promise<Drawn>} */
   async drawAndCharge() {
     const { affordable } = await this.account();
     if (!affordable) refuse("overdrawn", "the account of this browser does not allow it");
-    const number = below(this.design.ballots.length);
-    const ballot = this.design.ballots[number] ?? [];
-    const fresh = await this.fresh(ballot);
-    const cost = costOf(fresh);
-    const remembered = fresh.length || !ballot[0] ? undefined : await this.recall(ballot[0]);
+    const { id, planId, ballots, weights } = this.design;
+    const ballot = weights ? weighted(weights) : below(ballots.length);
+    const asked = ballots[ballot] ?? [];
+    const fresh = await this.fresh(asked);
+    const remembered = fresh.length || !asked[0] ? undefined : await this.recall(asked[0]);
     /** @type {Asked | Replayed} */
     const event = remembered
-      ? { kind: "replayed/1", design: this.design.id, of: remembered.origin }
-      : { kind: "asked/1", design: this.design.id, ballot: number, ratio: `${cost.n}/${cost.d}` };
-    const known = { design: this.design.id, ballot: number, report: null, fate: WAITING };
+      ? { kind: "replayed/1", design: id, of: remembered.origin }
+      : this.chargeOf(ballot, fresh);
+    const charged = fresh.map(({ place }) => place);
+    const known = { plan: planId, design: id, ballot, charged, report: null, fate: WAITING };
     await this.memory.put({ events: [event], drawn: [known] });
     // Asks the browser not to forget this when space is short. It may ask its user, so nothing waits for the answer.
     navigator.storage?.persist?.().catch(() => false);
@@ -104,32 +183,69 @@ export class Client {
   }
 
   /**
+   * Go on with a drawn ballot under corrected words. A static question whose words changed is another question, with a
+   * disguise of its own to be paid for.
+   *
+   * @param {Drawn} known @returns {Promise<Drawn>}
+   */
+  async goOn(known) {
+    const paid = known.charged ?? [];
+    const more = (await this.fresh(this.questions(known))).filter(({ place }) => !paid.includes(place));
+    const cost = compose([await this.memory.spent(), costOf(more)]);
+    if (more.length && !fits(cost, DEFAULT_LIMIT)) refuse("overdrawn", "the account of this browser does not allow it");
+    const next = { ...known, design: this.design.id, charged: [...paid, ...more.map(({ place }) => place)] };
+    await this.memory.put({ events: more.length ? [this.chargeOf(known.ballot, more)] : [], drawn: [next] });
+    return next;
+  }
+
+  /** @param {number} ballot @param {Question[]} fresh @returns {Asked} */
+  chargeOf(ballot, fresh) {
+    const { n, d } = costOf(fresh);
+    return { kind: "asked/1", design: this.design.id, ballot, ratio: `${n}/${d}` };
+  }
+
+  // -- answering -------------------------------------------------------------------------------------------------------
+
+  /**
    * Disguise the answers, once: on disk before this returns; again, the same bytes, whatever the answers are then.
    *
-   * @param {Record<string, number>} codes by attribute
+   * @param {Record<string, number>} codes by attribute, as `codesOf` gives them
    * @param {(seconds: number) => void} tell is called while a partner is looked for
    * @returns {Promise<string>}
    */
   async finish(codes, tell = () => {}) {
     const before = await this.drawn();
     if (before && before.report !== null) return before.report;
-    const block = this.design.isAdaptive ? await openBlock(this.design) : null;
-    const sides = this.design.isPaired ? await search(this.design, tell) : [];
+    if (!before) return refuse("unknown-question", "no ballot was drawn");
+    const cells = this.cellsOf(before, codes); // before the first request that could depend on an answer
+    const { design, collector } = this;
+    const block = design.isAdaptive ? await openBlock(collector, design) : null;
+    if (block && design.admission === "blind") await followChain(collector, design, block.text);
+    const sides = design.isPaired ? await search(collector, design, tell) : [];
     return alone(async () => {
-      const known = await this.drawn();
-      if (!known) return refuse("unknown-question", "no ballot was drawn");
-      if (known.report !== null) return known.report;
-      return this.write(known, codes, block, sides);
+      const known = await this.drawOnce();
+      return known.report ?? this.write(known, cells, codes, block, sides);
     });
   }
 
-  /** @param {Drawn} known @param {Record<string, number>} codes @param {Block | null} block @param {number[]} sides */
-  async write(known, codes, block, sides) {
+  /** @param {Drawn} known @param {Record<string, number>} codes @returns {number[]} a combination a question */
+  cellsOf(known, codes) {
+    for (const each of this.design.public) inRange(codes, each);
+    return this.questions(known).map(({ attributes }) =>
+      attributes.reduce((cell, each) => cell * each.categories.length + inRange(codes, each), 0),
+    );
+  }
+
+  /**
+   * @param {Drawn} known @param {number[]} cells @param {Record<string, number>} codes @param {Block | null} block
+   * @param {number[]} sides
+   */
+  async write(known, cells, codes, block, sides) {
     const answers = [];
     const remembered = [];
-    for (const question of this.questions(known)) {
+    for (const [number, question] of this.questions(known).entries()) {
       const channel = block ? mixtureOf(block, question.place) : question.channel;
-      const cell = cellOf(question, codes);
+      const cell = cells[number] ?? -1;
       if (!question.static) {
         answers.push(channel.outcome(cell, draw, sides[question.place]));
         continue;
@@ -138,16 +254,19 @@ export class Client {
       const before = await this.recall(question);
       const { first, resend } = channel.levels ?? { first: channel, resend: (/** @type {number} */ kept) => kept };
       const answer = before ? before.answer : first.outcome(cell, draw);
-      if (!before) remembered.push({ question: question.key, origin: known.design, answer });
+      if (!before) remembered.push({ question: await this.key(question), origin: known.design, answer });
       answers.push(resend(answer, draw));
     }
-    const clear = this.design.public.map((each) => codes[each.name]);
-    const id = await this.admission.id();
-    const report = reportOf(known.design, known.ballot, answers, clear, id, block?.id);
-    const notes = block ? [{ name: `block:${known.design}`, value: block.text }] : [];
+    const clear = this.design.public.map((each) => inRange(codes, each));
+    const papers = await this.admission.papers();
+    const { design, ballot } = known;
+    const report = reportOf({ design, ballot, answers, public: clear, block: block?.id ?? null, ...papers });
+    const notes = block ? [{ name: `block:${this.design.planId}`, value: block.text }] : [];
     await this.memory.put({ drawn: [{ ...known, report }], remembered, notes });
     return report;
   }
+
+  // -- sending ---------------------------------------------------------------------------------------------------------
 
   /**
    * Send the finished report until it is taken; the same bytes at every attempt.
@@ -157,17 +276,49 @@ export class Client {
   async send() {
     const known = await this.drawn();
     if (!known || known.report === null) return refuse("unknown-question", "there is nothing to send");
+    const problem = await this.deliver(known, known.report);
+    if (problem === null) await this.admission.forget();
+    return problem;
+  }
+
+  /** @param {Drawn} known @param {string} report @returns {Promise<Problem | null>} */
+  async deliver(known, report) {
     try {
-      await this.admission.present();
-      await post("/v1/reports", known.report);
+      await this.collector.send(report);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (!error.passes) await this.memory.put({ drawn: [{ ...known, fate: REJECTED, problem: error.code }] });
       return error;
     }
     await this.memory.put({ drawn: [{ ...known, fate: DELIVERED }] });
-    await this.admission.forget();
     return null;
+  }
+
+  /** @returns {Promise<Drawn[]>} reports of version 1 that this device finished here, and that were not taken yet */
+  async older() {
+    if (this.collector.origin !== location.origin) return []; // version 1 knew no collector but the page's own
+    /** @type {Drawn[]} */
+    const drawn = await this.memory.all("drawn");
+    return drawn.filter(({ report, fate }) => fate === WAITING && report !== null && JSON.parse(report).version === 1);
+  }
+
+  /** Send the reports of version 1, one a request; returns how many were taken. Those that were not are kept. */
+  async sendOlder() {
+    let taken = 0;
+    for (const known of await this.older()) {
+      if ((await this.deliver(known, await this.admitted(known.report ?? ""))) === null) taken += 1;
+    }
+    return taken;
+  }
+
+  /** @param {string} report Of version 1: with the token that admits it, where it is a blind one's. */
+  async admitted(report) {
+    const message = JSON.parse(report);
+    for (const { value } of await this.memory.all("notes")) {
+      const { token, signature } = value ?? {};
+      if (signature && (await tokenId(token)) === message.id) return reportOf({ ...message, token, signature });
+    }
+    return report;
   }
 
   /** @param {Drawn} known Whether another invitation could help a report that was not taken. */
@@ -185,31 +336,71 @@ export class Client {
     return alone(async () => {
       const known = await this.drawn();
       if (!known || known.report === null || !this.canReturn(known)) return refuse("used", "the report is not free");
-      const report = canonical({ ...JSON.parse(known.report), id: await this.admission.id() });
-      const { design, ballot } = known;
-      await this.memory.put({ drawn: [{ design, ballot, report, fate: WAITING }] });
+      const report = canonical({ ...JSON.parse(known.report), ...(await this.admission.papers()) });
+      const { plan, design, ballot, charged } = known;
+      await this.memory.put({ drawn: [{ plan, design, ballot, charged, report, fate: WAITING }] });
       return report;
     });
   }
 
+  // -- blocks ----------------------------------------------------------------------------------------------------------
+
+  /** A blind token hides nobody among blocks that only some were shown: the whole chain is followed before answering. */
+  async followFirst() {
+    const { design, memory } = this;
+    if (!design.isAdaptive || design.admission !== "blind") return;
+    const blocks = await followChain(this.collector, design, undefined);
+    await memory.note(`followed:${design.planId}`, blocks);
+  }
+
   /** Check that the block this device answered in was shown to everybody; returns how many blocks there are. */
   async followBlocks() {
-    return followChain(this.design, await this.memory.noted(`block:${this.design.id}`));
+    return followChain(this.collector, this.design, await this.memory.noted(`block:${this.design.planId}`));
   }
 }
 
-/** @param {Question} question @param {Record<string, number>} codes The combination of answers, as one number. */
-function cellOf({ attributes }, codes) {
-  return attributes.reduce((place, each) => {
-    const code = codes[each.name];
-    if (code === undefined) return refuse("malformed", `there is no answer for ${each.name}`);
-    return place * each.categories.length + code;
-  }, 0);
+/** @param {Design} design @param {Pins} pins */
+function checkPins(design, { design: named = null, issuer = null, epsilon = null }) {
+  if (named !== null && design.id !== named) refuse("another-design", "this is not the design that was expected");
+  if (issuer !== null && design.issuer !== issuer) {
+    refuse("another-issuer", "no token of the issuer that was expected is asked for here");
+  }
+  if (epsilon !== null && !fits(design.ratio, epsilon)) refuse("too-dear", "the design costs more than was expected");
+}
+
+/** @param {string} name The first sixteen digits of a hash, in groups of four. */
+const fingerprintOf = (name) => (name.slice(0, 16).match(/..../g) ?? []).join("-");
+
+/** @param {number[]} weights Which ballot a uniform draw below their sum falls into. */
+export function weighted(weights, source = draw) {
+  let left = below(
+    weights.reduce((a, b) => a + b, 0),
+    source,
+  );
+  return weights.findIndex((weight) => (left -= weight) < 0);
+}
+
+/** @param {Record<string, number>} codes @param {import("./terms.mjs").Attribute} attribute @returns {number} */
+function inRange(codes, { name, categories }) {
+  const code = codes[name];
+  if (code === undefined || !Number.isInteger(code) || code < 0 || code >= categories.length) {
+    return refuse("bad-answer", `there is no code of ${name}`);
+  }
+  return code;
 }
 
 /**
- * @param {string} design @param {number} ballot @param {number[]} answers @param {(number | undefined)[]} clear
- * @param {string} id @param {string | null} block
+ * @typedef {object} Content
+ * @property {string} design
+ * @property {number} ballot
+ * @property {number[]} answers
+ * @property {number[]} public
+ * @property {string | null} block
+ * @property {string} id
+ * @property {string | null} token
+ * @property {string | null} signature
  */
-export const reportOf = (design, ballot, answers, clear, id = newId(), block = null) =>
-  canonical({ version: 1, id, design, ballot, answers, block, public: clear });
+
+/** @param {Content} content @returns {string} the bytes of a report */
+export const reportOf = ({ design, ballot, answers, public: clear, block, id, token, signature }) =>
+  canonical({ version: 2, id, design, ballot, answers, block, public: clear, token, signature });

@@ -11,13 +11,22 @@ import { compose, ratioOfText } from "./exact.mjs";
 /** @typedef {import("./exact.mjs").Ratio} Ratio */
 
 export const DEFAULT_LIMIT = 5; // the most epsilon that this browser ever gives away to this site
-const VERSION = 2;
-const STORES = { events: "design", drawn: "design", remembered: "question", notes: "name" };
+const VERSION = 3;
+const STORES = { events: "design", drawn: "plan", remembered: "question", notes: "name" };
 export const WAITING = 0;
 export const DELIVERED = 1;
 export const REJECTED = 2;
 
-/** @typedef {{design: string, ballot: number, report: string | null, fate: number, problem?: string}} Drawn */
+/**
+ * @typedef {object} Drawn A ballot that was drawn, and what became of it. One a plan, whatever its words.
+ * @property {string} plan of old rows: the design
+ * @property {string} design the one that was answered, or is shown
+ * @property {number} ballot
+ * @property {number[]} [charged] the places of the questions that were paid for; old rows do not say
+ * @property {string | null} report
+ * @property {number} fate
+ * @property {string} [problem] why it was not taken
+ */
 /** @typedef {{question: string, origin: string, answer: number}} Remembered */
 /** @typedef {{kind: "asked/1", design: string, ballot: number, ratio: string}} Asked */
 /** @typedef {{kind: "replayed/1", design: string, of: string}} Replayed */
@@ -39,10 +48,7 @@ export class Memory {
   static async open(name = "deniable") {
     const request = indexedDB.open(name, VERSION);
     request.onupgradeneeded = () => {
-      const there = request.result.objectStoreNames;
-      for (const [store, keyPath] of Object.entries(STORES)) {
-        if (!there.contains(store)) request.result.createObjectStore(store, { keyPath });
-      }
+      if (request.transaction) migrate(request.result, request.transaction);
     };
     const db = await settled(request);
     db.onversionchange = () => db.close(); // a newer program in another tab goes first
@@ -94,6 +100,28 @@ export class Memory {
   async spent() {
     const events = await this.all("events");
     return compose(events.filter((event) => event.kind === "asked/1").map((event) => ratioOfText(event.ratio)));
+  }
+}
+
+/**
+ * Make the stores, and take over what older programs wrote: all of it or, if that fails, nothing is changed and nothing
+ * is opened. Nobody starts again with an empty account.
+ *
+ * @param {IDBDatabase} db @param {IDBTransaction} upgrade
+ */
+function migrate(db, upgrade) {
+  const isOld = db.objectStoreNames.contains("drawn") && upgrade.objectStore("drawn").keyPath !== STORES.drawn;
+  if (isOld) {
+    // A key cannot be exchanged: the rows are read, and written again under the new one.
+    const rows = upgrade.objectStore("drawn").getAll();
+    rows.onsuccess = () => {
+      db.deleteObjectStore("drawn");
+      const store = db.createObjectStore("drawn", { keyPath: STORES.drawn });
+      for (const row of rows.result) store.put({ ...row, plan: row.design });
+    };
+  }
+  for (const [store, keyPath] of Object.entries(STORES)) {
+    if (!db.objectStoreNames.contains(store)) db.createObjectStore(store, { keyPath });
   }
 }
 

@@ -110,7 +110,11 @@ export function canonical(value) {
  *
  * @param {Uint8Array} body @param {Reader} reader @param {number} most bytes @returns {Anything}
  */
-export const decode = (body, reader, most) => reader(parse(body, most).value, "message");
+export function decode(body, reader, most) {
+  const { value, repeated } = parse(body, most);
+  const message = reader(value, "message");
+  return repeated ? refuse("repeated-key", "a key stands twice in the same object") : message;
+}
 
 /** @param {Uint8Array} body @param {number} most @returns {{value: Anything, repeated: boolean, text: string}} */
 export function parse(body, most) {
@@ -145,9 +149,18 @@ export const hex = such((value) => typeof value === "string" && value.length <= 
 /** @param {Reader} reader @returns {Reader} */
 export const optional = (reader) => (value, path) => (value === null ? null : reader(value, path));
 
-/** @type {Reader} */
-export const one = (value, path) =>
-  value === 1n ? value : refuse("unknown-version", `${path} is not a version known here`);
+/** @param {bigint} known @returns {Reader} */
+const version = (known) => (value, path) =>
+  value === known ? value : refuse("unknown-version", `${path} is not a version known here`);
+
+export const one = version(1n);
+export const two = version(2n);
+
+/** @param {...string} known @returns {Reader} */
+export const oneOf = (...known) => such((value) => known.includes(value));
+
+/** @param {bigint} first @param {bigint} end @returns {Reader} A whole number from the first on, before the end. */
+export const between = (first, end) => such((value) => typeof value === "bigint" && value >= first && value < end);
 
 /** @param {Reader} item @param {number} fewest @returns {Reader} */
 export const list = (item, fewest = 0) => (value, path) =>
@@ -173,6 +186,14 @@ export const object = (readers, defaults = {}) => (value, path) => {
     if (!Object.hasOwn(found, key)) refuse("malformed", `${path}.${key} is missing`);
   }
   return found;
+};
+
+/** @param {Reader} name @param {Reader} item @returns {Reader} An object whose fields are named by whoever wrote it. */
+export const record = (name, item) => (value, path) => {
+  if (!(value instanceof Map)) refuse("malformed", `${path} is not an object`);
+  const found = /** @type {[string, Anything][]} */ ([]);
+  for (const [key, each] of value) found.push([name(key, path), item(each, `${path}.${key}`)]);
+  return new Map(found);
 };
 
 // -- bytes and hashes ------------------------------------------------------------------------------------------------

@@ -10,11 +10,12 @@
 import { toss } from "./chance.mjs";
 import { compose, epsilonOf, larger, ratio } from "./exact.mjs";
 import { canonical, decode, fromHex, hash, join, object, one, optional, such, toHex, utf8 } from "./messages.mjs";
-import { pause, post } from "./transport.mjs";
+import { pause } from "./transport.mjs";
 
 /** @typedef {import("./exact.mjs").Ratio} Ratio */
 /** @typedef {import("./channels.mjs").Coins} Coins */
 /** @typedef {import("./verify.mjs").Design} Design */
+/** @typedef {import("./transport.mjs").Collector} Collector */
 
 const MOST_BYTES = 1 << 20;
 const LONGEST_SEARCH = 60; // seconds for a partner, whatever the collector says
@@ -79,14 +80,15 @@ export class Seeker {
 /**
  * Look for a partner, and agree on the coins with them; alone after the wait that the collector states.
  *
- * @param {Design} design @param {(seconds: number) => void} tell is called with how long it may still take
+ * @param {Collector} collector @param {Design} design
+ * @param {(seconds: number) => void} tell is called with how long it may still take
  */
-export async function search(design, tell) {
+export async function search(collector, design, tell) {
   const seeker = await Seeker.make(design);
   const asked = canonical({ version: 1, design: design.id, key: seeker.key });
   const deadline = performance.now() + LONGEST_SEARCH * 1000;
   for (;;) {
-    const { partner, wait } = decode(await post("/v1/partners", asked), found, MOST_BYTES);
+    const { partner, wait } = decode(await collector.ask("/v1/partners", asked, MOST_BYTES), found, MOST_BYTES);
     const left = Math.min(Number(wait), Math.ceil((deadline - performance.now()) / 1000));
     if (partner !== null || left <= 0) return seeker.sides(partner);
     tell(left);

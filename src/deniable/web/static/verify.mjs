@@ -5,65 +5,93 @@ import { PRIMES, independent } from "./categories.mjs";
 import { channelOf, checkWeights, weights } from "./channels.mjs";
 import { compose, epsilonOf, fits, larger } from "./exact.mjs";
 import {
+  between,
   canonical,
+  hash,
   hashOf,
   list,
   matching,
   object,
   one,
+  oneOf,
+  optional,
   parse,
   refuse,
   sha256,
   short,
   string,
   such,
+  two,
   whole,
 } from "./messages.mjs";
+import { attributesOf, checkBallots, checkBlocks, checkDoor, checkStatic, coder } from "./terms.mjs";
 
 /** @typedef {import("./messages.mjs").Anything} Anything */
 /** @typedef {import("./exact.mjs").Ratio} Ratio */
 /** @typedef {import("./channels.mjs").Channel} Channel */
+/** @typedef {import("./terms.mjs").Attribute} Attribute */
+/** @typedef {import("./terms.mjs").Category} Category */
 
 const MOST_DESIGN_BYTES = 1 << 22;
 
-const decimal = matching(/^(0|[1-9][0-9]{0,3})(\.[0-9]{1,30})?$/);
+const decimal = matching(/^(0|[1-9][0-9]{0,3})(\.[0-9]{0,3}[1-9])?$/);
 const category = such((value) => ["string", "bigint", "boolean"].includes(typeof value));
-const attribute = object({ name: short, categories: list(category) });
-const design = object(
-  {
-    version: one,
-    survey: short,
-    epsilon: decimal,
-    plan: object({
-      format: one,
-      kind: short,
-      domain: list(attribute, 1),
-      questions: list(object({ attributes: list(string, 1), channel: weights }), 1),
-      ballots: list(list(whole), 1),
-    }),
-    static: list(string),
-    public: list(attribute),
-  },
-  { static: [], public: [] },
-);
+const positive = between(1n, 1n << 31n);
+const kind = oneOf("choice", "yes-no", "scale", "number");
+const rule = object({ attribute: short, is: list(category) });
+const design = object({
+  version: two,
+  survey: short,
+  epsilon: decimal,
+  plan: object({
+    format: one,
+    kind: oneOf("design", "independent", "joint", "clusters", "sampled", "views", "blocks", "paired"),
+    domain: list(object({ name: short, categories: list(category) }), 1),
+    questions: list(object({ attributes: list(string, 1), channel: weights }), 1),
+    ballots: list(list(whole), 1),
+  }),
+  items: list(object({ name: short, kind, coder, show_if: list(rule) })),
+  public: list(object({ name: short, kind, coder, categories: list(category) })),
+  static: list(string),
+  admission: oneOf("open", "invited", "blind"),
+  issuer: optional(hash),
+  audience: list(string),
+  blocks: optional(object({ size: positive, update: oneOf("pooled") })),
+  weights: optional(list(whole)),
+  wave: optional(positive),
+  replaces: optional(hash),
+  published: optional(short),
+  texts: hash,
+});
 
-/** @typedef {{name: string, categories: (string | bigint | boolean)[]}} Attribute */
 /**
  * @typedef {object} Question
  * @property {number} place among the design's questions
  * @property {string} name
  * @property {Attribute[]} attributes
  * @property {Channel} channel
- * @property {string} key names the question and its channel, whatever survey they come in
+ * @property {string} written its attributes and its channel, in canonical form
  * @property {boolean} static none of its attributes changes, and its channel stays the same
  */
 /**
  * @typedef {object} Design A design that keeps its promise.
  * @property {string} id
+ * @property {string} planId what all designs share that differ in their words alone
+ * @property {string} survey
  * @property {string} epsilon
+ * @property {"open" | "invited" | "blind"} admission
+ * @property {string | null} issuer the hash of the key that signs blind tokens
+ * @property {string[]} audience the origins that reports may be sent to
+ * @property {string | null} published where its hash can be compared
+ * @property {string | null} replaces the design whose words it corrects
+ * @property {string} texts the hash of the form
+ * @property {number | null} wave
+ * @property {{size: number, update: string} | null} blocks
+ * @property {Attribute[]} attributes the disguised ones, in order
  * @property {Attribute[]} public
  * @property {Question[]} questions
  * @property {Question[][]} ballots
+ * @property {number[] | null} weights how often each ballot is drawn; null for all alike
  * @property {Ratio} ratio of the dearest ballot
  * @property {boolean} isAdaptive channels are published block by block
  * @property {boolean} isPaired respondents share coins two by two
@@ -88,26 +116,14 @@ export async function verify(body, expected) {
 /** @param {string} id @param {Anything} message @returns {Promise<Design>} */
 async function judge(id, message) {
   const { plan } = message;
-  checkAttributes([...plan.domain, ...message.public]);
-  /** @type {Map<string, Attribute>} */
-  const domain = new Map(plan.domain.map((/** @type {Attribute} */ each) => [each.name, each]));
-  for (const name of message.static) {
-    if (!domain.has(name)) refuse("unknown-attribute", `the static attribute ${name} is not asked for`);
-  }
+  const { attributes, clear } = attributesOf(message);
+  checkStatic(message);
+  checkDoor(message);
+  const domain = new Map(attributes.map((each) => [each.name, each]));
   /** @type {Question[]} */
-  const questions = [];
-  for (const asked of plan.questions) {
-    const { attributes, channel } = questionOf(asked, domain);
-    const stays = !channel.limits && !channel.coins;
-    questions.push({
-      place: questions.length,
-      name: asked.attributes.join("*"),
-      attributes,
-      channel,
-      key: await hashOf(canonical([attributes.map((each) => [each.name, each.categories]), asked.channel])),
-      static: stays && asked.attributes.every((/** @type {string} */ name) => message.static.includes(name)),
-    });
-  }
+  const questions = plan.questions.map((/** @type {Anything} */ asked, /** @type {number} */ place) =>
+    questionOf(asked, place, domain, message.static),
+  );
   const isAdaptive = questions.some(({ channel }) => channel.limits);
   if (isAdaptive && questions.some(({ channel }) => !channel.limits)) {
     refuse("unknown-channel", "either all channels are published block by block, or none");
@@ -115,38 +131,51 @@ async function judge(id, message) {
   for (const { name, channel, static: isStatic } of questions) {
     if (isStatic && channel.isPseudonym) refuse("pseudonym", `${name} is static, and a set sent again is a name`);
   }
+  checkBlocks(message, isAdaptive);
   /** @type {Question[][]} */
   const ballots = plan.ballots.map((/** @type {bigint[]} */ ballot, /** @type {number} */ number) =>
     ballotOf(number, ballot, questions),
   );
+  checkBallots(message);
   const dearest = ballots.map(costOf).reduce(larger);
   if (!fits(dearest, Number(message.epsilon))) {
     const found = epsilonOf(dearest).toFixed(6);
     refuse("epsilon-exceeded", `the design promises epsilon ${message.epsilon}, but its integers give ${found}`);
   }
-  const isPaired = questions.some(({ channel }) => channel.coins);
-  const { epsilon, public: clear } = message;
-  return { id, epsilon, public: clear, questions, ballots, ratio: dearest, isAdaptive, isPaired };
+  const { texts, replaces, ...kept } = message;
+  const { survey, epsilon, admission, issuer, audience, published, wave, blocks } = kept;
+  return {
+    id,
+    planId: await hashOf(canonical(kept)),
+    survey,
+    epsilon,
+    admission,
+    issuer,
+    audience,
+    published,
+    replaces,
+    texts,
+    wave: wave && Number(wave),
+    blocks: blocks && { size: Number(blocks.size), update: blocks.update },
+    attributes,
+    public: clear,
+    questions,
+    ballots,
+    weights: message.weights && message.weights.map(Number),
+    ratio: dearest,
+    isAdaptive,
+    isPaired: questions.some(({ channel }) => channel.coins),
+  };
 }
 
 /** @param {Question[]} questions */
 export const costOf = (questions) => compose(questions.map((question) => question.channel.ratio));
 
-/** @param {Attribute[]} attributes */
-function checkAttributes(attributes) {
-  if (new Set(attributes.map((each) => each.name)).size !== attributes.length) {
-    refuse("repeated-name", "two attributes share a name");
-  }
-  for (const { name, categories } of attributes) {
-    if (categories.length < 2) refuse("too-few-categories", `${name} has fewer than two categories`);
-    const types = new Set(categories.map((each) => typeof each));
-    if (types.size > 1) refuse("malformed", `${name}: categories of two types`);
-    if (new Set(categories).size !== categories.length) refuse("repeated-name", `${name} has a category twice`);
-  }
-}
-
-/** @param {Anything} asked @param {Map<string, Attribute>} domain */
-function questionOf(asked, domain) {
+/**
+ * @param {Anything} asked @param {number} place @param {Map<string, Attribute>} domain @param {string[]} unchanging
+ * @returns {Question}
+ */
+function questionOf(asked, place, domain, unchanging) {
   const name = asked.attributes.join("*");
   /** @type {Attribute[]} */
   const attributes = asked.attributes.map(
@@ -156,11 +185,20 @@ function questionOf(asked, domain) {
   const truths = checkWeights(asked.channel, name);
   const cells = attributes.reduce((product, each) => product * BigInt(each.categories.length), 1n);
   if (truths !== cells) refuse("wrong-cells", `${name} has ${cells} possible answers, its channel ${truths} truths`);
-  const { kind, columns } = asked.channel;
-  if (kind === "dense" && !PRIMES.some((prime) => independent(columns, prime))) {
+  const { kind: sort, columns } = asked.channel;
+  if (sort === "dense" && !PRIMES.some((prime) => independent(columns, prime))) {
     refuse("tells-nothing", `${name}: the truth cannot be told from the reports`);
   }
-  return { attributes, channel: channelOf(asked.channel) };
+  const channel = channelOf(asked.channel);
+  const stays = !channel.limits && !channel.coins;
+  return {
+    place,
+    name,
+    attributes,
+    channel,
+    written: canonical([attributes.map((each) => [each.name, each.categories]), asked.channel]),
+    static: stays && attributes.every((each) => unchanging.includes(each.name)),
+  };
 }
 
 /** @param {number} number @param {bigint[]} ballot @param {Question[]} questions @returns {Question[]} */
@@ -173,3 +211,16 @@ function ballotOf(number, ballot, questions) {
   if (new Set(names).size !== names.length) refuse("attribute-twice", `ballot ${number} asks an attribute twice`);
   return asked;
 }
+
+// -- what a device remembers a permanent disguise by -----------------------------------------------------------------
+
+/**
+ * Names a question, its words in the survey's main language, and its channel, whatever survey they come in: to somebody
+ * who is asked something else the old disguise would be no answer.
+ *
+ * @param {Question} question @param {string[]} words one text an attribute
+ */
+export const keyOf = ({ written }, words) => hashOf(`${written.slice(0, -1)},${canonical(words)}]`);
+
+/** @param {Question} question What version 1 remembered it by: the words were not part of it. Looked up, not written. */
+export const firstKeyOf = ({ written }) => hashOf(written);

@@ -1,0 +1,426 @@
+// The browser's client against collectors of every kind, run by node: node --test client.test.mjs
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { Client, weighted } from "../../../src/deniable/web/static/client.mjs";
+import { codesOf } from "../../../src/deniable/web/static/encoding.mjs";
+import { epsilonOf } from "../../../src/deniable/web/static/exact.mjs";
+import { DELIVERED, REJECTED, WAITING } from "../../../src/deniable/web/static/memory.mjs";
+import { HERE, canonical, designOf, formOf, hash, html, json, newDevice, problem, serve, taken, withoutWaiting } from "./stand_ins.mjs";
+
+const ANSWERS = { smokes: "yes", drinks: "no", region: "south" };
+const waits = withoutWaiting();
+beforeEach(() => newDevice());
+
+const code = (wanted) => (error) => error.code === wanted;
+
+async function answer(client, values = ANSWERS) {
+  await client.draw();
+  return client.finish(codesOf(client.design, values));
+}
+
+async function amendments(first = {}, second = {}) {
+  const before = formOf(first);
+  const after = formOf(second);
+  const old = await designOf(before);
+  const replaces = await hash(canonical(old));
+  return { before, old, after, corrected: await designOf(after, { replaces }) };
+}
+
+// -- from the survey to a report -------------------------------------------------------------------------------------
+
+test("a survey is answered, and its report taken", async () => {
+  const form = formOf();
+  const { id, reports, requests } = await serve(form, await designOf(form));
+  const client = await Client.open();
+  const report = JSON.parse(await answer(client));
+  assert.deepEqual(Object.keys(report), [..."answers ballot block design id public signature token version".split(" ")]);
+  assert.deepEqual([report.design, report.public, report.version, report.token], [id, [1], 2, null]);
+  assert.equal(await client.send(), null);
+  assert.deepEqual(reports().map(JSON.parse), [report]);
+  assert.equal((await client.drawn()).fate, DELIVERED);
+  for (const { origin, options } of requests) {
+    assert.equal(origin, HERE);
+    assert.deepEqual([options.credentials, options.referrerPolicy, options.redirect], ["omit", "no-referrer", "error"]);
+  }
+});
+
+test("the form has the words by name, and the fingerprint is short", async () => {
+  const form = formOf();
+  const { id } = await serve(form, await designOf(form));
+  const client = await Client.open();
+  assert.equal(client.form.questions.get("smokes").choices[1].de, "yes (de)");
+  assert.deepEqual(client.fingerprint(), {
+    design: [0, 4, 8, 12].map((at) => id.slice(at, at + 4)).join("-"),
+    issuer: null,
+  });
+});
+
+test("ballots are drawn by their weights", () => {
+  const given = (...draws) => () => draws.shift();
+  const found = [0, 1, 2, 3, 4, 5].map((draw) => weighted([1, 3, 2], given(draw)));
+  assert.deepEqual(found, [0, 1, 1, 1, 2, 2]);
+  assert.equal(weighted([2 ** 31, 2 ** 31 - 1], given(2 ** 32 - 1, 2 ** 31)), 1); // the largest draw is drawn again
+});
+
+// -- whom it is for ----------------------------------------------------------------------------------------------------
+
+test("another collector's design is refused, wherever the page lies", async () => {
+  const form = formOf();
+  await serve(form, await designOf(form));
+  newDevice("https://copycat.example.org");
+  await assert.rejects(Client.open(), code("not-for-here"));
+  newDevice("https://shell.example.org");
+  assert.equal((await Client.open(HERE)).collector.origin, HERE);
+  await assert.rejects(Client.open(`${HERE}/path`), code("not-for-here"));
+  await assert.rejects(Client.open("javascript:alert(1)"), code("not-for-here"));
+});
+
+test("pins refuse whatever else is served", async () => {
+  const form = formOf();
+  const issuer = "ab".repeat(32);
+  const { id } = await serve(form, await designOf(form, { admission: "blind", issuer }));
+  await Client.open("", { design: id, issuer, epsilon: 2.1 });
+  await assert.rejects(Client.open("", { design: "0".repeat(64) }), code("another-design"));
+  await assert.rejects(Client.open("", { issuer: "0".repeat(64) }), code("another-issuer"));
+  await assert.rejects(Client.open("", { epsilon: 1.5 }), code("too-dear"));
+  for (const admission of ["open", "invited"]) {
+    await serve(form, await designOf(form, { admission }));
+    await assert.rejects(Client.open("", { issuer }), code("another-issuer"));
+  }
+});
+
+test("a key that the design does not name signs nothing", async () => {
+  const form = formOf();
+  const pages = { "/v1/issuer": () => json('{"e":65537,"n":"ff","version":1}') };
+  const { requests } = await serve(form, await designOf(form, { admission: "blind", issuer: "ab".repeat(32) }), pages);
+  const client = await Client.open();
+  await assert.rejects(client.admission.enter("invitation"), code("another-issuer"));
+  assert.ok(!requests.some(({ path }) => path === "/v1/tokens"));
+});
+
+test("words that the design does not name are refused", async () => {
+  const [form, other] = [formOf(), formOf({ smokes: "Are you ill?" })];
+  const design = await designOf(form);
+  const pages = { [`/v1/forms/${design.texts}`]: () => json(JSON.stringify(other)) };
+  await serve(form, design, pages);
+  await assert.rejects(Client.open(), code("wrong-texts"));
+});
+
+test("words that do not fit the design are refused", async () => {
+  const changes = [
+    (form) => form.questions.reverse(),
+    (form) => form.questions[0].choices.pop(),
+    (form) => delete form.questions[0].choices[1].de,
+    (form) => delete form.title.en,
+    (form) => (form.title.fr = "Enquête"),
+    (form) => (form.survey = "another"),
+    (form) => (form.texts.belief = { en: "Nobody learns anything.", de: "Niemand." }),
+    (form) => form.languages.push("en"),
+    (form) => form.public.pop(),
+  ];
+  for (const change of changes) {
+    const form = formOf();
+    change(form);
+    await serve(form, await designOf(form));
+    await assert.rejects(Client.open(), code("form-unfit"));
+  }
+  const form = formOf();
+  form.promise = "none";
+  await serve(form, await designOf(form));
+  await assert.rejects(Client.open(), code("unknown-field"));
+});
+
+// -- answers are total -------------------------------------------------------------------------------------------------
+
+test("a code that is none is refused before anything is asked for", async () => {
+  const form = formOf();
+  const { requests } = await serve(form, await designOf(form));
+  const client = await Client.open();
+  await client.draw();
+  const before = requests.length;
+  const good = codesOf(client.design, ANSWERS);
+  for (const bad of [-1, 2, 0.5, NaN, undefined, "1"]) {
+    await assert.rejects(client.finish({ ...good, smokes: bad }), code("bad-answer"));
+    await assert.rejects(client.finish({ ...good, region: bad }), code("bad-answer"));
+  }
+  assert.equal(requests.length, before);
+  assert.equal((await client.drawn()).report, null);
+});
+
+test("no channel disguises what is not one of its truths", async () => {
+  const form = formOf();
+  await serve(form, await designOf(form));
+  const [question] = (await Client.open()).design.questions;
+  for (const bad of [-1, 2, 0.5, NaN, undefined]) assert.throws(() => question.channel.outcome(bad, () => 0), Error);
+});
+
+// -- only an answer of the protocol settles a report -------------------------------------------------------------------
+
+const PASSING = {
+  "a portal": () => html(200),
+  "a portal that redirects": () => html(302, { Location: "https://portal.example.org" }),
+  "a portal that forbids": () => html(403),
+  "nothing there": () => html(404),
+  "a proxy's limit": () => html(413),
+  "an empty 200": () => new Response(""),
+  "JSON from somebody else": () => json('{"ok":true}'),
+  "a receipt for a batch": () => json('{"accepted":1,"failures":[],"version":1}'),
+  "another status than it says": () => problem("conflict", 403),
+  "another status than the code's": () => problem("conflict", 400, { status: 400 }),
+  "an unknown code": () => problem("forget-it", 400),
+  "another kind of problem": () => problem("conflict", 409, { type: "about:blank" }),
+  "a problem with a field more": () => problem("conflict", 409, { instance: "x" }),
+  "a problem that is called something else": () => json(`{"status":409,"title":"","type":"urn:deniable:problem:conflict"}`, 409),
+  "a problem without a status": () => problem("conflict", 409, { status: undefined }),
+  "a problem with its status as a text": () => problem("conflict", 409, { status: "409" }),
+  "an endless answer": () => new Response(endless(), { headers: { "Content-Type": "application/problem+json" } }),
+  "nothing at all": () => Promise.reject(new TypeError("offline")),
+};
+
+function endless() {
+  return new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1 << 12).fill(32)) });
+}
+
+for (const [name, answered] of Object.entries(PASSING)) {
+  test(`${name} does not settle a report`, async () => {
+    const form = formOf();
+    const pages = { "/v1/reports": answered };
+    const { reports } = await serve(form, await designOf(form), pages);
+    const client = await Client.open();
+    const report = await answer(client);
+    const { code: found, passes } = await client.send();
+    assert.deepEqual([found, passes], ["unreachable", true]);
+    assert.equal((await client.drawn()).fate, WAITING);
+    await serve(form, await designOf(form));
+    assert.equal(await (await Client.open()).send(), null);
+    assert.deepEqual(new Set(reports()), new Set([report]));
+  });
+}
+
+for (const [name, status] of Object.entries({ closed: 403, busy: 429, unavailable: 503, full: 507, failed: 500 })) {
+  test(`${name} keeps a report`, async () => {
+    const form = formOf();
+    await serve(form, await designOf(form), { "/v1/reports": () => problem(name, status) });
+    const client = await Client.open();
+    await answer(client);
+    assert.equal((await client.send()).code, name);
+    assert.equal((await client.drawn()).fate, WAITING);
+  });
+}
+
+for (const [name, status] of Object.entries({ conflict: 409, unfit: 422, "not-invited": 403, "too-large": 413 })) {
+  test(`${name} settles a report`, async () => {
+    const form = formOf();
+    const { reports } = await serve(form, await designOf(form), {
+      "/v1/reports": () => problem(name, status, { detail: "words of the server" }),
+    });
+    const client = await Client.open();
+    await answer(client);
+    const found = await client.send();
+    assert.deepEqual([found.code, found.passes, found.message], [name, false, name]);
+    assert.equal(reports().length, 1);
+    assert.deepEqual([(await client.drawn()).fate, (await client.drawn()).problem], [REJECTED, name]);
+  });
+}
+
+test("no wait is longer than it may be, whatever is asked for", async () => {
+  const form = formOf();
+  for (const wait of ["-5", "soon", "1e9", "99999999999999999999", "999999999", "Wed, 21 Oct 2065 07:28:00 GMT", ""]) {
+    newDevice();
+    await serve(form, await designOf(form), { "/v1/reports": () => problem("busy", 429, {}, { "Retry-After": wait }) });
+    const client = await Client.open();
+    await answer(client);
+    waits.length = 0;
+    assert.equal((await client.send()).code, "busy");
+    assert.equal(waits.length, 4);
+    const most = /^9{9}$/.test(wait) ? 30_000 : 2_000;
+    assert.ok(waits.every((each) => each > 0 && each <= most), `${wait}: ${waits}`);
+  }
+});
+
+test("a portal instead of a survey is no survey", async () => {
+  const form = formOf();
+  for (const path of ["/v1/survey", `/v1/forms/${(await designOf(form)).texts}`]) {
+    await serve(form, await designOf(form), { [path]: () => html(200) });
+    await assert.rejects(Client.open(), code("unreachable"));
+  }
+});
+
+// -- corrected words ---------------------------------------------------------------------------------------------------
+
+test("a device that answered one amendment is refused the other", async () => {
+  const { before, old, after, corrected } = await amendments({}, { smokes: "Do you smoke?" });
+  await serve(before, old);
+  const first = await Client.open();
+  const report = await answer(first);
+  await first.send();
+  await serve(after, corrected);
+  const second = await Client.open();
+  assert.equal(second.design.planId, first.design.planId);
+  assert.notEqual(second.design.id, first.design.id);
+  await assert.rejects(second.draw(), code("answered"));
+  assert.equal(await second.finish(codesOf(second.design, { ...ANSWERS, smokes: "no" })), report);
+  assert.equal((await second.drawn()).fate, DELIVERED);
+});
+
+test("a drawn ballot goes on under the corrected words", async () => {
+  const { before, old, after, corrected } = await amendments({}, {});
+  after.title.en = "A corrected survey";
+  corrected.texts = await hash(canonical(after));
+  await serve(before, old);
+  const first = await Client.open();
+  await first.draw();
+  const { spent } = await first.account();
+  const { id } = await serve(after, corrected);
+  const second = await Client.open();
+  const report = JSON.parse(await answer(second));
+  assert.equal(report.design, id);
+  assert.deepEqual((await second.account()).spent, spent); // nothing was reworded: nothing more is charged
+});
+
+// -- static questions --------------------------------------------------------------------------------------------------
+
+/** Answer a survey of its own with these words, and tell what was sent and what it cost in all. */
+async function repeated(texts, number) {
+  const form = formOf(texts);
+  form.survey = `wave ${number}`;
+  const design = await designOf(form, { survey: form.survey, texts: await hash(canonical(form)) });
+  await serve(form, design);
+  const client = await Client.open();
+  const report = JSON.parse(await answer(client));
+  return { answers: report.answers, spent: epsilonOf((await client.account()).spent) };
+}
+
+test("the same question is answered by the same disguise, however often it is asked", async () => {
+  const first = await repeated({}, 0);
+  for (let number = 1; number < 30; number += 1) assert.deepEqual(await repeated({}, number), first);
+});
+
+test("a reworded question is another question: drawn anew, and charged", async () => {
+  const first = await repeated({}, 0);
+  const second = await repeated({ smokes: "Are you ill?" }, 1);
+  assert.ok(Math.abs(second.spent - 1.5 * first.spent) < 1e-9);
+  assert.equal(second.answers[1], first.answers[1]);
+  await repeated({ smokes: "Were you ill?" }, 2);
+  await repeated({ smokes: "Will you be ill?" }, 3);
+  // Four epsilons of about 1 for smoking and one for drinking are spent: the account of 5 ends here.
+  await assert.rejects(repeated({ smokes: "Is anybody ill?" }, 4), code("overdrawn"));
+  assert.deepEqual((await repeated({}, 5)).answers, first.answers);
+});
+
+test("words that change between drawing and answering are charged too", async () => {
+  const { before, old, after, corrected } = await amendments({}, { smokes: "Are you ill?" });
+  await repeated({}, 0);
+  await serve(before, old);
+  const first = await Client.open();
+  await first.draw();
+  const spent = epsilonOf((await first.account()).spent);
+  await serve(after, corrected);
+  const second = await Client.open();
+  await answer(second);
+  assert.ok(Math.abs(epsilonOf((await second.account()).spent) - 1.5 * spent) < 1e-9);
+});
+
+test("what version 1 remembered is looked up, and never written", async () => {
+  const { firstKeyOf } = await import("../../../src/deniable/web/static/verify.mjs");
+  const form = formOf();
+  await serve(form, await designOf(form));
+  const client = await Client.open();
+  const remembered = [];
+  for (const question of client.design.questions) {
+    remembered.push({ question: await firstKeyOf(question), origin: "0".repeat(64), answer: 1 });
+  }
+  await client.memory.put({ remembered });
+  assert.deepEqual((await repeated({}, 1)).answers, [1, 1]);
+  assert.deepEqual((await repeated({ smokes: "Are you ill?" }, 2)).answers, [1, 1]);
+  assert.deepEqual(await client.memory.all("remembered"), remembered);
+  assert.deepEqual((await client.memory.all("events")).map(({ kind }) => kind), ["replayed/1", "replayed/1"]);
+});
+
+// -- what older programs wrote -------------------------------------------------------------------------------------------
+
+/** The stores of version 2 of the database, with rows. */
+function oldDatabase(rows) {
+  return new Promise((resolve) => {
+    const request = indexedDB.open("deniable", 2);
+    request.onupgradeneeded = () => {
+      const keys = { events: "design", drawn: "design", remembered: "question", notes: "name" };
+      for (const [store, keyPath] of Object.entries(keys)) {
+        const made = request.result.createObjectStore(store, { keyPath });
+        for (const row of rows[store] ?? []) made.put(row);
+      }
+    };
+    request.onsuccess = resolve;
+  });
+}
+
+const first = (fields = {}) => ({
+  answers: [1],
+  ballot: 0,
+  block: null,
+  design: "d1".repeat(32),
+  id: "1d".repeat(32),
+  public: [],
+  version: 1,
+  ...fields,
+});
+const drawnOf = (report, fields = {}) => ({ design: report.design, ballot: 0, report: JSON.stringify(report), fate: WAITING, ...fields });
+
+test("the account and all that was drawn are taken over", async () => {
+  const open = { design: "d2".repeat(32), ballot: 3, report: null, fate: WAITING };
+  await oldDatabase({
+    events: [{ kind: "asked/1", design: "d1".repeat(32), ballot: 0, ratio: "3/1" }],
+    drawn: [drawnOf(first()), open],
+    remembered: [{ question: "q", origin: "o", answer: 1 }],
+    notes: [{ name: "invited:sample", value: "Mmmm" }],
+  });
+  const form = formOf();
+  await serve(form, await designOf(form, { admission: "invited" }));
+  const client = await Client.open();
+  assert.deepEqual((await client.account()).spent, { n: 3n, d: 1n });
+  assert.deepEqual(await client.memory.get("drawn", open.design), { ...open, plan: open.design });
+  assert.equal((await client.memory.all("drawn")).length, 2);
+  assert.deepEqual(await client.memory.all("remembered"), [{ question: "q", origin: "o", answer: 1 }]);
+  assert.ok(await client.admission.isReady()); // by an invitation that version 1 noted
+});
+
+test("a finished report of version 1 is sent as it is", async () => {
+  await oldDatabase({ drawn: [drawnOf(first()), drawnOf(first({ design: "d3".repeat(32) }), { fate: DELIVERED })] });
+  const form = formOf();
+  const { reports } = await serve(form, await designOf(form));
+  const client = await Client.open();
+  assert.equal((await client.older()).length, 1);
+  assert.equal(await client.sendOlder(), 1);
+  assert.deepEqual(reports(), [JSON.stringify(first())]);
+  assert.deepEqual(await client.older(), []);
+});
+
+test("a finished blind report of version 1 is sent with its token", async () => {
+  const token = "0f".repeat(64);
+  const id = Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(token, "hex"))).toString("hex");
+  const ticket = { issuer: "ab".repeat(32), token, signature: "cd" };
+  await oldDatabase({ drawn: [drawnOf(first({ id }))], notes: [{ name: "blind:sample", value: ticket }] });
+  const form = formOf();
+  const { reports } = await serve(form, await designOf(form, { admission: "blind", issuer: ticket.issuer }));
+  const client = await Client.open();
+  assert.ok(!(await client.admission.isReady())); // that token is used
+  assert.equal(await client.sendOlder(), 1);
+  assert.deepEqual(reports().map(JSON.parse), [{ ...first({ id }), version: 2, token, signature: "cd" }]);
+});
+
+test("what is finished for one collector is not sent to another", async () => {
+  await oldDatabase({ drawn: [drawnOf(first())] });
+  globalThis.location = { origin: "https://shell.example.org" };
+  const form = formOf();
+  await serve(form, await designOf(form));
+  assert.deepEqual(await (await Client.open(HERE)).older(), []);
+});
+
+test("a report that version 1 did not get rid of waits for a better day", async () => {
+  await oldDatabase({ drawn: [drawnOf(first())] });
+  const form = formOf();
+  await serve(form, await designOf(form), { "/v1/reports": () => html(403) });
+  assert.equal(await (await Client.open()).sendOlder(), 0);
+  await serve(form, await designOf(form), { "/v1/reports": taken });
+  assert.equal(await (await Client.open()).sendOlder(), 1);
+});
