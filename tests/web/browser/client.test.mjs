@@ -162,6 +162,7 @@ const PASSING = {
   "a portal that forbids": () => html(403),
   "nothing there": () => html(404),
   "a proxy's limit": () => html(413),
+  "anybody's 204": () => new Response(null, { status: 204 }),
   "an empty 200": () => new Response(""),
   "JSON from somebody else": () => json('{"ok":true}'),
   "a receipt for a batch": () => json('{"accepted":1,"failures":[],"version":1}'),

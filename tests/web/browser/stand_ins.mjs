@@ -120,7 +120,7 @@ export const canonical = (value) => JSON.stringify(sorted(value));
 
 export const json = (body, status = 200) =>
   new Response(body, { status, headers: { "Content-Type": "application/json" } });
-export const taken = () => new Response(null, { status: 204 });
+export const taken = () => new Response(null, { status: 204, headers: { Deniable: "stored" } });
 export const problem = (code, status, fields = {}, headers = {}) =>
   new Response(JSON.stringify({ type: `urn:deniable:problem:${code}`, title: "No.", status, ...fields }), {
     status,

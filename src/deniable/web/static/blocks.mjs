@@ -19,6 +19,7 @@ import { hashOf, list, object, parse, refuse, string, such, whole } from "./mess
 
 const MOST_BYTES = 1 << 22;
 const MOST_PAGE = 1 << 26; // bytes of a hundred blocks
+const MOST_BLOCKS = 100_000;
 const BITS = 32n;
 const block = object(
   {
@@ -133,6 +134,7 @@ export async function followChain(collector, design, seen) {
     last = checkChain(blocks, design, last);
     found += blocks.length;
     isThere ||= blocks.some((each) => each.text === seen);
+    if (found > MOST_BLOCKS) refuse("chain", `the collector shows more than ${MOST_BLOCKS} blocks`);
   }
   if (!isThere) refuse("chain", "this device was shown a block that was not published to everybody");
   return found;

@@ -68,7 +68,7 @@ export class Problem extends Error {
 /** @param {number} seconds */
 export const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 
-/** @typedef {{status: number, type: string, body: Uint8Array, wait: number}} Answer */
+/** @typedef {{status: number, type: string, said: string, body: Uint8Array, wait: number}} Answer */
 
 /** One collector, by its origin. */
 export class Collector {
@@ -123,8 +123,9 @@ export class Collector {
         ...options,
       });
       const type = (answer.headers.get("Content-Type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+      const said = answer.headers.get("Deniable") ?? "";
       const wait = waitOf(answer.headers.get("Retry-After"));
-      return { status: answer.status, type, wait, body: await bodyOf(answer, Math.max(most, MOST_PROBLEM)) };
+      return { status: answer.status, type, said, wait, body: await bodyOf(answer, Math.max(most, MOST_PROBLEM)) };
     } catch {
       return undefined; // not sent, not answered, or not answered within bounds
     }
@@ -137,8 +138,8 @@ const posting = (body) => ({ method: "POST", body, headers: { "Content-Type": "a
 /** @param {Answer} answer */
 const isDocument = ({ status, type }) => status === 200 && type === "application/json";
 
-/** @param {Answer} answer */
-const isTaken = ({ status, body }) => status === 204 && body.length === 0;
+/** @param {Answer} answer Whether a collector says so, in a header of its own: anybody may answer 204 to anything. */
+const isTaken = ({ status, said, body }) => status === 204 && said === "stored" && body.length === 0;
 
 /** @param {string} base */
 function originOf(base) {
