@@ -78,6 +78,11 @@ def tamper(message, times, rng):
             around.append(copy.deepcopy(old))
         elif how < 0.4 and isinstance(around, list):
             around.reverse()
+        elif how < 0.55 and isinstance(around, list) and type(old) is int:  # from one weight to another
+            other = rng.randrange(len(around))
+            moved = rng.choice([1, old // 2, old - 1, 10**8])
+            around[place] -= moved
+            around[other] += moved
         elif type(old) is int and rng.random() < 0.5:
             around[place] = old + rng.choice([-1, 1, 1000, -1000, -old, old])
         elif rng.random() < 0.7:  # of the same type, and more likely to be read
@@ -123,7 +128,7 @@ def verdicts(tmp_path_factory):
     known = json.loads((TESTS / "vectors" / "blocks.json").read_text(encoding="utf-8"))
     design = ServedBlocks(verify(known["design"]["body"].encode(), known["design"]["hash"]))
     block = json.loads(known["outcomes"]["block"])
-    good = [made.GOOD, made.GOOD, made.BLOCKS, made.PAIRS, made.SETS]
+    good = [made.GOOD, made.AROUND, made.AROUND, made.BLOCKS, made.PAIRS, made.SETS]
     worded = _named(made.canonical(made.GOOD))
     form = words(made.GOOD)
     designs = [made.canonical(tamper(rng.choice(good), n, rng)) for n in (1, 2, 3) for _ in range(EACH)]

@@ -27,6 +27,7 @@ export const PROBLEMS = new Map([
   ["method-not-allowed", 405],
   ["conflict", 409],
   ["used", 409],
+  ["closed-block", 410],
   ["too-large", 413],
   ["unfit", 422],
   ["unknown-block", 422],
