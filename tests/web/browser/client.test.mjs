@@ -1,5 +1,6 @@
 // The browser's client against collectors of every kind, run by node: node --test client.test.mjs
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { beforeEach, test } from "node:test";
 import { Client, weighted } from "../../../src/deniable/web/static/client.mjs";
 import { codesOf } from "../../../src/deniable/web/static/encoding.mjs";
@@ -424,4 +425,224 @@ test("a report that version 1 did not get rid of waits for a better day", async 
   assert.equal(await (await Client.open()).sendOlder(), 0);
   await serve(form, await designOf(form), { "/v1/reports": taken });
   assert.equal(await (await Client.open()).sendOlder(), 1);
+});
+
+// -- blind tokens ------------------------------------------------------------------------------------------------------
+
+const power = (base, exponent, modulus) => {
+  let [found, square] = [1n, base % modulus];
+  for (let left = exponent; left; left >>= 1n) {
+    if (left & 1n) found = (found * square) % modulus;
+    square = (square * square) % modulus;
+  }
+  return found;
+};
+
+/** An issuer: its message, that message's hash, and what it answers to an application. */
+async function newIssuer() {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048, publicExponent: 65537 });
+  const jwk = privateKey.export({ format: "jwk" });
+  const [n, d] = [jwk.n, jwk.d].map((part) => BigInt(`0x${Buffer.from(part, "base64url").toString("hex")}`));
+  const body = canonical({ e: 65537, n: n.toString(16), version: 1 });
+  const sign = ({ body: asked }) => {
+    const { blinded } = JSON.parse(asked);
+    const signature = power(BigInt(`0x${blinded}`), d, n).toString(16).padStart(512, "0");
+    return json(canonical({ signature, version: 1 }));
+  };
+  return { issuer: await hash(body), pages: { "/v1/issuer": () => json(body), "/v1/tokens": sign } };
+}
+
+test("a blind token travels with its report, and never with the invitation", async () => {
+  const { issuer, pages } = await newIssuer();
+  const form = formOf();
+  const { requests } = await serve(form, await designOf(form, { admission: "blind", issuer }), pages);
+  const client = await Client.open("", { issuer });
+  assert.ok(!(await client.admission.isReady()));
+  await client.admission.enter("Mmmm");
+  await client.admission.enter("another"); // it has a token already
+  assert.ok(await client.admission.isReady());
+  const report = JSON.parse(await answer(client));
+  const { token, signature } = report;
+  assert.equal(report.id, Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(token, "hex"))).toString("hex"));
+  assert.equal(signature.length, 512);
+  assert.equal(await client.send(), null);
+  const told = requests.filter(({ body }) => body).map(({ path, body }) => [path, body.includes("Mmmm"), body.includes(token)]);
+  assert.deepEqual(told, [["/v1/tokens", true, false], ["/v1/reports", false, true]]);
+  assert.ok(!JSON.stringify(await client.memory.all("notes")).includes("Mmmm"));
+  assert.equal(client.fingerprint().issuer.replaceAll("-", ""), issuer.slice(0, 16));
+});
+
+test("a lost reply costs no invitation: the same bytes are asked for again", async () => {
+  const { issuer, pages } = await newIssuer();
+  const form = formOf();
+  const design = await designOf(form, { admission: "blind", issuer });
+  const lost = await serve(form, design, { ...pages, "/v1/tokens": () => html(200) });
+  const client = await Client.open();
+  await assert.rejects(client.admission.enter("Mmmm"), code("unreachable"));
+  const { requests } = await serve(form, design, pages);
+  const again = await Client.open();
+  assert.equal(await again.admission.pending(), "Mmmm");
+  await again.admission.enter("Mmmm");
+  const asked = ({ requests: all }) => new Set(all.filter(({ path }) => path === "/v1/tokens").map(({ body }) => body));
+  assert.deepEqual(asked({ requests }), asked(lost));
+});
+
+test("a signature of another key is none", async () => {
+  const [one, other] = [await newIssuer(), await newIssuer()];
+  const form = formOf();
+  const pages = { ...one.pages, "/v1/tokens": other.pages["/v1/tokens"] };
+  await serve(form, await designOf(form, { admission: "blind", issuer: one.issuer }), pages);
+  const client = await Client.open();
+  await assert.rejects(client.admission.enter("Mmmm"), code("wrong-signature"));
+  assert.ok(!(await client.admission.isReady()));
+});
+
+test("an invitation belongs to one plan", async () => {
+  const form = formOf();
+  await serve(form, await designOf(form, { admission: "invited" }));
+  await (await Client.open()).admission.enter("Mmmm");
+  assert.ok(await (await Client.open()).admission.isReady());
+  await serve(form, await designOf(form, { admission: "invited", wave: 2 }));
+  const other = await Client.open();
+  assert.ok(!(await other.admission.isReady()));
+  await assert.rejects(other.draw(), code("uninvited"));
+  assert.deepEqual(await other.memory.all("events"), []); // whoever is not let in is charged nothing
+});
+
+// -- blocks and pairs --------------------------------------------------------------------------------------------------
+
+const LIMITS = { keep: 2 ** 30, floor: 2 ** 30 };
+
+async function inBlocks(fields = {}) {
+  const form = formOf();
+  const plain = await designOf(form);
+  const channel = { bits: 32, cells: 2, kind: "adaptive", least_fake: LIMITS.floor, most_kept: LIMITS.keep };
+  const questions = plain.plan.questions.map(({ attributes }) => ({ attributes, channel }));
+  const plan = { ...plain.plan, kind: "blocks", questions };
+  const design = { ...plain, plan, static: [], blocks: { size: 100, update: "pooled" }, ...fields };
+  const { texts, replaces, ...kept } = design;
+  return { form, design, planId: await hash(canonical(kept)), id: await hash(canonical(design)) };
+}
+
+/** Blocks that follow each other: of each, how many draws more lead to the first fake. */
+async function chainOf(planId, ...more) {
+  const found = [];
+  let previous = planId;
+  for (const [index, extra] of more.entries()) {
+    const fakes = [2 ** 30 + extra, 2 ** 31 - extra];
+    const block = { design: planId, index, previous, keep: [2 ** 30, 2 ** 30], fakes: [fakes, fakes], format: 1 };
+    found.push(JSON.stringify(block));
+    previous = await hash(found.at(-1));
+  }
+  return found;
+}
+
+const blockPages = (id, chain, open = chain.at(-1)) => ({
+  [`/v1/designs/${id}/block`]: () => json(open),
+  [`/v1/designs/${id}/blocks`]: ({ path }) => json(`[${chain.slice(Number(path.split("=")[1]) + 1)}]`),
+});
+
+test("a report is made in the open block, and names it", async () => {
+  const { form, design, planId, id } = await inBlocks();
+  const chain = await chainOf(planId, 0, 5);
+  await serve(form, design, blockPages(id, chain));
+  const client = await Client.open();
+  assert.deepEqual([client.weaker, await client.needsConsent()], [[], false]);
+  assert.equal(JSON.parse(await answer(client)).block, await hash(chain[1]));
+  assert.equal(await client.followBlocks(), 2);
+  await serve(form, design, blockPages(id, await chainOf(planId, 0, 6)));
+  await assert.rejects((await Client.open()).followBlocks(), code("chain"));
+});
+
+test("a block that keeps less than was promised costs nothing", async () => {
+  const { form, design, planId, id } = await inBlocks();
+  await serve(form, design, blockPages(id, await chainOf(planId, -5)));
+  const client = await Client.open();
+  await assert.rejects(client.draw(), code("floor"));
+  assert.deepEqual(await client.memory.all("events"), []);
+});
+
+test("blind tokens and blocks: the whole chain is followed first, and the weaker promise accepted", async () => {
+  const { issuer, pages } = await newIssuer();
+  const { form, design, planId, id } = await inBlocks({ admission: "blind", issuer });
+  const chain = await chainOf(planId, 0, 5, 7);
+  const own = (await chainOf(planId, 0, 5, 8)).at(-1); // shown to one device alone
+  const { requests } = await serve(form, design, { ...pages, ...blockPages(id, chain, own) });
+  const client = await Client.open();
+  assert.deepEqual([client.weaker, await client.needsConsent()], [["blocks"], true]);
+  await assert.rejects(client.draw(), code("no-consent"));
+  await client.consent();
+  await client.admission.enter("Mmmm");
+  await assert.rejects(client.draw(), code("chain"));
+  assert.deepEqual(await client.memory.all("events"), []);
+  await serve(form, design, { ...pages, ...blockPages(id, chain.slice(0, 2)) });
+  const second = await Client.open();
+  assert.ok(!(await second.needsConsent()));
+  await second.draw();
+  // From now on, whoever shows another chain is caught.
+  await serve(form, design, { ...pages, ...blockPages(id, await chainOf(planId, 0, 6, 7)) });
+  const third = await Client.open();
+  await assert.rejects(third.finish(codesOf(third.design, ANSWERS)), code("chain"));
+  await serve(form, design, { ...pages, ...blockPages(id, chain) });
+  const last = await Client.open();
+  assert.equal(JSON.parse(await last.finish(codesOf(last.design, ANSWERS))).block, await hash(chain[2]));
+  assert.ok(requests.some(({ path }) => path.endsWith("blocks?after=-1")));
+});
+
+test("pairs are drawn by nobody who did not agree to what they promise", async () => {
+  const form = formOf();
+  const plain = await designOf(form, { epsilon: "4", static: [] });
+  const channel = { bits: 16, kind: "paired", shift: 4000, truthful: 46000 };
+  const questions = plain.plan.questions.map(({ attributes }) => ({ attributes, channel }));
+  const pages = { "/v1/partners": () => json('{"partner":null,"version":1,"wait":0}') };
+  await serve(form, { ...plain, plan: { ...plain.plan, kind: "paired", questions } }, pages);
+  const client = await Client.open();
+  assert.deepEqual(client.weaker, ["pairs"]);
+  await assert.rejects(client.draw(), code("no-consent"));
+  await client.consent();
+  assert.equal(JSON.parse(await answer(client)).answers.length, 2);
+});
+
+// -- the law of reports --------------------------------------------------------------------------------------------------
+
+/** Many reports of one answer: how often each came, of the first question. */
+async function counted(client, values, reports) {
+  await client.draw();
+  const codes = codesOf(client.design, values);
+  const known = await client.drawn();
+  const found = new Map();
+  for (let number = 0; number < reports; number += 1) {
+    const { answers } = JSON.parse(await client.write(known, client.cellsOf(known, codes), codes, null, []));
+    found.set(answers[0], (found.get(answers[0]) ?? 0) + 1);
+  }
+  return found;
+}
+
+/** The chi-square statistic of counts against shares. */
+const statistic = (found, shares, reports) =>
+  shares.reduce((sum, [report, share]) => sum + ((found.get(report) ?? 0) - reports * share) ** 2 / (reports * share), 0);
+
+const REPORTS = 20_000;
+
+test("reports of k-RR have the design's own law", async () => {
+  const form = formOf();
+  await serve(form, await designOf(form, { static: [] }));
+  const found = await counted(await Client.open(), ANSWERS, REPORTS);
+  const lie = 17626 / 2 ** 16;
+  // One degree of freedom: above 25 with a probability below 6e-7.
+  assert.ok(statistic(found, [[0, lie], [1, 1 - lie]], REPORTS) < 25);
+});
+
+test("reports of sets have the design's own law", async () => {
+  const form = formOf();
+  const plain = await designOf(form, { static: [], epsilon: "3" });
+  const channel = { bits: 16, k: 2, kind: "unary", other: 20000, own: 40000 };
+  const [first, second] = plain.plan.questions;
+  const plan = { ...plain.plan, kind: "design", questions: [{ ...first, channel }, second] };
+  await serve(form, { ...plain, plan });
+  const found = await counted(await Client.open(), ANSWERS, REPORTS);
+  const [own, other] = [40000 / 2 ** 16, 20000 / 2 ** 16];
+  const shares = [[0, (1 - other) * (1 - own)], [1, other * (1 - own)], [2, (1 - other) * own], [3, other * own]];
+  // Three degrees of freedom: above 32 with a probability below 6e-7.
+  assert.ok(statistic(found, shares, REPORTS) < 32);
 });

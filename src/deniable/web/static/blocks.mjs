@@ -118,24 +118,27 @@ export async function openBlock(collector, design) {
 }
 
 /**
- * Follow the published chain from its first block on; returns how many blocks there are. Refuses, if a block does not
- * follow from the one before it, or if the one that this device was shown is not among them.
+ * Follow the published chain from its first block on; returns how many blocks there are, and the last. Refuses, if a
+ * block does not follow from the one before it, or if one that this device was shown is not among them.
  *
- * @param {Collector} collector @param {Design} design @param {string | undefined} seen a block's text
+ * @param {Collector} collector @param {Design} design @param {(string | undefined)[]} seen texts of blocks
+ * @returns {Promise<{blocks: number, last: string | undefined}>}
  */
 export async function followChain(collector, design, seen) {
+  const missing = new Set(seen);
+  missing.delete(undefined);
   /** @type {Block | undefined} */
   let last;
-  let [found, isThere] = [0, seen === undefined];
-  for (;;) {
-    const body = await collector.get(`/v1/designs/${design.id}/blocks?after=${found - 1}`, MOST_PAGE);
-    const blocks = await Promise.all(list(blockOf)(parse(body, MOST_PAGE).value, "blocks"));
-    if (!blocks.length) break;
-    last = checkChain(blocks, design, last);
-    found += blocks.length;
-    isThere ||= blocks.some((each) => each.text === seen);
-    if (found > MOST_BLOCKS) refuse("chain", `the collector shows more than ${MOST_BLOCKS} blocks`);
+  for (let blocks = 0; ; ) {
+    const body = await collector.get(`/v1/designs/${design.id}/blocks?after=${blocks - 1}`, MOST_PAGE);
+    const page = await Promise.all(list(blockOf)(parse(body, MOST_PAGE).value, "blocks"));
+    if (!page.length) {
+      if (missing.size) refuse("chain", "this device was shown a block that was not published to everybody");
+      return { blocks, last: last?.text };
+    }
+    last = checkChain(page, design, last);
+    for (const { text } of page) missing.delete(text);
+    blocks += page.length;
+    if (blocks > MOST_BLOCKS) refuse("chain", `the collector shows more than ${MOST_BLOCKS} blocks`);
   }
-  if (!isThere) refuse("chain", "this device was shown a block that was not published to everybody");
-  return found;
 }

@@ -142,9 +142,15 @@ export class Client {
 
   /** Draw the questions to be shown, once: charged and on disk before this returns; again, the same ones. */
   async draw() {
-    if (await this.needsConsent()) refuse("no-consent", "the weaker promise was not agreed to");
-    await this.followFirst();
+    if (!(await this.drawn())) await this.lookAhead();
     return this.questions(await alone(() => this.drawOnce()));
+  }
+
+  /** Whoever is not let in, did not agree, or is shown a block that is not sound is charged nothing. */
+  async lookAhead() {
+    if (await this.needsConsent()) refuse("no-consent", "the weaker promise was not agreed to");
+    if (!(await this.admission.isReady())) refuse("uninvited", "there is no invitation");
+    if (this.design.isAdaptive) await this.block();
   }
 
   /** @param {Drawn} known */
@@ -219,8 +225,7 @@ export class Client {
     if (!before) return refuse("unknown-question", "no ballot was drawn");
     const cells = this.cellsOf(before, codes); // before the first request that could depend on an answer
     const { design, collector } = this;
-    const block = design.isAdaptive ? await openBlock(collector, design) : null;
-    if (block && design.admission === "blind") await followChain(collector, design, block.text);
+    const block = design.isAdaptive ? await this.block() : null;
     const sides = design.isPaired ? await search(collector, design, tell) : [];
     return alone(async () => {
       const known = await this.drawOnce();
@@ -345,17 +350,26 @@ export class Client {
 
   // -- blocks ----------------------------------------------------------------------------------------------------------
 
-  /** A blind token hides nobody among blocks that only some were shown: the whole chain is followed before answering. */
-  async followFirst() {
-    const { design, memory } = this;
-    if (!design.isAdaptive || design.admission !== "blind") return;
-    const blocks = await followChain(this.collector, design, undefined);
-    await memory.note(`followed:${design.planId}`, blocks);
+  /**
+   * The open block, checked. A blind token hides nobody who alone was shown a block: then the whole chain is followed,
+   * and has to hold both this block and what was its end the last time.
+   */
+  async block() {
+    const { collector, design, memory } = this;
+    const found = await openBlock(collector, design);
+    if (design.admission === "blind") {
+      const name = `chain:${design.planId}`;
+      const { last } = await followChain(collector, design, [found.text, await memory.noted(name)]);
+      await memory.note(name, last);
+    }
+    return found;
   }
 
   /** Check that the block this device answered in was shown to everybody; returns how many blocks there are. */
   async followBlocks() {
-    return followChain(this.collector, this.design, await this.memory.noted(`block:${this.design.planId}`));
+    const { collector, design, memory } = this;
+    const seen = [await memory.noted(`block:${design.planId}`), await memory.noted(`chain:${design.planId}`)];
+    return (await followChain(collector, design, seen)).blocks;
   }
 }
 
