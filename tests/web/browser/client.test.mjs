@@ -76,6 +76,19 @@ test("another collector's design is refused, wherever the page lies", async () =
   await assert.rejects(Client.open("javascript:alert(1)"), code("not-for-here"));
 });
 
+test("on loopback neither port nor name matters, and loopback is nowhere else", async () => {
+  const form = formOf();
+  await serve(form, await designOf(form, { audience: ["http://localhost"] }));
+  for (const here of ["http://localhost", "http://localhost:8000", "http://127.0.0.1:80", "http://[::1]:9"]) {
+    newDevice(new URL(here).origin);
+    assert.equal((await Client.open()).collector.origin, new URL(here).origin);
+  }
+  for (const elsewhere of [HERE, "http://localhost.example.org", "http://127.0.0.1.example.org:8000", "null"]) {
+    newDevice(elsewhere);
+    await assert.rejects(Client.open(), code(elsewhere === "null" ? "unreachable" : "not-for-here"));
+  }
+});
+
 test("pins refuse whatever else is served", async () => {
   const form = formOf();
   const issuer = "ab".repeat(32);

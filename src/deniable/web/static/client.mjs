@@ -20,6 +20,7 @@ import { readForm } from "./form.mjs";
 import { DEFAULT_LIMIT, DELIVERED, Memory, REJECTED, WAITING, alone } from "./memory.mjs";
 import { canonical, decode, hash, object, optional, refuse, string, two } from "./messages.mjs";
 import { search } from "./pairs.mjs";
+import { isFor } from "./terms.mjs";
 import { Collector, Problem } from "./transport.mjs";
 import { costOf, firstKeyOf, keyOf, verify } from "./verify.mjs";
 
@@ -65,7 +66,7 @@ export class Client {
     const collector = new Collector(base);
     const announced = decode(await collector.get("/v1/survey", MOST_BYTES), announcement, MOST_BYTES);
     const verified = await verify(await collector.get(`/v1/designs/${announced.design}`, MOST_BYTES), announced.design);
-    if (!verified.audience.includes(collector.origin)) {
+    if (!isFor(verified.audience, collector.origin)) {
       refuse("not-for-here", "the design is for collectors at other addresses");
     }
     checkPins(verified, pins);

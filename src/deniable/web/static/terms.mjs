@@ -34,6 +34,7 @@ const MOST_EDGES = 999;
 const MOST_ORIGINS = 16;
 const MOST_NAME = 100; // characters of a dense channel's name
 const ORIGIN = /^(https?):\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(:([1-9][0-9]{0,4}))?$/;
+const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 const DEFAULT_PORTS = new Map([
   ["http", "80"],
   ["https", "443"],
@@ -168,6 +169,18 @@ export function isOrigin(text) {
   const [, scheme = "", , , port] = ORIGIN.exec(text) ?? [];
   return scheme !== "" && port !== DEFAULT_PORTS.get(scheme) && Number(port ?? 1) < 1 << 16;
 }
+
+/**
+ * Whether reports may be sent to an origin. On loopback neither port nor name is told apart: whoever listens there is on
+ * the respondent's own machine.
+ *
+ * @param {string[]} audience @param {string} origin
+ */
+export const isFor = (audience, origin) =>
+  audience.includes(origin) || (isLoopback(origin) && audience.some(isLoopback));
+
+/** @param {string} origin */
+const isLoopback = (origin) => LOOPBACK.includes(ORIGIN.exec(origin)?.[2] ?? "");
 
 /** @param {Anything} message @param {boolean} isAdaptive */
 export function checkBlocks({ blocks }, isAdaptive) {
