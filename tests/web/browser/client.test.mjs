@@ -2,11 +2,25 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { beforeEach, test } from "node:test";
+import { tokenId } from "../../../src/deniable/web/static/admission.mjs";
 import { Client, weighted } from "../../../src/deniable/web/static/client.mjs";
 import { codesOf } from "../../../src/deniable/web/static/encoding.mjs";
 import { epsilonOf } from "../../../src/deniable/web/static/exact.mjs";
 import { DELIVERED, REJECTED, WAITING } from "../../../src/deniable/web/static/memory.mjs";
-import { HERE, canonical, designOf, formOf, hash, html, json, newDevice, problem, serve, taken, withoutWaiting } from "./stand_ins.mjs";
+import {
+  HERE,
+  canonical,
+  designOf,
+  formOf,
+  hash,
+  html,
+  json,
+  newDevice,
+  problem,
+  serve,
+  taken,
+  withoutWaiting,
+} from "./stand_ins.mjs";
 
 const ANSWERS = { smokes: "yes", drinks: "no", region: "south" };
 const waits = withoutWaiting();
@@ -34,7 +48,7 @@ test("a survey is answered, and its report taken", async () => {
   const { id, reports, requests } = await serve(form, await designOf(form));
   const client = await Client.open();
   const report = JSON.parse(await answer(client));
-  assert.deepEqual(Object.keys(report), [..."answers ballot block design id public signature token version".split(" ")]);
+  assert.deepEqual(Object.keys(report), "answers ballot block design id public signature token version".split(" "));
   assert.deepEqual([report.design, report.public, report.version, report.token], [id, [1], 2, null]);
   assert.equal(await client.send(), null);
   assert.deepEqual(reports().map(JSON.parse), [report]);
@@ -63,7 +77,7 @@ test("ballots are drawn by their weights", () => {
   assert.equal(weighted([2 ** 31, 2 ** 31 - 1], given(2 ** 32 - 1, 2 ** 31)), 1); // the largest draw is drawn again
 });
 
-// -- whom it is for ----------------------------------------------------------------------------------------------------
+// -- whom it is for --------------------------------------------------------------------------------------------------
 
 test("another collector's design is refused, wherever the page lies", async () => {
   const form = formOf();
@@ -144,7 +158,7 @@ test("words that do not fit the design are refused", async () => {
   await assert.rejects(Client.open(), code("unknown-field"));
 });
 
-// -- answers are total -------------------------------------------------------------------------------------------------
+// -- answers are total -----------------------------------------------------------------------------------------------
 
 test("a code that is none is refused before anything is asked for", async () => {
   const form = formOf();
@@ -168,7 +182,7 @@ test("no channel disguises what is not one of its truths", async () => {
   for (const bad of [-1, 2, 0.5, NaN, undefined]) assert.throws(() => question.channel.outcome(bad, () => 0), Error);
 });
 
-// -- only an answer of the protocol settles a report -------------------------------------------------------------------
+// -- only an answer of the protocol settles a report -----------------------------------------------------------------
 
 const PASSING = {
   "a portal": () => html(200),
@@ -185,7 +199,7 @@ const PASSING = {
   "an unknown code": () => problem("forget-it", 400),
   "another kind of problem": () => problem("conflict", 409, { type: "about:blank" }),
   "a problem with a field more": () => problem("conflict", 409, { instance: "x" }),
-  "a problem that is called something else": () => json(`{"status":409,"title":"","type":"urn:deniable:problem:conflict"}`, 409),
+  "a problem that is called something else": async () => json(await problem("conflict", 409).text(), 409),
   "a problem without a status": () => problem("conflict", 409, { status: undefined }),
   "a problem with its status as a text": () => problem("conflict", 409, { status: "409" }),
   "an endless answer": () => new Response(endless(), { headers: { "Content-Type": "application/problem+json" } }),
@@ -261,7 +275,7 @@ test("a portal instead of a survey is no survey", async () => {
   }
 });
 
-// -- corrected words ---------------------------------------------------------------------------------------------------
+// -- corrected words -------------------------------------------------------------------------------------------------
 
 test("a device that answered one amendment is refused the other", async () => {
   const { before, old, after, corrected } = await amendments({}, { smokes: "Do you smoke?" });
@@ -293,7 +307,7 @@ test("a drawn ballot goes on under the corrected words", async () => {
   assert.deepEqual((await second.account()).spent, spent); // nothing was reworded: nothing more is charged
 });
 
-// -- static questions --------------------------------------------------------------------------------------------------
+// -- static questions ------------------------------------------------------------------------------------------------
 
 /** Answer a survey of its own with these words, and tell what was sent and what it cost in all. */
 async function repeated(texts, number) {
@@ -352,7 +366,7 @@ test("what version 1 remembered is looked up, and never written", async () => {
   assert.deepEqual((await client.memory.all("events")).map(({ kind }) => kind), ["replayed/1", "replayed/1"]);
 });
 
-// -- what older programs wrote -------------------------------------------------------------------------------------------
+// -- what older programs wrote ---------------------------------------------------------------------------------------
 
 /** The stores of version 2 of the database, with rows. */
 function oldDatabase(rows) {
@@ -379,7 +393,9 @@ const first = (fields = {}) => ({
   version: 1,
   ...fields,
 });
-const drawnOf = (report, fields = {}) => ({ design: report.design, ballot: 0, report: JSON.stringify(report), fate: WAITING, ...fields });
+const drawnOf = (report, fate = WAITING) => {
+  return { design: report.design, ballot: 0, report: JSON.stringify(report), fate };
+};
 
 test("the account and all that was drawn are taken over", async () => {
   const open = { design: "d2".repeat(32), ballot: 3, report: null, fate: WAITING };
@@ -400,7 +416,7 @@ test("the account and all that was drawn are taken over", async () => {
 });
 
 test("a finished report of version 1 is sent as it is", async () => {
-  await oldDatabase({ drawn: [drawnOf(first()), drawnOf(first({ design: "d3".repeat(32) }), { fate: DELIVERED })] });
+  await oldDatabase({ drawn: [drawnOf(first()), drawnOf(first({ design: "d3".repeat(32) }), DELIVERED)] });
   const form = formOf();
   const { reports } = await serve(form, await designOf(form));
   const client = await Client.open();
@@ -412,7 +428,7 @@ test("a finished report of version 1 is sent as it is", async () => {
 
 test("a finished blind report of version 1 is sent with its token", async () => {
   const token = "0f".repeat(64);
-  const id = Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(token, "hex"))).toString("hex");
+  const id = await tokenId(token);
   const ticket = { issuer: "ab".repeat(32), token, signature: "cd" };
   await oldDatabase({ drawn: [drawnOf(first({ id }))], notes: [{ name: "blind:sample", value: ticket }] });
   const form = formOf();
@@ -440,7 +456,7 @@ test("a report that version 1 did not get rid of waits for a better day", async 
   assert.equal(await (await Client.open()).sendOlder(), 1);
 });
 
-// -- blind tokens ------------------------------------------------------------------------------------------------------
+// -- blind tokens ----------------------------------------------------------------------------------------------------
 
 const power = (base, exponent, modulus) => {
   let [found, square] = [1n, base % modulus];
@@ -476,10 +492,11 @@ test("a blind token travels with its report, and never with the invitation", asy
   assert.ok(await client.admission.isReady());
   const report = JSON.parse(await answer(client));
   const { token, signature } = report;
-  assert.equal(report.id, Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(token, "hex"))).toString("hex"));
+  assert.equal(report.id, await tokenId(token));
   assert.equal(signature.length, 512);
   assert.equal(await client.send(), null);
-  const told = requests.filter(({ body }) => body).map(({ path, body }) => [path, body.includes("Mmmm"), body.includes(token)]);
+  const posted = requests.filter(({ body }) => body);
+  const told = posted.map(({ path, body }) => [path, body.includes("Mmmm"), body.includes(token)]);
   assert.deepEqual(told, [["/v1/tokens", true, false], ["/v1/reports", false, true]]);
   assert.ok(!JSON.stringify(await client.memory.all("notes")).includes("Mmmm"));
   assert.equal(client.fingerprint().issuer.replaceAll("-", ""), issuer.slice(0, 16));
@@ -522,7 +539,7 @@ test("an invitation belongs to one plan", async () => {
   assert.deepEqual(await other.memory.all("events"), []); // whoever is not let in is charged nothing
 });
 
-// -- blocks and pairs --------------------------------------------------------------------------------------------------
+// -- blocks and pairs ------------------------------------------------------------------------------------------------
 
 const LIMITS = { keep: 2 ** 30, floor: 2 ** 30 };
 
@@ -616,7 +633,7 @@ test("pairs are drawn by nobody who did not agree to what they promise", async (
   assert.equal(JSON.parse(await answer(client)).answers.length, 2);
 });
 
-// -- the law of reports --------------------------------------------------------------------------------------------------
+// -- the law of reports ----------------------------------------------------------------------------------------------
 
 /** Many reports of one answer: how often each came, of the first question. */
 async function counted(client, values, reports) {
@@ -632,8 +649,10 @@ async function counted(client, values, reports) {
 }
 
 /** The chi-square statistic of counts against shares. */
-const statistic = (found, shares, reports) =>
-  shares.reduce((sum, [report, share]) => sum + ((found.get(report) ?? 0) - reports * share) ** 2 / (reports * share), 0);
+function statistic(found, shares, reports) {
+  const parts = shares.map(([report, share]) => ((found.get(report) ?? 0) - reports * share) ** 2 / (reports * share));
+  return parts.reduce((sum, part) => sum + part, 0);
+}
 
 const REPORTS = 20_000;
 
@@ -655,7 +674,12 @@ test("reports of sets have the design's own law", async () => {
   await serve(form, { ...plain, plan });
   const found = await counted(await Client.open(), ANSWERS, REPORTS);
   const [own, other] = [40000 / 2 ** 16, 20000 / 2 ** 16];
-  const shares = [[0, (1 - other) * (1 - own)], [1, other * (1 - own)], [2, (1 - other) * own], [3, other * own]];
+  const shares = [
+    [0, (1 - other) * (1 - own)],
+    [1, other * (1 - own)],
+    [2, (1 - other) * own],
+    [3, other * own],
+  ];
   // Three degrees of freedom: above 32 with a probability below 6e-7.
   assert.ok(statistic(found, shares, REPORTS) < 32);
 });

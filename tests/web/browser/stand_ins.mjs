@@ -1,4 +1,4 @@
-// What a browser gives the program and node does not: IndexedDB in memory, an address, a lock; and a collector to talk to.
+// What a browser gives the program and node does not: IndexedDB in memory and an address; and a collector to talk to.
 
 // -- IndexedDB -------------------------------------------------------------------------------------------------------
 
@@ -106,16 +106,12 @@ export function newDevice(origin = HERE) {
 export const hash = async (text) =>
   Buffer.from(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).toString("hex");
 
-const sorted = (value) =>
-  Array.isArray(value) || value === null || typeof value !== "object"
-    ? Array.isArray(value)
-      ? value.map(sorted)
-      : value
-    : Object.fromEntries(
-        Object.keys(value)
-          .sort()
-          .map((key) => [key, sorted(value[key])]),
-      );
+function sorted(value) {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== "object") return value;
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, sorted(value[key])]));
+}
 export const canonical = (value) => JSON.stringify(sorted(value));
 
 export const json = (body, status = 200) =>

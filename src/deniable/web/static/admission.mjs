@@ -122,7 +122,7 @@ export class Admission {
     if (name !== this.design.issuer) refuse("another-issuer", "the issuer's key is not the one that the design names");
     const { n, e } = decode(body, issuer, MOST_BYTES);
     const key = { n: BigInt(`0x${n}`), e };
-    if (!blind.isSound(key)) refuse("unsound-issuer", "the issuer's key is not one of 2048 to 8192 bits, exponent 65537");
+    if (!blind.isSound(key)) refuse("unsound-issuer", "the issuer's key is not of 2048 to 8192 bits, exponent 65537");
     const token = blind.prepare(bytes(TOKEN));
     const { message, inverse } = await blind.blind(key, token);
     const blinded = toHex(message);

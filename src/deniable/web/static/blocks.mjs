@@ -3,8 +3,8 @@
  * Blocks: the fakes of an adaptive design, published block by block and chained by hashes.
  *
  * Nobody needs to trust what is published. A block that passes `checkBlock` cannot break the design's epsilon, however
- * cunningly its fakes were chosen, and `checkChain` tells whether everybody was shown the same ones. The chain belongs to
- * the plan: designs that differ in their words alone share it.
+ * cunningly its fakes were chosen, and `checkChain` tells whether everybody was shown the same ones. The chain belongs
+ * to the plan: designs that differ in their words alone share it.
  */
 
 import { channelOf } from "./channels.mjs";

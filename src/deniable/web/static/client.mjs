@@ -3,8 +3,8 @@
  * One respondent's device and one collector.
  *
  *   fetch the design -> verify it -> is it for here, and what was expected -> fetch its words -> check the lifetime
- *   account -> be let in -> draw a ballot -> charge and write down -> show the questions -> disguise once and write down
- *   -> show what will be sent -> send the same bytes until taken
+ *   account -> be let in -> draw a ballot -> charge and write down -> show the questions -> disguise once and write
+ *   down -> show what will be sent -> send the same bytes until taken
  *
  * The rules are those of the Python client. Nothing a server says is believed that can be computed. Charge and refusal
  * never depend on an answer. The answer itself is never stored and never sent. A static question has one permanent
@@ -119,7 +119,7 @@ export class Client {
     return known ?? this.memory.get("remembered", await firstKeyOf(question));
   }
 
-  // -- consent ---------------------------------------------------------------------------------------------------------
+  // -- consent --------------------------------------------------------------------------------------------------------
 
   /** @returns {string[]} why less is promised here than elsewhere, which has to be agreed to: "pairs", "blocks" */
   get weaker() {
@@ -139,7 +139,7 @@ export class Client {
     return this.memory.note(`consent:${this.design.planId}`, this.weaker);
   }
 
-  // -- the ballot ------------------------------------------------------------------------------------------------------
+  // -- the ballot -----------------------------------------------------------------------------------------------------
 
   /** Draw the questions to be shown, once: charged and on disk before this returns; again, the same ones. */
   async draw() {
@@ -211,7 +211,7 @@ export class Client {
     return { kind: "asked/1", design: this.design.id, ballot, ratio: `${n}/${d}` };
   }
 
-  // -- answering -------------------------------------------------------------------------------------------------------
+  // -- answering ------------------------------------------------------------------------------------------------------
 
   /**
    * Disguise the answers, once: on disk before this returns; again, the same bytes, whatever the answers are then.
@@ -272,7 +272,7 @@ export class Client {
     return report;
   }
 
-  // -- sending ---------------------------------------------------------------------------------------------------------
+  // -- sending --------------------------------------------------------------------------------------------------------
 
   /**
    * Send the finished report until it is taken; the same bytes at every attempt.
@@ -349,7 +349,7 @@ export class Client {
     });
   }
 
-  // -- blocks ----------------------------------------------------------------------------------------------------------
+  // -- blocks ---------------------------------------------------------------------------------------------------------
 
   /**
    * The open block, checked. A blind token hides nobody who alone was shown a block: then the whole chain is followed,

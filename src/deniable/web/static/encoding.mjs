@@ -24,7 +24,7 @@ export { NOT_ASKED, SKIPPED };
 /** @param {string} name @returns {never} */
 const bad = (name) => refuse("bad-answer", `the answer about ${name} is none that it can have`);
 
-/** @param {string} name @param {Value} value @returns {Decimal | undefined} what a number is worth; nothing for others */
+/** @param {string} name @param {Value} value @returns {Decimal | undefined} what a number is worth */
 function numberOf(name, value) {
   if (value !== null && typeof value === "object") {
     return (typeof value.number === "string" ? decimalOf(value.number.trim()) : undefined) ?? bad(name);

@@ -99,8 +99,9 @@ function checkItems(items, attributes) {
 /** @param {Anything} message */
 function checkLanguages({ languages, title, texts, questions, public: clear }) {
   const items = [...questions, ...clear].flatMap((each) => [each.text, ...each.choices]);
+  const wanted = [...languages].sort().join();
   /** @param {Map<string, string>} said */
-  const isWhole = (said) => said.size === languages.length && languages.every((/** @type {string} */ each) => said.has(each));
+  const isWhole = (said) => [...said.keys()].sort().join() === wanted;
   if (new Set(languages).size !== languages.length || ![title, ...texts.values(), ...items].every(isWhole)) {
     refuse("form-unfit", "there is not one text for every language");
   }

@@ -75,7 +75,8 @@ export function attributesOf(message) {
   /** @type {Attribute[]} */
   const clear = message.public.map((/** @type {Anything} */ item) => ({ ...item, rules: [], isPublic: true }));
   /** @type {Attribute[]} */
-  const attributes = items.map((/** @type {Anything} */ { name, kind, coder, show_if }, /** @type {number} */ place) => {
+  const attributes = items.map((/** @type {Anything} */ item, /** @type {number} */ place) => {
+    const { name, kind, coder, show_if } = item;
     const rules = show_if.map((/** @type {Anything} */ each) => ({ ...each, codes: codesIn(each, clear) }));
     return { name, categories: plan.domain[place].categories, kind, coder, rules, isPublic: false };
   });
@@ -133,7 +134,7 @@ function checkRules({ name, categories, rules }, clear) {
   }
 }
 
-/** @param {{attribute: string, is: Category[]}} rule @param {Attribute[]} clear Where its categories stand; -1: nowhere. */
+/** @param {{attribute: string, is: Category[]}} rule @param {Attribute[]} clear Where the categories stand, or -1. */
 function codesIn({ attribute, is }, clear) {
   const known = clear.find((each) => each.name === attribute)?.categories ?? [];
   return is.map((each) => known.indexOf(each));
@@ -164,15 +165,15 @@ export function checkDoor({ admission, issuer, audience }) {
   if (!audience.every(isOrigin)) refuse("wrong-audience", "the audience holds something that is not an origin");
 }
 
-/** @param {string} text Whether it is an origin as browsers write it: lower case, no default port, nothing behind it. */
+/** @param {string} text Whether it is an origin as browsers write it: lower case, no default port, no path. */
 export function isOrigin(text) {
   const [, scheme = "", , , port] = ORIGIN.exec(text) ?? [];
   return scheme !== "" && port !== DEFAULT_PORTS.get(scheme) && Number(port ?? 1) < 1 << 16;
 }
 
 /**
- * Whether reports may be sent to an origin. On loopback neither port nor name is told apart: whoever listens there is on
- * the respondent's own machine.
+ * Whether reports may be sent to an origin. On loopback neither port nor name is told apart: whoever listens there is
+ * on the respondent's own machine.
  *
  * @param {string[]} audience @param {string} origin
  */

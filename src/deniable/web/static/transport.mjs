@@ -85,7 +85,7 @@ export class Collector {
     return this.persist(path, {}, most, isDocument);
   }
 
-  /** @param {string} path @param {string} body @param {number} most bytes of the answer @returns {Promise<Uint8Array>} */
+  /** @param {string} path @param {string} body @param {number} most bytes @returns {Promise<Uint8Array>} */
   ask(path, body, most) {
     return this.persist(path, posting(body), most, isDocument);
   }
@@ -179,7 +179,7 @@ async function bodyOf(answer, most) {
   return body;
 }
 
-/** @param {Answer} answer The code of a problem that this protocol knows; whatever else came is not from a collector. */
+/** @param {Answer} answer The code of a problem that is on the list; whatever else came is not from a collector. */
 function codeOf({ status, type, body }) {
   if (type !== "application/problem+json") return UNREACHABLE;
   try {

@@ -224,5 +224,5 @@ function ballotOf(number, ballot, questions) {
  */
 export const keyOf = ({ written }, words) => hashOf(`${written.slice(0, -1)},${canonical(words)}]`);
 
-/** @param {Question} question What version 1 remembered it by: the words were not part of it. Looked up, not written. */
+/** @param {Question} question What version 1 remembered it by: without the words. Looked up, and not written. */
 export const firstKeyOf = ({ written }) => hashOf(written);
