@@ -11,10 +11,11 @@ import pytest
 
 from deniable.channels.krr import KRR
 from deniable.collection import messages
-from deniable.collection.client import Client, fingerprint
+from deniable.collection.client import Client
 from deniable.collection.encoding import codes_of
 from deniable.collection.form import announcement, design_body, form_body
 from deniable.collection.messages import Report, decode, design_id, encode
+from deniable.collection.origins import fingerprint
 from deniable.collection.problems import PROBLEMS, problem
 from deniable.collection.transport import Http, Response
 from deniable.errors import (
@@ -452,6 +453,34 @@ def test_who_drew_before_a_correction_answers_the_corrected_question_and_pays_on
     sent = client.answer({"smokes": "yes"})
     assert (sent.report.ballot, sent.report.design) == (ballot.number, design_id(second.body))
     assert len(client._state.ledger().events) == 1
+
+
+def test_a_correction_between_draw_and_answer_buys_no_second_disguise(tmp_path):
+    static = PLAIN.replace("static = false", "static = true")
+    state = tmp_path / "device"
+    device(Server(parse_survey(static.replace('"wave"', '"before"'))), state).answer({"smokes": "yes"})
+    first = Server(parse_survey(static))
+    device(first, state).draw()  # a replay: nothing is charged
+    ratio = KRR(2, 1.0).ratio
+    assert device(first, state)._state.ledger().spent == ratio
+    # Other words make another question of it, whose disguise is drawn anew and paid for; asked again, it is the same.
+    second = amended(static, first)
+    client = device(second, state)
+    for _ in range(3):
+        client.draw()
+    client.answer({"smokes": "yes"})
+    assert client._state.ledger().spent == ratio**2
+    # What was paid for at the draw is not charged again.
+    third = Server(parse_survey(PLAIN.replace('"wave"', '"third"')))
+    device(third, state).draw()
+    device(amended(PLAIN.replace('"wave"', '"third"'), third), state).answer({"smokes": "no"})
+    assert client._state.ledger().spent == ratio**3
+    # Nor is a correction answered that the account does not allow.
+    poor = tmp_path / "poor"
+    device(Server(parse_survey(static.replace('"wave"', '"before"'))), poor, limit=1.5).answer({"smokes": "yes"})
+    device(first, poor).draw()
+    with pytest.raises(OverdrawnError):
+        device(second, poor).answer({"smokes": "yes"})
 
 
 def test_words_that_are_not_the_designs_are_refused():

@@ -28,12 +28,27 @@ def test_every_design_and_text_is_explained():
     assert not [name for name in [*AROUND, *PHRASES] if f"`{name}`" not in page]
 
 
-@pytest.mark.parametrize(
-    "message", [messages.Report, messages.Receipt, messages.Problem, *typing.get_args(messages.Weights)]
-)
+MESSAGES = [
+    messages.Announcement,
+    messages.Design,
+    messages.Item,
+    messages.PublicItem,
+    messages.Rule,
+    messages.BlockRule,
+    messages.Form,
+    messages.FormItem,
+    messages.Report,
+    messages.Receipt,
+    messages.Problem,
+    *typing.get_args(messages.Weights),
+]
+
+
+@pytest.mark.parametrize("message", MESSAGES)
 def test_every_field_of_a_message_is_explained(message):
     page = (DOCS / "messages.md").read_text(encoding="utf-8")
-    assert not [field for field in message.__struct_fields__ if f"`{field}`" not in page]
+    known = {"plan"}  # explained field by field
+    assert not [field for field in message.__struct_encode_fields__ if f"`{field}`" not in page and field not in known]
 
 
 def test_every_problem_is_listed_with_its_status():

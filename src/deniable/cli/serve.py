@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from deniable.collection.client import fingerprint, is_for, origin_of
 from deniable.collection.form import LOOPBACK
-from deniable.collection.terms import is_origin
+from deniable.collection.origins import fingerprint, is_for, is_origin, origin_of
 from deniable.errors import InputError
 from deniable.web.login import new_link
 from deniable.web.serve import Service, listen, server

@@ -26,9 +26,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import msgspec
 
@@ -39,9 +40,10 @@ from deniable.collection.blocks import ServedBlocks
 from deniable.collection.encoding import codes_of, plain
 from deniable.collection.form import read_form
 from deniable.collection.messages import Announcement, Form, Problem, Report
+from deniable.collection.origins import fingerprint, is_for
 from deniable.collection.pairs import Seeker
 from deniable.collection.problems import RETRY_AFTER
-from deniable.collection.sampler import below, disguise, resend
+from deniable.collection.sampler import disguise, draw_ballot, resend
 from deniable.collection.sending import MOST_ANSWER, persist, post_report, problem_of, settles
 from deniable.collection.state import DELIVERED, REJECTED, State
 from deniable.collection.ticket import Pass, Tickets
@@ -64,8 +66,7 @@ from deniable.privacy.statement import Statement
 from deniable.randomness import SECURE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from fractions import Fraction
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
 _LONGEST_SEARCH = 60.0  # seconds for a partner, whatever the collector says
@@ -73,7 +74,6 @@ _PAUSE = 0.5  # seconds between two questions for one
 _RAW = msgspec.json.Decoder(list[msgspec.Raw])
 _MOST_PAGE = 1 << 22
 _MOST_BLOCKS = 100_000
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 BLOCKS = "blocks"  # what a caller accepts who answers a survey with blind tokens and blocks
 
 
@@ -242,6 +242,8 @@ class Client:
                     code="answered",
                 )
             number = self._draw_and_charge(design) if known is None else known.ballot
+            if known is not None and known.report is None and known.design != design.id:
+                self._go_on(design, number)
         names = tuple(name for question in design.asked(number) for name in question.domain)
         return Ballot(design.id, number, names)
 
@@ -249,15 +251,8 @@ class Client:
         ledger = self._state.ledger()
         dearest = max(self._cost(design, number) for number in range(len(design.ballots)))
         if not ledger.can_afford(dearest):
-            raise OverdrawnError(
-                f"this survey may cost epsilon {epsilon_of(dearest):.6g}; this device has {ledger.remaining:.6g} of "
-                f"{ledger.limit:.6g} left. What is spent does not come back: leave this survey out",
-                design=design.id,
-                asked=epsilon_of(dearest),
-                remaining=ledger.remaining,
-                limit=ledger.limit,
-            )
-        number = draw_ballot(design)
+            raise self._overdrawn(dearest)
+        number = draw_ballot(design.terms.weights or (1,) * len(design.ballots), _draw)
         fresh = self._fresh(design, number)
         if fresh:
             self._state.charge(ledger, Asked(design.plan_id, number, self._cost(design, number)))
@@ -267,6 +262,28 @@ class Client:
             self._state.charge(ledger, Replayed(design.plan_id, of=remembered[0]))
         self._state.draw(design.plan_id, design.id, number, self.url)
         return number
+
+    def _overdrawn(self, cost: Fraction) -> OverdrawnError:
+        ledger = self._state.ledger()
+        return OverdrawnError(
+            f"this survey may cost epsilon {epsilon_of(cost):.6g}; this device has {ledger.remaining:.6g} of "
+            f"{ledger.limit:.6g} left. What is spent does not come back: leave this survey out",
+            design=self.design.id,
+            asked=epsilon_of(cost),
+            remaining=ledger.remaining,
+            limit=ledger.limit,
+        )
+
+    def _go_on(self, design: VerifiedDesign, number: int) -> None:
+        """Answer corrected words: what they make a new question of, and was not paid for, is charged now."""
+        ledger, cost = self._state.ledger(), self._cost(design, number)
+        paid = [event for event in ledger.events if event.design in (design.plan_id, design.id)]
+        left = cost / max((event.ratio for event in paid if isinstance(event, Asked)), default=Fraction(1))
+        if left > 1:
+            if not ledger.can_afford(left):
+                raise self._overdrawn(left)
+            self._state.charge(ledger, Asked(design.id, number, left))
+        self._state.redraw(design.plan_id, design.id)
 
     def _fresh(self, design: VerifiedDesign, number: int) -> list[VerifiedQuestion]:
         """The questions of a ballot for which a new disguise will be drawn. Decided without any answer."""
@@ -536,50 +553,6 @@ class Client:
                 f"{self.url}{path} answered {answer.status}. Is this a collector's address?", url=self.url
             )
         return answer.body
-
-
-def draw_ballot(design: VerifiedDesign, draw: Callable[[int], int] | None = None) -> int:
-    """Draw a ballot, by the design's weights; by nothing else."""
-    weights = design.terms.weights or (1,) * len(design.ballots)
-    place = below(sum(weights), draw or _draw)
-    for number, weight in enumerate(weights):
-        place -= weight
-        if place < 0:
-            return number
-    raise AssertionError  # the weights' sum is above every place
-
-
-def is_for(audience: Sequence[str], url: str) -> bool:
-    """Tell whether reports may be sent to an address.
-
-    On loopback neither port nor name is told apart: whoever listens there is on the respondent's own machine.
-
-    >>> is_for(["https://a.example"], "https://A.example:443/path"), is_for(["https://a.example"], "https://b.example")
-    (True, False)
-    >>> is_for(["http://localhost"], "http://127.0.0.1:8000")
-    True
-    """
-    here = origin_of(url)
-    return here in audience or (
-        urlsplit(here).hostname in _LOOPBACK and any(urlsplit(entry).hostname in _LOOPBACK for entry in audience)
-    )
-
-
-def origin_of(url: str) -> str:
-    """The origin of an address, as browsers write it."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    port = "" if parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme)) else f":{parts.port}"
-    return f"{parts.scheme}://[{host}]{port}" if ":" in host else f"{parts.scheme}://{host}{port}"
-
-
-def fingerprint(name: str) -> str:
-    """The beginning of a hash, for people to compare.
-
-    >>> fingerprint("0123456789abcdef" * 4)
-    '0123-4567-89ab-cdef'
-    """
-    return "-".join(name[start : start + 4] for start in range(0, 16, 4))
 
 
 def _draw(bits: int) -> int:

@@ -25,7 +25,7 @@ from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from deniable.channels.base import Channel
 
@@ -62,6 +62,19 @@ def below(n: int, draw: Draw) -> int:
     while (drawn := draw(32)) >= limit:
         pass
     return drawn % n
+
+
+def draw_ballot(weights: Sequence[int], draw: Draw) -> int:
+    """Draw a ballot, by the design's weights; by nothing else.
+
+    An even number below the weights' sum, and the ballot in whose stretch it falls.
+    """
+    place = below(sum(weights), draw)
+    for number, weight in enumerate(weights):
+        place -= weight
+        if place < 0:
+            return number
+    raise AssertionError  # the weights' sum is above every place
 
 
 def _unary(channel: Unary, truth: int, draw: Draw) -> int:

@@ -166,6 +166,10 @@ class State:
         query = "INSERT INTO drawn (plan, design, ballot, url) VALUES (?, ?, ?, ?)"
         self._db.execute(query, (plan, design, ballot, url))
 
+    def redraw(self, plan: str, design: str) -> None:
+        """Note that a drawn ballot will be answered in the words of a corrected design."""
+        self._db.execute("UPDATE drawn SET design = ? WHERE plan = ? AND report IS NULL", (design, plan))
+
     def finish(self, plan: str, design: str, report: bytes) -> None:
         """Write the report down that will be sent for a plan, now and at every retry."""
         query = "UPDATE drawn SET design = ?, report = ? WHERE plan = ? AND report IS NULL"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from deniable.collection.encoding import Coded
 from deniable.collection.integers import refuse
 from deniable.collection.messages import Bins, DenseWeights
+from deniable.collection.origins import is_origin
 from deniable.surveys.phrases import NOT_ASKED, SKIPPED
 
 if TYPE_CHECKING:
@@ -27,18 +28,6 @@ if TYPE_CHECKING:
 MOST_ORIGINS = 16
 _MOST_NAME = 100  # characters of a dense channel's name
 _EDGE = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{0,14}[1-9])?")
-_ORIGIN = re.compile(r"(https?)://([a-z0-9.-]+|\[[0-9a-f:.]+\])(:([1-9][0-9]{0,4}))?")
-_DEFAULT_PORTS = {"http": "80", "https": "443"}
-
-
-def is_origin(text: str) -> bool:
-    """Tell whether a text is an origin as browsers write it: lower case, no default port, nothing behind it.
-
-    >>> is_origin("https://survey.example.org"), is_origin("https://survey.example.org:443"), is_origin("https://a/b")
-    (True, False, False)
-    """
-    found = _ORIGIN.fullmatch(text)
-    return found is not None and found[4] != _DEFAULT_PORTS[found[1]] and int(found[4] or 1) < 1 << 16
 
 
 def is_edge(text: str) -> bool:
