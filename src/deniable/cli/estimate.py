@@ -22,6 +22,7 @@ from deniable.cli.common import (
 )
 from deniable.domain import listed
 from deniable.errors import InputError
+from deniable.privacy.statement import rounded_up
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +93,7 @@ def command(
         _show(out, one, level)
     for note in opened.notes:
         out.print(note, markup=False)
-    out.print(f"{opened.n} reports; epsilon {opened.design.epsilon:.4g} a respondent.")
+    out.print(f"{opened.n} reports; epsilon {rounded_up(opened.design.epsilon)} a respondent.")
 
 
 def _show(out: Console, one: Estimate, level: float) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from deniable.cli.common import FILE, as_json, console, emit, grid
 from deniable.errors import InputError
+from deniable.privacy.statement import rounded_up
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,7 +128,7 @@ def _estimate(noisy: NoisyGraph, what: str, level: float, top: int, table: Path 
     out.print(f"The largest {len(most)} of {len(found.nodes)} nodes. The largest estimates are too large on average.")
     total = found.total
     out.print(f"All {name}: {total.value:.1f}, standard error {total.std_error:.1f}.")
-    out.print(f"epsilon of an edge: {noisy.epsilon:.4f}.")
+    out.print(f"epsilon of an edge: {rounded_up(noisy.epsilon)}.")
     for note in dict.fromkeys([*found.notes, *noisy.notes]):
         out.print(note, markup=False)
 

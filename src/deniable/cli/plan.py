@@ -9,6 +9,7 @@ import click
 
 from deniable.cli.common import FILE, as_json, console, emit, grid, split, table_option
 from deniable.errors import DesignError, InputError
+from deniable.privacy.statement import rounded_up
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,7 +102,7 @@ def _show(forecast: Forecast, error: float | None) -> None:
     rows = grid(["design"], ["true epsilon", *heads, "relative"])
     for one in forecast.candidates:
         errors = ["-" if e != e else f"{e:.2%}" for e in one.std_error]  # noqa: PLR0124 - NaN differs from itself
-        rows.add_row(one.name, f"{one.design.epsilon:.4f}", *errors, f"{forecast.error(one):.2f}")
+        rows.add_row(one.name, rounded_up(one.design.epsilon), *errors, f"{forecast.error(one):.2f}")
     out.print(rows)
     if numbered:
         out.print(", ".join(f"{place}: {name}" for place, name in zip(heads, names, strict=True)) + ".", markup=False)

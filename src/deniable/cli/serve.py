@@ -9,6 +9,7 @@ import click
 from deniable.collection.form import LOOPBACK
 from deniable.collection.origins import fingerprint, is_for, is_origin, origin_of
 from deniable.errors import InputError
+from deniable.privacy.statement import rounded_up
 from deniable.web.login import new_link
 from deniable.web.serve import Service, listen, server
 
@@ -68,7 +69,9 @@ def command(
     click.echo(f"  design      {known.design_id}")
     click.echo(f"  compare     {fingerprint(known.design_id)}, the same for everybody")
     click.echo(f"  answered at {', '.join(known.origins)}{'' if urls else ' (this machine; --url for others)'}")
-    click.echo(f"  promises    epsilon {known.survey.epsilon:g} a respondent; true {known.survey.design.epsilon:.6g}")
+    click.echo(
+        f"  promises    epsilon {known.survey.epsilon:g} a respondent; true {rounded_up(known.survey.design.epsilon)}"
+    )
     click.echo(f"  reports in  {data if database is None else 'PostgreSQL'}")
     click.echo(f"  try it      deniable simulate {url} --n 1000")
     if service.token is not None:

@@ -62,7 +62,7 @@ from deniable.errors import (
 )
 from deniable.privacy.epsilon import compose, epsilon_of
 from deniable.privacy.ledger import Asked, Replayed
-from deniable.privacy.statement import Statement
+from deniable.privacy.statement import Statement, rounded_down, rounded_up
 from deniable.randomness import SECURE
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Client:
         self._invitation, self._issuer = invitation, issuer
 
     def __repr__(self) -> str:
-        return f"<Client of {self.url}: {self.remaining:.4g} of epsilon {self._state.limit:g} left>"
+        return f"<Client of {self.url}: {rounded_down(self.remaining)} of epsilon {self._state.limit:g} left>"
 
     def close(self) -> None:
         """Close the device's state, and the connection if it is the client's own."""
@@ -266,8 +266,8 @@ class Client:
     def _overdrawn(self, cost: Fraction) -> OverdrawnError:
         ledger = self._state.ledger()
         return OverdrawnError(
-            f"this survey may cost epsilon {epsilon_of(cost):.6g}; this device has {ledger.remaining:.6g} of "
-            f"{ledger.limit:.6g} left. What is spent does not come back: leave this survey out",
+            f"this survey may cost epsilon {rounded_up(epsilon_of(cost))}; this device has "
+            f"{rounded_down(ledger.remaining)} of {ledger.limit:.6g} left. What is spent does not come back: leave this survey out",
             design=self.design.id,
             asked=epsilon_of(cost),
             remaining=ledger.remaining,
@@ -369,7 +369,7 @@ class Client:
             )
         if epsilon is not None and found.epsilon > epsilon:
             raise PrivacyError(
-                f"a whole report of this survey may tell epsilon {found.epsilon:.6g}, more than the {epsilon:g} you "
+                f"a whole report of this survey may tell epsilon {rounded_up(found.epsilon)}, more than the {epsilon:g} you "
                 f"allow",
                 epsilon=found.epsilon,
             )

@@ -68,10 +68,10 @@ class Statement:
         """Return the statement, one sentence a line, the notes last."""
         if isinstance(self.ratio, float):
             return (_DISCLOSED, *self.notes)
-        factor = _up(self.ratio, 3)
+        factor = rounded_up(self.ratio, 3)
         half, twentieth = (_percent(self.posterior(prior)) for prior in _PRIORS)
         return (
-            f"epsilon per respondent: {_up(Fraction(self.epsilon), 4)} (rounded up)",
+            f"epsilon per respondent: {rounded_up(Fraction(self.epsilon), 4)} (rounded up)",
             f"A respondent's whole report can shift anybody's odds about them by a factor of at most {factor}.",
             f"Who believed 50% before can believe at most {half} after; who believed 5%, at most {twentieth}.",
             *self.notes,
@@ -86,7 +86,7 @@ class Statement:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw how deniable an answer stays: the most and the least anybody can believe after the report."""
-        epsilon = "infinite" if math.isinf(self.epsilon) else _up(Fraction(self.epsilon), 4)
+        epsilon = "infinite" if math.isinf(self.epsilon) else rounded_up(Fraction(self.epsilon), 4)
         return beliefs(self.posterior, f"One whole report: epsilon {epsilon}", ax)
 
 
@@ -97,11 +97,27 @@ def _check_notes(notes: object) -> None:
         raise InputError(message, notes=notes)
 
 
-def _up(number: Fraction, places: int) -> str:
-    """Print with so many decimals, rounded up: a printed promise is never better than the true one."""
-    whole, decimals = divmod(math.ceil(number * 10**places), 10**places)
+def rounded_up(number: Fraction | float, places: int = 4) -> str:
+    """Print with so many decimals, rounded up: a printed promise is never better than the true one.
+
+    >>> rounded_up(1.00449, 2), rounded_up(0.25), rounded_up(math.inf)
+    ('1.01', '0.2500', 'infinite')
+    """
+    if number == math.inf:
+        return "infinite"
+    whole, decimals = divmod(math.ceil(Fraction(number) * 10**places), 10**places)
+    return f"{whole}.{decimals:0{places}d}"
+
+
+def rounded_down(number: Fraction | float, places: int = 4) -> str:
+    """Print with so many decimals, rounded down: what is left is never more than it says.
+
+    >>> rounded_down(3.99999, 2)
+    '3.99'
+    """
+    whole, decimals = divmod(math.floor(Fraction(number) * 10**places), 10**places)
     return f"{whole}.{decimals:0{places}d}"
 
 
 def _percent(probability: float) -> str:
-    return f"{_up(100 * Fraction(probability), 2)}%"
+    return f"{rounded_up(100 * Fraction(probability), 2)}%"
