@@ -69,9 +69,8 @@ def command(
     click.echo(f"  design      {known.design_id}")
     click.echo(f"  compare     {fingerprint(known.design_id)}, the same for everybody")
     click.echo(f"  answered at {', '.join(known.origins)}{'' if urls else ' (this machine; --url for others)'}")
-    click.echo(
-        f"  promises    epsilon {known.survey.epsilon:g} a respondent; true {rounded_up(known.survey.design.epsilon)}"
-    )
+    true = rounded_up(known.survey.design.epsilon)
+    click.echo(f"  promises    epsilon {known.survey.epsilon:g} a respondent; true {true}")
     click.echo(f"  reports in  {data if database is None else 'PostgreSQL'}")
     click.echo(f"  try it      deniable simulate {url} --n 1000")
     if service.token is not None:
