@@ -267,8 +267,8 @@ class Client:
         ledger = self._state.ledger()
         return OverdrawnError(
             f"this survey may cost epsilon {rounded_up(epsilon_of(cost))}; this device has "
-            f"{rounded_down(ledger.remaining)} of {ledger.limit:.6g} left. What is spent does not come back: leave this "
-            f"survey out",
+            f"{rounded_down(ledger.remaining)} of {ledger.limit:.6g} left. What is spent does not come back: leave "
+            f"this survey out",
             design=self.design.id,
             asked=epsilon_of(cost),
             remaining=ledger.remaining,
@@ -370,8 +370,8 @@ class Client:
             )
         if epsilon is not None and found.epsilon > epsilon:
             raise PrivacyError(
-                f"a whole report of this survey may tell epsilon {rounded_up(found.epsilon)}, more than the {epsilon:g} "
-                f"you allow",
+                f"a whole report of this survey may tell epsilon {rounded_up(found.epsilon)}, more than the "
+                f"{epsilon:g} you allow",
                 epsilon=found.epsilon,
             )
         named = [public] if isinstance(public, str) else list(public)
