@@ -218,6 +218,7 @@ BAD = {
     "admission": [minimal(keys='admission = "friends"')],
     "opens": [minimal(keys="opens = 2030-01-01T00:00:00")],
     "closes": [minimal(keys="opens = 2030-01-02T00:00:00Z\ncloses = 2030-01-01T00:00:00Z")],
+    "texts.belief": [minimal(tail='[texts]\nbelief = "Nobody learns anything."')],
     "texts.farewell": [minimal(tail='[texts]\nfarewell = "Bye"')],
     "texts.no": [minimal(keys='languages = ["pl"]')],
 }
