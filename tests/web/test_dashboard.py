@@ -20,12 +20,15 @@ from deniable.channels.mixture import Mixture
 from deniable.collection import tokens
 from deniable.collection.acceptor import encode_cell
 from deniable.collection.collector import Collector
+from deniable.collection.export import stored_reports
+from deniable.collection.origins import fingerprint
 from deniable.collection.storage.base import Row
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.collection.tokens import ANALYST, new_token
+from deniable.privacy.statement import rounded_up
 from deniable.surveys.survey import parse_survey
 from deniable.web import dashboard, login
-from deniable.web.overview import largest_weight
+from deniable.web.overview import largest_weight, overview
 from deniable.web.serve import Service, background
 
 PAGES = ("/analyst", "/analyst/tables", "/analyst/associations", "/analyst/privacy")
@@ -170,7 +173,7 @@ def test_cross_tables_and_what_cannot_be_crossed(inside):
 def test_privacy_says_the_true_epsilon_and_what_fakes_can_do(inside):
     text = unescape(inside.client.get("/analyst/privacy").text)
     design = inside.collector.survey.design
-    assert f"{design.epsilon:.6g}" in text
+    assert f"devices run: {rounded_up(design.epsilon)}," in text
     weight = largest_weight(design.questions[0].channel)
     assert f"{100 * weight / 400:.3g} points" in text
     assert "Nothing stands out" in text
@@ -282,3 +285,20 @@ def test_what_was_turned_away_outlives_a_restart(tmp_path, survey_text):
             found.client.post("/v1/reports", content=b"{}")
             text = found.client.get("/analyst").text
         assert f'<th scope="row">malformed</th><td class="number">{start + 1}</td>' in text
+
+
+def test_amendments_are_listed_and_counted_together(inside, survey_text):
+    inside.log_in()
+    first = inside.collector.design_id
+    corrected = parse_survey(survey_text.replace("Do you smoke?", "Do you smoke at all?"))
+    again = Collector(corrected, inside.store)
+    assert (again.plan_id, again.amendments) == (inside.collector.plan_id, [first, again.design_id])
+    assert Collector(corrected, inside.store).design_id == again.design_id  # served again, it is the same one
+    assert Collector(parse_survey(survey_text), inside.store).design_id == first
+    assert stored_reports(inside.store, again.design_id).n == stored_reports(inside.store, first).n == 810
+    page = inside.client.get("/analyst/privacy").text
+    assert fingerprint(first) in page
+    listed = overview(again)["privacy"]["amendments"]
+    assert [(row["design"], row["reports"]) for row in listed] == [(first, 810), (again.design_id, 0)]
+    # What bears on an answer is not a correction.
+    assert Collector(parse_survey(survey_text.replace("[1, 8]", "[1, 9]")), inside.store).plan_id != again.plan_id

@@ -9,6 +9,7 @@ import numpy as np
 
 from deniable.channels.hadamard import HadamardResponse
 from deniable.collection.export import stored_reports
+from deniable.collection.origins import fingerprint
 from deniable.errors import EstimationError, NotCoveredError
 from deniable.estimation.estimator import estimate
 from deniable.inference.pairs import all_pairs, stars
@@ -124,8 +125,18 @@ def _privacy(collector: Collector, reports: Reports) -> dict[str, Any]:
         "statement": list(reports.describe().lines()),
         "influence": influence,
         "static": list(collector.survey.static),
+        "amendments": _amendments(collector),
         "public": [item.name for item in collector.survey.public],
     }
+
+
+def _amendments(collector: Collector) -> list[dict[str, Any]]:
+    """The designs whose reports are counted together, oldest first: each corrects the words of the one before."""
+    designs = collector.store.designs()
+    return [
+        {"design": name, "compare": fingerprint(name), "reports": collector.store.total(designs[name][0])}
+        for name in collector.amendments
+    ]
 
 
 def largest_weight(channel: Channel) -> float:

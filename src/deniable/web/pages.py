@@ -16,6 +16,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from deniable.privacy.statement import rounded_up
 from deniable.surveys.words import SENTENCES, WORDS
 from deniable.web.assets import HASHES, MODULE, PROGRAM, asset_routes, integrity, published, sha256
 from deniable.web.responses import SAFE
@@ -96,6 +97,7 @@ def templates() -> Environment:
     found = Environment(loader=PackageLoader("deniable.web"), autoescape=True, undefined=StrictUndefined)
     found.trim_blocks = found.lstrip_blocks = True
     found.filters["places"] = places
+    found.filters["up"] = rounded_up
     return found
 
 
