@@ -229,9 +229,29 @@ def test_a_lost_connection_is_made_anew(store, cluster):
     assert store.add([row(store, 1), row(store, 2)]) == [contract.SAME, contract.STORED]
 
 
-def test_a_full_disk_is_told_as_such(store, monkeypatch):
+def test_no_statement_and_no_lock_is_waited_for_for_ever(store):
+    for name, most in (("statement_timeout", "30s"), ("lock_timeout", "10s"), ("tcp_user_timeout", "0")):
+        # Of the last one the server has its own; ours is in the connection's options.
+        assert store._read("SELECT current_setting(%s)", name) == [(most,)]
+    options = store._reader._db.info.get_parameters()
+    assert (options["connect_timeout"], options["tcp_user_timeout"]) == ("5", "25000")
+
+
+def test_a_lock_that_somebody_else_holds_is_given_up(store, database, monkeypatch):
     store.register("a" * 64, b"body")
-    sql = "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END $$"
+    store._writer.run("SET lock_timeout = '50ms'", ())
+    with psycopg.connect(database) as other:
+        other.execute("LOCK TABLE deniable.arrived IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(StoreError, match="lock timeout"):
+            store.add([row(store, 1)])
+    assert store.add([row(store, 1)]) == [contract.STORED]
+
+
+@pytest.mark.parametrize("code", ["disk_full", "io_error"])
+def test_a_full_disk_is_told_as_such(store, monkeypatch, code):
+    store.register("a" * 64, b"body")
+    told = "could not write to file: No space left on device"
+    sql = f"DO $$ BEGIN RAISE EXCEPTION '{told}' USING ERRCODE = '{code}'; END $$"
     with monkeypatch.context() as patch:
         patch.setattr("deniable.collection.storage.postgres._TOGETHER", sql)
         with pytest.raises(StoreFullError, match="no space"):

@@ -57,7 +57,9 @@ MIGRATIONS = (
 SEGMENT = 1000  # reports that are sealed together, at least
 _LOCK = 0x64656E69  # "deni": the advisory lock's number
 _CLAIM = _LOCK + 1  # the lock of `claim`, held by a session
-_CONNECT_TIMEOUT = 10  # seconds
+_CONNECT_TIMEOUT = 5  # seconds
+# A database that is gone without a word is given up after so many seconds.
+_LOST = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
 _LOCK_TIMEOUT = "5s"  # a backup may hold a table; sealing then waits for another time
 _ALONE = f"SELECT pg_advisory_xact_lock({_LOCK})"
 _TOGETHER = f"SELECT pg_advisory_xact_lock_shared({_LOCK})"
@@ -294,6 +296,8 @@ class PostgresStore:
         """
         self._seal(least=0)
         with self._writer.use() as db:
+            db.execute("SET statement_timeout = 0")  # however much there is to be written
+            db.execute("SET lock_timeout = 0")
             with db.transaction():
                 db.execute(_ALONE)
                 db.execute("UPDATE reports SET design = design")
@@ -321,11 +325,10 @@ class _Connection:
                 if self._db is None:
                     self._db = self._connect()
                 yield self._db
-            except psycopg.errors.DiskFull as error:
-                self._drop()
-                raise StoreFullError("there is no space left to store reports in") from error
             except psycopg.Error as error:
                 self._drop()
+                if isinstance(error, psycopg.errors.DiskFull) or "No space left on device" in str(error):
+                    raise StoreFullError("there is no space left to store reports in") from error
                 raise StoreError(f"the store failed: {error}") from error
 
     def run(self, query: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
@@ -334,7 +337,15 @@ class _Connection:
             return found.fetchall() if found.description else []
 
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
-        db = psycopg.connect(self._url, autocommit=True, connect_timeout=_CONNECT_TIMEOUT, application_name="deniable")
+        db = psycopg.connect(
+            self._url,
+            autocommit=True,
+            connect_timeout=_CONNECT_TIMEOUT,
+            application_name="deniable",
+            **_LOST,  # type: ignore[arg-type]
+        )
+        db.execute("SET statement_timeout = '30s'")  # a database that does not get on must not hold a worker for ever
+        db.execute("SET lock_timeout = '10s'")
         db.execute("SET search_path = deniable")
         db.execute("SET synchronous_commit = on")
         return db

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable.collection.storage.base import Outcome, Row, outcomes
-from deniable.errors import InputError, StoreError, StoreFullError
+from deniable.collection.storage.failures import FULL, failure, is_full
+from deniable.errors import InputError, StoreFullError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -51,7 +52,7 @@ MIGRATIONS = (
 )
 _SIZES = (256, 32, 4, 1)  # rows a statement: few shapes, so that each is prepared once
 _DESIGN_AND_CELL = itemgetter(1, 2)
-_FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
+_BUSY = 5.0  # seconds to wait for another process that writes; a backup holds it for less
 _CACHE_KIB = 16384  # a larger one saves no CPU: keys come in no order, and the system keeps the file in memory as well
 _JOURNAL_PAGES = 10_000  # 40 MB: a page changed by many commits is copied back once
 
@@ -63,13 +64,14 @@ class SqliteStore:
         """Open the file, make it or bring it up to date."""
         self._path = Path(path)
         if not self._path.exists():
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600))
+            _make(self._path)
         try:
             self._db = self._connect()
             self._reader = self._connect()
             self._migrate()
         except sqlite3.DatabaseError as error:
+            if is_full(error, self._path.parent):
+                raise StoreFullError(f"there is no space left to open {path}") from error
             raise InputError(f"{path} is not a store of reports: {error}", path=str(path)) from error
         self._writing, self._reading = threading.Lock(), threading.Lock()
         self._claimed: int | None = None  # the folder, held
@@ -77,7 +79,7 @@ class SqliteStore:
 
     def _connect(self) -> sqlite3.Connection:
         # Used from several threads, one at a time: the locks see to that.
-        db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=30.0)
+        db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=_BUSY)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         db.execute(f"PRAGMA wal_autocheckpoint = {_JOURNAL_PAGES}")
@@ -111,10 +113,8 @@ class SqliteStore:
                 if self._db.in_transaction:  # a full disk may have ended it already
                     self._db.execute("ROLLBACK")
                 raise
-        except sqlite3.OperationalError as error:
-            if getattr(error, "sqlite_errorname", "") in _FULL:
-                raise StoreFullError("there is no space left to store reports in") from error
-            raise StoreError(f"the store failed: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise failure(error, self._path.parent) from error
 
     # -- designs ------------------------------------------------------------------------------------------------------
 
@@ -212,7 +212,10 @@ class SqliteStore:
 
     def _read(self, query: str, *parameters: object) -> list[tuple]:  # type: ignore[type-arg]
         with self._reading:
-            return self._reader.execute(query, parameters).fetchall()
+            try:
+                return self._reader.execute(query, parameters).fetchall()
+            except sqlite3.DatabaseError as error:
+                raise failure(error, self._path.parent) from error
 
     def add_rejected(self, reasons: Mapping[str, int]) -> None:
         """Count what was turned away."""
@@ -307,6 +310,17 @@ class SqliteStore:
             if self._claimed is not None:
                 os.close(self._claimed)
                 self._claimed = None
+
+
+def _make(path: Path) -> None:
+    """Make the file and its folder, for nobody else to read."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+    except OSError as error:
+        if error.errno in FULL:
+            raise StoreFullError(f"there is no space left to make {path} in") from error
+        raise InputError(f"{path} cannot be made: {error.strerror}", path=str(path)) from error
 
 
 def _portions(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
