@@ -157,9 +157,12 @@ def _data(noisy: NoisyGraph, found: NodeEstimate, name: str, most: Any, level: f
 def _write(found: NodeEstimate, level: float, path: Path) -> None:
     import csv
 
+    from deniable.designs.formulas import plain
+
     interval = found.interval(level)
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
         out.writerow(["node", "estimate", "std_error", "low", "high"])
         columns = (found.values, found.std_error, interval.low, interval.high)
-        out.writerows(zip(found.nodes, *(column.tolist() for column in columns), strict=True))
+        nodes = [plain(node) if isinstance(node, str) else node for node in found.nodes]
+        out.writerows(zip(nodes, *(column.tolist() for column in columns), strict=True))

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deniable.designs.formulas import original_table, plain_table
 from deniable.designs.header import Header
 from deniable.designs.reports import BALLOT, answer_columns
 from deniable.domain import listed
@@ -48,10 +49,9 @@ def write_table(frame: Any, path: str | Path) -> Path:
     """Write a frame as it is, without a design, to a .parquet or .csv file."""
     import narwhals as nw
     import pyarrow.parquet as pq
-    from pyarrow import csv
 
     target = Path(path)
-    writers: dict[str, Callable[[Any, Path], None]] = {".parquet": pq.write_table, ".csv": csv.write_csv}
+    writers: dict[str, Callable[[Any, Path], None]] = {".parquet": pq.write_table, ".csv": _write_csv}
     write = writers.get(target.suffix.lower())
     if write is None:
         raise InputError(f"a table of categories is written to {listed(writers)}, not to {target.name!r}")
@@ -124,7 +124,7 @@ def read_csv(path: Path) -> pa.Table:
     from pyarrow import csv
 
     try:
-        return csv.read_csv(path)
+        return original_table(csv.read_csv(path))
     except pa.ArrowInvalid as error:
         raise InputError(f"{path} is not a readable CSV file: {error}", file=str(path)) from None
 
@@ -150,10 +150,10 @@ def _write_parquet(table: pa.Table, path: Path, header: Header) -> None:
     pq.write_table(table.replace_schema_metadata(header.metadata()), path)
 
 
-def _write_csv(table: pa.Table, path: Path, _header: Header) -> None:
+def _write_csv(table: pa.Table, path: Path, _header: Header | None = None) -> None:
     from pyarrow import csv
 
-    csv.write_csv(table, path)
+    csv.write_csv(plain_table(table), path)
 
 
 def _write_sav(table: pa.Table, path: Path, header: Header) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.collection.export import stored_reports
+from deniable.designs.formulas import plain
 from deniable.estimation.estimator import estimate
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _NUMBERS = ("estimate", "unbiased", "std_error", "low", "high")
 def results(collector: Collector, tables: Sequence[Sequence[str]] | None = None) -> dict[str, Any]:
     """Estimate tables (by default the wanted ones and every single question) from what is stored now."""
     survey = collector.survey
+    collector.opening.look()
     wanted = [(name,) for name in survey.domain] + list(survey.tables) if tables is None else tables
     reports = stored_reports(collector.store, collector.design_id)
     return {
@@ -73,9 +75,8 @@ def results_csv(found: dict[str, Any]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["attributes", "categories", "reports", *_NUMBERS])
     for table in found["tables"]:
+        attributes = plain(" * ".join(table["attributes"]))
         for cell in table["cells"]:
-            labels = " * ".join(map(str, cell["categories"]))
-            writer.writerow(
-                [" * ".join(table["attributes"]), labels, table["reports"], *(cell[name] for name in _NUMBERS)]
-            )
+            labels = plain(" * ".join(map(str, cell["categories"])))
+            writer.writerow([attributes, labels, table["reports"], *(cell[name] for name in _NUMBERS)])
     return out.getvalue()
