@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
+import threading
 from collections import Counter
 from fractions import Fraction
 
@@ -619,6 +621,28 @@ def test_no_connection_is_one_error_and_no_address_another():
         Client("http://127.0.0.1:9").design  # noqa: B018 - the discard port: nobody listens
     with pytest.raises(InputError, match="begins with"):
         Http("ftp://collector")
+
+
+def test_an_answer_that_is_cut_short_is_none():
+    # The server died while it wrote. What came must not be taken for the whole: it would be a design with another hash.
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def die():
+            for _ in range(2):
+                connection, _ = server.accept()
+                connection.recv(65536)
+                connection.sendall(
+                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{}"
+                )
+                connection.close()
+
+        thread = threading.Thread(target=die)
+        thread.start()
+        http = Http(f"http://127.0.0.1:{server.getsockname()[1]}")
+        for _ in range(2):
+            with pytest.raises(UnreachableError):
+                http.request("GET", "/v1/survey", most=1000)
+        thread.join()
 
 
 def test_an_answer_without_end_is_cut_off(collector):

@@ -6,7 +6,7 @@ Whatever a device sends along tells something about it. `http.client` sends the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -80,6 +80,8 @@ class Http:
             raise CollectorError(
                 f"{self._url} answered with more than {most} bytes. Is this a collector's address?", url=self._url
             )
+        if answer.length:  # less came than was announced; the standard library says so only to who asks for all of it
+            raise IncompleteRead(read, answer.length)
         wait = answer.headers.get("Retry-After", "")
         return Response(
             answer.status,
