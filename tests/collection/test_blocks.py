@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import secrets
+import threading
 
 import numpy as np
 import pytest
 
 from deniable.channels.mixture import Mixture
-from deniable.collection.acceptor import encode_cell
+from deniable.collection.acceptor import decode_cell, encode_cell
 from deniable.collection.blocks import Chain, ServedBlocks
 from deniable.collection.client import Client
 from deniable.collection.export import stored_reports
@@ -21,10 +22,11 @@ from deniable.collection.storage.postgres import PostgresStore
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.collection.transport import Http, Response
 from deniable.collection.verify import verify
+from deniable.designs.aggregator import Aggregator
 from deniable.designs.block import Block, check_chain
 from deniable.designs.codec import design_from_bytes
 from deniable.designs.fakes import BITS
-from deniable.errors import DesignError, PrivacyError, RefusedDesignError, RejectedError
+from deniable.errors import DesignError, PrivacyError, RefusedDesignError
 from deniable.estimation.estimator import estimate
 from deniable.surveys.survey import parse_survey
 
@@ -60,10 +62,12 @@ def running(serve):
         yield found
 
 
-def chain_of(store, size=40):
+def chain_of(store):
     body = design_body(parse_survey(SURVEY))
     number = store.register(design_id(body), body)
-    return Chain(store, verify(body, design_id(body)), number, size)
+    chain = Chain(store, verify(body, design_id(body)))
+    chain.numbers.append(number)
+    return chain
 
 
 def fill(store, chain, n):
@@ -114,28 +118,111 @@ def test_devices_answer_in_the_open_block_and_estimates_follow(running):
     assert Client(running.url).follow_blocks() == len(chain.blocks)
 
 
-def test_a_report_to_a_closed_block_is_late_unless_it_is_stored_already(running, tmp_path):
-    early, late = (Client(running.url, tmp_path / name) for name in ("early", "late"))
-    assert early.answer(PERSON).delivered
-    waiting = late.answer(PERSON, send=False).report
+def in_block(store, block):
+    """How many reports count in a block."""
+    return sum(times for cell, times in store.counts(1).items() if decode_cell(cell)[0] == block.id)
+
+
+def test_a_late_report_counts_in_its_own_block_and_changes_nothing_that_was_published(running, tmp_path):
+    store = running.collector.store
+    late = Client(running.url, tmp_path / "late")
+    waiting = encode(late.answer(PERSON, send=False).report)
     crowd = Crowd(running.url)
     for _ in range(45):
         crowd.answer(PERSON)
-    stored = sum(running.collector.store.counts(1).values())
-    with pytest.raises(RejectedError, match="closed") as caught:
-        late.send()
-    assert caught.value.details["problem"].code == "closed-block"
-    again = encode(early.answer(PERSON).report)
-    assert Http(running.url).request("POST", "/v1/reports", again, most=10_000).status == 204
-    both = Http(running.url).request("POST", "/v1/reports", b"[" + encode(waiting) + b"," + again + b"]", most=10_000)
-    assert [failure["index"] for failure in json.loads(both.body)["failures"]] == [0]
-    assert sum(running.collector.store.counts(1).values()) == stored
-    assert running.collector.rejections.total()["closed-block"] == 2
-    assert early.follow_blocks() >= 2
+    chain = running.collector.chains[running.collector.design_id]
+    first, second = chain.blocks
+    before = in_block(store, first)
+    late.send()
+    again = Http(running.url).request("POST", "/v1/reports", b"[" + waiting + b"," + waiting + b"]", most=10_000)
+    assert json.loads(again.body) == {"version": 1, "accepted": 2, "failures": []}
+    assert in_block(store, first) == before + 1
+    assert running.collector.rejections.total() == {}
+    assert chain.blocks == [first, second]
+    assert late.follow_blocks() == 2
+    reports = stored_reports(store, running.collector.design_id)
+    assert (reports.n, reports.blocks.tolist().count(0)) == (46, before + 1)
+
+
+def test_the_next_block_is_learned_from_late_reports_as_well(store):
+    chain = chain_of(store)
+    first = chain.current()
+    fill(store, chain, 40)
+    second = chain.current()
+    channel = Mixture.from_weights(first.keep[0], first.fakes[0], BITS)
+    for given in channel.randomize(np.full(30, 1)).tolist():  # of the first block, after the second was published
+        store.add([Row(key_of(store.salt, secrets.token_hex(32)), 1, encode_cell(first.id, 0, (given,), ()))])
+    fill(store, chain, 40)
+    third = chain.current()
+    assert [block.index for block in (first, second, third)] == [0, 1, 2]
+    # What an aggregator publishes that had all reports of the first block before it closed it.
+    whole = Aggregator(chain.design)
+    for block in (first, second):
+        cells = [
+            (ballot, answers[0], times)
+            for cell, times in store.counts(1).items()
+            for name, ballot, answers, _ in [decode_cell(cell)]
+            if name == block.id
+        ]
+        ballots = np.repeat([ballot for ballot, *_ in cells], [times for *_, times in cells])
+        answers = np.repeat([[answer] for _, answer, _ in cells], [times for *_, times in cells], axis=0)
+        whole.collect(ballots, answers)
+        whole.close()
+        if block is first:
+            assert whole.publish().fakes != second.fakes  # 30 reports more: it would have been another
+            whole.published[-1] = second
+            whole._weights[-1] = np.array(second.fakes)
+    assert whole.publish().fakes == third.fakes
+    check_chain(chain.blocks, chain.design)
+
+
+def test_a_block_that_another_worker_has_just_published_is_known(store):
+    one, two = chain_of(store), chain_of(store)
+    for _ in range(2):
+        fill(store, one, 45)
+    # Not a second has passed for the other worker, and two blocks were published meanwhile.
+    assert [two.knows(block.id) for block in one.blocks] == [True] * 3
+    assert not two.knows("ab" * 32)
+
+
+def test_a_report_of_a_newer_block_does_not_confuse_a_worker_that_has_not_seen_it(store):
+    one, two = chain_of(store), chain_of(store)
+    fill(store, one, 45)
+    fill(store, one, 5)  # in the second block, which the other worker has not read
+    two.took(45)
+    assert two.blocks == one.blocks
+
+
+def test_crowds_at_the_same_time_lose_nothing(running):
+    failed = []
+
+    def answer(seed):
+        crowd = Crowd(running.url, batch=1 + 6 * seed)
+        try:
+            for number in range(120):
+                crowd.answer(PERSON if number % 3 else {"a": "no", "b": "no"})
+            crowd.flush()
+        except Exception as error:
+            failed.append(error)
+            raise
+
+    threads = [threading.Thread(target=answer, args=(seed,)) for seed in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    store = running.collector.store
+    assert sum(store.counts(1).values()) == 360
+    assert store.counts(1) == store.recount(1)
+    assert running.collector.rejections.total() == {}
+    chain = running.collector.chains[running.collector.design_id]
+    assert len(chain.blocks) >= 3
+    check_chain(chain.blocks, chain.design)
 
 
 def test_reports_must_name_a_published_block(running):
-    given = {"version": 1, "design": running.collector.design_id, "ballot": 0, "answers": (0,)}
+    given = {"version": 2, "design": running.collector.design_id, "ballot": 0, "answers": (0,)}
     for block in (None, "ab" * 32):
         body = encode(Report(**given, id=secrets.token_hex(32), block=block))
         answer = Http(running.url).request("POST", "/v1/reports", body, most=10_000)
@@ -208,9 +295,10 @@ def test_the_account_is_charged_for_the_worst_block(running):
 
 def test_a_design_in_blocks_is_written_as_its_message_and_read_back():
     body = design_body(parse_survey(SURVEY))
-    design = ServedBlocks(verify(body, design_id(body)))
-    assert (design.canonical(), design.id) == (body, design_id(body))
-    again = design_from_bytes(body, design.id)
+    verified = verify(body, design_id(body))
+    design = ServedBlocks(verified)
+    assert design.id == verified.plan_id  # without its words, which may be corrected: amendments share their blocks
+    again = design_from_bytes(design.canonical(), design.id)
     assert again == design
     assert (again.limits, again.epsilon, again.ballots) == (design.limits, design.epsilon, design.ballots)
     assert str(1 << 62) not in f"{again!r}{again.describe()}"  # how large blocks are is not said
@@ -221,7 +309,7 @@ def test_a_design_in_blocks_is_written_as_its_message_and_read_back():
     [
         (b'"kind":"adaptive"', b'"kind":"mixture"'),
         (b'"cells":4', b'"cells":3'),
-        (b'"version":1', b'"version":9'),
+        (b'"version":2', b'"version":9'),
     ],
 )
 def test_a_message_that_is_no_design_in_blocks_is_refused(before, after):

@@ -188,14 +188,13 @@ def test_a_survey_in_blocks(serving, visitor):
         reviewed(other)
         press(page, "Send")
         shown(page, "done")
-        # The block fills up, and what was disguised in it comes too late.
+        # The block fills up, and what was disguised in it comes late, and counts all the same.
         crowd = Crowd(service.url)
         for _ in range(2):
             crowd.answer({"smokes": "no", "sleep": "well", "region": "north"})
         assert chain.current().index == 1
         press(other, "Send")
-        assert "too late" in shown(other, "rejected").inner_text()
-        late.foresee("410")
+        shown(other, "done")
         press(page, "Compare now")
         page.get_by_text("Groups so far: 2.").wait_for()
         assert serious(page) == []

@@ -3,8 +3,9 @@
 A block is kept under its number, and the first one kept under a number stays: whichever worker is the first to see that
 a block is full publishes the next, and all others read it. Its fakes follow from the counts of the blocks before it.
 
-A report names the block that it was made in. Once the next block is published, reports to the one before come too late.
-They are turned away, with one exception: a report that is stored already is acknowledged again, word for word.
+A report names the block that it was made in, and counts there, however late it comes: its disguise is known, and its
+sender has paid for it. What was published before it came stays as it is, for devices hold it. The report has its part
+in the fakes of the block that is published next.
 """
 
 from __future__ import annotations
@@ -74,8 +75,11 @@ class Chain:
         return self.blocks[-1]
 
     def knows(self, name: str) -> bool:
-        """Tell whether a block was published, open or closed."""
-        return name in self._names or self.current().id == name
+        """Tell whether a block was published, open or closed. One that another worker has just published is found."""
+        if name not in self._names:
+            with self._lock:
+                self._refresh()
+        return name in self._names
 
     def after(self, index: int, most: int) -> Sequence[Block]:
         """Blocks that follow a number."""
@@ -89,9 +93,9 @@ class Chain:
             # Other workers may have taken the rest: look before all of it came here.
             if self._taken < max(1, self._size // 4):
                 return
-            self._taken = 0
-            self._refresh()
-            counts = self._counts()
+            stored = [item for number in self.numbers for item in self._store.counts(number).items()]
+            self._refresh()  # afterwards: the block of every report that is stored is then among them
+            self._taken, counts = 0, self._counts(stored)
             if counts[-1][1] >= self._size:
                 self._publish([table for table, _ in counts], counts[-1][1])
 
@@ -114,11 +118,11 @@ class Chain:
         self._names = {block.id for block in self.blocks}
         self._read = time.monotonic()
 
-    def _counts(self) -> list[tuple[NDArray[np.int64], int]]:
+    def _counts(self, stored: Sequence[tuple[str, int]]) -> list[tuple[NDArray[np.int64], int]]:
         """For every block: how often each cell of each question was reported, and how many reports there were."""
         shape = len(self.design.limits), max(limits.cells for limits in self.design.limits)
         found = {block.id: (np.zeros(shape, dtype=np.int64), 0) for block in self.blocks}
-        for cell, times in (item for number in self.numbers for item in self._store.counts(number).items()):
+        for cell, times in stored:
             name, ballot, answers, _ = decode_cell(cell)
             table, reports = found[str(name)]
             for question, answer in zip(self.design.ballots[ballot], answers, strict=True):

@@ -10,8 +10,6 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import inf
-from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -31,6 +29,7 @@ from deniable.collection.messages import (
     Receipt,
     Report,
 )
+from deniable.collection.opening import Opening
 from deniable.collection.problems import problem, read
 from deniable.collection.rejections import Rejections
 from deniable.collection.storage.base import Outcome, Row, key_of
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from deniable.collection.verify import VerifiedDesign
     from deniable.surveys.survey import Survey
 
-_LOOK = 1.0  # seconds after which it is looked up again whether the survey was ended
 T = TypeVar("T")
 
 _BATCH = msgspec.json.Decoder(list[Report])
@@ -98,8 +96,7 @@ class Collector:
         self.announcement = messages.encode(announcement(survey, self.design_id))
         self.writer = Writer(store, most_waiting)
         self.rejections = Rejections(store)
-        self._now = now
-        self._end, self._looked, self._was_ended = f"end {self.plan_id}", -inf, False
+        self.opening = Opening(survey, store, self.plan_id, now)
 
     @property
     def is_paired(self) -> bool:
@@ -130,31 +127,25 @@ class Collector:
 
     @property
     def is_open(self) -> bool:
-        """Whether reports are taken now."""
-        return not self._ended and self.survey.is_open(self._now())
+        """Whether reports are taken now, as far as this worker knows. Never waits for the store."""
+        return self.opening.is_open
 
     def end(self) -> None:
-        """Take no more reports, for good, whatever the survey file says. Other workers notice within a second."""
-        self.store.keep(self._end, b"")
-        self._looked = -inf
-
-    @property
-    def _ended(self) -> bool:
-        if monotonic() - self._looked > _LOOK:
-            self._looked, self._was_ended = monotonic(), self.store.kept(self._end) is not None
-        return self._was_ended
+        """Take no more reports, for good, whatever the survey file says. Waits for the store."""
+        self.opening.end()
 
     def close(self) -> None:
         """Close the store; of a survey that has ended, write it anew, so that nothing of its history is left."""
         self.rejections.close()
-        if self.survey.closes is not None and self.survey.closes <= self._now():
+        self.opening.mark()
+        if self.opening.has_passed:
             self.store.compact()
         self.store.close()
 
     async def receive(self, body: bytes) -> Problem | Receipt | None:
         """Take one report (None: it is stored; else the problem) or a batch (a receipt; a problem for all of it)."""
         try:
-            if not self.is_open:
+            if not await self.opening.looked():
                 return self._turn_away(problem("closed"))
         except StoreError:
             return self._turn_away(problem("unavailable"))
@@ -209,30 +200,17 @@ class Collector:
             return [problem("unavailable")] * len(reports)
 
     def _judge(self, reports: Sequence[Report]) -> list[Row | Problem]:
-        """The same where the store has to be asked: who is admitted, and which blocks are closed."""
-        rows = [self._row(report) for report in reports]
+        """The same where the store has to be asked: who is admitted, and which blocks were published."""
         strangers = self.door.strangers(reports)
-        late = [self._is_late(report) for report in reports]
-        there = self.store.find(
-            [row.key for row, over in zip(rows, late, strict=True) if over and isinstance(row, Row)]
-        )
-        for index, (report, row) in enumerate(zip(reports, rows, strict=True)):
-            if isinstance(row, Problem):
-                continue
-            if report.id in strangers:
-                rows[index] = problem("not-invited")
-            elif late[index] and there.get(row.key) != row:  # one that is stored is acknowledged again
-                rows[index] = problem("closed-block")
-        return rows
-
-    def _is_late(self, report: Report) -> bool:
-        chain = self.chains.get(report.design)
-        return chain is not None and chain.knows(str(report.block)) and chain.current().id != report.block
+        return [
+            problem("not-invited") if isinstance(row, Row) and report.id in strangers else row
+            for report, row in zip(reports, map(self._row, reports), strict=True)
+        ]
 
     async def admit(self, step: Callable[[bytes], T | Problem], body: bytes) -> T | Problem:
         """Take a step at the door: `door.sign`."""
         try:
-            found = await asyncio.to_thread(step, body) if self.is_open else problem("closed")
+            found = await asyncio.to_thread(step, body) if await self.opening.looked() else problem("closed")
         except StoreError:
             found = problem("unavailable")
         return self._turn_away(found) if isinstance(found, Problem) else found
