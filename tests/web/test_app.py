@@ -34,7 +34,7 @@ def ask(running, method, path, body=None, *, source=None, **headers):
 
 
 def report(running, **fields):
-    given = {"version": 1, "design": running.collector.design_id, "ballot": 0, "answers": (3,), "public": (1,)}
+    given = {"version": 2, "design": running.collector.design_id, "ballot": 0, "answers": (3,), "public": (1,)}
     return encode(Report(**{"id": secrets.token_hex(32), **given, **fields}))
 
 
@@ -272,9 +272,15 @@ def test_a_full_disk_is_said_and_passes(serve):
         assert full
         assert {problem(answer) for answer in full} == {"full"}
         kept = stored(running)
-        assert ask(running, "GET", "/health")[0] == 200
+        answer = ask(running, "GET", "/health")
+        assert (problem(answer), json.loads(answer[2])["detail"]) == (
+            "unavailable",
+            "There is no space left to store reports in.",
+        )
+        assert ask(running, "GET", "/health/live")[0] == 200
         db.execute("PRAGMA max_page_count = 1000000")
         assert all(ask(running, "POST", "/v1/reports", batch)[0] == 200 for batch in batches)
+        assert ask(running, "GET", "/health")[0] == 200
         assert (kept % 200, stored(running)) == (1, 601)
 
 

@@ -112,8 +112,28 @@ def test_the_cookie_is_for_nobody_else(analyst):
     cookie = analyst.log_in().headers["set-cookie"].lower()
     assert all(part in cookie for part in ("httponly", "samesite=strict", "path=/analyst", "max-age=43200"))
     assert "secure" not in cookie
-    safe = {"Origin": "https://testserver", "Host": "testserver"}
-    assert "secure" in analyst.log_in(safe).headers["set-cookie"].lower()
+    # What a browser says by itself; what a proxy says where the browser says nothing, as its policy tells it to.
+    for told in ({"Origin": "https://testserver"}, {"Sec-Fetch-Site": "same-origin", "X-Forwarded-Proto": "https"}):
+        safe = {"Host": "testserver", **told}
+        assert "secure" in analyst.log_in(safe).headers["set-cookie"].lower()
+
+
+def test_wrong_logins_are_answered_ever_more_rarely_and_right_ones_always(analyst, monkeypatch):
+    now = [0.0]
+    throttle = login.Throttle(lambda: now[0])
+    assert [throttle.allows() for _ in range(12)] == [True] * 10 + [False] * 2
+    now[0] += 6.0
+    assert [throttle.allows() for _ in range(2)] == [True, False]
+    now[0] += 1e6
+    assert [throttle.allows() for _ in range(11)] == [True] * 10 + [False]
+    monkeypatch.setattr(login.Throttle, "allows", lambda _: False)
+    wrong = analyst.log_in(token="wrong")  # noqa: S106 - it is none
+    assert (wrong.status_code, wrong.json()["type"], wrong.headers["retry-after"]) == (
+        429,
+        "urn:deniable:problem:busy",
+        "1",
+    )
+    assert analyst.log_in().status_code == 303
 
 
 @pytest.mark.parametrize("change", [lambda c: c[:-1], lambda c: "9" + c, lambda _: "x.y", lambda c: c.replace(".", "")])
@@ -130,7 +150,14 @@ def test_a_forged_or_ended_cookie_opens_nothing(analyst, change, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "headers", [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "none"}, {"Origin": "http://elsewhere.example"}]
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "none"},
+        {"Origin": "http://elsewhere.example"},
+        {"Origin": "http://["},
+        {"Origin": "null"},
+    ],
 )
 def test_other_sites_can_send_no_form(inside, headers):
     assert inside.client.post("/analyst/close", headers=headers).status_code == 401

@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from deniable.collection.invitations import invite
+from deniable.collection.invitations import invite, token_id
 from deniable.web.openapi import document
 
 CHECKS = [
@@ -76,6 +76,13 @@ def narrowed(running):
         schemas[name]["properties"]["design"] = design
     fields = schemas["Report"]["properties"]
     fields["ballot"] = {"type": "integer", "enum": [0]}
+    fields["version"] = {"type": "integer", "enum": [2]}
+    if collector.door.is_open:
+        fields["token"] = fields["signature"] = {"enum": [None]}
+    else:  # a token that nobody signed
+        fields["id"] = {"type": "string", "enum": [token_id(bytes(64))]}
+        fields["token"], fields["signature"] = ({"enum": ["00" * size]} for size in (64, 256))
+        schemas["Report"]["required"] += ["token", "signature"]
     code = {"type": "integer", "minimum": 0, "maximum": 2 if collector.chains else 1}
     asked = len(collector.survey.design.ballots[0])
     fields["answers"] = {"type": "array", "items": code, "minItems": asked, "maxItems": asked + 1}

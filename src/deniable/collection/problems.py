@@ -19,6 +19,7 @@ PROBLEMS: dict[str, tuple[int, str]] = {
     "not-found": (404, "There is nothing here."),
     "unknown-design": (404, "This collector never served that design."),
     "method-not-allowed": (405, "This address does not take that method."),
+    "too-slow": (408, "The request did not arrive in time; send the same bytes again."),
     "conflict": (409, "Another report has the same id."),
     "used": (409, "This invitation was used for another token."),
     "closed-block": (

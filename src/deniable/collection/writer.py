@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from dataclasses import dataclass
 from queue import SimpleQueue
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from deniable.errors import BusyError, StoreError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST_WAITING = 50_000  # reports
 MOST_TOGETHER = 10_000  # reports a transaction
+_RECENT = 10.0  # seconds for which a failure is told; afterwards it takes a new attempt to know
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,13 @@ class Writer:
         self._work: SimpleQueue[list[_Job] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="deniable-writer", daemon=True)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._failure: StoreError | None = None  # of the last reports, if they could not be written
+        self._failed = 0.0  # when
+
+    @property
+    def trouble(self) -> StoreError | None:
+        """Why the last reports could not be written, if that was a moment ago."""
+        return self._failure if monotonic() - self._failed < _RECENT else None
 
     @property
     def alive(self) -> bool:
@@ -111,6 +120,10 @@ class Writer:
 
     def _settle(self, jobs: Sequence[_Job], results: list[list[Outcome]] | StoreError) -> None:
         """Give every request its answer; runs in the event loop."""
+        if isinstance(results, StoreError):
+            self._failure, self._failed = results, monotonic()
+        elif any(job.rows for job in jobs):  # nothing at all can be written to a full disk as well
+            self._failure = None
         for index, job in enumerate(jobs):
             self._waiting -= len(job.rows)
             if job.done.done():  # the request was given up meanwhile; its reports are stored all the same

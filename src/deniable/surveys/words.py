@@ -396,7 +396,7 @@ SENTENCES: dict[str, str] = {
     "problem_closed": "closed",
     "problem_late": "closed-block",
     "problem_answered": "answered",
-    "problem_passing": "unreachable busy unavailable full failed",
+    "problem_passing": "unreachable busy too-slow unavailable full failed",
     "problem_misfit": "unfit unknown-block unknown-design repeated-key",
     "reason_promise": "epsilon-exceeded epsilon keep floor",
     "reason_certain": "zero-weight zero",

@@ -18,7 +18,9 @@ from deniable.collection.tokens import ANALYST, opens
 from deniable.errors import DeniableError, StoreError
 from deniable.web.admission import Admission
 from deniable.web.blocks import BlockApi
+from deniable.web.health import Health
 from deniable.web.ingest import Ingest
+from deniable.web.limits import Limiter, Limits
 from deniable.web.openapi import document
 from deniable.web.pairs import PairApi
 from deniable.web.responses import FOREVER, FRESH, json_bytes, json_response, problem_response
@@ -41,10 +43,18 @@ class Application(Starlette):
     """Starlette, but for the one address that is busy: its requests go straight there, past routing and middleware."""
 
     ingest: Ingest
+    limiter: Limiter
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or live and die with the server."""
-        if scope["type"] == "http" and scope["path"] == REPORTS and scope["method"] == "POST":
+        if scope["type"] == "http":
+            await self.limiter(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, within whatever limits are kept around it."""
+        if scope["path"] == REPORTS and scope["method"] == "POST":
             await self.ingest(scope, receive, send)
         else:
             await super().__call__(scope, receive, send)
@@ -70,7 +80,7 @@ class Api:
             *BlockApi(self.collector).routes(),
             *PairApi(self.collector).routes(),
             Route("/openapi.json", self.show_document),
-            Route("/health", self.show_health),
+            *Health(self.collector).routes(),
         ]
 
     async def show_survey(self, _request: Request) -> Response:
@@ -120,14 +130,8 @@ class Api:
         """The OpenAPI document."""
         return json_response(self._document)
 
-    async def show_health(self, _request: Request) -> Response:
-        """Whether reports can be stored."""
-        if not self.collector.writer.alive:
-            return problem_response("unavailable")
-        return json_response({"status": "ok"})
 
-
-def create_app(collector: Collector, pages: Sequence[BaseRoute] = ()) -> Application:
+def create_app(collector: Collector, pages: Sequence[BaseRoute] = (), *, limits: Limits | None = None) -> Application:
     """The application: the protocol's addresses, and whatever pages are to stand beside them."""
 
     @asynccontextmanager
@@ -138,14 +142,16 @@ def create_app(collector: Collector, pages: Sequence[BaseRoute] = ()) -> Applica
         finally:
             # Here and not after the server has returned: told to stop by a signal, it never does.
             await collector.writer.stop()
-            collector.close()
+            await asyncio.to_thread(collector.close)
 
     made = Application(
         routes=[*Api(collector).routes(), *pages],
         exception_handlers={404: _refused, 405: _refused, StoreError: _unavailable, Exception: _failed},
         lifespan=lifespan,
     )
+    made.router.redirect_slashes = False  # it would answer with an address out of the Host header
     made.ingest = Ingest(collector)
+    made.limiter = Limiter(made.answer, limits)
     return made
 
 

@@ -55,11 +55,12 @@ def _guarded(handler: Handler) -> Handler:
 
     @wraps(handler)
     async def guarded(self: Dashboard, request: Request) -> Response:
-        if await asyncio.to_thread(login.is_known, self.collector.store, request):
+        if await asyncio.to_thread(self.is_known, request):
             if request.method == "POST" and not login.from_here(request):
                 return problem_response("unauthorized", "This form was not sent from one of our own pages.")
             return await handler(self, request)
-        if request.method == "GET" and request.url.path.startswith("/analyst") and "." not in request.url.path:
+        path = request.scope["path"]
+        if request.method == "GET" and path.startswith("/analyst") and "." not in path:
             return self.page("login.html", request, link="", wrong=False, status=401)
         return problem_response("unauthorized")
 
@@ -74,6 +75,7 @@ class Dashboard:
         self.collector = collector
         self._made: dict[Any, tuple[int, Any]] = {}
         self._lock = threading.Lock()  # matplotlib's settings are global
+        self._throttle = login.Throttle()
 
     def routes(self) -> list[Route]:
         """Address by address."""
@@ -96,6 +98,11 @@ class Dashboard:
             *asset_routes("live.mjs"),
         ]
 
+    def is_known(self, request: Request) -> bool:
+        """Whether this is an analyst; and look whether the survey is still open, which every page says."""
+        self.collector.opening.look()
+        return login.is_known(self.collector.store, request)
+
     # -- the way in and out -------------------------------------------------------------------------------------------
 
     async def show_login(self, request: Request) -> Response:
@@ -109,9 +116,11 @@ class Dashboard:
         given = {name: fields.get(name, [""])[0].strip() for name in ("token", "link")}
         store = self.collector.store
         if login.from_here(request) and await asyncio.to_thread(login.may_enter, store, **given):
-            return await asyncio.to_thread(
-                login.let_in, store, request, RedirectResponse("/analyst", 303, headers=FRESH)
-            )
+            answer = RedirectResponse("/analyst", 303, headers=FRESH)
+            secure = login.is_safe(request) or any(name.startswith("https:") for name in self.collector.origins)
+            return await asyncio.to_thread(login.let_in, store, answer, secure=secure)
+        if not self._throttle.allows():
+            return problem_response("busy", "Too many logins were wrong. The right token is taken at any time.")
         return self.page("login.html", request, link="", wrong=True, status=403)
 
     @_guarded
@@ -123,7 +132,7 @@ class Dashboard:
     @_guarded
     async def close(self, _request: Request) -> Response:
         """Close the survey for good, and keep its results as they are."""
-        self.collector.end()
+        await asyncio.to_thread(self.collector.end)
         await asyncio.sleep(_SETTLE)
         await self._overview()
         return RedirectResponse("/analyst", 303, headers=FRESH)
@@ -226,7 +235,7 @@ class Dashboard:
 
     def page(self, template: str, request: Request, *, status: int = 200, **values: Any) -> Response:
         """Render a page."""
-        survey, path = self.collector.survey, request.url.path
+        survey, path = self.collector.survey, request.scope["path"]
         shared = {
             "title": survey.title[survey.languages[0]],
             "language": survey.languages[0],
@@ -244,12 +253,12 @@ class Dashboard:
         return self.collector.store.total(self.collector.number)
 
     async def _overview(self) -> dict[str, Any]:
-        if self.collector.is_open:
+        if await self.collector.opening.looked():
             return await self._once("overview", lambda: overview(self.collector))
         return await self._once("frozen", lambda: frozen(self.collector))
 
     async def _associations(self) -> dict[str, Any] | None:
-        if self.collector.is_open:
+        if await self.collector.opening.looked():
             return await self._once("associations", lambda: associations(self.collector))
         return (await self._overview())["associations"]
 

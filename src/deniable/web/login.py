@@ -17,13 +17,39 @@ from urllib.parse import urlsplit
 from deniable.collection.tokens import ANALYST, LINK, LOGIN, end, new_token, opens
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.requests import Request
     from starlette.responses import Response
 
     from deniable.collection.storage.base import Store
 
+MOST_WRONG = 10  # wrong logins in a row that are told so; then only some a minute are
+_REFILL = 6.0  # seconds for one more
 COOKIE = "deniable-analyst"
 _LASTS = 12 * 3600  # seconds
+
+
+class Throttle:
+    """Answers for wrong logins: some at once, then one in a while. A login that is right is never kept waiting.
+
+    It knows no address, so it must not be a way to lock the analyst out; and a token of 256 bits is guessed by nobody,
+    however often they may try. What it keeps small is what trying can cost.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin with all answers there are."""
+        self._clock, self._left, self._counted = clock, float(MOST_WRONG), clock()
+
+    def allows(self) -> bool:
+        """Take one answer, if there is one."""
+        now = self._clock()
+        self._left = min(MOST_WRONG, self._left + (now - self._counted) / _REFILL)
+        self._counted = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
 
 
 def new_link(store: Store) -> str:
@@ -49,17 +75,24 @@ def is_known(store: Store, request: Request) -> bool:
     return ours and opens(store, secret, LOGIN)
 
 
-def let_in(store: Store, request: Request, answer: Response) -> Response:
-    """Give the cookie. Asks the store."""
+def is_safe(request: Request) -> bool:
+    """Tell whether the browser's connection has TLS: behind a proxy only that one and the browser know.
+
+    Whoever says so without TLS gets a cookie that their browser does not send back, and harms nobody else.
+    """
+    told = request.headers.get("origin", ""), request.headers.get("x-forwarded-proto", "") + "://"
+    return any(text.startswith("https://") for text in told)
+
+
+def let_in(store: Store, answer: Response, *, secure: bool) -> Response:
+    """Give the cookie, over TLS only if `secure`. Asks the store."""
     ends, secret = str(int(time.time()) + _LASTS), new_token(store, LOGIN)
-    # Behind a proxy with TLS only the browser knows that its connection is safe, and says so in Origin.
-    safe = request.headers.get("origin", "").startswith("https://")
     answer.set_cookie(
         COOKIE,
         f"{ends}.{secret}.{_mark(store, ends, secret)}",
         max_age=_LASTS,
         path="/analyst",
-        secure=safe,
+        secure=secure,
         httponly=True,
         samesite="strict",
     )
@@ -79,7 +112,10 @@ def from_here(request: Request) -> bool:
     if site is not None:
         return site == "same-origin"
     origin = request.headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    try:
+        return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    except ValueError:  # no address at all, as "http://["
+        return False
 
 
 def _parts(request: Request) -> tuple[str, str, str]:

@@ -25,7 +25,7 @@ from deniable.collection.problems import PROBLEMS
 from deniable.designs.block import Block
 
 _TYPES = (Report, Receipt, Problem, Announcement, Design, Block, Form, Issuer, Application, Signed, Seeking, Found)
-_BAD_MESSAGE = ("malformed", "unknown-field", "unknown-version", "repeated-key", "too-large")
+_BAD_MESSAGE = ("malformed", "unknown-field", "unknown-version", "repeated-key", "too-large", "too-slow", "busy")
 
 
 def document() -> dict[str, Any]:
@@ -73,7 +73,7 @@ def document() -> dict[str, Any]:
                 "post": _message(
                     "Ask for a partner to share coins with, until there is one or the wait is over.",
                     _ref("Seeking"),
-                    {"200": _json("Found"), **_problems(*_BAD_MESSAGE, "unknown-design", "busy")},
+                    {"200": _json("Found"), **_problems(*_BAD_MESSAGE, "unknown-design")},
                 )
             },
             "/v1/issuer": {
@@ -94,15 +94,9 @@ def document() -> dict[str, Any]:
             },
             "/v1/results": {"get": _results("Estimates with standard errors and intervals.", _json("Results"))},
             "/v1/results.csv": {"get": _results("The same as CSV.", _content({"type": "string"}, "text/csv"))},
-            "/health": {
-                "get": _operation(
-                    "Whether reports can be stored.",
-                    {
-                        "200": _content({"type": "object", "properties": {"status": {"const": "ok"}}}),
-                        **_problems("unavailable"),
-                    },
-                )
-            },
+            "/health": _health("Whether reports can be stored: the same as /health/ready."),
+            "/health/ready": _health("Whether reports can be stored now, tried against the store."),
+            "/health/live": _health("Whether the process runs, whatever its store does."),
         },
         "components": {
             "schemas": {**_portable(components), "Results": _RESULTS},
@@ -189,8 +183,8 @@ def _reports() -> dict[str, Any]:
         {
             "200": {**_json("Receipt"), "description": "A batch: what was not stored, in order, and why."},
             "204": {"description": "One report: it is stored."},
-            **_problems(*_BAD_MESSAGE, "closed", "not-invited", "unknown-design", "conflict", "closed-block"),
-            **_problems("unfit", "unknown-block", "busy", "unavailable", "full"),
+            **_problems(*_BAD_MESSAGE, "closed", "not-invited", "unknown-design", "conflict"),
+            **_problems("unfit", "unknown-block", "unavailable", "full"),
         },
     )
 
@@ -198,6 +192,11 @@ def _reports() -> dict[str, Any]:
 def _results(summary: str, good: dict[str, Any]) -> dict[str, Any]:
     operation = _operation(summary, {"200": good, **_problems("unauthorized", "unfit", "unavailable")}, [_TABLE])
     return {**operation, "security": [{"analyst": []}]}
+
+
+def _health(summary: str) -> dict[str, Any]:
+    good = _content({"type": "object", "properties": {"status": {"const": "ok"}}})
+    return {"get": _operation(summary, {"200": good, **_problems("unavailable")})}
 
 
 def _message(summary: str, schema: dict[str, Any], responses: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,9 @@ runs no other bytes.
 
 from __future__ import annotations
 
+import asyncio
 import re
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from deniable.errors import StoreError
 from deniable.privacy.statement import rounded_up
 from deniable.surveys.words import SENTENCES, WORDS
 from deniable.web.assets import HASHES, MODULE, PROGRAM, asset_routes, integrity, published, sha256
@@ -39,6 +42,7 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Vary": "Accept-Language",
 }
+_SOON = 0.5  # seconds to wait for the store: a page is shown without it
 _PLACE = re.compile(r"\{([a-z]+)\}")
 
 
@@ -60,6 +64,8 @@ class Pages:
     async def show(self, request: Request) -> Response:
         """The page."""
         survey = self._collector.survey
+        with suppress(StoreError, TimeoutError):  # then it is what it was
+            await asyncio.wait_for(self._collector.opening.looked(), _SOON)
         wanted = [request.query_params.get("lang", ""), *accepted(request.headers.get("accept-language", ""))]
         language = choose(survey.languages, wanted)
         page = templates().get_template("page.html")

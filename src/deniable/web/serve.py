@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from deniable.collection.storage.base import Store
 
 STORE = FILE
-_MOST_CONNECTIONS = 2000
 _GRACE = 10  # seconds that running requests get when the server is told to stop
 
 
@@ -116,6 +115,8 @@ def server(app: Starlette) -> uvicorn.Server:
     """The server: quiet, so that no log ever holds an address."""
     import uvicorn
 
+    from deniable.web.protocol import Connection
+
     return uvicorn.Server(
         uvicorn.Config(
             app,
@@ -123,7 +124,8 @@ def server(app: Starlette) -> uvicorn.Server:
             log_level="error",
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=_MOST_CONNECTIONS,
+            http=Connection,
+            ws="none",
             timeout_graceful_shutdown=_GRACE,
             lifespan="on",
         )

@@ -25,6 +25,7 @@ export const PROBLEMS = new Map([
   ["not-found", 404],
   ["unknown-design", 404],
   ["method-not-allowed", 405],
+  ["too-slow", 408],
   ["conflict", 409],
   ["used", 409],
   ["closed-block", 410],
@@ -52,7 +53,7 @@ export const FINAL = new Set([
 ]);
 
 const UNREACHABLE = "unreachable";
-const AT_ONCE = new Set([UNREACHABLE, "busy", "failed", "unavailable", "full"]); // worth another try within seconds
+const AT_ONCE = new Set([UNREACHABLE, "busy", "too-slow", "failed", "unavailable", "full"]); // worth another try within seconds
 const problem = object({ type: string, title: string, status: whole, detail: string }, { detail: "" });
 
 /** What a collector says is wrong, by a code of the list; or that it was not reached. Its own words go nowhere. */

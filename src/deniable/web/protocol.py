@@ -1,0 +1,171 @@
+"""The connection: what uvicorn does, with limits on the head of a request, on silence, and on whoever does not read.
+
+Uvicorn waits for ever for the end of a head, reads a head of any length, and keeps a connection whose answer nobody
+fetches. Here each of these has its limit, and what cannot be read is answered with a problem, as everything else is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from deniable.web.responses import problem_response
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from starlette.types import Receive, Scope, Send
+
+
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """What a connection may take."""
+
+    head: float = 10.0  # seconds for the head of a request, from its first byte or from the connection's beginning
+    idle: float = 5.0  # seconds between two requests
+    reader: float = 30.0  # seconds that whoever asked has to fetch what does not fit into buffers
+    head_bytes: int = 16 << 10
+    fields: int = 100  # headers of a request
+    ahead: int = 16  # requests sent before the answers to those before them
+    connections: int = 2000  # that are answered; as many again are told to come later
+
+
+class Connection(HttpToolsProtocol):
+    """One connection. Everything here runs in the event loop."""
+
+    limits = ConnectionLimits()
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        """Wait for a head."""
+        super().__init__(*arguments, **options)
+        self.timeout_keep_alive = self.limits.idle  # type: ignore[assignment] # any number will do
+        self._in_head, self._head = True, 0  # whether a head is awaited, and how much of it came
+        self._timer: asyncio.TimerHandle | None = None  # of the head, or of what is left of a body that nobody reads
+        self._unread: asyncio.TimerHandle | None = None  # of an answer that is not fetched
+        self._refusal = ("malformed", "This is not HTTP.")
+
+    # -- the connection -----------------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a head, unless there are far too many connections."""
+        super().connection_made(transport)
+        if len(self.connections) > 2 * self.limits.connections:
+            transport.abort()
+        else:
+            self._set_timer(self._head_is_late)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing any more."""
+        for timer in (self._timer, self._unread):
+            if timer is not None:
+                timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; a head that does not end is refused."""
+        began_in_head = self._in_head
+        if began_in_head and self._timer is None:
+            self._set_timer(self._head_is_late)
+        self._head += len(data) if began_in_head else 0
+        super().data_received(data)
+        if self._in_head and began_in_head and self._head > self.limits.head_bytes and not self.transport.is_closing():
+            self._refuse("too-large", f"The head of a request has at most {self.limits.head_bytes} bytes.")
+
+    def pause_writing(self) -> None:
+        """Wait for whoever asked to fetch the answer, but not for ever."""
+        super().pause_writing()
+        if self._unread is None:
+            self._unread = self.loop.call_later(self.limits.reader, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """They fetch it."""
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+    # -- the request --------------------------------------------------------------------------------------------------
+
+    def on_message_begin(self) -> None:
+        """A head begins."""
+        super().on_message_begin()
+        if self._timer is None:
+            self._set_timer(self._head_is_late)
+
+    def on_headers_complete(self) -> None:
+        """The head is there: refuse one that is too large, then answer the request."""
+        self._stop_timer()
+        self._in_head, self._head = False, 0
+        size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+        if size > self.limits.head_bytes or len(self.headers) > self.limits.fields:
+            most = f"{self.limits.head_bytes} bytes and {self.limits.fields} fields"
+            self._refusal = ("too-large", f"The head of a request has at most {most}.")
+            raise ValueError
+        if len(self.pipeline) >= self.limits.ahead:
+            self._refusal = ("busy", f"At most {self.limits.ahead} requests may be sent before they are answered.")
+            raise ValueError
+        crowded = max(len(self.connections), len(self.tasks)) > self.limits.connections
+        self.app = _crowded if crowded else self.config.loaded_app
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """The body is there: what comes next is a head."""
+        self._stop_timer()
+        self._in_head = True
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request; for the rest of a body that nobody reads, and for the last reader, not long."""
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self.loop.call_later(self.limits.reader, self.transport.abort)
+        elif not self._in_head:
+            self._set_timer(self._close)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Nothing came for a while."""
+        self._close()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - it names the parser's trouble, not the sender's
+        """Say in our own shape that this cannot be read."""
+        self._refuse(*self._refusal)
+
+    # -- ends ---------------------------------------------------------------------------------------------------------
+
+    def _set_timer(self, then: Any) -> None:
+        self._stop_timer()
+        self._timer = self.loop.call_later(self.limits.head, then)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _head_is_late(self) -> None:
+        if self._head:
+            self._refuse("too-slow", "")
+        else:
+            self._close()
+
+    def _refuse(self, code: str, detail: str) -> None:
+        """Answer with a problem and close. Into the middle of another answer nothing is written."""
+        if self.transport.is_closing():
+            return
+        running: Any = self.cycle  # None before the first request
+        if running is None or running.response_complete:
+            answer = problem_response(code, detail)
+            lines = [name + b": " + value + b"\r\n" for name, value in (*answer.raw_headers, (b"connection", b"close"))]
+            self.transport.write(b"".join([STATUS_LINE[answer.status_code], *lines, b"\r\n", bytes(answer.body)]))
+        self._close()
+
+    def _close(self) -> None:
+        """Close, when what was written is fetched, but not much later."""
+        if not self.transport.is_closing():
+            self.transport.close()
+            self.loop.call_later(self.limits.reader, self.transport.abort)
+
+
+async def _crowded(scope: Scope, receive: Receive, send: Send) -> None:
+    await problem_response("unavailable", "Too many connections.")(scope, receive, send)
