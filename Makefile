@@ -23,7 +23,7 @@ INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.ind
 	if [ -n "$$index" ] && [ -z "$${UV_DEFAULT_INDEX:-}" ]; then UV_DEFAULT_INDEX="$$index"; export UV_DEFAULT_INDEX; fi; \
 	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install --quiet
 
-.PHONY: help demo test lint docs bench calibrate reproduce lock clean
+.PHONY: help demo test faults lint docs bench calibrate reproduce lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -34,6 +34,10 @@ demo: .venv/.demo ## set up, then show the whole story in a minute
 test: lint ## set up, then check style, types, imports and run every test
 	@echo "== pytest"
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+faults: .venv/.test ## set up, then kill servers and databases and send what nobody should, at length (about half an hour)
+	@DENIABLE_KILLS=50 DENIABLE_DATABASE_KILLS=30 DENIABLE_REQUESTS=20000 \
+		$(BIN)/python -m pytest tests/faults -n 0 --log-cli-level=INFO
 
 lint: .venv/.test ## the checks without the tests
 	@echo "== ruff check"

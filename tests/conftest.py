@@ -5,8 +5,11 @@ And a real PostgreSQL: a server for each test process, a database for each test.
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import tempfile
+import time
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -112,6 +115,20 @@ class Cluster:
     def crash(self) -> None:
         """Stop without a word to anybody, and start again."""
         self._control("-m", "immediate", "-l", str(self.folder / "data" / "log"), "restart")
+
+    def kill_backend(self) -> None:
+        """Kill one of the processes that work for a collector; the server then ends all of them and recovers."""
+        import psycopg
+
+        (pid,), *_ = self.run("SELECT pid FROM pg_stat_activity WHERE application_name = 'deniable' ORDER BY random()")
+        os.kill(pid, signal.SIGKILL)
+        while True:
+            try:
+                self.run("SELECT 1")
+            except psycopg.OperationalError:  # it recovers
+                time.sleep(0.05)
+            else:
+                return
 
     def run(self, statement: str, database: str = "postgres") -> list[Any]:
         import psycopg

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import http.client
 import json
 import os
@@ -14,6 +15,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
@@ -41,34 +43,48 @@ first = 0
 last = 999
 """
 SENDERS = 4
+# `make faults` does at length what `make test` does a few times.
+KILLS = int(os.environ.get("DENIABLE_KILLS", "2"))  # of each kind of survey in SQLite
+DATABASE_KILLS = int(os.environ.get("DENIABLE_DATABASE_KILLS", "3"))
+REQUESTS = int(os.environ.get("DENIABLE_REQUESTS", "400"))
 LATER = (429, 503, 507)  # send the same bytes again
 
 
 def report(design, number):
     """The report of a number: its id and its cell are its own."""
     answers = (number // 1000, number % 1000)
-    return encode(Report(version=1, id=f"{number:064x}", design=design, ballot=0, answers=answers))
+    return encode(Report(version=2, id=f"{number:064x}", design=design, ballot=0, answers=answers))
 
 
 class Server:
     """`deniable serve` in a process of its own, which can be killed and started again at the same address."""
 
-    def __init__(self, folder, *options):
+    def __init__(self, folder, *options, survey=SURVEY):
         folder.mkdir(exist_ok=True)
-        (folder / "survey.toml").write_text(SURVEY, encoding="utf-8")
+        (folder / "survey.toml").write_text(survey, encoding="utf-8")
         self.folder, self.data, self.options = folder, folder / "data", options
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.process, self.design = None, None
 
-    def start(self):
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def command(self, name, *arguments):
         run = "from deniable.cli import main; main()"
-        where = ["--port", str(self.port), "--data", str(self.data)]
+        where = ["--data", str(self.data), *self.options]
+        return [sys.executable, "-c", run, name, str(self.folder / "survey.toml"), *where, *arguments]
+
+    def invitations(self, number):
+        """What `deniable invite` prints."""
+        made = subprocess.run(self.command("invite", "--n", str(number)), capture_output=True, text=True, check=True)
+        return [line["invitation"] for line in csv.DictReader(made.stdout.splitlines())]
+
+    def start(self):
         self.process = subprocess.Popen(
-            [sys.executable, "-c", run, "serve", str(self.folder / "survey.toml"), *where, *self.options],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            self.command("serve", "--port", str(self.port)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
@@ -202,10 +218,16 @@ class Sender(threading.Thread):
 def collectors(tmp_path):
     """A function that makes the servers of one survey: `collectors(2, "--database", address)`."""
 
-    def make(number, *options):
-        return Service([Server(tmp_path / f"server{n}", *options) for n in range(number)])
+    def make(number, *options, survey=SURVEY):
+        return Service([Server(tmp_path / f"server{n}", *options, survey=survey) for n in range(number)])
 
     return make
+
+
+@pytest.fixture
+def times():
+    """How often each fault is to happen."""
+    return SimpleNamespace(kills=KILLS, database_kills=DATABASE_KILLS, requests=REQUESTS)
 
 
 @pytest.fixture

@@ -11,16 +11,16 @@ import pytest
 from deniable.collection.messages import Report, encode
 from deniable.collection.storage.sqlite import SqliteStore
 
-KILLS = 4
-
 
 @pytest.mark.slow
-def test_what_was_acknowledged_survives_being_killed_and_is_counted_once(collectors, assert_nothing_is_lost_or_twice):
+def test_what_was_acknowledged_survives_being_killed_and_is_counted_once(
+    collectors, times, assert_nothing_is_lost_or_twice
+):
     moments = random.Random(20)  # noqa: S311 - repeats, hides nothing
     service = collectors(1)
     (server,) = service.servers
     with service.under_load() as senders:
-        for _ in range(KILLS):
+        for _ in range(2 + times.kills):
             time.sleep(moments.uniform(0.2, 1.0))
             server.kill()
             server.start()
@@ -45,7 +45,7 @@ def test_a_disk_that_is_full_under_load_is_said_and_nothing_is_lost(collectors, 
         journal = (server.data / "reports.sqlite-wal").stat().st_size
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (journal, resource.RLIM_INFINITY))
         wait_until(lambda: sum(sender.statuses[507] for sender in senders) >= 10)
-        assert server.ask("GET", "/health")[0] == 200
+        assert [server.ask("GET", path)[0] for path in ("/health", "/health/live")] == [503, 200]
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
         before = sum(len(sender.acknowledged) for sender in senders)
         # The same process stores reports again.
@@ -56,7 +56,7 @@ def test_a_disk_that_is_full_under_load_is_said_and_nothing_is_lost(collectors, 
 def test_many_identical_posts_at_once_give_one_row(collectors):
     service = collectors(1)
     with service.running():
-        body = encode(Report(version=1, id="cd" * 32, design=service.design, ballot=0, answers=(1, 2)))
+        body = encode(Report(version=2, id="cd" * 32, design=service.design, ballot=0, answers=(1, 2)))
         assert service.post_together(body, 64) == [204] * 64
     store = SqliteStore(service.servers[0].data / "reports.sqlite")
     assert store.counts(1) == store.recount(1) == {"[null,0,[1,2],[]]": 1}

@@ -44,10 +44,30 @@ def test_a_database_that_crashes_under_load_loses_nothing(
 
 
 @pytest.mark.slow
+def test_nothing_is_lost_whoever_is_killed(collectors, cluster, database, times, assert_nothing_is_lost_or_twice):
+    moments = random.Random(23)  # noqa: S311 - repeats, hides nothing
+    service = collectors(2, "--database", database)
+
+    def kill_worker():
+        server = moments.choice(service.servers)
+        server.kill()
+        server.start()
+
+    with service.under_load() as senders:
+        for turn in range(times.database_kills):
+            time.sleep(moments.uniform(0.2, 0.8))
+            [cluster.kill_backend, kill_worker, cluster.crash][turn % 3]()
+        before = sum(len(sender.acknowledged) for sender in senders)
+        while sum(len(sender.acknowledged) for sender in senders) <= before:
+            time.sleep(0.1)
+    assert_nothing_is_lost_or_twice(PostgresStore(database), senders)
+
+
+@pytest.mark.slow
 def test_many_identical_posts_to_two_workers_give_one_row(collectors, database):
     service = collectors(2, "--database", database)
     with service.running():
-        body = encode(Report(version=1, id="cd" * 32, design=service.design, ballot=0, answers=(1, 2)))
+        body = encode(Report(version=2, id="cd" * 32, design=service.design, ballot=0, answers=(1, 2)))
         assert service.post_together(body, 64) == [204] * 64
     store = PostgresStore(database)
     assert store.counts(1) == store.recount(1) == {"[null,0,[1,2],[]]": 1}
