@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import importlib.util
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlsplit
@@ -263,3 +264,15 @@ def test_addresses(tmp_path, database):
     assert "secret" not in str(caught.value)
     with pytest.raises(InputError, match="not the address"):
         open_store(tmp_path, "postgresql://me@[")
+
+
+def test_few_reports_are_sealed_when_time_is_up(store, ask, monkeypatch):
+    monkeypatch.setattr("deniable.collection.storage.postgres.PATIENCE", 0.02)
+    fill(store, 7)
+    store.tend()
+    deadline = time.monotonic() + 60
+    while ask("SELECT count(*) FROM arrived") != [(0,)]:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert ask("SELECT count(*) FROM reports") == [(7,)]
+    assert len(store.counts(1)) == 7

@@ -122,6 +122,10 @@ class Store(Protocol):
         """Be the one program that does what only one may do, until this is closed. False: another one is."""
         ...
 
+    def tend(self) -> None:
+        """Seal reports whenever it is due, until this is closed; what was left unsealed, now."""
+        ...
+
     def compact(self) -> None:
         """Write everything anew in the order of its keys, so that not even the pages' layout tells what came first."""
         ...
