@@ -14,7 +14,7 @@ import numpy as np
 import psycopg
 import pytest
 
-from deniable.collection.invitations import invite, report_id
+from deniable.collection.invitations import report_id
 from deniable.collection.messages import Report, encode
 from deniable.collection.storage.base import Row, key_of
 from deniable.collection.storage.places import open_store
@@ -141,7 +141,7 @@ def test_no_file_of_the_database_holds_who_sent_a_report(database, cluster, surv
     path = tmp_path / "survey.toml"
     path.write_text(survey_text.replace("epsilon = 1.0", 'epsilon = 1.0\nadmission = "invited"'), encoding="utf-8")
     service = Service.open(path, tmp_path, database)
-    invitation = invite(service.store, "invited", 1)[0]
+    invitation = service.collector.entrance.invite(1)[0]
     with background(service) as url:
         report = Report(
             version=1,

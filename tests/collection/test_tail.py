@@ -290,3 +290,26 @@ def test_sealing_that_fails_leaves_the_reports_where_they_are(tmp_path, monkeypa
     assert in_tails(tmp_path) == 0
     assert store.counts(1) == store.recount(1) == expected(range(11))
     store.close()
+
+
+def test_a_copy_is_one_file_in_the_order_of_keys(tmp_path):
+    store = make(tmp_path)
+    store.add([row(store, number) for number in range(30)])
+    store.compact()
+    store.add([row(store, number) for number in range(30, 40)])
+    store.add_token(b"digest", "analyst")
+    store.keep("name", b"value")
+    store.copy(tmp_path / "copy.db")
+    with pytest.raises(InputError, match="there already"):
+        store.copy(tmp_path / "copy.db")
+    store.close()
+    assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
+    (tmp_path / "elsewhere").mkdir()
+    shutil.move(tmp_path / "copy.db", tmp_path / "elsewhere" / "reports.sqlite")
+    again = SqliteStore(tmp_path / "elsewhere" / "reports.sqlite")
+    assert again.counts(1) == again.recount(1) == expected(range(40))
+    assert again.salt == store.salt
+    assert again.has_token(b"digest", "analyst")
+    assert again.kept("name") == b"value"
+    assert again.add([row(again, number) for number in range(35, 45)]) == [Outcome.SAME] * 5 + [Outcome.STORED] * 5
+    again.close()

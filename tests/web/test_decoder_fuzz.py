@@ -22,7 +22,6 @@ from deniable.collection.messages import (
     MOST_BATCH_BYTES,
     MOST_REPORT_BYTES,
     Application,
-    Entry,
     Problem,
     Receipt,
     Report,
@@ -38,7 +37,6 @@ from deniable.web.app import create_app
 GOOD = {
     "/v1/reports": encode(Report(version=1, id="ab" * 32, design="cd" * 32, ballot=0, answers=(1,), public=(0,))),
     "/v1/tokens": encode(Application(version=1, invitation="nobody", blinded="ab" * 256)),
-    "/v1/entries": encode(Entry(version=1, token="ab" * 64, signature="cd" * 256)),
     "/v1/partners": encode(Seeking(version=1, design="ab" * 32, key="cd" * 32)),
 }
 MOST = {path: MOST_BATCH_BYTES if path == "/v1/reports" else MOST_ADMISSION_BYTES for path in GOOD}

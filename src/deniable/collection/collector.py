@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from deniable.collection import messages
 from deniable.collection.acceptor import Acceptor
-from deniable.collection.admission import Door
 from deniable.collection.amendments import current_design
 from deniable.collection.blocks import Chain
+from deniable.collection.closing import Closing
+from deniable.collection.entrance import Entrance
 from deniable.collection.form import LOOPBACK, announcement, form_body
 from deniable.collection.messages import (
     MOST_BATCH,
@@ -41,13 +42,16 @@ from deniable.errors import BusyError, InputError, StoreError, StoreFullError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
+    from deniable.collection.admission import Door
+    from deniable.collection.issuer import Issuing
+    from deniable.collection.messages import Signed
     from deniable.collection.storage.base import Store
     from deniable.collection.verify import VerifiedDesign
     from deniable.surveys.survey import Survey
 
 _LOOK = 1.0  # seconds after which it is looked up again whether the survey was ended
-T = TypeVar("T")
 
 _BATCH = msgspec.json.Decoder(list[Report])
 _RAW_BATCH = msgspec.json.Decoder(list[msgspec.Raw])
@@ -59,6 +63,7 @@ class _Served:
     body: bytes
     verified: VerifiedDesign
     acceptor: Acceptor
+    door: Door | None  # None: reports to it are not taken here
 
 
 class Collector:
@@ -71,11 +76,14 @@ class Collector:
         *,
         origins: Sequence[str] = LOOPBACK,
         most_waiting: int = MOST_WAITING,
+        folder: Path | None = None,
+        issuer: Issuing | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Register the survey's design with the store; reports to designs served earlier are still taken.
 
         `origins` are the addresses at which respondents reach this collector: devices refuse the design elsewhere.
+        Blind tokens are issued from a file in `folder` (that of the store, if it has one), or by an `issuer` elsewhere.
 
         Raises:
             InputError: another program matches the pairs of this survey already.
@@ -86,9 +94,8 @@ class Collector:
                 "another server serves this survey already, and one in pairs can have only one: matches are never "
                 "written down, so two servers could not agree on who is whose partner. Stop the other one first"
             )
-        self.door = Door(survey.admission, store)
-        issuer = None if self.door.issuer is None else messages.design_id(self.door.issuer)
-        body = current_design(survey, store, self.origins, issuer)
+        self.entrance = Entrance(survey, store, folder, issuer)
+        body = current_design(survey, store, self.origins, self.entrance.issuer_id)
         self.design_id = messages.design_id(body)
         self.number = store.register(self.design_id, body)
         self.chains: dict[str, Chain] = {}
@@ -99,7 +106,8 @@ class Collector:
         self.writer = Writer(store, most_waiting)
         self.rejections = Rejections(store)
         self._now = now
-        self._end, self._looked, self._was_ended = f"end {self.plan_id}", -inf, False
+        self._looked, self._was_ended = -inf, False
+        self._closing = Closing(lambda: self.is_over, self._finish)
 
     @property
     def is_paired(self) -> bool:
@@ -112,7 +120,7 @@ class Collector:
             shared = [chain for chain in self.chains.values() if chain.design.id == verified.plan_id]
             self.chains[name] = shared[0] if shared else Chain(self.store, verified)
             self.chains[name].numbers.append(number)
-        return _Served(number, body, verified, Acceptor(verified, self.chains.get(name)))
+        return _Served(number, body, verified, Acceptor(verified, self.chains.get(name)), self.entrance.door(body))
 
     def design(self, name: str) -> bytes | None:
         """The bytes of a design served here, now or earlier."""
@@ -133,22 +141,42 @@ class Collector:
         """Whether reports are taken now."""
         return not self._ended and self.survey.is_open(self._now())
 
+    @property
+    def is_over(self) -> bool:
+        """Whether reports were taken once, and never will be again."""
+        return self._ended or (self.survey.closes is not None and self.survey.closes <= self._now())
+
     def end(self) -> None:
         """Take no more reports, for good, whatever the survey file says. Other workers notice within a second."""
-        self.store.keep(self._end, b"")
+        self.entrance.end()
         self._looked = -inf
+        self._closing.now()
+
+    def tend(self) -> None:
+        """Begin what goes on beside the requests: sealing reports, and watching for the end of the survey."""
+        self.store.tend()
+        self._closing.start()
+
+    def _finish(self) -> None:
+        """Leave nothing behind that tells who took part; of a survey that nobody could answer yet, everything."""
+        if self._ended or self.store.total(self.number) > 0 or self.entrance.has_been_used:
+            self.entrance.end()
+            self._looked = -inf
+            self.store.compact()
 
     @property
     def _ended(self) -> bool:
         if monotonic() - self._looked > _LOOK:
-            self._looked, self._was_ended = monotonic(), self.store.kept(self._end) is not None
+            self._looked, self._was_ended = monotonic(), self.entrance.is_ended
         return self._was_ended
 
     def close(self) -> None:
         """Close the store; of a survey that has ended, write it anew, so that nothing of its history is left."""
+        self._closing.stop()
         self.rejections.close()
-        if self.survey.closes is not None and self.survey.closes <= self._now():
-            self.store.compact()
+        if self.is_over:
+            self._finish()
+        self.entrance.close()
         self.store.close()
 
     async def receive(self, body: bytes) -> Problem | Receipt | None:
@@ -196,12 +224,14 @@ class Collector:
         served = self._served.get(report.design)
         if served is None:
             return problem("unknown-design")
+        if served.door is None:
+            return problem("closed")
         cell = served.acceptor.cell(report)
         return cell if isinstance(cell, Problem) else Row(key_of(self.store.salt, report.id), served.number, cell)
 
     async def _rows(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """What is to be stored of each report, or what is wrong with it."""
-        if self.door.is_open and not self.chains:
+        if not self.chains and all(served.door is None or served.door.is_open for served in self._served.values()):
             return [self._row(report) for report in reports]
         try:
             return await asyncio.to_thread(self._judge, reports)
@@ -211,7 +241,7 @@ class Collector:
     def _judge(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """The same where the store has to be asked: who is admitted, and which blocks are closed."""
         rows = [self._row(report) for report in reports]
-        strangers = self.door.strangers(reports)
+        strangers = self._strangers(reports)
         late = [self._is_late(report) for report in reports]
         there = self.store.find(
             [row.key for row, over in zip(rows, late, strict=True) if over and isinstance(row, Row)]
@@ -225,17 +255,31 @@ class Collector:
                 rows[index] = problem("closed-block")
         return rows
 
+    def _strangers(self, reports: Sequence[Report]) -> set[str]:
+        """Which reports, by their ids, their design's own door does not let in."""
+        found: set[str] = set()
+        for name in {report.design for report in reports} & self._served.keys():
+            door = self._served[name].door
+            if door is not None:
+                found |= door.strangers([report for report in reports if report.design == name])
+        return found
+
     def _is_late(self, report: Report) -> bool:
         chain = self.chains.get(report.design)
         return chain is not None and chain.knows(str(report.block)) and chain.current().id != report.block
 
-    async def admit(self, step: Callable[[bytes], T | Problem], body: bytes) -> T | Problem:
-        """Take a step at the door: `door.sign`."""
+    async def sign(self, body: bytes) -> Signed | Problem:
+        """Sign a blinded token for an invitation."""
         try:
-            found = await asyncio.to_thread(step, body) if self.is_open else problem("closed")
+            found = await asyncio.to_thread(self._sign, body)
         except StoreError:
             found = problem("unavailable")
         return self._turn_away(found) if isinstance(found, Problem) else found
+
+    def _sign(self, body: bytes) -> Signed | Problem:
+        if not self.is_open:
+            return problem("closed")
+        return problem("not-invited") if self.entrance.issuer is None else self.entrance.issuer.sign(body)
 
     async def _store(self, rows: Sequence[Row]) -> list[Outcome] | Problem:
         try:

@@ -123,7 +123,7 @@ class Dashboard:
     @_guarded
     async def close(self, _request: Request) -> Response:
         """Close the survey for good, and keep its results as they are."""
-        self.collector.end()
+        await asyncio.to_thread(self.collector.end)
         await asyncio.sleep(_SETTLE)
         await self._overview()
         return RedirectResponse("/analyst", 303, headers=FRESH)

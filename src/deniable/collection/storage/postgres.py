@@ -136,6 +136,10 @@ class PostgresStore:
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
 
+    @property
+    def folder(self) -> None:
+        """It has no files of its own."""
+
     # -- designs ------------------------------------------------------------------------------------------------------
 
     def register(self, design_id: str, body: bytes) -> int:
@@ -270,6 +274,11 @@ class PostgresStore:
         else:
             self._read("DELETE FROM tokens WHERE purpose = %s AND digest = ANY(%b)", purpose, list(digests))
 
+    def tokens(self, purpose: str) -> list[bytes]:
+        """All hashes of a purpose, in order."""
+        rows = self._read("SELECT digest FROM tokens WHERE purpose = %s ORDER BY digest", purpose)
+        return [bytes(found) for (found,) in rows]
+
     def keep(self, name: str, value: bytes) -> bytes:
         """Keep a value under a name, unless there is one."""
         self._read("INSERT INTO kept VALUES (%s, %b) ON CONFLICT DO NOTHING", name, value)
@@ -281,6 +290,15 @@ class PostgresStore:
         """The value under a name."""
         found = self._read("SELECT value FROM kept WHERE name = %s", name)
         return bytes(found[0][0]) if found else None
+
+    def kept_under(self, start: str) -> dict[str, bytes]:
+        """The values under all names that begin like this."""
+        rows = self._read("SELECT name, value FROM kept WHERE starts_with(name, %s) ORDER BY name", start)
+        return {name: bytes(value) for name, value in rows}
+
+    def forget(self, start: str) -> None:
+        """Drop the values under all names that begin like this."""
+        self._read("DELETE FROM kept WHERE starts_with(name, %s)", start)
 
     # -- housekeeping -------------------------------------------------------------------------------------------------
 
@@ -316,6 +334,8 @@ class PostgresStore:
                 db.execute("UPDATE counts SET reports = reports")
             db.execute("CLUSTER reports USING reports_pkey")
             db.execute("CLUSTER counts USING counts_pkey")
+            for table in ("tokens", "kept"):
+                db.execute(f"CLUSTER {table} USING {table}_pkey")  # what was dropped is gone from the files
 
     def close(self) -> None:
         """Close the connections."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable.collection.storage.commit import hold, telling, transaction
+from deniable.collection.storage.copying import copy_store
 from deniable.collection.storage.layout import Layout, is_part
 from deniable.collection.storage.tail import Tail
 from deniable.errors import InputError
@@ -214,6 +215,12 @@ class SqliteStore:
                     "DELETE FROM tokens WHERE purpose = ? AND digest = ?", [(purpose, digest) for digest in digests]
                 )
 
+    def tokens(self, purpose: str) -> list[bytes]:
+        """All hashes of a purpose, in order."""
+        return [
+            found for (found,) in self._read("SELECT digest FROM tokens WHERE purpose = ? ORDER BY digest", purpose)
+        ]
+
     def keep(self, name: str, value: bytes) -> bytes:
         """Keep a value under a name, unless there is one."""
         with self._writing, self._transaction():
@@ -226,6 +233,16 @@ class SqliteStore:
         found = self._read("SELECT value FROM kept WHERE name = ?", name)
         return bytes(found[0][0]) if found else None
 
+    def kept_under(self, start: str) -> dict[str, bytes]:
+        """The values under all names that begin like this."""
+        rows = self._read("SELECT name, value FROM kept WHERE substr(name, 1, ?) = ? ORDER BY name", len(start), start)
+        return {name: bytes(value) for name, value in rows}
+
+    def forget(self, start: str) -> None:
+        """Drop the values under all names that begin like this."""
+        with self._writing, self._transaction():
+            self._db.execute("DELETE FROM kept WHERE substr(name, 1, ?) = ?", (len(start), start))
+
     # -- housekeeping -------------------------------------------------------------------------------------------------
 
     def claim(self) -> bool:
@@ -234,6 +251,10 @@ class SqliteStore:
             # The folder, not the file: closing a second handle of the file would end SQLite's own locks on it.
             self._claimed = hold(self._path.parent)
         return self._claimed is not None
+
+    def copy(self, target: Path) -> None:
+        """Copy everything into one new file."""
+        copy_store(Layout(self._path), target, MIGRATIONS)
 
     def compact(self) -> None:
         """Seal all reports, and write everything else anew as well."""
