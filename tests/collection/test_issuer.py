@@ -21,6 +21,7 @@ from deniable.collection import blind, closing, entrance
 from deniable.collection.blind import SecretKey
 from deniable.collection.client import Client
 from deniable.collection.collector import Collector
+from deniable.collection.form import LOOPBACK, design_body
 from deniable.collection.invitations import digest, report_id, token_id
 from deniable.collection.issuer import DistantIssuer, LocalIssuer, issuer_path, key_bytes, public_key
 from deniable.collection.messages import Application, Issuer, Problem, Signed, encode
@@ -194,7 +195,7 @@ def closed_traces(folder, message, used):
 def test_the_button_closes_the_issuer_and_seals_the_reports(serve, text, tmp_path):
     with serve(text) as running:
         made = running.collector.entrance.invite(5)
-        Client(running.url, invitation=made[0]).answer(PERSON)
+        Client(running.url, invitation=made[0]).answer(PERSON, public=["region"])
         message = running.collector.entrance.issuer.message
         assert list(running.data.glob("reports.tail-*"))
         running.collector.end()
@@ -212,7 +213,7 @@ def test_the_date_closes_the_survey_for_good(serve, text, monkeypatch):
     dated = text.replace("epsilon = 1.0", "epsilon = 1.0\ncloses = 2030-06-01T00:00:00Z")
     with serve(dated, now=lambda: clock.now) as running:
         made = running.collector.entrance.invite(5)
-        Client(running.url, invitation=made[0]).answer(PERSON)
+        Client(running.url, invitation=made[0]).answer(PERSON, public=["region"])
         message = running.collector.entrance.issuer.message
         clock.now += timedelta(days=365)
         wait_until(lambda: running.collector.entrance.is_ended)
@@ -229,7 +230,7 @@ def test_a_date_by_mistake_costs_nothing_while_nobody_took_part(serve, text, mon
         (made,) = running.collector.entrance.invite(1)
         assert not running.collector.is_open
     with serve(text) as running:
-        assert Client(running.url, invitation=made).answer(PERSON).delivered
+        assert Client(running.url, invitation=made).answer(PERSON, public=["region"]).delivered
 
 
 def test_the_command_closes_a_survey_that_runs(serve, text, tmp_path):
@@ -237,7 +238,7 @@ def test_the_command_closes_a_survey_that_runs(serve, text, tmp_path):
     path.write_text(text, encoding="utf-8")
     with serve(text) as running:
         made = running.collector.entrance.invite(5)
-        Client(running.url, invitation=made[0]).answer(PERSON)
+        Client(running.url, invitation=made[0]).answer(PERSON, public=["region"])
         message = running.collector.entrance.issuer.message
         done = CliRunner().invoke(app, ["close", str(path), "--data", str(running.data)])
         assert done.exit_code == 0, done.output
@@ -291,7 +292,7 @@ def test_an_issuer_on_another_machine(tmp_path, text, pinned):
         service = Service.open(path, tmp_path / "data", issuer=place)
         with background(service) as url:
             client = Client(url, invitation=made[0], transport=Routed(url, issuer))
-            assert client.answer(PERSON).delivered
+            assert client.answer(PERSON, public=["region"]).delivered
             assert service.store.total(1) == 1
             assert get(url, "/v1/issuer") == (200, key)
             status, body = get(url, "/v1/tokens", "POST", encode(Application(1, made[1], "ab" * 384)))
@@ -354,12 +355,20 @@ def test_nothing_of_issuing_is_in_the_database(tmp_path, text, database):
     made = service.collector.entrance.invite(3)
     before = service.store.kept_under(""), service.store.tokens("admitted"), service.store.tokens("invitation")
     with background(service) as url:
-        assert Client(url, invitation=made[0]).answer(PERSON).delivered
+        assert Client(url, invitation=made[0]).answer(PERSON, public=["region"]).delivered
         assert service.store.kept_under("").keys() == before[0].keys()
         assert (service.store.tokens("admitted"), service.store.tokens("invitation")) == ([], []) == before[1:]
 
 
 # -- version 0.1 ------------------------------------------------------------------------------------------------------
+
+
+def first_design(survey):
+    """The design as version 0.1 wrote it."""
+    fields = json.loads(design_body(survey, LOOPBACK, issuer="0" * 64))
+    public = [{"name": item["name"], "categories": item["categories"]} for item in fields["public"]]
+    kept = {name: fields[name] for name in ("survey", "epsilon", "plan", "static")}
+    return encode({**kept, "version": 1, "public": public})
 
 
 @pytest.mark.parametrize("where", ["sqlite", "postgres"])
@@ -369,7 +378,8 @@ def test_an_issuer_of_version_0_1_moves_to_its_own_file(tmp_path, text, where, r
         store = SqliteStore(tmp_path / "reports.sqlite")
     else:
         store = PostgresStore(request.getfixturevalue("database"))
-    first = Collector(survey, store, folder=tmp_path / "first", issuer=DistantIssuer(key_bytes(KEY)[0]))
+    body = first_design(survey)
+    store.register(hashlib.sha256(body).hexdigest(), body)
     # As version 0.1 kept it: the key, two invitations of which one was used, and a report that was admitted.
     made, public = ["one", "two"], key_bytes(KEY)[0]
     token = blind.prepare(bytes(32))
@@ -378,7 +388,6 @@ def test_an_issuer_of_version_0_1_moves_to_its_own_file(tmp_path, text, where, r
     store.add_tokens([digest(code) for code in made], entrance.OLD_INVITED)
     store.keep(entrance.OLD_SIGNED + digest("one").hex(), hashlib.sha256(blinded[0]).digest())
     store.add_tokens([digest(token_id(token))], entrance.OLD_ADMITTED)
-    store.forget("issuer ")
     second = Collector(survey, store, folder=tmp_path)
     issuer = second.entrance.issuer
     assert isinstance(issuer, LocalIssuer)
@@ -391,10 +400,22 @@ def test_an_issuer_of_version_0_1_moves_to_its_own_file(tmp_path, text, where, r
     assert store.kept(entrance.OLD_KEY) is None
     assert store.kept_under(entrance.OLD_SIGNED) == {}
     assert store.tokens(entrance.OLD_INVITED) == []
-    report = SimpleNamespace(id=token_id(token), token=None, signature=None)
-    assert second.entrance.door(second.design(second.design_id)).strangers([report]) == set()
-    assert first.entrance.id == second.entrance.id
-    second.entrance.close()
+    # A device that had been admitted, and one that got its token but was not, send what they finished.
+    proof = {"token": None, "signature": None}
+    old = SimpleNamespace(id=token_id(token), **proof)
+    assert second.entrance.door(body).strangers([old]) == set()
+    assert second.entrance.door(body).strangers([SimpleNamespace(id="ab" * 32, **proof)]) == {"ab" * 32}
+    other = blind.prepare(b"other")
+    asked = blind.blind(KEY.public, other)
+    signature = blind.finalize(KEY.public, other, KEY.sign(asked.message), asked.inverse).hex()
+    late = SimpleNamespace(id=token_id(other), token=other.hex(), signature=signature)
+    assert second.entrance.door(body).strangers([late]) == set()
+    # Another survey in the same folder takes nothing over.
+    third = Collector(parse_survey(text.replace('"smoking"', '"drinking"')), store, folder=tmp_path)
+    assert third.entrance.issuer.message != public
+    assert third.entrance.door(body) is None
+    for one in (second, third):
+        one.entrance.close()
     store.close()
 
 

@@ -144,7 +144,7 @@ def test_no_file_of_the_database_holds_who_sent_a_report(database, cluster, surv
     invitation = service.collector.entrance.invite(1)[0]
     with background(service) as url:
         report = Report(
-            version=1,
+            version=2,
             id=report_id(invitation),
             design=service.collector.design_id,
             ballot=0,

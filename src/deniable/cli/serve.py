@@ -68,9 +68,7 @@ def command(
       deniable serve survey.toml --port 8000
       deniable serve survey.toml --url https://survey.example.org
     """  # noqa: D301 - click wants the character itself
-    service = Service.open(
-        survey, data, database, issuer=issuer, new_token=new_token, origins=_origins(host, urls)
-    )
+    service = Service.open(survey, data, database, issuer=issuer, new_token=new_token, origins=_origins(host, urls))
     app, taken = service.app(), listen(host, port)
     known, url = service.collector, _url(host, taken.getsockname()[1])
     click.echo(f"Collecting {known.survey.name!r} at {url}")

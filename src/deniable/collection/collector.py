@@ -159,7 +159,8 @@ class Collector:
 
     def _finish(self) -> None:
         """Leave nothing behind that tells who took part; of a survey that nobody could answer yet, everything."""
-        if self._ended or self.store.total(self.number) > 0 or self.entrance.has_been_used:
+        numbers = [self._served[name].number for name in self.amendments]
+        if self._ended or any(map(self.store.total, numbers)) or self.entrance.has_been_used:
             self.entrance.end()
             self._looked = -inf
             self.store.compact()
