@@ -47,7 +47,7 @@ LATER = (429, 503, 507)  # send the same bytes again
 def report(design, number):
     """The report of a number: its id and its cell are its own."""
     answers = (number // 1000, number % 1000)
-    return encode(Report(version=1, id=f"{number:064x}", design=design, ballot=0, answers=answers))
+    return encode(Report(version=2, id=f"{number:064x}", design=design, ballot=0, answers=answers))
 
 
 class Server:

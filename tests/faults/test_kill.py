@@ -41,9 +41,8 @@ def test_a_disk_that_is_full_under_load_is_said_and_nothing_is_lost(collectors, 
 
     with service.under_load() as senders:
         time.sleep(0.5)
-        # No file of the server's may grow beyond what the journal is already: every write fails, as on a full disk.
-        journal = (server.data / "reports.sqlite-wal").stat().st_size
-        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (journal, resource.RLIM_INFINITY))
+        # No file of the server's may have more than a page: every write fails, as on a full disk.
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
         wait_until(lambda: sum(sender.statuses[507] for sender in senders) >= 10)
         assert server.ask("GET", "/health")[0] == 200
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
@@ -56,7 +55,7 @@ def test_a_disk_that_is_full_under_load_is_said_and_nothing_is_lost(collectors, 
 def test_many_identical_posts_at_once_give_one_row(collectors):
     service = collectors(1)
     with service.running():
-        body = encode(Report(version=1, id="cd" * 32, design=service.design, ballot=0, answers=(1, 2)))
+        body = encode(Report(version=2, id="cd" * 32, design=service.design, ballot=0, answers=(1, 2)))
         assert service.post_together(body, 64) == [204] * 64
     store = SqliteStore(service.servers[0].data / "reports.sqlite")
     assert store.counts(1) == store.recount(1) == {"[null,0,[1,2],[]]": 1}

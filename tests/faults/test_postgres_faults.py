@@ -47,7 +47,7 @@ def test_a_database_that_crashes_under_load_loses_nothing(
 def test_many_identical_posts_to_two_workers_give_one_row(collectors, database):
     service = collectors(2, "--database", database)
     with service.running():
-        body = encode(Report(version=1, id="cd" * 32, design=service.design, ballot=0, answers=(1, 2)))
+        body = encode(Report(version=2, id="cd" * 32, design=service.design, ballot=0, answers=(1, 2)))
         assert service.post_together(body, 64) == [204] * 64
     store = PostgresStore(database)
     assert store.counts(1) == store.recount(1) == {"[null,0,[1,2],[]]": 1}
