@@ -1,4 +1,4 @@
-"""Kill a program that adds reports and seals them all the time, again and again: what it acknowledged is there, once."""
+"""Kill a program that adds and seals reports all the time, again and again: what it acknowledged is there, once."""
 
 from __future__ import annotations
 
