@@ -57,7 +57,7 @@ PERSON = {"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}
 
 
 def test_these_are_the_sentences_of_the_threat_model():
-    text = re.sub(r"\s+", " ", MODEL.read_text(encoding="utf-8"))
+    text = re.sub(r"\s+(> )?", " ", MODEL.read_text(encoding="utf-8"))
     for sentence in PROMISE:
         assert sentence in text
 
