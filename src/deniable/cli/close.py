@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from deniable.collection.entrance import name_of
+from deniable.collection.entrance import name_of, was_served
 from deniable.collection.issuer import LocalIssuer, issuer_path
 from deniable.collection.storage.places import find_store
 from deniable.errors import InputError
@@ -45,6 +45,8 @@ def command(survey: Path, data: Path, database: str | None) -> None:
         click.echo("The issuer's secret key is deleted; every invitation is marked as used")
     if store is not None:
         with closing(store):
+            if not was_served(store, checked):
+                raise InputError(f"{survey} as it is now was never served from here; close it as it was served")
             store.keep(f"end {name}", b"")
             store.compact()
         click.echo("The survey takes no more reports")

@@ -106,6 +106,10 @@ class Collector:
         self.writer = Writer(store, most_waiting)
         self.rejections = Rejections(store)
         self._now = now
+        # Where nobody has to be asked who is let in, nor which block is open.
+        self._is_simple = not self.chains and all(
+            served.door is None or served.door.is_open for served in self._served.values()
+        )
         self._looked, self._was_ended = -inf, False
         self._closing = Closing(lambda: self.is_over, self._finish)
 
@@ -232,7 +236,7 @@ class Collector:
 
     async def _rows(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """What is to be stored of each report, or what is wrong with it."""
-        if not self.chains and all(served.door is None or served.door.is_open for served in self._served.values()):
+        if self._is_simple:
             return [self._row(report) for report in reports]
         try:
             return await asyncio.to_thread(self._judge, reports)

@@ -134,6 +134,12 @@ def _outline(survey: Survey) -> bytes:
     return design_body(survey, LOOPBACK, issuer=bytes(32).hex() if survey.admission == "blind" else None)
 
 
+def was_served(store: Store, survey: Survey) -> bool:
+    """Tell whether a survey was ever served from a store, as its file says it now."""
+    bodies = [body for _, body in _designs(store)]
+    return any(_is_earlier(body, survey) or admission_id(body, survey.admission) == name_of(survey) for body in bodies)
+
+
 def refuse_open(survey: Survey) -> None:
     """Refuse to invite people to a survey that everybody may answer."""
     if survey.admission == "open":

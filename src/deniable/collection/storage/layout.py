@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PART = 0x64656E69  # "deni": marks a file that is only a part of a store
-_VERSION_AT, _MARK_AT = 60, 68  # where SQLite keeps the two numbers in a file's header
+_VERSION_AT = 60  # where SQLite keeps a number for its users in a file's header
 
 
 class State(NamedTuple):
@@ -72,12 +72,6 @@ class Layout:
             if tail is not None and (int(tail[1]) < first or tail[2] == ".new"):
                 remove(path)
         remove(unfinished(self.sealed))
-
-
-def is_part(path: Path) -> bool:
-    """Tell whether a SQLite file is only a part of a store."""
-    with path.open("rb") as file:
-        return int.from_bytes(file.read(_MARK_AT + 4)[_MARK_AT:], "big") == PART
 
 
 def unfinished(path: Path) -> Path:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from deniable.collection.storage.commit import hold, telling, transaction
 from deniable.collection.storage.copying import copy_store
-from deniable.collection.storage.layout import Layout, is_part
+from deniable.collection.storage.layout import PART, Layout
 from deniable.collection.storage.tail import Tail
 from deniable.errors import InputError
 
@@ -61,8 +61,6 @@ class SqliteStore:
         if not self._path.exists():
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             os.close(os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600))
-        if is_part(self._path):
-            raise InputError(f"{path} is only a part of a store: name its folder, {self._path.parent}", path=str(path))
         try:
             self._db = self._connect()
             self._reader = self._connect()
@@ -82,6 +80,12 @@ class SqliteStore:
     def _connect(self) -> sqlite3.Connection:
         # Used from several threads, one at a time: the locks see to that.
         db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=30.0)
+        # Asked of SQLite: to open and close the file beside it would end SQLite's own locks on it.
+        if db.execute("PRAGMA application_id").fetchone() == (PART,):
+            db.close()
+            raise InputError(
+                f"{self._path} is only a part of a store: name its folder, {self._path.parent}", path=str(self._path)
+            )
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA secure_delete = ON")
