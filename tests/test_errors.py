@@ -66,7 +66,8 @@ def store_into(sabotage):
         store = SqliteStore(Path(folder) / "reports.sqlite")
         try:
             store.register("a" * 64, b"body")
-            store._db.execute(sabotage)
+            store.add([Row(bytes(16), 1, "x")])
+            store._reports._db.execute(sabotage)
             store.add([Row(number.to_bytes(16, "big"), 1, "x" * 1000) for number in range(100)])
         finally:
             store.close()
@@ -254,8 +255,8 @@ CASES = [
     ),
     (
         errors.StoreError,
-        lambda: store_into("DROP TABLE counts"),
-        ["the store failed", "counts"],
+        lambda: store_into("DROP TABLE reports"),
+        ["the store failed", "reports"],
         {},
     ),
     (

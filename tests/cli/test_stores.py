@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import sqlite3
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import deniable as dn
+from deniable.cli.app import app
 from deniable.collection.collector import Collector
 from deniable.collection.simulation import Crowd
 from deniable.collection.storage.base import Row, key_of
@@ -61,7 +62,8 @@ def place(request, tmp_path):
     database = request.getfixturevalue("database") if request.param == "address" else None
     collect(tmp_path / "data", SURVEYS["independent"], database)
     if request.param == "file":
-        shutil.move(tmp_path / "data" / "reports.sqlite", tmp_path / "copy.db")
+        copied = CliRunner().invoke(app, ["backup", str(tmp_path / "data"), str(tmp_path / "copy.db")])
+        assert copied.exit_code == 0, copied.output
     return {"folder": "data", "file": "copy.db", "address": database}[request.param]
 
 

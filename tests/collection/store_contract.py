@@ -158,6 +158,27 @@ class StoreContract:
         again = reopen(store)
         assert (again.kept("key"), again.kept("other"), again.kept("third")) == (b"first", b"", None)
 
+    def test_values_are_listed_and_forgotten_by_how_their_names_begin(self, store, reopen):
+        for name in ("a:1", "a:2", "ab", "b%_"):
+            store.keep(name, name.encode())
+        assert store.kept_under("a:") == {"a:1": b"a:1", "a:2": b"a:2"}
+        assert store.kept_under("") == {name: name.encode() for name in ("a:1", "a:2", "ab", "b%_")}
+        store.forget("a:")
+        assert reopen(store).kept_under("") == {"ab": b"ab", "b%_": b"b%_"}
+
+    def test_the_hashes_of_a_purpose_are_listed_in_order(self, store):
+        store.add_tokens([b"2", b"3", b"1"], "one")
+        store.add_tokens([b"4"], "other")
+        assert (store.tokens("one"), store.tokens("none")) == ([b"1", b"2", b"3"], [])
+
+    def test_reports_are_sealed_in_the_background_without_a_reader_noticing(self, store):
+        store.register("a" * 64, b"body")
+        store.add([row(store, 1)])
+        store.tend()
+        store.tend()  # once is enough
+        store.add([row(store, 2)])
+        assert store.counts(1) == store.recount(1) == {"[null,0,[1],[]]": 2}
+
     def test_many_hashes_are_kept_at_once_and_found_again(self, store):
         digests = [bytes([n]) * 32 for n in range(20)]
         store.add_tokens(digests[:10], "invitation")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import importlib.util
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlsplit
@@ -13,7 +14,7 @@ import numpy as np
 import psycopg
 import pytest
 
-from deniable.collection.invitations import invite, report_id
+from deniable.collection.invitations import report_id
 from deniable.collection.messages import Report, encode
 from deniable.collection.storage.base import Row, key_of
 from deniable.collection.storage.places import open_store
@@ -140,10 +141,10 @@ def test_no_file_of_the_database_holds_who_sent_a_report(database, cluster, surv
     path = tmp_path / "survey.toml"
     path.write_text(survey_text.replace("epsilon = 1.0", 'epsilon = 1.0\nadmission = "invited"'), encoding="utf-8")
     service = Service.open(path, tmp_path, database)
-    invitation = invite(service.store, "invited", 1)[0]
+    invitation = service.collector.entrance.invite(1)[0]
     with background(service) as url:
         report = Report(
-            version=1,
+            version=2,
             id=report_id(invitation),
             design=service.collector.design_id,
             ballot=0,
@@ -283,3 +284,15 @@ def test_addresses(tmp_path, database):
     assert "secret" not in str(caught.value)
     with pytest.raises(InputError, match="not the address"):
         open_store(tmp_path, "postgresql://me@[")
+
+
+def test_few_reports_are_sealed_when_time_is_up(store, ask, monkeypatch):
+    monkeypatch.setattr("deniable.collection.storage.postgres.PATIENCE", 0.02)
+    fill(store, 7)
+    store.tend()
+    deadline = time.monotonic() + 60
+    while ask("SELECT count(*) FROM arrived") != [(0,)]:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert ask("SELECT count(*) FROM reports") == [(7,)]
+    assert len(store.counts(1)) == 7

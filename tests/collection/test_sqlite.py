@@ -69,35 +69,45 @@ def old(tmp_path):
         one.close()
 
 
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
 class TestSqlite(contract.StoreContract):
     pass
 
 
-def test_closing_leaves_one_file_that_only_its_owner_reads(store, tmp_path):
+def test_closing_seals_everything_in_files_that_only_their_owner_reads(store, tmp_path):
     store.register("a" * 64, b"body")
     store.add([row(store, 1)])
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
     store.close()
-    assert [path.name for path in tmp_path.iterdir()] == ["reports.sqlite"]
-    assert (tmp_path / "reports.sqlite").stat().st_mode & 0o777 == 0o600
+    assert names(tmp_path) == ["reports.lock", "reports.sealed.sqlite", "reports.sqlite"]
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
 
 
 def test_commits_are_synced(store):
-    assert store._db.execute("PRAGMA synchronous").fetchone() == (2,)
-    assert store._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-
-
-def test_a_full_disk_loses_nothing_and_passes(store):
     store.register("a" * 64, b"body")
-    (pages,) = store._db.execute("PRAGMA page_count").fetchone()
-    store._db.execute(f"PRAGMA max_page_count = {pages + 4}")
-    stored = 0
+    store.add([row(store, 1)])
+    for db in (store._db, store._reports._db):
+        assert db.execute("PRAGMA synchronous").fetchone() == (2,)
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_full_disk_loses_nothing_and_passes(store, monkeypatch):
+    store.register("a" * 64, b"body")
+    monkeypatch.setattr("deniable.collection.storage.tail.SEGMENT", 10**9)  # the same tail all along
+    store.add([row(store, name) for name in range(50)])
+    tail, stored = store._reports._db, 50
+    (pages,) = tail.execute("PRAGMA page_count").fetchone()
+    tail.execute(f"PRAGMA max_page_count = {pages + 4}")
     with pytest.raises(StoreFullError, match="no space"):  # noqa: PT012 - the loop ends by raising
         while True:
             store.add([row(store, name) for name in range(stored, stored + 50)])
             stored += 50
-    assert stored > 0
+    assert stored > 50
     assert store.counts(1) == store.recount(1) == {"[null,0,[1],[]]": stored}
-    store._db.execute("PRAGMA max_page_count = 1000000")
+    tail.execute("PRAGMA max_page_count = 1000000")
     assert store.add([row(store, name) for name in range(stored + 50)]) == [
         *[contract.SAME] * stored,
         *[contract.STORED] * 50,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from deniable.collection.client import Client
-from deniable.collection.invitations import invite
 from deniable.web.serve import Service, background
 
 SURVEY = """
@@ -28,7 +27,7 @@ def test_another_survey_at_the_same_address_needs_another_ticket(tmp_path):
         service = Service.open(tmp_path / "survey.toml", tmp_path / "data")
         with background(service, port=port) as url:
             port = urlsplit(url).port
-            (invitation,) = invite(service.store, "blind", 1)
+            (invitation,) = service.collector.entrance.invite(1)
             with Client(url, tmp_path / "device", invitation=invitation) as client:
                 assert client.answer({"a": "yes"}).delivered
                 assert client.answer({"a": "yes"}).delivered  # the same bytes

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from watching import SURVEY, serious, shown, stored
 
-from deniable.collection.invitations import invite, report_id
+from deniable.collection.invitations import report_id
 from deniable.collection.simulation import Crowd
 from deniable.designs.block import Block
 from deniable.surveys.survey import parse_survey
@@ -63,7 +63,7 @@ def posts(someone, path):
 
 def test_an_invited_survey(serving, visitor):
     with serving(by("invited")) as service:
-        first, second = invite(service.store, "invited", 2)
+        first, second = service.collector.entrance.invite(2)
         someone = visitor(viewport={"width": 360, "height": 740})
         page = someone.visit(service.url)
         enter(page, "")
@@ -110,7 +110,7 @@ def test_an_invited_survey(serving, visitor):
 
 def test_a_survey_with_blind_tokens(serving, visitor):
     with serving(by("blind")) as service:
-        (invitation,) = invite(service.store, "blind", 1)
+        (invitation,) = service.collector.entrance.invite(1)
         someone, lost = visitor(), []
 
         def lose(route):
@@ -126,7 +126,7 @@ def test_a_survey_with_blind_tokens(serving, visitor):
         shown(page, "intro")
         someone.foresee("403", "503")
         assert lost == [200, 200]
-        issuer = hashlib.sha256(service.collector.door.issuer).hexdigest()
+        issuer = hashlib.sha256(service.collector.entrance.issuer.message).hexdigest()
         assert issuer in page.locator("#intro").inner_text()
         assert serious(page) == []
         page.goto(f"{service.url}/#invitation={invitation}&issuer={issuer}")  # signed already, by that key

@@ -41,9 +41,8 @@ def test_a_disk_that_is_full_under_load_is_said_and_nothing_is_lost(collectors, 
 
     with service.under_load() as senders:
         time.sleep(0.5)
-        # No file of the server's may grow beyond what the journal is already: every write fails, as on a full disk.
-        journal = (server.data / "reports.sqlite-wal").stat().st_size
-        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (journal, resource.RLIM_INFINITY))
+        # No file of the server's may have more than a page: every write fails, as on a full disk.
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
         wait_until(lambda: sum(sender.statuses[507] for sender in senders) >= 10)
         assert [server.ask("GET", path)[0] for path in ("/health", "/health/live")] == [503, 200]
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)

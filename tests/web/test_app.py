@@ -262,9 +262,9 @@ def test_too_many_waiting_reports_are_turned_away_for_a_moment(serve):
 
 def test_a_full_disk_is_said_and_passes(serve):
     with serve() as running:
-        db = running.collector.store._db
         first = report(running)
         assert ask(running, "POST", "/v1/reports", first)[0] == 204
+        db = running.collector.store._reports._db
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {pages}")
         batches = [b"[" + b",".join(report(running) for _ in range(200)) + b"]" for _ in range(3)]

@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from deniable.collection.invitations import invite, token_id
+from deniable.collection.invitations import token_id
 from deniable.web.openapi import document
 
 CHECKS = [
@@ -89,8 +89,8 @@ def narrowed(running):
     fields["public"] = {"type": "array", "items": code, "maxItems": 1}
     chain = collector.chains.get(collector.design_id)
     fields["block"] = {"enum": [None] if chain is None else [chain.current().id, "0" * 64]}
-    if not collector.door.is_open:
-        invitations = invite(collector.store, "blind", 2)
+    if collector.entrance.issuer is not None:
+        invitations = collector.entrance.invite(2)
         schemas["Application"]["properties"]["invitation"] = {"type": "string", "enum": [*invitations, "none"]}
     for path in found["paths"].values():
         for operation in path.values():

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import click
 
-from deniable.collection.invitations import invite
+from deniable.collection.entrance import name_of, refuse_open
+from deniable.collection.invitations import check_number, invite
+from deniable.collection.issuer import LocalIssuer, issuer_path
 from deniable.collection.storage.places import open_store
 from deniable.surveys.survey import read_survey
 
@@ -23,9 +25,9 @@ from deniable.surveys.survey import read_survey
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("deniable-data"),
     show_default=True,
-    help="The folder that the survey is served with.",
+    help="The folder that the survey, or its issuer, is served with.",
 )
-@click.option("--database", metavar="URL", envvar="DENIABLE_DATABASE", help="Or the PostgreSQL database.")
+@click.option("--database", metavar="URL", envvar="DENIABLE_DATABASE", help="The PostgreSQL database, if any.")
 def command(survey: Path, number: int, url: str, data: Path, database: str | None) -> None:
     """Write N invitations to the survey file SURVEY as CSV, a line each.
 
@@ -36,9 +38,15 @@ def command(survey: Path, number: int, url: str, data: Path, database: str | Non
     Example:
       deniable invite survey.toml --n 200 --url https://survey.example.org > invitations.csv
     """  # noqa: D301 - click wants the character itself
-    admission = read_survey(survey).admission
-    with closing(open_store(data, database)) as store:
-        made = invite(store, admission, number)
+    checked = read_survey(survey)
+    refuse_open(checked)
+    name = name_of(checked)
+    if checked.admission == "blind":  # the issuer's file, and never a database
+        with closing(LocalIssuer(issuer_path(data, checked.name, name))) as issuer:
+            made = issuer.invite(check_number(number))
+    else:
+        with closing(open_store(data, database)) as store:
+            made = invite(store, name, number)
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["invitation", "link"] if url else ["invitation"])
     for code in made:

@@ -39,6 +39,11 @@ from deniable.web.serve import Service, listen, server
     help="The address at which respondents reach the survey, as https://survey.example.org; may be given several "
     "times. Devices refuse the survey everywhere else. Without it, it can be answered on this machine only.",
 )
+@click.option(
+    "--issuer",
+    metavar="URL|FILE",
+    help="The issuer of blind tokens, if it is another program: its address, or a file with its public key.",
+)
 @click.option("--new-token", is_flag=True, help="Replace the analyst's token; whoever is logged in is logged out.")
 def command(
     *,
@@ -48,6 +53,7 @@ def command(
     data: Path,
     database: str | None,
     urls: tuple[str, ...],
+    issuer: str | None,
     new_token: bool,
 ) -> None:
     """Serve the survey file SURVEY until interrupted.
@@ -62,7 +68,7 @@ def command(
       deniable serve survey.toml --port 8000
       deniable serve survey.toml --url https://survey.example.org
     """  # noqa: D301 - click wants the character itself
-    service = Service.open(survey, data, database, new_token=new_token, origins=_origins(host, urls))
+    service = Service.open(survey, data, database, issuer=issuer, new_token=new_token, origins=_origins(host, urls))
     app, taken = service.app(), listen(host, port)
     known, url = service.collector, _url(host, taken.getsockname()[1])
     click.echo(f"Collecting {known.survey.name!r} at {url}")

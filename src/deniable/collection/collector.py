@@ -10,15 +10,16 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from deniable.collection import messages
 from deniable.collection.acceptor import Acceptor
-from deniable.collection.admission import Door
 from deniable.collection.amendments import current_design
 from deniable.collection.blocks import Chain
+from deniable.collection.closing import Closing
+from deniable.collection.entrance import Entrance
 from deniable.collection.form import LOOPBACK, announcement, form_body
 from deniable.collection.messages import (
     MOST_BATCH,
@@ -40,12 +41,15 @@ from deniable.errors import BusyError, InputError, StoreError, StoreFullError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
+    from deniable.collection.admission import Door
+    from deniable.collection.issuer import Issuing
+    from deniable.collection.messages import Signed
     from deniable.collection.storage.base import Store
     from deniable.collection.verify import VerifiedDesign
     from deniable.surveys.survey import Survey
 
-T = TypeVar("T")
 
 _BATCH = msgspec.json.Decoder(list[Report])
 _RAW_BATCH = msgspec.json.Decoder(list[msgspec.Raw])
@@ -57,6 +61,7 @@ class _Served:
     body: bytes
     verified: VerifiedDesign
     acceptor: Acceptor
+    door: Door | None  # None: reports to it are not taken here
 
 
 class Collector:
@@ -69,11 +74,14 @@ class Collector:
         *,
         origins: Sequence[str] = LOOPBACK,
         most_waiting: int = MOST_WAITING,
+        folder: Path | None = None,
+        issuer: Issuing | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Register the survey's design with the store; reports to designs served earlier are still taken.
 
         `origins` are the addresses at which respondents reach this collector: devices refuse the design elsewhere.
+        Blind tokens are issued from a file in `folder` (that of the store, if it has one), or by an `issuer` elsewhere.
 
         Raises:
             InputError: another program matches the pairs of this survey already.
@@ -84,9 +92,8 @@ class Collector:
                 "another server serves this survey already, and one in pairs can have only one: matches are never "
                 "written down, so two servers could not agree on who is whose partner. Stop the other one first"
             )
-        self.door = Door(survey.admission, store)
-        issuer = None if self.door.issuer is None else messages.design_id(self.door.issuer)
-        body = current_design(survey, store, self.origins, issuer)
+        self.entrance = Entrance(survey, store, folder, issuer)
+        body = current_design(survey, store, self.origins, self.entrance.issuer_id)
         self.design_id = messages.design_id(body)
         self.number = store.register(self.design_id, body)
         self.chains: dict[str, Chain] = {}
@@ -96,7 +103,12 @@ class Collector:
         self.announcement = messages.encode(announcement(survey, self.design_id))
         self.writer = Writer(store, most_waiting)
         self.rejections = Rejections(store)
-        self.opening = Opening(survey, store, self.plan_id, now)
+        # Where nobody has to be asked who is let in, nor which block is open.
+        self._is_simple = not self.chains and all(
+            served.door is None or served.door.is_open for served in self._served.values()
+        )
+        self.opening = Opening(survey, store, self.entrance.id, now)
+        self._closing = Closing(self._is_over, self._finish)
 
     @property
     def is_paired(self) -> bool:
@@ -109,7 +121,7 @@ class Collector:
             shared = [chain for chain in self.chains.values() if chain.design.id == verified.plan_id]
             self.chains[name] = shared[0] if shared else Chain(self.store, verified)
             self.chains[name].numbers.append(number)
-        return _Served(number, body, verified, Acceptor(verified, self.chains.get(name)))
+        return _Served(number, body, verified, Acceptor(verified, self.chains.get(name)), self.entrance.door(body))
 
     def design(self, name: str) -> bytes | None:
         """The bytes of a design served here, now or earlier."""
@@ -132,14 +144,35 @@ class Collector:
 
     def end(self) -> None:
         """Take no more reports, for good, whatever the survey file says. Waits for the store."""
+        self.entrance.end()
         self.opening.end()
+        self._closing.now()
+
+    def tend(self) -> None:
+        """Begin what goes on beside the requests: sealing reports, and watching for the end of the survey."""
+        self.store.tend()
+        self._closing.start()
+
+    def _is_over(self) -> bool:
+        self.opening.look()
+        return self.opening.is_over
+
+    def _finish(self) -> None:
+        """Leave nothing behind that tells who took part; of a survey that nobody could answer yet, everything."""
+        numbers = [self._served[name].number for name in self.amendments]
+        if self.opening.is_ended or any(map(self.store.total, numbers)) or self.entrance.has_been_used:
+            if self.entrance.issuer is not None:
+                self.entrance.end()  # without the issuer's secret nobody is let in again, whatever becomes of the date
+            self.store.compact()
 
     def close(self) -> None:
         """Close the store; of a survey that has ended, write it anew, so that nothing of its history is left."""
+        self._closing.stop()
         self.rejections.close()
         self.opening.mark()
-        if self.opening.has_passed:
-            self.store.compact()
+        if self.opening.is_over:
+            self._finish()
+        self.entrance.close()
         self.store.close()
 
     async def receive(self, body: bytes) -> Problem | Receipt | None:
@@ -187,12 +220,14 @@ class Collector:
         served = self._served.get(report.design)
         if served is None:
             return problem("unknown-design")
+        if served.door is None:
+            return problem("closed")
         cell = served.acceptor.cell(report)
         return cell if isinstance(cell, Problem) else Row(key_of(self.store.salt, report.id), served.number, cell)
 
     async def _rows(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """What is to be stored of each report, or what is wrong with it."""
-        if self.door.is_open and not self.chains:
+        if self._is_simple:
             return [self._row(report) for report in reports]
         try:
             return await asyncio.to_thread(self._judge, reports)
@@ -201,19 +236,32 @@ class Collector:
 
     def _judge(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """The same where the store has to be asked: who is admitted, and which blocks were published."""
-        strangers = self.door.strangers(reports)
+        strangers = self._strangers(reports)
         return [
             problem("not-invited") if isinstance(row, Row) and report.id in strangers else row
             for report, row in zip(reports, map(self._row, reports), strict=True)
         ]
 
-    async def admit(self, step: Callable[[bytes], T | Problem], body: bytes) -> T | Problem:
-        """Take a step at the door: `door.sign`."""
+    def _strangers(self, reports: Sequence[Report]) -> set[str]:
+        """Which reports, by their ids, their design's own door does not let in."""
+        found: set[str] = set()
+        for name in {report.design for report in reports} & self._served.keys():
+            door = self._served[name].door
+            if door is not None:
+                found |= door.strangers([report for report in reports if report.design == name])
+        return found
+
+    async def sign(self, body: bytes) -> Signed | Problem:
+        """Sign a blinded token for an invitation."""
         try:
-            found = await asyncio.to_thread(step, body) if await self.opening.looked() else problem("closed")
+            is_open = await self.opening.looked()
+            found = await asyncio.to_thread(self._sign, body) if is_open else problem("closed")
         except StoreError:
             found = problem("unavailable")
         return self._turn_away(found) if isinstance(found, Problem) else found
+
+    def _sign(self, body: bytes) -> Signed | Problem:
+        return problem("not-invited") if self.entrance.issuer is None else self.entrance.issuer.sign(body)
 
     async def _store(self, rows: Sequence[Row]) -> list[Outcome] | Problem:
         try:

@@ -1,4 +1,4 @@
-"""Invitations: secrets that let one report in each. Whoever runs the survey hands them out; the store keeps hashes.
+"""Invitations: secrets that let one report in each. Whoever runs the survey hands them out; only hashes are kept.
 
 =========  ==========================================================================================================
 admission  what an invitation is good for
@@ -8,38 +8,53 @@ blind      one blind signature of a token that the device made up; the report's 
            tell for whose invitation it was signed (see `blind`)
 =========  ==========================================================================================================
 
-In both, a report is admitted if the hash of its id is known, and used up because no two reports have the same id: an
-invitation needs no state of its own, and sending the same bytes again is harmless as ever.
+In both, an invitation is used up because no two reports have the same id: sending the same bytes again is harmless as
+ever. Invitations belong to one plan, by its `admission_id`; amendments, which correct words, share them.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 from typing import TYPE_CHECKING
 
+from deniable.collection.messages import encode
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
     from deniable.collection.storage.base import Store
     from deniable.surveys.schema import Admission
 
-INVITED, ADMITTED = "invitation", "admitted"
 MOST = 1_000_000
+# What may differ between designs that take the same invitations: words; where the survey is; and the issuer's key,
+# which is made for this name and so cannot be part of it.
+_OUTSIDE = ("texts", "replaces", "audience", "published", "issuer")
 
 
-def invite(store: Store, admission: Admission, number: int) -> list[str]:
-    """Make invitations; this is the only time they can be shown."""
-    if admission == "open":
-        raise InputError('everybody may answer this survey; say admission = "invited" or "blind" in the survey file')
+def admission_id(design: bytes, admission: Admission) -> str:
+    """Name what invitations are good for: everything that is asked and how, known before there is an issuer's key."""
+    fields = {name: value for name, value in json.loads(design).items() if name not in _OUTSIDE}
+    return hashlib.sha256(encode({**fields, "admission": admission})).hexdigest()
+
+
+def admitted(admission_id: str) -> str:
+    """The purpose under which the store keeps plain invitations of a plan."""
+    return f"admitted {admission_id}"
+
+
+def invite(store: Store, admission_id: str, number: int) -> list[str]:
+    """Make plain invitations; this is the only time they can be shown."""
+    made = [secrets.token_urlsafe(24) for _ in range(check_number(number))]
+    store.add_tokens([digest(report_id(code)) for code in made], admitted(admission_id))
+    return made
+
+
+def check_number(number: int) -> int:
+    """Refuse to make none, or too many at a time."""
     if not 1 <= number <= MOST:
         raise InputError(f"make 1 to {MOST} invitations at a time, not {number}", number=number)
-    made = [secrets.token_urlsafe(24) for _ in range(number)]
-    if admission == "invited":
-        store.add_tokens([digest(report_id(code)) for code in made], ADMITTED)
-    else:
-        store.add_tokens([digest(code) for code in made], INVITED)
-    return made
+    return number
 
 
 def report_id(invitation: str) -> str:
@@ -57,5 +72,5 @@ def token_id(token: bytes) -> str:
 
 
 def digest(secret: str) -> bytes:
-    """What the store keeps of an invitation or of an admitted id."""
+    """What is kept of an invitation or of an admitted id."""
     return hashlib.sha256(secret.encode()).digest()

@@ -1,8 +1,8 @@
 """Opening: whether a survey takes reports now. An end is kept in the store; the event loop never waits for the store.
 
-A survey ends by its date, or because somebody ended it. Both are marked in the store under the plan's id, which
-amendments share: a clock that jumps back opens nothing again. The mark of a date names the date, so that a survey whose
-date is moved goes on.
+A survey ends by its date, or because somebody ended it. Both are marked in the store under the name that its entrance
+has, which amendments share: a clock that jumps back opens nothing again. The mark of a date names the date, so that a
+survey whose date is moved goes on (unless it had an issuer, whose secret is deleted at the end).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ FRESH = 1.0  # seconds for which what the store said is believed
 class Opening:
     """What one worker knows of a survey's end. `is_open` asks nobody; `look` asks the store, once in a while."""
 
-    def __init__(self, survey: Survey, store: Store, plan_id: str, now: Callable[[], datetime]) -> None:
+    def __init__(self, survey: Survey, store: Store, name: str, now: Callable[[], datetime]) -> None:
         """Ask the store for the first time."""
         self._survey, self._store, self._now = survey, store, now
-        self._end = f"end {plan_id}"
-        self._date = None if survey.closes is None else f"closed {plan_id} {survey.closes.isoformat()}"
+        self._end = f"end {name}"
+        self._date = None if survey.closes is None else f"closed {name} {survey.closes.isoformat()}"
         self._ended = self._passed = self._marked = False
         self._looked = -inf
         self._asked: asyncio.Future[None] | None = None
@@ -47,6 +47,16 @@ class Opening:
         """Whether the closing date was ever seen to be over."""
         _ = self.is_open
         return self._passed
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether somebody is known to have ended it."""
+        return self._ended
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is known to have ended, in either way."""
+        return self._ended or self.has_passed
 
     def look(self) -> None:
         """Ask the store, unless that was done a moment ago. Waits for it.

@@ -33,13 +33,13 @@ class Admission:
 
     async def show_issuer(self, _request: Request) -> Response:
         """The public key that tokens are signed with."""
-        issuer = self._collector.door.issuer
-        return problem_response("not-found") if issuer is None else json_bytes(issuer)
+        issuer = self._collector.entrance.issuer
+        return problem_response("not-found") if issuer is None else json_bytes(issuer.message)
 
     async def sign_token(self, request: Request) -> Response:
         """Sign a blinded token, once for each invitation."""
         body = await bounded_body(request.receive, MOST_ADMISSION_BYTES)
         if body is None:
             return problem_response("too-large")
-        found = await self._collector.admit(self._collector.door.sign, body)
+        found = await self._collector.sign(body)
         return problem_response(found) if isinstance(found, Problem) else json_response(found)

@@ -137,6 +137,7 @@ def create_app(collector: Collector, pages: Sequence[BaseRoute] = (), *, limits:
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         collector.writer.start()
+        collector.tend()
         try:
             yield
         finally:
@@ -146,7 +147,7 @@ def create_app(collector: Collector, pages: Sequence[BaseRoute] = (), *, limits:
 
     made = Application(
         routes=[*Api(collector).routes(), *pages],
-        exception_handlers={404: _refused, 405: _refused, StoreError: _unavailable, Exception: _failed},
+        exception_handlers={404: refused, 405: refused, StoreError: unavailable, Exception: _failed},
         lifespan=lifespan,
     )
     made.router.redirect_slashes = False  # it would answer with an address out of the Host header
@@ -155,7 +156,8 @@ def create_app(collector: Collector, pages: Sequence[BaseRoute] = (), *, limits:
     return made
 
 
-async def _refused(_request: Request, error: Exception) -> Response:
+async def refused(_request: Request, error: Exception) -> Response:
+    """Answer where there is nothing, or not by that method."""
     status = getattr(error, "status_code", 404)
     answer = problem_response(_BY_STATUS[status])
     for name, value in (getattr(error, "headers", None) or {}).items():
@@ -163,7 +165,8 @@ async def _refused(_request: Request, error: Exception) -> Response:
     return answer
 
 
-async def _unavailable(_request: Request, _error: Exception) -> Response:
+async def unavailable(_request: Request, _error: Exception) -> Response:
+    """Answer while the store fails."""
     return problem_response("unavailable")
 
 

@@ -7,24 +7,28 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable.collection import tokens
 from deniable.collection.collector import Collector
 from deniable.collection.form import LOOPBACK
+from deniable.collection.issuer import DistantIssuer
+from deniable.collection.messages import MOST_ADMISSION_BYTES
 from deniable.collection.storage.places import FILE, open_store
 from deniable.collection.tokens import ANALYST
+from deniable.collection.transport import Http
 from deniable.errors import InputError, MissingExtraError
 from deniable.surveys.survey import read_survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     import uvicorn
     from starlette.applications import Starlette
 
     from deniable.collection.storage.base import Store
+    from deniable.web.issuer import IssuerService
 
 STORE = FILE
 _GRACE = 10  # seconds that running requests get when the server is told to stop
@@ -45,17 +49,20 @@ class Service:
         data: Path,
         database: str | None = None,
         *,
+        issuer: str | None = None,
         new_token: bool = False,
         origins: Sequence[str] = LOOPBACK,
     ) -> Service:
         """Read the survey, open (or make) the store, and make the analyst's token the first time, or a new one.
 
         `origins` are the addresses at which respondents reach the survey: devices refuse it everywhere else.
+        `issuer` is the address of an issuer that runs elsewhere, or a file with its public key.
         """
         checked = read_survey(survey)
+        elsewhere = None if issuer is None else DistantIssuer(read_public_key(issuer))
         store = open_store(data, database)
         try:
-            collector = Collector(checked, store, origins=origins)
+            collector = Collector(checked, store, origins=origins, folder=data, issuer=elsewhere)
             if new_token:
                 token: str | None = tokens.replace(store)
             else:  # several workers may start at once: each adds its own, and ends nobody else's
@@ -78,9 +85,21 @@ class Service:
         return create_app(self.collector, site(self.collector))
 
 
+def read_public_key(place: str) -> bytes:
+    """An issuer's public key, from its address or from a file."""
+    if not place.startswith(("http://", "https://")):
+        return Path(place).read_bytes()
+    connection = Http(place)
+    answer = connection.request("GET", "/v1/issuer", most=MOST_ADMISSION_BYTES)
+    connection.close()
+    if answer.status != 200:
+        raise InputError(f"{place} shows no issuer's key: it answered {answer.status}", url=place)
+    return answer.body
+
+
 @contextmanager
-def background(service: Service, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
-    """Run a collector in a thread of this process for the length of a `with` block; gives its address.
+def background(service: Service | IssuerService, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+    """Run a collector or an issuer in a thread of this process for the length of a `with` block; gives its address.
 
     For demonstrations and tests: a survey of real people deserves a process of its own.
     """

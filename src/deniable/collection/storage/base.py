@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
 
 class Outcome(Enum):
@@ -40,6 +41,11 @@ class Store(Protocol):
     """A durable store of reports. `add` is called from one thread; the others may be called from any."""
 
     salt: bytes
+
+    @property
+    def folder(self) -> Path | None:
+        """Where its files are, if it has files of its own."""
+        ...
 
     def register(self, design_id: str, body: bytes) -> int:
         """Keep a design for good, and return its number in this store."""
@@ -110,6 +116,10 @@ class Store(Protocol):
         """Forget these hashes, or all of a purpose: what they are hashes of opens nothing any more."""
         ...
 
+    def tokens(self, purpose: str) -> list[bytes]:
+        """All hashes of a purpose, in order."""
+        ...
+
     def keep(self, name: str, value: bytes) -> bytes:
         """Keep a value under a name, unless there is one: the first stays for good. Returns the one that stays."""
         ...
@@ -118,8 +128,20 @@ class Store(Protocol):
         """The value under a name."""
         ...
 
+    def kept_under(self, start: str) -> dict[str, bytes]:
+        """The values under all names that begin like this."""
+        ...
+
+    def forget(self, start: str) -> None:
+        """Drop the values under all names that begin like this."""
+        ...
+
     def claim(self) -> bool:
         """Be the one program that does what only one may do, until this is closed. False: another one is."""
+        ...
+
+    def tend(self) -> None:
+        """Seal reports whenever it is due, until this is closed; what was left unsealed, now."""
         ...
 
     def compact(self) -> None:

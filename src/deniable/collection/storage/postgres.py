@@ -2,8 +2,8 @@
 
 A heap table lies on disk in the order in which its rows came, and every row carries the number of the transaction that
 wrote it. So reports arrive in one table and are **sealed** into another: every thousand or so are moved together, in
-the order of their keys, by one transaction. What is left of their arrival is that they came with a thousand others.
-`compact` removes that too.
+the order of their keys, by one transaction; after ten minutes however few they are. What is left of their arrival is
+that they came with those others. `compact` removes that too.
 
 ::
 
@@ -54,7 +54,8 @@ MIGRATIONS = (
     CREATE TABLE rejected (reason text PRIMARY KEY, reports bigint NOT NULL);
     """,
 )
-SEGMENT = 1000  # reports that are sealed together, at least
+SEGMENT = 1000  # reports that are sealed together, unless time is up
+PATIENCE = 600.0  # seconds after which what has arrived is sealed, however little it is
 _LOCK = 0x64656E69  # "deni": the advisory lock's number
 _CLAIM = _LOCK + 1  # the lock of `claim`, held by a session
 _CONNECT_TIMEOUT = 5  # seconds
@@ -128,12 +129,18 @@ class PostgresStore:
                 _migrate(db)
                 (self.salt,) = db.execute("SELECT salt FROM store").fetchone() or (b"",)
         except StoreError as error:
-            self.close()
+            self._close()
             raise InputError(f"the database {place(url)} cannot be used: {error.message}") from error
         except BaseException:
-            self.close()
+            self._close()
             raise
         self._unsealed = SEGMENT  # what others left behind is not known: look after the first reports
+        self._thread: threading.Thread | None = None
+        self._stop = threading.Event()
+
+    @property
+    def folder(self) -> None:
+        """It has no files of its own."""
 
     # -- designs ------------------------------------------------------------------------------------------------------
 
@@ -269,6 +276,11 @@ class PostgresStore:
         else:
             self._read("DELETE FROM tokens WHERE purpose = %s AND digest = ANY(%b)", purpose, list(digests))
 
+    def tokens(self, purpose: str) -> list[bytes]:
+        """All hashes of a purpose, in order."""
+        rows = self._read("SELECT digest FROM tokens WHERE purpose = %s ORDER BY digest", purpose)
+        return [bytes(found) for (found,) in rows]
+
     def keep(self, name: str, value: bytes) -> bytes:
         """Keep a value under a name, unless there is one."""
         self._read("INSERT INTO kept VALUES (%s, %b) ON CONFLICT DO NOTHING", name, value)
@@ -281,6 +293,15 @@ class PostgresStore:
         found = self._read("SELECT value FROM kept WHERE name = %s", name)
         return bytes(found[0][0]) if found else None
 
+    def kept_under(self, start: str) -> dict[str, bytes]:
+        """The values under all names that begin like this."""
+        rows = self._read("SELECT name, value FROM kept WHERE starts_with(name, %s) ORDER BY name", start)
+        return {name: bytes(value) for name, value in rows}
+
+    def forget(self, start: str) -> None:
+        """Drop the values under all names that begin like this."""
+        self._read("DELETE FROM kept WHERE starts_with(name, %s)", start)
+
     # -- housekeeping -------------------------------------------------------------------------------------------------
 
     def claim(self) -> bool:
@@ -288,6 +309,19 @@ class PostgresStore:
         # A session may take its own lock again, so asking twice is harmless.
         ((taken,),) = self._claimed.run("SELECT pg_try_advisory_lock(%s)", (_CLAIM,))
         return bool(taken)
+
+    def tend(self) -> None:
+        """Seal what has arrived whenever time is up; what was left unsealed, now."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._tend, name="deniable-sealer", daemon=True)
+            self._thread.start()
+
+    def _tend(self) -> None:
+        while True:
+            with suppress(StoreError):  # the reports are safe where they are
+                self._seal(least=1)
+            if self._stop.wait(PATIENCE):
+                return
 
     def compact(self) -> None:
         """Seal everything, and write it anew in the order of keys, as if all had come in one transaction.
@@ -304,9 +338,17 @@ class PostgresStore:
                 db.execute("UPDATE counts SET reports = reports")
             db.execute("CLUSTER reports USING reports_pkey")
             db.execute("CLUSTER counts USING counts_pkey")
+            for table in ("tokens", "kept"):
+                db.execute(f"CLUSTER {table} USING {table}_pkey")  # what was dropped is gone from the files
 
     def close(self) -> None:
         """Close the connections."""
+        if self._thread is not None:
+            self._stop.set()
+            self._thread.join()
+        self._close()
+
+    def _close(self) -> None:
         for connection in (self._claimed, self._reader, self._writer):
             connection.close()
 

@@ -1,10 +1,8 @@
-"""SQLite: the embedded store. Write-ahead log, synced at every commit, one transaction for many reports.
+"""SQLite: the embedded store. Reports arrive in a tail and are sealed (see `tail`); all else is in one small file.
 
-A row is inserted without being looked for first. Only where that fails, because a key is taken, are the rows of that
-statement looked up: repetitions are rare, and they alone pay.
-
-Several rows go into one statement, because SQLite lets go of Python's interpreter lock around every step: a statement a
-row would hand it back and forth with the server thread thousands of times a second.
+That file is written rarely, and nothing in it came in the order of respondents: designs and blocks, hashes of secrets,
+numbers of what was turned away. Files of version 0.1 hold the reports as well; they are sealed when reports are first
+added.
 """
 
 from __future__ import annotations
@@ -13,19 +11,21 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections import Counter
 from contextlib import contextmanager
-from itertools import chain
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deniable.collection.storage.base import Outcome, Row, outcomes
+from deniable.collection.storage.commit import hold, telling, transaction
+from deniable.collection.storage.copying import copy_store
 from deniable.collection.storage.failures import FULL, failure, is_full
+from deniable.collection.storage.layout import PART, Layout
+from deniable.collection.storage.tail import Tail
 from deniable.errors import InputError, StoreFullError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from deniable.collection.storage.base import Outcome, Row
 
 # Each script takes the store from the version of its position to the next. Never edit one that was released.
 MIGRATIONS = (
@@ -49,19 +49,16 @@ MIGRATIONS = (
     """
     CREATE TABLE rejected (reason TEXT PRIMARY KEY, reports INTEGER NOT NULL) WITHOUT ROWID;
     """,
+    "",  # from now on, reports are added to other files
 )
-_SIZES = (256, 32, 4, 1)  # rows a statement: few shapes, so that each is prepared once
-_DESIGN_AND_CELL = itemgetter(1, 2)
 _BUSY = 5.0  # seconds to wait for another process that writes; a backup holds it for less
-_CACHE_KIB = 16384  # a larger one saves no CPU: keys come in no order, and the system keeps the file in memory as well
-_JOURNAL_PAGES = 10_000  # 40 MB: a page changed by many commits is copied back once
 
 
 class SqliteStore:
-    """Reports in one SQLite file."""
+    """Reports in SQLite files: the main one, which is named, and those beside it."""
 
     def __init__(self, path: str | Path) -> None:
-        """Open the file, make it or bring it up to date."""
+        """Open the store, make it or bring it up to date."""
         self._path = Path(path)
         if not self._path.exists():
             _make(self._path)
@@ -76,14 +73,25 @@ class SqliteStore:
         self._writing, self._reading = threading.Lock(), threading.Lock()
         self._claimed: int | None = None  # the folder, held
         (self.salt,) = self._db.execute("SELECT salt FROM store").fetchone()
+        self._reports = Tail(Layout(self._path), self._empty)
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are."""
+        return self._path.parent
 
     def _connect(self) -> sqlite3.Connection:
         # Used from several threads, one at a time: the locks see to that.
         db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=_BUSY)
+        # Asked of SQLite: to open and close the file beside it would end SQLite's own locks on it.
+        if db.execute("PRAGMA application_id").fetchone() == (PART,):
+            db.close()
+            raise InputError(
+                f"{self._path} is only a part of a store: name its folder, {self._path.parent}", path=str(self._path)
+            )
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
-        db.execute(f"PRAGMA wal_autocheckpoint = {_JOURNAL_PAGES}")
-        db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        db.execute("PRAGMA secure_delete = ON")
         return db
 
     def _migrate(self) -> None:
@@ -104,17 +112,8 @@ class SqliteStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:  # a full disk may have ended it already
-                    self._db.execute("ROLLBACK")
-                raise
-        except sqlite3.DatabaseError as error:
-            raise failure(error, self._path.parent) from error
+        with telling(self._path.parent), transaction(self._db):
+            yield
 
     # -- designs ------------------------------------------------------------------------------------------------------
 
@@ -134,81 +133,42 @@ class SqliteStore:
 
     def add(self, rows: Sequence[Row]) -> list[Outcome]:
         """Store rows, all in one transaction."""
-        fresh: dict[bytes, Row] = {}
-        for row in rows:
-            fresh.setdefault(row.key, row)
-        # In the order of their keys: neighbours share pages, and what came together is shuffled.
-        ordered = [fresh[key] for key in sorted(fresh)]
-        taken: dict[bytes, Row] = {}
-        with self._writing, self._transaction():
-            for some in _portions(ordered):
-                try:
-                    self._insert(some)
-                except sqlite3.IntegrityError:
-                    found = self._find(some)
-                    taken |= found
-                    for portion in _portions([row for row in some if row.key not in found]):
-                        self._insert(portion)
-            self._count([row for row in ordered if row.key not in taken] if taken else ordered)
-        if not taken and len(fresh) == len(rows):
-            return [Outcome.STORED] * len(rows)
-        return outcomes(rows, fresh, taken)
-
-    def _insert(self, rows: Sequence[Row]) -> None:
-        values = ", ".join(["(?, ?, ?)"] * len(rows))
-        self._db.execute(
-            f"INSERT INTO reports VALUES {values}",  # noqa: S608 - question marks only
-            list(chain.from_iterable(rows)),
-        )
-
-    def _find(self, rows: Sequence[Row]) -> dict[bytes, Row]:
-        marks = ", ".join("?" * len(rows))
-        found = self._db.execute(
-            f"SELECT key, design, cell FROM reports WHERE key IN ({marks})",  # noqa: S608 - question marks only
-            [row.key for row in rows],
-        )
-        return {row[0]: Row(*row) for row in found}
-
-    def _count(self, rows: Iterable[Row]) -> None:
-        cells = Counter(map(_DESIGN_AND_CELL, rows))
-        self._db.executemany(
-            "INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET reports = reports + excluded.reports",
-            [(design, cell, number) for (design, cell), number in cells.items()],
-        )
+        return self._reports.add(rows)
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
         """The reports under these keys."""
-        found = {}
-        for key in keys:
-            for design, cell in self._read("SELECT design, cell FROM reports WHERE key = ?", key):
-                found[key] = Row(key, design, cell)
-        return found
+        return self._reports.find(keys)
 
     def counts(self, design: int) -> dict[str, int]:
         """How many reports each cell has."""
-        return dict(self._read("SELECT cell, reports FROM counts WHERE design = ?", design))
+        return self._reports.counts(design)
 
     def total(self, design: int) -> int:
         """How many reports there are."""
-        ((total,),) = self._read("SELECT coalesce(sum(reports), 0) FROM counts WHERE design = ?", design)
-        return int(total)
+        return self._reports.total(design)
 
     def recount(self, design: int) -> dict[str, int]:
         """The same by GROUP BY over the reports."""
-        return dict(self._read("SELECT cell, COUNT(*) FROM reports WHERE design = ? GROUP BY cell", design))
+        return self._reports.recount(design)
 
     def scan(self, design: int) -> Iterator[str]:
         """The cells of all reports, in the order of their keys."""
-        last = b""
-        while True:
-            # Page by page, so that neither a lock nor a snapshot is held while the caller works.
-            page = self._read(
-                "SELECT key, cell FROM reports WHERE key > ? AND design = ? ORDER BY key LIMIT 10000", last, design
-            )
-            if not page:
+        return self._reports.scan(design)
+
+    def tend(self) -> None:
+        """Seal reports whenever it is due, until this is closed."""
+        self._reports.tend()
+
+    def _empty(self) -> None:
+        """Forget the reports of version 0.1: they are sealed."""
+        with self._writing:
+            if self._db.execute("SELECT 1 FROM reports LIMIT 1").fetchone() is None:
                 return
-            for last, cell in page:  # noqa: B007 - the next page begins after it
-                yield cell
+            with self._transaction():
+                self._db.execute("DELETE FROM reports")
+                self._db.execute("DELETE FROM counts")
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _read(self, query: str, *parameters: object) -> list[tuple]:  # type: ignore[type-arg]
         with self._reading:
@@ -265,6 +225,12 @@ class SqliteStore:
                     "DELETE FROM tokens WHERE purpose = ? AND digest = ?", [(purpose, digest) for digest in digests]
                 )
 
+    def tokens(self, purpose: str) -> list[bytes]:
+        """All hashes of a purpose, in order."""
+        return [
+            found for (found,) in self._read("SELECT digest FROM tokens WHERE purpose = ? ORDER BY digest", purpose)
+        ]
+
     def keep(self, name: str, value: bytes) -> bytes:
         """Keep a value under a name, unless there is one."""
         with self._writing, self._transaction():
@@ -277,33 +243,39 @@ class SqliteStore:
         found = self._read("SELECT value FROM kept WHERE name = ?", name)
         return bytes(found[0][0]) if found else None
 
+    def kept_under(self, start: str) -> dict[str, bytes]:
+        """The values under all names that begin like this."""
+        rows = self._read("SELECT name, value FROM kept WHERE substr(name, 1, ?) = ? ORDER BY name", len(start), start)
+        return {name: bytes(value) for name, value in rows}
+
+    def forget(self, start: str) -> None:
+        """Drop the values under all names that begin like this."""
+        with self._writing, self._transaction():
+            self._db.execute("DELETE FROM kept WHERE substr(name, 1, ?) = ?", (len(start), start))
+
     # -- housekeeping -------------------------------------------------------------------------------------------------
 
     def claim(self) -> bool:
         """Be the one program that does what only one may do."""
         if self._claimed is None:
-            try:
-                import fcntl
-            except ImportError:  # not on this system
-                return True
             # The folder, not the file: closing a second handle of the file would end SQLite's own locks on it.
-            handle = os.open(self._path.parent, os.O_RDONLY)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends with this process, however it ends
-            except OSError:
-                os.close(handle)
-                return False
-            self._claimed = handle
-        return True
+            self._claimed = hold(self._path.parent)
+        return self._claimed is not None
+
+    def copy(self, target: Path) -> None:
+        """Copy everything into one new file."""
+        copy_store(Layout(self._path), target, MIGRATIONS)
 
     def compact(self) -> None:
-        """Write everything anew in the order of its keys, and empty the journal."""
-        with self._writing, self._reading:
+        """Seal all reports, and write everything else anew as well."""
+        self._reports.seal_all()
+        with telling(self._path.parent), self._writing, self._reading:
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
-        """Close the store, with nothing left in the journal."""
+        """Seal the reports, and close the store with nothing left in a journal."""
+        self._reports.close()
         with self._writing, self._reading:
             self._reader.close()
             self._db.close()
@@ -321,12 +293,3 @@ def _make(path: Path) -> None:
         if error.errno in FULL:
             raise StoreFullError(f"there is no space left to make {path} in") from error
         raise InputError(f"{path} cannot be made: {error.strerror}", path=str(path)) from error
-
-
-def _portions(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """Cut rows into portions of few different sizes."""
-    start = 0
-    for size in _SIZES:
-        while len(rows) - start >= size:
-            yield rows[start : start + size]
-            start += size

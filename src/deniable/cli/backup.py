@@ -1,0 +1,34 @@
+"""`deniable backup`: copy a collector's reports into one file."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from deniable.collection.storage.places import find_store
+from deniable.collection.storage.sqlite import SqliteStore
+from deniable.errors import InputError
+
+
+@click.command("backup", short_help="Copy a collector's reports into one file.")
+@click.argument("data", type=click.Path(exists=True, path_type=Path))
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+def command(data: Path, file: Path) -> None:
+    """Copy the reports in the folder DATA into a new FILE, also while they arrive.
+
+    The copy is consistent, and everything in it lies in the order of its keys: it tells nothing of the order in which
+    reports came. Every command that takes the folder takes the file. Issuers of blind tokens are not in it.
+
+    \b
+    Example:
+      deniable backup deniable-data backup.sqlite
+    """  # noqa: D301 - click wants the character itself
+    store = find_store(data)
+    if store is None:
+        raise InputError(f"{data} holds no reports that a collector has stored", path=str(data))
+    with closing(store):
+        assert isinstance(store, SqliteStore)  # an address is no path
+        store.copy(file)
+    click.echo(f"The reports in {file}")

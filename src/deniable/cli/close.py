@@ -1,0 +1,52 @@
+"""`deniable close`: close a survey for good."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from deniable.collection.entrance import name_of, was_served
+from deniable.collection.issuer import LocalIssuer, issuer_path
+from deniable.collection.storage.places import find_store
+from deniable.errors import InputError
+from deniable.surveys.survey import read_survey
+
+
+@click.command("close", short_help="Close a survey for good.")
+@click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--data",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("deniable-data"),
+    show_default=True,
+    help="The folder that the survey, or its issuer, is served with.",
+)
+@click.option("--database", metavar="URL", envvar="DENIABLE_DATABASE", help="The PostgreSQL database, if any.")
+def command(survey: Path, data: Path, database: str | None) -> None:
+    """Take no more reports to the survey file SURVEY, and leave nothing behind that tells who took part.
+
+    Every invitation is marked as used, the issuer's secret key is deleted, and the reports are written anew. This
+    cannot be undone. The survey may be running meanwhile. Where the issuer has a folder of its own, close both.
+
+    \b
+    Example:
+      deniable close survey.toml
+    """  # noqa: D301 - click wants the character itself
+    checked = read_survey(survey)
+    name = name_of(checked)
+    path, store = issuer_path(data, checked.name, name), find_store(data if database is None else database)
+    if store is None and not path.exists():
+        raise InputError(f"{data} holds neither reports nor an issuer of this survey", path=str(data))
+    if path.exists():
+        with closing(LocalIssuer(path)) as issuer:
+            issuer.end()
+        click.echo("The issuer's secret key is deleted; every invitation is marked as used")
+    if store is not None:
+        with closing(store):
+            if not was_served(store, checked):
+                raise InputError(f"{survey} as it is now was never served from here; close it as it was served")
+            store.keep(f"end {name}", b"")
+            store.compact()
+        click.echo("The survey takes no more reports")

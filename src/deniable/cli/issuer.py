@@ -1,0 +1,48 @@
+"""`deniable issuer`: issue blind tokens, apart from the collector."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import click
+
+from deniable.errors import MissingExtraError
+from deniable.web.serve import listen, server
+
+
+@click.command("issuer", short_help="Issue the blind tokens of a survey, apart from the collector.")
+@click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8001, show_default=True, help="The port to listen on; 0 takes a free one.")
+@click.option(
+    "--data",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("deniable-issuer"),
+    show_default=True,
+    help="Folder for the issuer's file: not that of the reports.",
+)
+def command(*, survey: Path, host: str, port: int, data: Path) -> None:
+    """Sign blind tokens for the invitations to the survey file SURVEY until interrupted.
+
+    Run it where the reports are not, make the invitations there, give its public key to `deniable serve --issuer`, and
+    let the proxy pass /v1/issuer and /v1/tokens on to it.
+
+    \b
+    Example:
+      deniable invite survey.toml --n 200 --data deniable-issuer > invitations.csv
+      deniable issuer survey.toml --port 8001
+    """  # noqa: D301 - click wants the character itself
+    try:
+        from deniable.web.issuer import IssuerService
+    except ImportError as error:
+        raise MissingExtraError(
+            f"the issuer needs {error.name}, which is not installed: pip install 'deniable[service]'", extra="service"
+        ) from error
+    service = IssuerService.open(survey, data)
+    app, taken = service.app(), listen(host, port)
+    click.echo(f"Issuing tokens for {service.survey.name!r} at port {taken.getsockname()[1]} of {host}")
+    click.echo(f"  issuer      {hashlib.sha256(service.issuer.message).hexdigest()}")
+    click.echo(f"  file in     {data}")
+    with taken:
+        server(app).run(sockets=[taken])

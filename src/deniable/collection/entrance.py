@@ -1,0 +1,174 @@
+"""The entrance of a survey: its invitations or its issuer, which door each design has, and the mark of its end.
+
+All of it belongs to one plan, by the name `invitations.admission_id` that the plan has before there is an issuer's key.
+Another survey that is served from the same folder, or the same one with other questions, finds none of it: a token for
+one admits to no other, and what was closed stays closed. Reports to an earlier design are taken if it has the survey's
+name, and then through that design's own door.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from deniable.collection.admission import Door
+from deniable.collection.form import LOOPBACK, design_body
+from deniable.collection.invitations import admission_id, admitted, check_number, invite
+from deniable.collection.issuer import LocalIssuer, issuer_path, key_bytes, public_key, read_key
+from deniable.collection.messages import design_id
+from deniable.collection.storage.slots import Content, Slots
+from deniable.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deniable.collection.issuer import Issuing
+    from deniable.collection.storage.base import Store
+    from deniable.surveys.survey import Survey
+
+# What version 0.1 kept, for all surveys of a store together.
+OLD_ADMITTED, OLD_INVITED, OLD_KEY, OLD_SIGNED = "admitted", "invitation", "issuer", "signed:"
+_ADOPTED = "adopted"
+
+
+class Entrance:
+    """Who may answer the survey that is served from a store.
+
+    Args:
+        survey: the survey.
+        store: keeps plain invitations, and which key signs blind tokens.
+        folder: where the issuer's file is; that of the store if it has one.
+        issuer: an issuer that is somewhere else.
+    """
+
+    def __init__(self, survey: Survey, store: Store, folder: Path | None = None, issuer: Issuing | None = None) -> None:
+        self._survey, self._store = survey, store
+        self.id = name_of(survey)
+        self._earlier = [name for name, body in _designs(store) if _is_earlier(body, survey)]
+        self._adopts = bool(self._earlier) and store.keep(_ADOPTED, self.id.encode()) == self.id.encode()
+        self.issuer: Issuing | None = None
+        if survey.admission == "blind":
+            self.issuer = self._local(folder or store.folder) if issuer is None else issuer
+            self._pin(self.issuer.message)
+        elif issuer is not None:
+            raise InputError('an issuer is for blind tokens: say admission = "blind" in the survey file')
+        self.end_mark = f"end {self.id}"
+        if any(store.kept(f"end {name}") is not None for name in self._earlier):
+            store.keep(self.end_mark, b"")
+
+    def _local(self, folder: Path | None) -> LocalIssuer:
+        if folder is None:
+            raise InputError("blind tokens are issued from a file, never from a database: name a folder, or an issuer")
+        path = issuer_path(folder, self._survey.name, self.id)
+        if self._adopts:
+            adopt(self._store, path)
+        return LocalIssuer(path)
+
+    def _pin(self, message: bytes) -> None:
+        if self._store.keep(f"issuer {self.id}", message) != message:
+            raise InputError(
+                "this survey's tokens were signed with another key until now, and those who have one would be turned "
+                "away. Put the issuer's file back, or give the survey another name"
+            )
+
+    def invite(self, number: int) -> list[str]:
+        """Make invitations; this is the only time they can be shown."""
+        refuse_open(self._survey)
+        if self.issuer is None:
+            return invite(self._store, self.id, number)
+        if not isinstance(self.issuer, LocalIssuer):
+            raise InputError("invitations to this survey are made where its issuer is")
+        return self.issuer.invite(check_number(number))
+
+    @property
+    def issuer_id(self) -> str | None:
+        """The issuer's key by the hash that stands in designs; None where there are no blind tokens."""
+        return None if self.issuer is None else design_id(self.issuer.message)
+
+    def door(self, design: bytes) -> Door | None:
+        """The door for reports to a design; None where they are not taken."""
+        fields = json.loads(design)
+        if fields["survey"] != self._survey.name:
+            return None
+        admission = fields.get("admission", self._survey.admission)
+        name = admission_id(design, admission)
+        if name != self.id and self._store.kept(f"end {name}") is not None:
+            return None
+        purposes = [admitted(name)]
+        if fields["version"] == 1 or self._adopts:
+            purposes.append(OLD_ADMITTED)
+        pinned = self._store.kept(f"issuer {name}")
+        if pinned is None and fields["version"] == 1 and self.issuer is not None:
+            pinned = self.issuer.message  # version 0.1 had one key for all, which was taken over
+        return Door(admission, self._store, purposes, None if pinned is None else public_key(pinned))
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the survey was closed for good."""
+        return self._store.kept(self.end_mark) is not None
+
+    @property
+    def has_been_used(self) -> bool:
+        """Whether anybody got a token: then there is something to be forgotten at the end."""
+        return isinstance(self.issuer, LocalIssuer) and self.issuer.issued() > 0
+
+    def end(self) -> None:
+        """Close the survey for good: no report, no token, and no way to tell who got one."""
+        self._store.keep(self.end_mark, b"")
+        if self.issuer is not None:
+            self.issuer.end()
+
+    def close(self) -> None:
+        """Let go of the issuer's file."""
+        if self.issuer is not None:
+            self.issuer.close()
+
+
+def name_of(survey: Survey) -> str:
+    """The name of what invitations to a survey are good for."""
+    return admission_id(_outline(survey), survey.admission)
+
+
+def _outline(survey: Survey) -> bytes:
+    """The survey's design, but for where it is served and who issues tokens: neither is part of the name."""
+    return design_body(survey, LOOPBACK, issuer=bytes(32).hex() if survey.admission == "blind" else None)
+
+
+def was_served(store: Store, survey: Survey) -> bool:
+    """Tell whether a survey was ever served from a store, as its file says it now."""
+    bodies = [body for _, body in _designs(store)]
+    return any(_is_earlier(body, survey) or admission_id(body, survey.admission) == name_of(survey) for body in bodies)
+
+
+def refuse_open(survey: Survey) -> None:
+    """Refuse to invite people to a survey that everybody may answer."""
+    if survey.admission == "open":
+        raise InputError('everybody may answer this survey; say admission = "invited" or "blind" in the survey file')
+
+
+def adopt(store: Store, path: Path) -> None:
+    """Move what version 0.1 kept about blind tokens from the store to an issuer's file."""
+    kept = store.kept(OLD_KEY)
+    if kept is None:
+        return
+    if not path.exists():
+        signed = store.kept_under(OLD_SIGNED)
+        used = {bytes.fromhex(name.removeprefix(OLD_SIGNED)): value for name, value in signed.items()}
+        slots = {**dict.fromkeys(store.tokens(OLD_INVITED), bytes(32)), **used}
+        Slots.write(path, Content(*key_bytes(read_key(kept)), slots))
+    # After the file is on disk: whoever is interrupted here begins again.
+    store.forget(OLD_SIGNED)
+    store.drop_tokens(OLD_INVITED)
+    store.forget(OLD_KEY)
+    store.compact()
+
+
+def _designs(store: Store) -> list[tuple[str, bytes]]:
+    return [(name, body) for name, (_, body) in store.designs().items()]
+
+
+def _is_earlier(body: bytes, survey: Survey) -> bool:
+    """Tell whether this is the survey as version 0.1 served it."""
+    fields: dict[str, Any] = json.loads(body)
+    now: dict[str, Any] = json.loads(_outline(survey))
+    return fields["version"] == 1 and (fields["survey"], fields["plan"]) == (now["survey"], now["plan"])

@@ -1,0 +1,72 @@
+"""Transactions of SQLite, and what goes wrong with them in our own words."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from deniable.collection.storage.failures import FULL, failure
+from deniable.errors import StoreError, StoreFullError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # not on this system: one program at a time is then up to whoever starts them
+    fcntl = None  # type: ignore[assignment]
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
+    """All of a block, or nothing of it."""
+    db.execute(begin)
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:  # a full disk may have ended it already
+            db.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def telling(folder: Path) -> Iterator[None]:
+    """Say of every failure in a folder whether there is no space, or what else it is."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise failure(error, folder) from error
+    except OSError as error:
+        if error.errno in FULL:
+            raise StoreFullError("there is no space left to store reports in") from error
+        raise StoreError(f"the store failed: {error}") from error
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock that one program has at a time; it ends with the program, however that ends."""
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def hold(folder: Path) -> int | None:
+    """Hold a folder for as long as the handle that this returns is open. None: another one does."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends with this process, however it ends
+    except OSError:
+        os.close(handle)
+        return None
+    return handle

@@ -1,0 +1,61 @@
+"""A copy of a SQLite store in one file, made while reports arrive; it tells no more than a store that is sealed.
+
+The file has the layout of version 0.1, with everything in the order of its keys. Put in place as `reports.sqlite` it is
+a store again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable.collection.storage.commit import telling, transaction
+from deniable.collection.storage.layout import place, replacing, uri
+from deniable.collection.storage.view import attach, union
+from deniable.errors import InputError, StoreError
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from deniable.collection.storage.layout import Layout
+
+_TABLES = {"store": "salt", "designs": "number", "tokens": "purpose, digest", "kept": "name", "rejected": "reason"}
+_TRIES = 100
+
+
+def copy_store(layout: Layout, target: Path, scripts: Sequence[str]) -> None:
+    """Copy a store into a new file, whose tables `scripts` make."""
+    if target.exists():
+        raise InputError(f"{target} is there already; name a file that is not", path=str(target))
+    with telling(layout.folder):
+        with replacing(target) as db:
+            for script in scripts:
+                db.executescript(script)
+            db.execute(f"PRAGMA user_version = {len(scripts)}")
+            # The reports first: every block that one of them names is then among what is copied after.
+            _copy_reports(db, layout)
+            db.execute("ATTACH ? AS source", (uri(layout.main, "mode=rw"),))
+            with transaction(db, "BEGIN"):
+                for table, order in _TABLES.items():
+                    db.execute(f"INSERT INTO main.{table} SELECT * FROM source.{table} ORDER BY {order}")  # noqa: S608
+            db.execute("DETACH source")
+        place(target)
+
+
+def _copy_reports(db: sqlite3.Connection, layout: Layout) -> None:
+    for _ in range(_TRIES):
+        state = layout.state()
+        counted, tails = attach(db, layout, state)
+        parts = [f"SELECT key, design, cell FROM {part}.reports" for part in (counted, *tails)]  # noqa: S608 - our names
+        with transaction(db, "BEGIN"):
+            db.execute("DELETE FROM main.reports")
+            db.execute(f"INSERT INTO main.reports {union(parts)} ORDER BY key")
+        for part in (counted, *tails):
+            db.execute(f"DETACH {part}")
+        if layout.first() == state.first:  # else a file took the place of those that were read
+            break
+    else:
+        raise StoreError("the store's files were replaced all the time while they were copied")
+    grouped = "SELECT design, cell, COUNT(*) FROM main.reports GROUP BY design, cell"
+    db.execute(f"INSERT INTO main.counts {grouped} ORDER BY design, cell")

@@ -1,0 +1,128 @@
+"""The files of a SQLite store, and which of them count.
+
+::
+
+    reports.sqlite           designs, counts of what was turned away, hashes of secrets; of version 0.1 also the reports
+    reports.sealed.sqlite    the sealed reports, in the order of their keys: never changed, only replaced
+    reports.tail-7.sqlite    the tail: reports that are not sealed yet
+    reports.lock             held for as long as a report is written, or a file takes another one's place
+
+Tails are numbered. The sealed file says the number of the first tail that is not in it (SQLite has a place for such a
+number in a file's header), so that a tail counts if its number is not below that, whatever a crash has left behind.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PART = 0x64656E69  # "deni": marks a file that is only a part of a store
+_VERSION_AT = 60  # where SQLite keeps a number for its users in a file's header
+
+
+class State(NamedTuple):
+    """Which files count: those of the tails from number `first` on; the sealed one if `first` is above 0."""
+
+    first: int
+    tails: tuple[int, ...]
+
+
+class Layout:
+    """The names of a store's files, given that of the main one."""
+
+    def __init__(self, main: Path) -> None:
+        """Take the path of the main file."""
+        self.main = main
+        self.folder = main.parent
+        self.sealed = main.with_name(f"{main.stem}.sealed.sqlite")
+        self.lock = main.with_name(f"{main.stem}.lock")
+        self._tail = re.compile(rf"{re.escape(main.stem)}\.tail-([0-9]+)\.sqlite(.*)")
+
+    def tail(self, number: int) -> Path:
+        """The path of a tail."""
+        return self.main.with_name(f"{self.main.stem}.tail-{number}.sqlite")
+
+    def state(self) -> State:
+        """Which files count now."""
+        first = self.first()
+        found = (self._tail.fullmatch(path.name) for path in self.folder.iterdir())
+        numbers = sorted(int(one[1]) for one in found if one is not None and not one[2])
+        return State(first, tuple(number for number in numbers if number >= first))
+
+    def first(self) -> int:
+        """The number of the first tail that is not sealed; 0 while nothing ever was."""
+        try:
+            with self.sealed.open("rb") as file:
+                return int.from_bytes(file.read(_VERSION_AT + 4)[_VERSION_AT:], "big")
+        except FileNotFoundError:
+            return 0
+
+    def sweep(self) -> None:
+        """Remove what does not count: tails that are sealed, and files that were never finished."""
+        first = self.first()
+        for path in list(self.folder.iterdir()):
+            tail = self._tail.fullmatch(path.name)
+            if tail is not None and (int(tail[1]) < first or tail[2] == ".new"):
+                remove(path)
+        remove(unfinished(self.sealed))
+
+
+def unfinished(path: Path) -> Path:
+    """Where a file is written before it takes its place."""
+    return path.with_name(f"{path.name}.new")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[sqlite3.Connection]:
+    """Write a database that only its owner can read; it is whole and on disk when the block ends.
+
+    It has the name `unfinished(path)` then, and `place` gives it its own.
+    """
+    new = unfinished(path)
+    remove(new)
+    os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    db = sqlite3.connect(new, isolation_level=None, uri=True, timeout=30.0)
+    try:
+        # No journal and no syncing on the way: a file that was not finished is thrown away.
+        db.execute("PRAGMA journal_mode = OFF")
+        db.execute("PRAGMA synchronous = OFF")
+        yield db
+    finally:
+        db.close()
+    sync(new)
+
+
+def place(path: Path) -> None:
+    """Put the finished file in its place, for good."""
+    unfinished(path).replace(path)
+    sync(path.parent)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, if it is there and nobody keeps it open where that matters."""
+    with suppress(OSError):
+        path.unlink()
+
+
+def sync(path: Path) -> None:
+    """Have a file, or a folder's list of files, on disk."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except PermissionError:  # a folder, on a system that has no such thing
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def uri(path: Path, how: str) -> str:
+    """A path as SQLite attaches it; never makes a file that is not there."""
+    return f"{path.absolute().as_uri()}?{how}"

@@ -1,0 +1,311 @@
+"""The reports of a SQLite store: they arrive in a tail, and are sealed into a file that keeps nothing of their order.
+
+::
+
+    add --> tail (write-ahead log, synced)  --seal-->  a new sealed file, in the order of keys, in the old one's place
+
+The tail shows in which order its reports came, because what is acknowledged must be on disk at once. It is sealed when
+it holds a thousand reports, and after ten minutes whatever it holds. Sealing writes all reports anew, in a thread of
+its own, while new ones arrive in the next tail. It is given about a tenth of the time, so that it does not slow down a
+heavy load; the tail then holds what came in ten times the seconds that it takes to write all reports.
+
+A crash at any instant leaves files of which `layout.State` says which count. Nothing is in two that do.
+
+Several rows go into one statement, because SQLite lets go of Python's interpreter lock around every step: a statement a
+row would hand it back and forth with the server thread thousands of times a second.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import closing, contextmanager, suppress
+from itertools import chain
+from time import monotonic
+from typing import TYPE_CHECKING, TypeVar
+
+from deniable.collection.storage.base import Outcome, Row, outcomes
+from deniable.collection.storage.commit import locked, telling, transaction
+from deniable.collection.storage.layout import PART, State, place, remove, replacing, unfinished, uri
+from deniable.collection.storage.sealed import REPORTS, write_sealed
+from deniable.collection.storage.view import View
+from deniable.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from deniable.collection.storage.layout import Layout
+
+SEGMENT = 1000  # reports that are sealed together, unless time is up
+PATIENCE = 600.0  # seconds after which the tail is sealed, whatever it holds
+SHARE = 0.1  # of the time, at most, is spent on sealing
+_LATER = 5.0  # seconds to wait after sealing failed
+_TRIES = 1000  # to read while files are replaced; a second one is rare
+_SIZES = (256, 32, 4, 1)  # rows a statement: few shapes, so that each is prepared once
+_CACHE_KIB = 16384  # a larger one saves no CPU: keys come in no order, and the system keeps the file in memory as well
+_JOURNAL_PAGES = 10_000  # 40 MB: a page changed by many commits is copied back once
+T = TypeVar("T")
+
+
+class Tail:
+    """Adds reports, seals them, and reads both.
+
+    Args:
+        layout: the store's files.
+        absorbed: empties a main file of version 0.1; called once the reports in it are sealed, perhaps repeatedly.
+    """
+
+    def __init__(self, layout: Layout, absorbed: Callable[[], None]) -> None:
+        self._layout, self._absorbed = layout, absorbed
+        self._writing, self._reading, self._sealing = threading.Lock(), threading.Lock(), threading.Lock()
+        self._view: View | None = None  # what readers see
+        self._state: State | None = None  # what the writer knows
+        self._db: sqlite3.Connection | None = None  # the tail that is written to
+        self._frozen: View | None = None  # everything but that tail
+        self._unsealed = 0
+        self._thread: threading.Thread | None = None
+        self._wake, self._stop = threading.Event(), threading.Event()
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def add(self, rows: Sequence[Row]) -> list[Outcome]:
+        """Store rows, all in one transaction."""
+        self.tend()
+        fresh: dict[bytes, Row] = {}
+        for row in rows:
+            fresh.setdefault(row.key, row)
+        keys = sorted(fresh)  # neighbours share pages, and what came together is shuffled
+        with telling(self._layout.folder), self._alone():
+            db, frozen = self._follow()
+            taken = frozen.find(keys)
+            with transaction(db):
+                for some in _portions([fresh[key] for key in keys if key not in taken]):
+                    taken |= _insert(db, some)
+            self._unsealed += len(fresh) - len(taken)
+        if self._unsealed >= SEGMENT:
+            self._wake.set()
+        if not taken and len(fresh) == len(rows):
+            return [Outcome.STORED] * len(rows)
+        return outcomes(rows, fresh, taken)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Be the only one, of all threads and programs, that changes which files there are and what is in them."""
+        with self._writing, locked(self._layout.lock):
+            yield
+
+    def _follow(self) -> tuple[sqlite3.Connection, View]:
+        """The tail to write to, and all that lies in other files; somebody else may have sealed meanwhile."""
+        state = self._layout.state()
+        if state != self._state or self._db is None or self._frozen is None:
+            self._leave()
+            if not state.tails:
+                state = State(state.first, (self._new_tail(max(state.first, 1)),))
+            self._frozen = View(self._layout, State(state.first, state.tails[:-1]))
+            self._db = _connect(self._layout.tail(state.tails[-1]))
+            (self._unsealed,) = self._db.execute("SELECT COUNT(*) FROM reports").fetchone()
+            self._state = state
+        return self._db, self._frozen
+
+    def _leave(self) -> None:
+        for one in (self._db, self._frozen):
+            if one is not None:
+                one.close()
+        self._db = self._frozen = self._state = None
+
+    def _new_tail(self, number: int) -> int:
+        path = self._layout.tail(number)
+        with replacing(path) as db:
+            db.execute(f"PRAGMA application_id = {PART}")
+            db.execute(REPORTS)
+        place(path)
+        return number
+
+    # -- sealing ------------------------------------------------------------------------------------------------------
+
+    def tend(self) -> None:
+        """Begin to seal whenever it is due, until this is closed."""
+        if self._thread is not None:
+            return
+        with telling(self._layout.folder), self._alone():
+            self._layout.sweep()
+            state = self._layout.state()
+            if state.first > 0:
+                self._absorbed()  # whoever sealed may have been killed before
+            if state.first == 0 and not _is_empty(self._layout.main):
+                self._wake.set()
+            if not all(_is_empty(self._layout.tail(number)) for number in state.tails):
+                self._wake.set()  # nobody knows for how long they have been there
+        self._thread = threading.Thread(target=self._tend, name="deniable-sealer", daemon=True)
+        self._thread.start()
+
+    def _tend(self) -> None:
+        while not self._stop.is_set():
+            self._wake.wait(PATIENCE)
+            self._wake.clear()
+            if self._stop.is_set():
+                return
+            began = monotonic()
+            try:
+                self.seal()
+            except StoreError:  # the reports are safe where they are
+                self._stop.wait(_LATER)
+            self._stop.wait((1 / SHARE - 1) * (monotonic() - began))
+
+    def seal_all(self) -> None:
+        """Seal every report."""
+        for _ in range(2):  # what somebody began and did not finish, and the tail after that
+            self.seal()
+
+    def seal(self) -> None:
+        """Seal the tail, or what somebody began to seal and did not finish."""
+        with self._sealing, telling(self._layout.folder):
+            with self._alone():
+                state = self._layout.state()
+                closing, first = self._closing(state)
+            if first is None:
+                return
+            write_sealed(self._layout, State(state.first, closing), first)
+            with self._alone():
+                if self._layout.first() != state.first:  # another program was quicker
+                    remove(unfinished(self._layout.sealed))
+                    return
+                place(self._layout.sealed)
+                self._leave()
+                self._layout.sweep()
+                if state.first == 0:
+                    self._absorbed()
+
+    def _closing(self, state: State) -> tuple[tuple[int, ...], int | None]:
+        """Which tails are to be sealed, and the number of the first one after them; None if nothing is to be."""
+        if len(state.tails) > 1:  # somebody was interrupted
+            return state.tails[:-1], state.tails[-1]
+        if state.tails and not _is_empty(self._layout.tail(state.tails[0])):
+            # From now on reports arrive in a new one.
+            return state.tails, self._new_tail(state.tails[0] + 1)
+        if state.first == 0 and not _is_empty(self._layout.main):
+            return (), max((1, *state.tails))
+        return (), None
+
+    def close(self) -> None:
+        """Seal what is left, if this has been tended to, and close every file."""
+        if self._thread is not None:
+            self._stop.set()
+            self._wake.set()
+            self._thread.join()
+            with suppress(StoreError):  # there may be no space: then it stays in the tail
+                self.seal_all()
+                self._drop_empty_tail()
+        with self._writing, self._reading:
+            self._leave()
+            if self._view is not None:
+                self._view.close()
+                self._view = None
+
+    def _drop_empty_tail(self) -> None:
+        with telling(self._layout.folder), self._alone():
+            self._leave()
+            for number in self._layout.state().tails:
+                path = self._layout.tail(number)
+                if _is_empty(path):
+                    remove(path)
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
+        """The reports under these keys."""
+        return self._read(lambda view: view.find(keys))
+
+    def counts(self, design: int) -> dict[str, int]:
+        """How many reports each cell has."""
+        return self._read(lambda view: view.counts(design))
+
+    def total(self, design: int) -> int:
+        """How many reports there are."""
+        return self._read(lambda view: view.total(design))
+
+    def recount(self, design: int) -> dict[str, int]:
+        """The counts by GROUP BY over the reports."""
+        return self._read(lambda view: view.recount(design))
+
+    def scan(self, design: int) -> Iterator[str]:
+        """The cells of all reports, in the order of their keys."""
+        last = b""
+        # Page by page, so that neither a lock nor a snapshot is held while the caller works.
+        while page := self._page(design, last):
+            for last, cell in page:  # noqa: B007 - the next page begins after it
+                yield cell
+
+    def _page(self, design: int, after: bytes) -> list[tuple[bytes, str]]:
+        return self._read(lambda view: view.page(design, after))
+
+    def _read(self, question: Callable[[View], T]) -> T:
+        """Ask, and ask again if meanwhile a sealed file took the place of those that were read."""
+        with telling(self._layout.folder), self._reading:
+            for _ in range(_TRIES):
+                state = self._layout.state()
+                try:
+                    if self._view is None or self._view.state != state:
+                        if self._view is not None:
+                            self._view.close()
+                            self._view = None
+                        self._view = View(self._layout, state)
+                    found = question(self._view)
+                except sqlite3.Error:
+                    if self._layout.first() == state.first:
+                        raise
+                    continue
+                if self._layout.first() == state.first:
+                    return found
+        raise StoreError("the store's files were replaced all the time while they were read")
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    # Used from several threads, one at a time: the lock sees to that.
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute(f"PRAGMA wal_autocheckpoint = {_JOURNAL_PAGES}")
+    db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    return db
+
+
+def _is_empty(path: Path) -> bool:
+    """Tell whether no report is in a file."""
+    with closing(sqlite3.connect(uri(path, "mode=rw"), uri=True, timeout=30.0)) as db:
+        return db.execute("SELECT 1 FROM reports LIMIT 1").fetchone() is None
+
+
+def _insert(db: sqlite3.Connection, rows: Sequence[Row]) -> dict[bytes, Row]:
+    """Insert rows without looking for them first; only where that fails are they. Returns those that were there."""
+    try:
+        _put(db, rows)
+    except sqlite3.IntegrityError:
+        marks = ", ".join("?" * len(rows))
+        found = db.execute(
+            f"SELECT key, design, cell FROM reports WHERE key IN ({marks})",  # noqa: S608 - question marks only
+            [row.key for row in rows],
+        )
+        there = {row[0]: Row(*row) for row in found}
+        for portion in _portions([row for row in rows if row.key not in there]):
+            _put(db, portion)
+        return there
+    return {}
+
+
+def _put(db: sqlite3.Connection, rows: Sequence[Row]) -> None:
+    values = ", ".join(["(?, ?, ?)"] * len(rows))
+    db.execute(
+        f"INSERT INTO reports VALUES {values}",  # noqa: S608 - question marks only
+        list(chain.from_iterable(rows)),
+    )
+
+
+def _portions(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """Cut rows into portions of few different sizes."""
+    start = 0
+    for size in _SIZES:
+        while len(rows) - start >= size:
+            yield rows[start : start + size]
+            start += size

@@ -1,0 +1,93 @@
+"""Reading the reports of a SQLite store, wherever they lie: in the sealed file, in a tail, in a file of version 0.1."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+from deniable.collection.storage.base import Row
+from deniable.collection.storage.layout import uri
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deniable.collection.storage.layout import Layout, State
+
+PAGE = 10_000  # reports
+_KEYS = 256  # keys a statement
+
+
+class View:
+    """The reports of a state, as one table. No report is in two files of a state, so nothing is ever seen twice."""
+
+    def __init__(self, layout: Layout, state: State) -> None:
+        """Open the files."""
+        self.state = state
+        self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, uri=True, timeout=30.0)
+        try:
+            self._counted, self._tails = attach(self._db, layout, state)
+        except BaseException:
+            self._db.close()
+            raise
+        self._all = [self._counted, *self._tails]
+
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
+        """The reports under these keys."""
+        found: dict[bytes, Row] = {}
+        for start in range(0, len(keys), _KEYS):
+            some = keys[start : start + _KEYS]
+            marks = ", ".join("?" * len(some))
+            for part in self._all:
+                query = f"SELECT key, design, cell FROM {part}.reports WHERE key IN ({marks})"  # noqa: S608 - our names
+                found |= {row[0]: Row(*row) for row in self._db.execute(query, some)}
+        return found
+
+    def counts(self, design: int) -> dict[str, int]:
+        """How many reports each cell has."""
+        parts = [
+            f"SELECT cell, reports FROM {self._counted}.counts WHERE design = ?1",  # noqa: S608 - our names
+            *(f"SELECT cell, COUNT(*) FROM {tail}.reports WHERE design = ?1 GROUP BY cell" for tail in self._tails),  # noqa: S608
+        ]
+        return dict(self._ask(f"SELECT cell, SUM(reports) FROM ({union(parts)}) GROUP BY cell", design))  # noqa: S608
+
+    def total(self, design: int) -> int:
+        """How many reports there are."""
+        parts = [
+            f"SELECT SUM(reports) AS n FROM {self._counted}.counts WHERE design = ?1",  # noqa: S608 - our names
+            *(f"SELECT COUNT(*) FROM {tail}.reports WHERE design = ?1" for tail in self._tails),  # noqa: S608
+        ]
+        ((total,),) = self._ask(f"SELECT COALESCE(SUM(n), 0) FROM ({union(parts)})", design)  # noqa: S608
+        return int(total)
+
+    def recount(self, design: int) -> dict[str, int]:
+        """The counts by GROUP BY over the reports."""
+        parts = [f"SELECT cell FROM {part}.reports WHERE design = ?1" for part in self._all]  # noqa: S608 - our names
+        return dict(self._ask(f"SELECT cell, COUNT(*) FROM ({union(parts)}) GROUP BY cell", design))  # noqa: S608
+
+    def page(self, design: int, after: bytes) -> list[tuple[bytes, str]]:
+        """Some reports, in the order of their keys."""
+        parts = [f"SELECT key, cell FROM {part}.reports WHERE key > ?2 AND design = ?1" for part in self._all]  # noqa: S608
+        return self._ask(f"{union(parts)} ORDER BY key LIMIT {PAGE}", design, after)
+
+    def close(self) -> None:
+        """Close the files."""
+        self._db.close()
+
+    def _ask(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+        return self._db.execute(query, parameters).fetchall()
+
+
+def attach(db: sqlite3.Connection, layout: Layout, state: State) -> tuple[str, list[str]]:
+    """Attach the files of a state. Returns the name of the one that keeps counts, and those of the tails."""
+    counted = "sealed" if state.first > 0 else "base"
+    path = uri(layout.sealed, "immutable=1") if state.first > 0 else uri(layout.main, "mode=rw")
+    db.execute(f"ATTACH ? AS {counted}", (path,))
+    tails = [f"tail{number}" for number in state.tails]
+    for number, name in zip(state.tails, tails, strict=True):
+        db.execute(f"ATTACH ? AS {name}", (uri(layout.tail(number), "mode=rw"),))
+    return counted, tails
+
+
+def union(parts: Sequence[str]) -> str:
+    """One table out of several."""
+    return " UNION ALL ".join(parts)

@@ -1,0 +1,420 @@
+"""The thief of the disk: has a copy of every file, and the list of invitations; wants to know whose report is whose.
+
+Everybody here does the worst thing possible: fetches a token and answers at once, one after the other. So whoever had
+both orders, that of the tokens and that of the reports, would have everything. The thief looks for orders wherever
+there may be one: where an invitation's hash or a report's key lies in a file, what stands beside it, how a table is
+laid out, which transaction wrote a row. Every order of invitations is held against every order of reports.
+
+How often chance alone would fail a test: for a pairing that tells nothing, the rank correlation of n pairs times
+sqrt(n - 1) is beyond 6 less than once in 10^8, and 14 right guesses in a row of n come less than once in 10^10. A test
+makes fewer than 60 comparisons, and there are fewer than 20 tests: below 10^-6 in all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import psycopg
+import pytest
+
+from deniable.collection import blind
+from deniable.collection.client import Client
+from deniable.collection.collector import Collector
+from deniable.collection.invitations import digest, token_id
+from deniable.collection.issuer import public_key
+from deniable.collection.messages import Application, Report, Signed, encode
+from deniable.collection.storage.base import key_of
+from deniable.collection.storage.places import open_store
+from deniable.surveys.survey import parse_survey
+
+MODEL = Path(__file__).parents[2] / "docs" / "explanation" / "threat-model.md"
+PROMISE = (
+    "one copy of the files at any moment plus the invitation list links no better than chance",
+    "it shows who fetched a token and the order of the unsealed tail",
+    "of two copies, a report hides among those between them",
+    "on PostgreSQL pg_wal, archives and replicas hold the order of reports until overwritten",
+)
+PEOPLE, ABSENT = 150, 30  # who answered, and who never did anything
+PERSON = {"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}
+
+
+def test_these_are_the_sentences_of_the_threat_model():
+    text = re.sub(r"\s+(> )?", " ", MODEL.read_text(encoding="utf-8"))
+    for sentence in PROMISE:
+        assert sentence in text
+
+
+# -- the survey -------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Survey:
+    """A collector, the list of its invitations, and the truth that the thief is after."""
+
+    collector: Collector
+    invitations: list[str]
+    order: list[str] = field(default_factory=list)  # who answered, in the order of answering
+    keys: dict[str, bytes] = field(default_factory=dict)  # whose report is whose
+
+    async def answer(self, people):
+        """Fetch a token each, and answer at once."""
+        issuer, design = self.collector.entrance.issuer, self.collector.design_id
+        key = public_key(issuer.message)
+        for person in people:
+            token = blind.prepare(person.encode().ljust(32)[:32])
+            made = blind.blind(key, token)
+            signed = issuer.sign(encode(Application(1, person, made.message.hex())))
+            assert isinstance(signed, Signed)
+            signature = blind.finalize(key, token, bytes.fromhex(signed.signature), made.inverse)
+            report = Report(
+                version=2,
+                id=token_id(token),
+                design=design,
+                ballot=0,
+                answers=(3,),
+                public=(1,),
+                token=token.hex(),
+                signature=signature.hex(),
+            )
+            assert await self.collector.receive(encode(report)) is None
+            self.order.append(person)
+            self.keys[person] = key_of(self.collector.store.salt, report.id)
+
+
+@pytest.fixture
+def blind_text(survey_text):
+    return survey_text.replace("epsilon = 1.0", 'epsilon = 1.0\nadmission = "blind"\ncloses = 2030-06-01T00:00:00Z')
+
+
+@pytest.fixture
+def clock():
+    return SimpleNamespace(now=datetime(2030, 1, 1, tzinfo=UTC))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def where(request):
+    return request.getfixturevalue("database") if request.param == "postgres" else None
+
+
+@pytest.fixture
+def survey(tmp_path, blind_text, clock, where):
+    """A survey that runs in this process, with everybody invited."""
+    store = open_store(tmp_path / "data", where)
+    collector = Collector(parse_survey(blind_text), store, folder=tmp_path / "data", now=lambda: clock.now)
+    invitations = collector.entrance.invite(PEOPLE + ABSENT)
+    return Survey(collector, invitations)
+
+
+def people_of(survey, seed=1):
+    people = survey.invitations[:PEOPLE]
+    random.Random(seed).shuffle(people)  # noqa: S311 - repeats, hides nothing
+    return people
+
+
+def while_running(survey, *steps):
+    """Run the collector, and take these steps one after the other; a step may be a portion of people."""
+
+    async def run():
+        survey.collector.writer.start()
+        survey.collector.tend()
+        for step in steps:
+            if callable(step):
+                await asyncio.to_thread(step)
+            else:
+                await survey.answer(step)
+        await survey.collector.writer.stop()
+
+    asyncio.run(run())
+
+
+# -- the thief --------------------------------------------------------------------------------------------------------
+
+
+def orders_of(files, things):
+    """Every order of these things that can be read from where their bytes lie, by the name of the file."""
+    found = {}
+    for name, content in files.items():
+        for side, place in (("first", content.find), ("last", content.rfind)):
+            where = {thing: at for thing in things if (at := place(thing)) >= 0}
+            if len(where) > 1:
+                found[f"{name}, {side}"] = sorted(where, key=where.__getitem__)
+    return found
+
+
+def issuing_orders(files, invitations):
+    """Every order of invitations: by where their hashes lie, and by what their slots hold."""
+    names = {digest(one): one for one in invitations}
+    found = {where: [names[name] for name in order] for where, order in orders_of(files, list(names)).items()}
+    for path, content in files.items():
+        if re.fullmatch(r"issuer-.*\.sqlite", path):
+            slots = slots_of(content)
+            used = [name for name, value in sorted(slots.items(), key=lambda item: item[1]) if value != bytes(32)]
+            found[f"{path}, by what was signed"] = [names[name] for name in used]
+    return found
+
+
+def slots_of(content):
+    db = sqlite3.connect(":memory:")
+    db.deserialize(content)
+    found = dict(db.execute("SELECT digest, used FROM slots"))
+    db.close()
+    return found
+
+
+def files_of(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+def report_orders(files, survey):
+    return orders_of(files, list(survey.keys.values()))
+
+
+def links(survey, invited, reported):
+    """How well two orders pair invitations and reports: right pairs at the same place, correlation of ranks, pairs."""
+    places = {key: place for place, key in enumerate(reported)}
+    known = [one for one in invited if survey.keys.get(one) in places]
+    if len(known) < 2:
+        return 0, 0.0, len(known)
+    theirs = [places[survey.keys[one]] for one in known]
+    right = sum(np.argsort(np.argsort(theirs)) == np.arange(len(known)))
+    return int(right), float(np.corrcoef(np.argsort(np.argsort(theirs)), np.arange(len(known)))[0, 1]), len(known)
+
+
+def assert_at_chance(survey, invited_by, reported_by):
+    compared = 0
+    for invited in invited_by.values():
+        for reported in reported_by.values():
+            right, correlation, pairs = links(survey, invited, reported)
+            assert right < 14, (right, pairs)
+            assert abs(correlation) < 6 / max(pairs - 1, 1) ** 0.5, (correlation, pairs)
+            compared += pairs > 1
+    return compared
+
+
+def tables_of(database):
+    """Orders of reports that the database's own tables tell: as they lie, and by the transaction that wrote them."""
+    found = {}
+    with psycopg.connect(database) as db:
+        for table in ("arrived", "reports"):
+            for order in ("ctid", "xmin::text::bigint, ctid"):
+                rows = db.execute(f"SELECT key FROM deniable.{table} ORDER BY {order}").fetchall()  # noqa: S608 - ours
+                if rows:
+                    found[f"{table} by {order}"] = [bytes(key) for (key,) in rows]
+    return found
+
+
+def wal_of(cluster):
+    cluster.run("CHECKPOINT")
+    return {path.name: path.read_bytes() for path in (cluster.folder / "data" / "pg_wal").iterdir() if path.is_file()}
+
+
+def everything(survey, folder, where, request):
+    """All orders that there are, of invitations and of reports."""
+    files = files_of(folder)
+    invited, reported = issuing_orders(files, survey.invitations), report_orders(files, survey)
+    if where is not None:
+        wal = wal_of(request.getfixturevalue("cluster"))
+        reported |= tables_of(where) | report_orders(wal, survey)
+        invited |= issuing_orders(wal, survey.invitations)
+    return invited, reported
+
+
+def test_the_thief_would_find_an_order_if_there_were_one(survey):
+    while_running(survey, people_of(survey))
+    survey.collector.close()
+    true = [survey.keys[person] for person in survey.order]
+    assert links(survey, survey.order, true) == (PEOPLE, pytest.approx(1.0), PEOPLE)
+    shifted = true[1:] + true[:1]
+    assert links(survey, survey.order, shifted)[0] == 0
+    assert links(survey, survey.order, shifted)[1] > 0.9
+    with pytest.raises(AssertionError):
+        assert_at_chance(survey, {"log": survey.order}, {"tail": true})
+
+
+# -- one copy ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_copy_of_a_running_survey_links_no_better_than_chance(survey, tmp_path, where, sealed, request):
+    found = []
+
+    def copy():
+        if sealed:
+            survey.collector.store.compact()
+        shutil.copytree(tmp_path / "data", tmp_path / "copy")
+        found.append(everything(survey, tmp_path / "copy", where, request))
+
+    while_running(survey, people_of(survey), copy)
+    survey.collector.close()
+    ((invited, reported),) = found
+    # Who fetched a token shows, and the order of reports that are not sealed: more than that would be needed.
+    slots = slots_of(issuer_file(tmp_path / "copy"))
+    assert {name for name, value in slots.items() if value != bytes(32)} == {digest(one) for one in survey.order}
+    arrival = [survey.keys[person] for person in survey.order]
+    if not sealed:
+        assert any(order == arrival for order in reported.values())
+    assert assert_at_chance(survey, invited, reported) > 3
+
+
+def test_a_copy_of_a_stopped_survey_links_no_better_than_chance(survey, tmp_path, where, request):
+    while_running(survey, people_of(survey))
+    survey.collector.close()
+    invited, reported = everything(survey, tmp_path / "data", where, request)
+    assert assert_at_chance(survey, invited, reported) > 1
+
+
+@pytest.fixture(params=["button", "date"])
+def end(request, survey, clock):
+    """Closes the survey in one of the ways."""
+    if request.param == "button":
+        return survey.collector.end
+    return lambda: setattr(clock, "now", clock.now + timedelta(days=365))
+
+
+def test_a_copy_of_a_closed_survey_does_not_even_show_who_fetched_a_token(survey, end, tmp_path, where, request):
+    before = []
+    look = lambda: before.append(slots_of(issuer_file(tmp_path / "data")))  # noqa: E731 - a step
+    while_running(survey, people_of(survey), look, end)
+    survey.collector.close()
+    assert_nothing_is_left(tmp_path / "data", before[0])
+    invited, reported = everything(survey, tmp_path / "data", where, request)
+    assert assert_at_chance(survey, invited, reported) > 1
+
+
+def issuer_file(folder):
+    (path,) = folder.glob("issuer-*.sqlite")
+    return path.read_bytes()
+
+
+def assert_nothing_is_left(folder, before):
+    content = issuer_file(folder)
+    after = slots_of(content)
+    assert after.keys() == before.keys()
+    assert bytes(32) not in after.values()
+    assert not set(after.values()) & set(before.values())
+    db = sqlite3.connect(":memory:")
+    db.deserialize(content)
+    assert db.execute("SELECT secret FROM issuer").fetchall() == [(b"",)]
+    db.close()
+    # Used and unused slots cannot be told apart: their bits are alike. 180 x 256 fair bits, of which the used ones are
+    # 150 x 256; a difference of 6 standard errors comes less than once in 10^8.
+    used = [name for name, value in before.items() if value != bytes(32)]
+    ones = [
+        sum(int.from_bytes(after[name], "big").bit_count() for name in group) / (256 * len(group))
+        for group in (used, sorted(after.keys() - set(used)))
+    ]
+    assert abs(ones[0] - ones[1]) < 6 * 0.5 * (1 / (256 * PEOPLE) + 1 / (256 * ABSENT)) ** 0.5
+
+
+# -- two copies -------------------------------------------------------------------------------------------------------
+
+
+def test_of_two_copies_a_report_hides_among_those_between_them(survey, tmp_path, where, request):
+    people, found = people_of(survey), []
+
+    def copy():
+        target = tmp_path / f"copy{len(found)}"
+        shutil.copytree(tmp_path / "data", target)
+        found.append((slots_of(issuer_file(target)), *everything(survey, target, where, request)))
+
+    while_running(survey, people[:50], copy, people[50:], copy)
+    survey.collector.close()
+    (first, _, _), (second, invited, reported) = found
+    names = {digest(one): one for one in survey.invitations}
+    between = {names[name] for name in second if second[name] != first[name]}
+    assert between == set(people[50:])  # as the promise says: these, and no others
+    hidden = {survey.keys[person] for person in between}
+    invited = {where: [one for one in order if one in between] for where, order in invited.items()}
+    reported = {where: [key for key in order if key in hidden] for where, order in reported.items()}
+    assert assert_at_chance(survey, invited, reported) > 1
+
+
+# -- PostgreSQL -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["postgres"], indirect=True)
+def test_the_database_s_log_holds_the_order_of_reports_and_nothing_of_issuing(survey, cluster):
+    while_running(survey, people_of(survey), survey.collector.store.compact)
+    wal = wal_of(cluster)
+    arrival = [survey.keys[person] for person in survey.order]
+    assert any(order == arrival for order in report_orders(wal, survey).values())  # as the promise says
+    held = b"".join(path.read_bytes() for path in cluster.folder.rglob("*") if path.is_file())
+    slots = slots_of(issuer_file(survey.collector.entrance.issuer._slots.path.parent))
+    for name, value in slots.items():
+        assert name not in held
+        assert value == bytes(32) or value not in held
+    survey.collector.close()
+
+
+# -- a process that is killed -----------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def server(folder, text):
+    (folder / "survey.toml").write_text(text, encoding="utf-8")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    run = "from deniable.cli import main; main()"
+    where = ["--port", str(port), "--data", str(folder / "data")]
+    process = subprocess.Popen([sys.executable, "-c", run, "serve", str(folder / "survey.toml"), *where])
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/survey") as answer:
+                json.load(answer)
+                break
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        yield process, f"http://127.0.0.1:{port}"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_the_files_of_a_killed_server_link_no_better_than_chance(tmp_path, blind_text):
+    from click.testing import CliRunner
+
+    from deniable.cli.app import app
+
+    number = 60
+    with server(tmp_path, blind_text) as (process, url):
+        options = [str(tmp_path / "survey.toml"), "--n", str(number), "--data", str(tmp_path / "data")]
+        made = CliRunner().invoke(app, ["invite", *options])
+        assert made.exit_code == 0, made.output
+        invitations = made.output.split()[1:]
+        people = list(invitations)
+        random.Random(3).shuffle(people)  # noqa: S311 - repeats, hides nothing
+        ids = {}
+        for person in people:
+            with Client(url, invitation=person) as client:
+                ids[person] = client.answer(PERSON, public=["region"]).report.id
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    shutil.copytree(tmp_path / "data", tmp_path / "copy")
+    store = open_store(tmp_path / "copy")
+    stolen = SimpleNamespace(keys={person: key_of(store.salt, name) for person, name in ids.items()})
+    assert len(store.find(list(stolen.keys.values()))) == number  # nothing acknowledged is lost
+    store.close()
+    files = files_of(tmp_path / "data")
+    invited, reported = issuing_orders(files, invitations), report_orders(files, stolen)
+    assert [stolen.keys[person] for person in people] in reported.values()  # the tail, as the promise says
+    assert assert_at_chance(stolen, invited, reported) > 3

@@ -1,0 +1,315 @@
+"""Tail and sealed file: sealed in time, sorted to the last byte, whole after any crash, the same for every reader."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from deniable.collection.storage import tail
+from deniable.collection.storage.base import Outcome, Row, key_of
+from deniable.collection.storage.layout import Layout
+from deniable.collection.storage.places import find_store
+from deniable.collection.storage.sqlite import MIGRATIONS, SqliteStore
+from deniable.errors import InputError, StoreError
+
+CELLS = [f"[null,0,[{answer}],[]]" for answer in range(5)]
+
+
+def make(folder):
+    store = SqliteStore(folder / "reports.sqlite")
+    store.register("a" * 64, b"body")
+    return store
+
+
+def row(store, number):
+    return Row(key_of(store.salt, hashlib.sha256(str(number).encode()).hexdigest()), 1, CELLS[number % 5])
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def expected(numbers):
+    return {cell: n for answer, cell in enumerate(CELLS) if (n := sum(number % 5 == answer for number in numbers))}
+
+
+def wait_until(happens):
+    deadline = time.monotonic() + 60
+    while not happens():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def in_tails(folder):
+    """How many reports an intruder finds in tails."""
+    layout = Layout(folder / "reports.sqlite")
+    found = 0
+    for number in layout.state().tails:
+        db = sqlite3.connect(layout.tail(number))
+        found += db.execute("SELECT COUNT(*) FROM reports").fetchone()[0]
+        db.close()
+    return found
+
+
+def test_a_thousand_reports_are_sealed(tmp_path):
+    store = make(tmp_path)
+    for start in range(0, 3000, 100):
+        store.add([row(store, number) for number in range(start, start + 100)])
+    wait_until(lambda: in_tails(tmp_path) < tail.SEGMENT)
+    assert store.counts(1) == store.recount(1) == expected(range(3000))
+    store.close()
+
+
+def test_few_reports_are_sealed_when_time_is_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(tail, "PATIENCE", 0.05)
+    store = make(tmp_path)
+    store.add([row(store, number) for number in range(7)])
+    wait_until(lambda: in_tails(tmp_path) == 0)
+    assert store.total(1) == 7
+    assert store.add([row(store, 3), row(store, 7)]) == [Outcome.SAME, Outcome.STORED]
+    store.close()
+
+
+def test_what_was_left_unsealed_is_sealed_at_the_next_start(tmp_path):
+    killed = make(tmp_path)
+    killed.add([row(killed, number) for number in range(7)])
+    shutil.copytree(tmp_path, tmp_path / "copy")
+    killed.close()
+    store = SqliteStore(tmp_path / "copy" / "reports.sqlite")
+    assert in_tails(tmp_path / "copy") == 7
+    store.tend()
+    wait_until(lambda: in_tails(tmp_path / "copy") == 0)
+    assert store.counts(1) == expected(range(7))
+    store.close()
+
+
+def test_the_sealed_file_follows_from_the_reports_alone(tmp_path):
+    # Two stores with the same salt take the same 2500 reports in two orders and in portions of two sizes.
+    made = []
+    for name, portion in (("one", 50), ("two", 125)):
+        folder = tmp_path / name
+        folder.mkdir()
+        store = make(folder)
+        store.salt = bytes(32)
+        numbers = list(range(2500))
+        random.Random(name).shuffle(numbers)  # noqa: S311 - repeats, hides nothing
+        for half in (numbers[:1250], numbers[1250:]):
+            for start in range(0, len(half), portion):
+                store._reports.add([row(store, number) for number in half[start : start + portion]])
+            store.compact()
+        store.close()
+        file = bytearray((folder / "reports.sealed.sqlite").read_bytes())
+        file[60:64] = bytes(4)  # how many tails there were
+        made.append(bytes(file))
+    assert made[0] == made[1]
+
+
+class Killed(BaseException):
+    """What a test throws instead of a signal."""
+
+
+# Every step of sealing that changes a file: which call of what.
+HERE = "deniable.collection.storage"
+STEPS = [(f"{HERE}.tail.place", 1), (f"{HERE}.tail.place", 2), (f"{HERE}.tail.write_sealed", 1)]
+STEPS += [(f"{HERE}.layout.remove", call) for call in (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("at", STEPS)
+def test_a_crash_at_any_step_of_sealing_loses_nothing(tmp_path, monkeypatch, at, after):
+    step, call = at
+    monkeypatch.setattr(tail, "SEGMENT", 10**9)  # nothing is sealed but here
+    store = make(tmp_path)
+    store.add([row(store, number) for number in range(40)])
+    store._reports.seal()
+    store.add([row(store, number) for number in range(40, 60)])
+    module, _, function = step.rpartition(".")
+    original, calls = getattr(sys.modules[module], function), []
+
+    def killed(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) == call and not after:
+            raise Killed
+        original(*arguments, **options)
+        if len(calls) == call:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(step, killed)
+        try:
+            store._reports.seal()
+        except Killed:
+            pass
+        else:
+            assert step.endswith("remove")  # fewer files were in the way than that
+    shutil.copytree(tmp_path, tmp_path / "copy")
+    store.close()
+    again = SqliteStore(tmp_path / "copy" / "reports.sqlite")
+    assert again.counts(1) == again.recount(1) == expected(range(60))
+    assert again.add([row(again, number) for number in range(50, 70)]) == [Outcome.SAME] * 10 + [Outcome.STORED] * 10
+    again.compact()
+    assert again.counts(1) == again.recount(1) == expected(range(70))
+    assert len(list(again.scan(1))) == 70
+    again.close()
+    assert names(tmp_path / "copy") == ["reports.lock", "reports.sealed.sqlite", "reports.sqlite"]
+
+
+def test_readers_see_every_report_once_while_files_are_replaced(tmp_path, monkeypatch):
+    monkeypatch.setattr(tail, "SHARE", 0.9)  # seal nearly all the time
+    store, beside = make(tmp_path), SqliteStore(tmp_path / "reports.sqlite")
+    stop, wrong, seen = threading.Event(), [], set()
+
+    def read():
+        before = 0
+        while not stop.is_set():
+            now = sum(beside.counts(1).values())
+            found = len(beside.find([row(store, number).key for number in range(before)]))
+            if now < before or now % 250 or found < before:
+                wrong.append((before, now, found))
+            before = now
+            seen.add(beside._reports._layout.first())
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for start in range(0, 20_000, 250):
+        store.add([row(store, number) for number in range(start, start + 250)])
+    stop.set()
+    reader.join()
+    assert not wrong
+    assert len(seen) > 1  # files were replaced meanwhile
+    beside.close()
+    store.close()
+
+
+def test_two_programs_may_add_to_the_same_files(tmp_path):
+    code = (
+        "import sys, importlib.util as u; s = u.spec_from_file_location('t', sys.argv[1]); t = u.module_from_spec(s);"
+        "s.loader.exec_module(t); t.add_some(sys.argv[2])"
+    )
+    store = make(tmp_path)
+    other = subprocess.Popen([sys.executable, "-c", code, __file__, str(tmp_path)])
+    mine = add_some(tmp_path, store)
+    assert other.wait(60) == 0
+    assert mine <= 6000
+    assert store.counts(1) == store.recount(1) == expected(range(6000))
+    store.close()
+
+
+def add_some(folder, store=None):
+    """Add the same 6000 reports as others do; tells how many were new."""
+    one = SqliteStore(f"{folder}/reports.sqlite") if store is None else store
+    new = 0
+    for start in range(0, 6000, 150):
+        new += one.add([row(one, number) for number in range(start, start + 150)]).count(Outcome.STORED)
+    if store is None:
+        one.close()
+    return new
+
+
+def old_store(path, numbers):
+    """A store as version 0.1 left it."""
+    db = sqlite3.connect(path)
+    for script in MIGRATIONS[:2]:
+        db.executescript(script)
+    db.execute("INSERT INTO store VALUES (?)", (bytes(32),))
+    db.execute("INSERT INTO designs VALUES (1, ?, ?)", ("a" * 64, b"body"))
+    holder = type("Holder", (), {"salt": bytes(32)})
+    db.executemany("INSERT INTO reports VALUES (?, ?, ?)", [row(holder, number) for number in numbers])
+    db.executemany("INSERT INTO counts VALUES (1, ?, ?)", expected(numbers).items())
+    db.execute("PRAGMA user_version = 2")
+    db.commit()
+    db.close()
+
+
+def test_a_store_of_version_0_1_is_read_as_it_is_and_sealed_when_reports_come(tmp_path):
+    old_store(tmp_path / "reports.sqlite", range(30))
+    reader = find_store(tmp_path)
+    assert reader.counts(1) == reader.recount(1) == expected(range(30))
+    reader.close()
+    assert names(tmp_path) == ["reports.sqlite"]
+    store = SqliteStore(tmp_path / "reports.sqlite")
+    assert store.add([row(store, number) for number in range(25, 35)]) == [Outcome.SAME] * 5 + [Outcome.STORED] * 5
+    assert store.counts(1) == store.recount(1) == expected(range(35))
+    store.close()
+    main = (tmp_path / "reports.sqlite").read_bytes()
+    assert b"[null,0" not in main
+    again = SqliteStore(tmp_path / "reports.sqlite")
+    assert again.counts(1) == again.recount(1) == expected(range(35))
+    again.close()
+
+
+def test_reports_of_version_0_1_are_not_counted_twice_after_a_crash(tmp_path, monkeypatch):
+    old_store(tmp_path / "reports.sqlite", range(30))
+    store = SqliteStore(tmp_path / "reports.sqlite")
+
+    def killed():
+        raise Killed
+
+    monkeypatch.setattr(store._reports, "_absorbed", killed)
+    with pytest.raises(Killed):
+        store._reports.seal()
+    shutil.copytree(tmp_path, tmp_path / "copy")
+    store.close()
+    again = SqliteStore(tmp_path / "copy" / "reports.sqlite")
+    assert again.counts(1) == again.recount(1) == expected(range(30))
+    again.tend()
+    again.close()
+    assert b"[null,0" not in (tmp_path / "copy" / "reports.sqlite").read_bytes()
+
+
+def test_a_part_of_a_store_is_not_taken_for_one(tmp_path):
+    store = make(tmp_path)
+    store.add([row(store, 1)])
+    store.close()
+    with pytest.raises(InputError, match="only a part of a store"):
+        find_store(tmp_path / "reports.sealed.sqlite")
+
+
+def test_sealing_that_fails_leaves_the_reports_where_they_are(tmp_path, monkeypatch):
+    store = make(tmp_path)
+    store.add([row(store, number) for number in range(10)])
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tail, "write_sealed", full)
+        with pytest.raises(StoreError, match="no space"):
+            store.compact()
+    assert store.counts(1) == expected(range(10))
+    assert store.add([row(store, 10)]) == [Outcome.STORED]
+    store.compact()
+    assert in_tails(tmp_path) == 0
+    assert store.counts(1) == store.recount(1) == expected(range(11))
+    store.close()
+
+
+def test_a_copy_is_one_file_in_the_order_of_keys(tmp_path):
+    store = make(tmp_path)
+    store.add([row(store, number) for number in range(30)])
+    store.compact()
+    store.add([row(store, number) for number in range(30, 40)])
+    store.add_token(b"digest", "analyst")
+    store.keep("name", b"value")
+    store.copy(tmp_path / "copy.db")
+    with pytest.raises(InputError, match="there already"):
+        store.copy(tmp_path / "copy.db")
+    store.close()
+    assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
+    (tmp_path / "elsewhere").mkdir()
+    shutil.move(tmp_path / "copy.db", tmp_path / "elsewhere" / "reports.sqlite")
+    again = SqliteStore(tmp_path / "elsewhere" / "reports.sqlite")
+    assert again.counts(1) == again.recount(1) == expected(range(40))
+    assert again.salt == store.salt
+    assert again.has_token(b"digest", "analyst")
+    assert again.kept("name") == b"value"
+    assert again.add([row(again, number) for number in range(35, 45)]) == [Outcome.SAME] * 5 + [Outcome.STORED] * 5
+    again.close()
