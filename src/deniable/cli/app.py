@@ -12,13 +12,14 @@ from deniable.errors import DeniableError, InputError
 if TYPE_CHECKING:
     from click import Command, Context
 
-# A command `name` is the object `command` in deniable/cli/name.py.
+# A command `name` is the object `command` in deniable/cli/name.py; `-` is `_` there.
 COMMANDS = (
     "demo",
     "new",
     "plan",
     "serve",
     "invite",
+    "verify-page",
     "simulate",
     "randomize",
     "estimate",
@@ -53,7 +54,7 @@ class Commands(click.Group):
         """Import a command's module."""
         if cmd_name not in COMMANDS:
             return None
-        command: Command = import_module(f"deniable.cli.{cmd_name}").command
+        command: Command = import_module(f"deniable.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def invoke(self, ctx: Context) -> Any:
