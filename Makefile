@@ -23,7 +23,7 @@ INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.ind
 	if [ -n "$$index" ] && [ -z "$${UV_DEFAULT_INDEX:-}" ]; then UV_DEFAULT_INDEX="$$index"; export UV_DEFAULT_INDEX; fi; \
 	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install --quiet
 
-.PHONY: help demo test faults lint docs bench calibrate reproduce lock clean
+.PHONY: help demo test faults lint docs bench page calibrate reproduce lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -55,6 +55,9 @@ docs: .venv/.docs ## set up, then build the documentation in build/site; a link 
 
 bench: .venv/.bench ## set up with the peers, then measure side by side (BENCH=name for one)
 	@$(BIN)/deniable bench $(BENCH)
+
+page: .venv/.test ## put the respondent's page together anew, and its hashes into the documentation
+	@$(BIN)/python -m deniable.web.shell docs/how-to/answer-in-a-browser.md
 
 calibrate: .venv/.test ## simulate sizes of tests and coverage of intervals; writes two pages of docs/explanation
 	@$(BIN)/python -m deniable.bench.calibrate --write docs/explanation/calibration.md \

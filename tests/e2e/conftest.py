@@ -1,67 +1,13 @@
-"""A real Chromium, watched: nothing may reach another server, break the policy or fail in a script."""
+"""A real Chromium for every test here."""
 
 from __future__ import annotations
 
-import shutil
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
-
-from deniable.web.serve import Service, background
 
 sys.path.insert(0, str(Path(__file__).parent))
 pytest.register_assert_rewrite("watching")
 
-from watching import FLAGS, SURVEY, Visitor  # noqa: E402 - found through the line above
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.fail("there is no chromium: sudo apt-get install chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def visitor(chromium):
-    """A function that opens a new profile; afterwards, none may have met an error."""
-    opened = []
-
-    def start(**options):
-        found = Visitor(chromium.new_context(**{"locale": "en-GB", **options}))
-        opened.append(found)
-        return found
-
-    yield start
-    for each in opened:
-        each.context.close()
-    assert [error for each in opened for error in each.surprises()] == []
-
-
-@pytest.fixture
-def serving(tmp_path):
-    """A function that serves a survey for the length of a `with` block, pages and all."""
-
-    @contextmanager
-    def start(survey=SURVEY, port=0):
-        path = tmp_path / "survey.toml"
-        path.write_text(survey, encoding="utf-8")
-        service = Service.open(path, tmp_path / "data")
-        with background(service, port=port) as url:
-            service.url = url
-            yield service
-
-    return start
-
-
-@pytest.fixture
-def service(serving):
-    with serving() as found:
-        yield found
+from browser import chromium, service, serving, visitor  # noqa: E402, F401 - fixtures, found through the line above

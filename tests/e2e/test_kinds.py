@@ -6,7 +6,7 @@ import hashlib
 import json
 from fractions import Fraction
 
-from watching import SURVEY, serious, shown, stored
+from watching import LOOK, SURVEY, serious, shown, stored
 
 from deniable.collection.invitations import report_id
 from deniable.collection.simulation import Crowd
@@ -18,14 +18,20 @@ BLOCKS = SURVEY.replace(TABLES, 'design = { kind = "blocks", k = 2, block_size =
 PAIRS = SURVEY.replace("epsilon = 1.5", "epsilon = 4.0").replace(
     TABLES, 'design = { kind = "paired", p = 0.7, rho = -0.1, accept = "a partner who knows the coin" }'
 )
-NOTES = """async () => {
-    const memory = await (await import("/static/memory.mjs")).Memory.open();
-    return [await memory.all("notes"), await memory.all("drawn"), await memory.all("events")];
-}"""
+JSON = "application/json"
 
 
-def by(admission):
-    return SURVEY.replace("epsilon = 1.5", f'epsilon = 1.5\nadmission = "{admission}"')
+def kept(page):
+    """What the browser keeps: notes, ballots, the account."""
+    return [page.evaluate(LOOK, store) for store in ("notes", "drawn", "events")]
+
+
+def by(admission, survey=SURVEY):
+    return survey.replace("epsilon = 1.5", f'epsilon = 1.5\nadmission = "{admission}"')
+
+
+def fingerprint(name):
+    return "-".join(name[at : at + 4] for at in range(0, 16, 4))
 
 
 def press(page, name):
@@ -80,7 +86,7 @@ def test_an_invited_survey(serving, visitor):
         press(page, "Send")
         shown(page, "done")
         assert json.loads(report)["id"] == report_id(first)
-        notes, drawn, _ = page.evaluate(NOTES)
+        notes, drawn, _ = kept(page)
         assert (notes, [each["report"] for each in drawn]) == ([], [report])
         # The invitation never left the browser, neither in an address nor in a message.
         assert someone.posted() == [report]
@@ -127,7 +133,11 @@ def test_a_survey_with_blind_tokens(serving, visitor):
         someone.foresee("403", "503")
         assert lost == [200, 200]
         issuer = hashlib.sha256(service.collector.entrance.issuer.message).hexdigest()
-        assert issuer in page.locator("#intro").inner_text()
+        page.get_by_text("Is this the same for everybody?").click()
+        words = page.locator("#intro").inner_text()
+        assert f"signs admissions: {fingerprint(issuer)}" in words
+        assert f"of this survey: {fingerprint(service.collector.design_id)}" in words
+        assert "proves nothing" in words
         assert serious(page) == []
         page.goto(f"{service.url}/#invitation={invitation}&issuer={issuer}")  # signed already, by that key
         shown(page, "intro")
@@ -142,7 +152,7 @@ def test_a_survey_with_blind_tokens(serving, visitor):
         # What the operator saw: an invitation with a blinded token, the same bytes again; later a token that was in
         # neither, and the report under its hash.
         guess, *applications = posts(someone, "/v1/tokens")
-        (entry,) = posts(someone, "/v1/entries")
+        (entry,) = posts(someone, "/v1/reports")
         assert guess["invitation"] == "a guess"
         assert applications[0] == applications[1]
         assert applications[0]["invitation"] == invitation
@@ -152,7 +162,7 @@ def test_a_survey_with_blind_tokens(serving, visitor):
             assert "badly" not in body
         assert len({guess["blinded"], applications[0]["blinded"], entry["signature"]}) == 3
         assert not any(invitation in request.url.partition("#")[0] for request in someone.requests)
-        (note,), _, _ = page.evaluate(NOTES)
+        (note,), _, _ = kept(page)
         assert invitation not in json.dumps(note)
         assert set(note["value"]) == {"issuer", "token", "signature"}
 
@@ -161,11 +171,22 @@ def test_a_survey_with_blind_tokens(serving, visitor):
         page = other.visit(f"{service.url}/#invitation={invitation}")
         shown(page, "invitation")
         assert "used already" in alert(page)
-        assert page.evaluate(NOTES)[1:] == [[], []]
-        page = visitor().visit(service.url)
-        enter(page, f"{service.url}/#invitation=x&issuer={'0' * 64}")
-        assert "another-issuer" in shown(page, "refused").inner_text()
+        assert kept(page)[1:] == [[], []]
         other.foresee("409")
+
+
+def test_a_link_may_say_what_is_expected(serving, visitor):
+    with serving(by("invited")) as service:
+        someone, none = visitor(), "0" * 64
+        page = someone.visit(service.url)
+        # A key that is pinned refuses every admission but that key's own.
+        for pin, reason in ((f"issuer={none}", "another-issuer"), (f"design={none}", "another-design")):
+            enter(page, f"{service.url}/#invitation=x&{pin}")
+            assert reason in shown(page, "refused").inner_text()
+            assert reason in shown(someone.visit(f"{service.url}/#{pin}"), "refused").inner_text()
+            page.reload()
+        shown(someone.visit(f"{service.url}/#design={service.collector.design_id}"), "invitation")
+        assert someone.posted() == []
 
 
 # -- blocks -----------------------------------------------------------------------------------------------------------
@@ -203,7 +224,9 @@ def test_a_survey_in_blocks(serving, visitor):
         swapped = Block(first.design, 0, first.previous, first.keep, second.fakes)
         someone.context.route(
             "**/blocks?after=*",
-            lambda route: route.fulfill(body=b"[" + swapped.canonical() * ("=-1" in route.request.url) + b"]"),
+            lambda route: route.fulfill(
+                body=b"[" + swapped.canonical() * ("=-1" in route.request.url) + b"]", content_type=JSON
+            ),
         )
         press(page, "Compare now")
         page.get_by_text("not what was announced").wait_for()
@@ -218,19 +241,51 @@ def test_a_tampered_block_is_refused(serving, visitor):
             "zero": ((keep,), ((a + b, 0, *rest),)),
         }
         someone, served = visitor(), []
-        someone.context.route("**/block", lambda route: route.fulfill(body=served[-1]))
+        someone.context.route("**/block", lambda route: route.fulfill(body=served[-1], content_type=JSON))
         page = someone.visit(service.url)
-        press(page, "Begin")
         for reason, integers in tampered.items():
             served.append(Block(block.design, 0, block.previous, *integers).canonical())
-            answer(page)
+            shown(page, "intro")
+            press(page, "Begin")
             assert f"({reason})" in shown(page, "refused").inner_text()
-            _, drawn, events = page.evaluate(NOTES)
-            assert [each["report"] for each in drawn] == [None]  # charged, as every ballot is before it is shown
-            assert len(events) == 1
+            assert kept(page)[1:] == [[], []]  # nothing was drawn, and nothing charged
             page.reload()
-            shown(page, "questions")  # the same ones
+        served.append(block.canonical())
+        shown(page, "intro")
+        press(page, "Begin")
+        shown(page, "questions")
+        served.append(Block(block.design, 0, block.previous, *tampered["zero"]).canonical())
+        answer(page)
+        assert "(zero)" in shown(page, "refused").inner_text()
+        _, drawn, events = kept(page)
+        assert [each["report"] for each in drawn] == [None]
+        assert len(events) == 1
+        page.reload()
+        shown(page, "questions")  # the same ones
         assert someone.posted() == []
+
+
+def test_blind_tokens_in_blocks_are_a_weaker_promise_to_agree_to(serving, visitor):
+    with serving(by("blind", BLOCKS)) as service:
+        (invitation,) = service.collector.entrance.invite(1)
+        someone = visitor(viewport={"width": 360, "height": 740})
+        page = someone.visit(f"{service.url}/#invitation={invitation}")
+        words = shown(page, "intro").inner_text()
+        assert "Whoever makes a group for you alone can tell which report is yours" in words
+        assert "shares a coin" not in words
+        assert serious(page) == []
+        press(page, "Begin")
+        assert "Please agree first" in alert(page)
+        assert kept(page)[1:] == [[], []]
+        page.get_by_label("accept that my report may be recognised").check()
+        press(page, "Begin")
+        answer(page)
+        reviewed(page)
+        press(page, "Send")
+        shown(page, "done")
+        # The chain was followed from its first block on before anything was drawn.
+        assert any("/blocks?after=-1" in request.url for request in someone.requests)
+        assert sum(stored(service).values()) == 1
 
 
 # -- pairs ------------------------------------------------------------------------------------------------------------
@@ -260,7 +315,7 @@ def test_two_browsers_make_a_pair(serving, visitor):
             assert serious(page) == []
             press(page, "Begin")
             assert "Please agree first" in alert(page)
-            assert page.evaluate(NOTES)[2] == []
+            assert kept(page)[2] == []
             page.get_by_label("I have read this").check()
             press(page, "Begin")
             pages.append(page)
@@ -277,7 +332,7 @@ def test_two_browsers_make_a_pair(serving, visitor):
         assert sum(stored(service).values()) == 2
         keys = {body["key"] for someone in people for body in posts(someone, "/v1/partners")}
         assert len(keys) == 2
-        (event,) = pages[0].evaluate(NOTES)[2]
+        (event,) = kept(pages[0])[2]
         assert Fraction(event["ratio"]) == service.collector.survey.design.ratio
 
 
@@ -299,5 +354,5 @@ def test_without_a_partner_or_without_the_means(serving, visitor):
         old.context.add_init_script(NO_KEYS)
         page = old.visit(service.url)
         assert "X25519" in shown(page, "unsupported").inner_text()
-        assert page.evaluate(NOTES) == [[], [], []]
+        assert kept(page) == [[], [], []]
         assert old.posted() == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from watching import pictures, serious, stored
+from watching import pictures, serious, shown, stored
 
 from deniable.collection.simulation import Crowd
 from deniable.web.login import COOKIE, new_link
@@ -55,7 +55,7 @@ def test_the_dashboard_shows_the_estimate_and_freezes_it(service, visitor):
     assert sum(stored(service).values()) == 800
     assert not service.collector.is_open
     respondent = visitor().visit(service.url)
-    assert "closed" in respondent.get_by_role("main").inner_text()
+    assert "closed" in shown(respondent, "closed").inner_text()
     page.get_by_role("button", name="Log out").click()
     page.get_by_label(re.compile("analyst's token")).fill(service.token)
     page.get_by_role("button", name="Open the results").click()

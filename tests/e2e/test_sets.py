@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from watching import NO_CHANCE, serious, shown, stored
+from watching import LOOK, NO_CHANCE, serious, shown, stored
 
 from deniable.collection.export import stored_reports
 from deniable.collection.messages import design_id
@@ -29,11 +29,8 @@ text = { en = "When were you born?", de = "Wann wurden Sie geboren?" }
 choices = [CHOICES]
 static = STATIC
 """
+JSON = "application/json"
 CHOICE = '{ value = "%s", text = { en = "%s", de = "%s" } }'
-MEMORY = """async () => {
-    const memory = await (await import("/static/memory.mjs")).Memory.open();
-    return [await memory.all("remembered"), await memory.all("events")];
-}"""
 
 
 def survey(name="birthdays", channel="least_variance", static="false"):
@@ -131,7 +128,7 @@ def test_a_static_set_is_kept_and_sent_with_fresh_noise(serving, visitor, channe
             report = json.loads(page.locator("#bytes").text_content())
             assert listed(page) == held(report["answers"][0]) or not report["answers"][0]
             send(page)
-            remembered, events = page.evaluate(MEMORY)
+            remembered, events = (page.evaluate(LOOK, store) for store in ("remembered", "events"))
             page.close()
         if wave == 0:
             first = remembered
@@ -171,9 +168,9 @@ def test_a_static_set_without_a_second_level_is_refused(serving, visitor):
         someone = visitor()
         served = service.collector.design(service.collector.design_id)
         trap = served.replace(b'"static":[]', b'"static":["month"]')
-        form = service.collector.form.replace(service.collector.design_id.encode(), design_id(trap).encode())
-        someone.context.route("**/v1/survey", lambda route: route.fulfill(body=form))
-        someone.context.route("**/v1/designs/*", lambda route: route.fulfill(body=trap))
+        announced = json.loads(service.collector.announcement) | {"design": design_id(trap)}
+        someone.context.route("**/v1/survey", lambda route: route.fulfill(json=announced))
+        someone.context.route("**/v1/designs/*", lambda route: route.fulfill(body=trap, content_type=JSON))
         page = someone.visit(service.url)
         words = shown(page, "refused").inner_text()
         assert "recognised by what is sent" in words

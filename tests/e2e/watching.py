@@ -41,6 +41,27 @@ NO_CHANCE = "Crypto.prototype.getRandomValues = (array) => array.fill(0);"
 # Set before any of the page's own scripts run.
 WATCH = "addEventListener('securitypolicyviolation', (e) => console.error(`policy: ${e.blockedURI}`));"
 
+# What lies in the browser, and what another program put there. The page itself lets nobody load its modules.
+LOOK = """(store) => new Promise((done, fail) => {
+    const request = indexedDB.open("deniable");
+    request.onerror = () => fail(request.error);
+    request.onsuccess = () => {
+        const db = request.result;
+        const rows = db.transaction(store).objectStore(store).getAll();
+        rows.onsuccess = () => (db.close(), done(rows.result));
+    };
+})"""
+PUT = """(things) => new Promise((done, fail) => {
+    const request = indexedDB.open("deniable");
+    request.onerror = () => fail(request.error);
+    request.onsuccess = () => {
+        const db = request.result;
+        const change = db.transaction(Object.keys(things), "readwrite");
+        for (const [store, rows] of Object.entries(things)) for (const row of rows) change.objectStore(store).put(row);
+        change.oncomplete = () => (db.close(), done());
+    };
+})"""
+
 
 class Visitor:
     """One browser profile and everything it asked for."""

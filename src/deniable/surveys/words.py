@@ -53,10 +53,6 @@ WORDS: dict[str, dict[str, str]] = {
         "bringen ist. Was die Uhr verrät, ist nicht verborgen: Sie können jetzt antworten oder später auf diesem "
         "Gerät zu dieser Seite zurückkommen, wenn niemand Sie erwartet.",
     },
-    "issuer": {
-        "en": "The key that signed it should be the same for everybody: {issuer}",
-        "de": "Der Schlüssel, der sie unterschrieben hat, sollte für alle derselbe sein: {issuer}",
-    },
     "another_invitation": {"en": "Use another invitation", "de": "Eine andere Einladung verwenden"},
     "intro_heading": {"en": "Before you begin", "de": "Bevor Sie beginnen"},
     "how_it_works": {
@@ -149,10 +145,9 @@ WORDS: dict[str, dict[str, str]] = {
     "questions_heading": {"en": "Your answers", "de": "Ihre Antworten"},
     "clear_heading": {"en": "Sent as it is", "de": "Wird so gesendet, wie es ist"},
     "clear_note": {
-        "en": "These answers are not disguised. They are kept coarse, so that many people give the same.",
-        "de": "Diese Antworten werden nicht verschleiert. Sie sind grob gehalten, damit viele dieselbe geben.",
+        "en": "These answers are not disguised. Whoever reads the report reads them.",
+        "de": "Diese Antworten werden nicht verschleiert. Wer die Meldung liest, liest sie mit.",
     },
-    "disguised_heading": {"en": "Disguised before it is sent", "de": "Wird vor dem Senden verschleiert"},
     "not_asked": {
         "en": "There is a question here that does not apply to you. Your device sends a disguised answer all the same, "
         "so that nobody is missing.",
@@ -228,10 +223,6 @@ WORDS: dict[str, dict[str, str]] = {
     "set_empty": {"en": "A set with no answer in it.", "de": "Eine Menge ohne eine Antwort darin."},
     "set_more": {"en": "and {more} more", "de": "und {more} weitere"},
     "bytes": {"en": "To the letter", "de": "Buchstabe für Buchstabe"},
-    "send_soon": {
-        "en": "Send it soon: it counts only while your group of respondents is open.",
-        "de": "Senden Sie bald: Es zählt nur, solange Ihre Gruppe von Befragten offen ist.",
-    },
     "send": {"en": "Send", "de": "Senden"},
     "unsent_heading": {"en": "Not sent yet", "de": "Noch nicht gesendet"},
     "unsent": {
@@ -363,10 +354,6 @@ WORDS: dict[str, dict[str, str]] = {
         "de": "Der Schlüssel, der Zulassungen unterschreibt, ist nicht der veröffentlichte, oder er taugt nichts.",
     },
     "reason_numbers": {"en": "Its numbers are not in order.", "de": "Ihre Zahlen sind nicht in Ordnung."},
-    "program": {
-        "en": "The program that disguises answers, and its SHA-256",
-        "de": "Das Programm, das Antworten verschleiert, und sein SHA-256",
-    },
 }
 
 # Words that promise nothing, and that a survey may replace.
@@ -396,13 +383,15 @@ SENTENCES: dict[str, str] = {
     "problem_closed": "closed",
     "problem_late": "closed-block",
     "problem_answered": "answered",
+    "unanswered": "bad-answer",
+    "disagreed": "no-consent",
     "problem_passing": "unreachable busy too-slow unavailable full failed",
     "problem_misfit": "unfit unknown-block unknown-design repeated-key",
     "reason_promise": "epsilon-exceeded epsilon keep floor",
     "reason_certain": "zero-weight zero",
     "reason_pseudonym": "pseudonym",
     "reason_vain": "tells-nothing",
-    "reason_another": "wrong-hash not-canonical design chain wrong-texts form-unfit another-design",
+    "reason_another": "wrong-hash not-canonical design chain wrong-texts form-unfit another-design too-dear",
     "reason_elsewhere": "not-for-here",
     "reason_unknown": "unknown-version unknown-field unknown-channel unknown-coder unknown-admission",
     "reason_issuer": "unsound-issuer another-issuer wrong-signature",

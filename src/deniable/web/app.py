@@ -6,10 +6,12 @@ Nothing of a request but its body reaches the collector: no address, no header, 
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from msgspec.json import decode
 from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
@@ -18,6 +20,7 @@ from deniable.collection.tokens import ANALYST, opens
 from deniable.errors import DeniableError, StoreError
 from deniable.web.admission import Admission
 from deniable.web.blocks import BlockApi
+from deniable.web.cors import PREFLIGHT, is_preflight, is_shared, shared
 from deniable.web.health import Health
 from deniable.web.ingest import Ingest
 from deniable.web.limits import Limiter, Limits
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
     from deniable.collection.collector import Collector
 
 REPORTS = "/v1/reports"
+_SOON = 0.5  # seconds to wait for the store: the survey is announced without it
+_PAST = "1970-01-01T00:00:00+00:00"
 _BY_STATUS = {404: "not-found", 405: "method-not-allowed"}
 
 
@@ -48,13 +53,15 @@ class Application(Starlette):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or live and die with the server."""
         if scope["type"] == "http":
-            await self.limiter(scope, receive, send)
+            await self.limiter(scope, receive, shared(send) if is_shared(scope) else send)
         else:
             await super().__call__(scope, receive, send)
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, within whatever limits are kept around it."""
-        if scope["path"] == REPORTS and scope["method"] == "POST":
+        if is_shared(scope) and is_preflight(scope):
+            await PREFLIGHT(scope, receive, send)
+        elif scope["path"] == REPORTS and scope["method"] == "POST":
             await self.ingest(scope, receive, send)
         else:
             await super().__call__(scope, receive, send)
@@ -84,8 +91,12 @@ class Api:
         ]
 
     async def show_survey(self, _request: Request) -> Response:
-        """Which design is served, and when."""
-        return json_bytes(self.collector.announcement)
+        """Which design is served, and when. What was closed by hand has closed, whatever the survey file says."""
+        with suppress(StoreError, TimeoutError):  # then it is what it was
+            await asyncio.wait_for(self.collector.opening.looked(), _SOON)
+        if self.collector.is_open or not self.collector.survey.is_open(datetime.now(UTC)):
+            return json_bytes(self.collector.announcement)
+        return json_response(decode(self.collector.announcement) | {"closes": _PAST})
 
     async def show_design(self, request: Request) -> Response:
         """A design, byte for byte what its hash names."""

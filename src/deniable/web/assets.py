@@ -1,4 +1,4 @@
-"""The files that pages are made of: the browser's client as it lies there, its published hashes, style and icon."""
+"""The files that pages are made of: the page and its program as they lie there, their published hashes, a style."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from deniable.web.responses import SAFE
+from deniable.web.shell import PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 MODULE = "deniable.mjs"
-# Everything that runs on a respondent's device: the page, and what it imports.
+# Everything that runs on a respondent's device. The page holds all of it; these are the same files, to be read.
 PROGRAM = (
     MODULE,
     "admission.mjs",
@@ -29,13 +30,23 @@ PROGRAM = (
     "chance.mjs",
     "channels.mjs",
     "client.mjs",
+    "decimals.mjs",
+    "encoding.mjs",
     "exact.mjs",
+    "fields.mjs",
+    "form.mjs",
+    "language.mjs",
     "memory.mjs",
     "messages.mjs",
     "pairs.mjs",
+    "pictures.mjs",
+    "screen.mjs",
     "sets.mjs",
+    "shown.mjs",
+    "terms.mjs",
     "transport.mjs",
     "verify.mjs",
+    "words.mjs",
 )
 HASHES = "programs.sha256"
 _TYPES = {".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
@@ -55,12 +66,12 @@ def sha256(name: str) -> str:
 
 
 def published() -> str:
-    """The hashes of the whole program, as sha256sum writes and checks them."""
-    return "".join(f"{sha256(name)}  {name}\n" for name in PROGRAM)
+    """The hashes of the page and of its program, as sha256sum writes and checks them."""
+    return "".join(f"{sha256(name)}  {name}\n" for name in (PAGE, *PROGRAM))
 
 
 def integrity(name: str) -> str:
-    """The same for the page's `integrity` attribute: the browser runs no other bytes."""
+    """The same for an `integrity` attribute: the browser takes no other bytes."""
     return "sha256-" + base64.b64encode(hashlib.sha256(asset(name)).digest()).decode()
 
 

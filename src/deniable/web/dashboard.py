@@ -28,7 +28,7 @@ from deniable.web.assets import asset_routes
 from deniable.web.heat import heat_map
 from deniable.web.ingest import bounded_body
 from deniable.web.overview import MOST_CELLS, associations, covered, frozen, overview, table_of
-from deniable.web.pages import HEADERS, templates
+from deniable.web.rendering import HEADERS, templates
 from deniable.web.responses import FRESH, SAFE, json_response, problem_response
 from deniable.web.results import results, results_csv
 
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     Handler = Callable[["Dashboard", Request], Awaitable[Response]]
 
-POLICY = HEADERS["Content-Security-Policy"].replace("form-action 'none'", "form-action 'self'")
-_HEADERS = {**HEADERS, "Content-Security-Policy": POLICY}
 # A drawing's own styles stand in the drawing.
 _SVG = {**SAFE, "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'", "Cache-Control": "no-store"}
 _MOST_FORM = 4096
@@ -95,7 +93,7 @@ class Dashboard:
             Route(f"{here}/login", self.log_in, methods=["POST"]),
             Route(f"{here}/logout", self.log_out, methods=["POST"]),
             Route(f"{here}/close", self.close, methods=["POST"]),
-            *asset_routes("live.mjs"),
+            *asset_routes("live.mjs", "style.css", "icon.svg"),
         ]
 
     def is_known(self, request: Request) -> bool:
@@ -244,7 +242,7 @@ class Dashboard:
             "closes": survey.closes,
         }
         rendered = templates().get_template(template).render(**shared, **values)
-        return HTMLResponse(rendered, status, headers=_HEADERS)
+        return HTMLResponse(rendered, status, headers=HEADERS)
 
     def _stored(self) -> Reports:
         return stored_reports(self.collector.store, self.collector.design_id)

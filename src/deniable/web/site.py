@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable.web.dashboard import Dashboard
-from deniable.web.pages import Pages
+from deniable.web.pages import page_routes
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
@@ -15,4 +15,4 @@ if TYPE_CHECKING:
 
 def site(collector: Collector) -> list[BaseRoute]:
     """The respondent's page and the analyst's."""
-    return [*Pages(collector).routes(), *Dashboard(collector).routes()]
+    return [*page_routes(), *Dashboard(collector).routes()]

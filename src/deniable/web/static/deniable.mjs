@@ -3,192 +3,57 @@
  * deniable: the program that runs in a respondent's browser, from loading to thanks. This file is the page; the client
  * behind it is client.mjs.
  *
- * These files are served as they lie here: nothing is built, bundled or loaded besides them, so what you read is what
- * runs. Their SHA-256 are published at /static/programs.sha256 and in the documentation.
+ * The page holds all of the program: these files, one behind the other, and nothing is loaded besides. The page is the
+ * same for every survey; its SHA-256 and those of the files are published at static/programs.sha256 and in the
+ * documentation.
  *
- * All words stand in the page or come with the survey. Sections of the page are shown one at a time.
+ * Sentences that state the promise are the program's own (words.mjs), in a frame of their own. What a survey says is
+ * quoted, as text. There is nothing on the page that could be followed or loaded: no link, no picture from elsewhere.
  */
 
 import { Client } from "./client.mjs";
-import { approximate, epsilonOf } from "./exact.mjs";
+import { codeOf, codesOf, isShown } from "./encoding.mjs";
+import { fieldOf } from "./fields.mjs";
+import { Speech } from "./language.mjs";
 import { DELIVERED, REJECTED } from "./memory.mjs";
 import { Refusal } from "./messages.mjs";
 import { isSupported, shown, shownDelta, statement } from "./pairs.mjs";
-import { Problem, get } from "./transport.mjs";
+import { clearLine, disguisedLine, tellChances } from "./pictures.mjs";
+import { Screen, element, input, make, reveal } from "./screen.mjs";
+import { belief, cost, left } from "./shown.mjs";
+import { Problem } from "./transport.mjs";
 
-/** @typedef {import("./messages.mjs").Anything} Anything */
-/** @typedef {import("./exact.mjs").Ratio} Ratio */
 /** @typedef {import("./memory.mjs").Drawn} Drawn */
-/** @typedef {import("./verify.mjs").Attribute} Attribute */
 /** @typedef {import("./verify.mjs").Question} Question */
-
-const NOT_ASKED = "does not apply";
-
-/** @param {string} id @returns {HTMLElement} */
-function element(id) {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`the page has no #${id}`);
-  return found;
-}
-
-/**
- * @param {string} tag @param {Record<string, string | boolean>} attributes @param {(Node | string)[]} children
- * @returns {HTMLElement}
- */
-function make(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value !== false) made.setAttribute(name, value === true ? "" : value);
-  }
-  made.append(...children);
-  return made;
-}
-
-/** @param {string} id @param {string} [focus] Show one section and bring its heading to whoever reads or listens. */
-function show(id, focus) {
-  for (const section of document.querySelectorAll("main > section")) {
-    section.toggleAttribute("hidden", section.id !== id);
-  }
-  element("status").hidden = true;
-  (focus ? element(focus) : element(id).querySelector("h2"))?.focus();
-}
-
-/** @param {ParentNode} root @param {Record<string, string>} values Put numbers into the places the words leave. */
-function fill(root, values) {
-  for (const [name, value] of Object.entries(values)) {
-    for (const place of root.querySelectorAll(`[data-fill="${name}"]`)) place.textContent = value;
-  }
-}
-
-/** @param {string} name A piece of the page to be used several times. */
-function piece(name) {
-  const template = /** @type {HTMLTemplateElement} */ (element(name));
-  return /** @type {DocumentFragment} */ (template.content.cloneNode(true));
-}
-
-/** @param {Record<string, string> | undefined} texts */
-const inLanguage = (texts) => texts?.[document.documentElement.lang] ?? Object.values(texts ?? {})[0] ?? "";
-
-/** @param {number} share Of a hundred, never better than it is. */
-const percent = (share) => String(Math.min(99, Math.ceil(share * 100 - 1e-9)));
-
-/** @param {Ratio} r How sure somebody can become who was undecided. */
-const belief = (r) => percent(approximate(r) / (1 + approximate(r)));
-
-/** @param {SVGElement} picture @param {number} share Colour so many of a picture's hundred dots. */
-function colour(picture, share) {
-  const kept = Math.round(share * 100);
-  picture.querySelectorAll("circle").forEach((dot, index) => dot.classList.toggle("kept", index < kept));
-}
-
-/**
- * One item of the form: what is asked, and how to read the answer.
- *
- * @typedef {object} Field
- * @property {Attribute} attribute
- * @property {Anything} item
- * @property {HTMLElement} root
- * @property {() => number | undefined} code
- */
-
-/** @param {Attribute} attribute @param {Anything} item @returns {Field} */
-function fieldOf(attribute, item) {
-  const rules = Object.keys(item?.show_if ?? {}).length > 0;
-  /** @type {Anything[]} */
-  const choices = item?.choices ?? [];
-  const texts = new Map(choices.map((each) => [each.value, inLanguage(each.text)]));
-  const bins = item?.kind === "number" ? item.bins : [];
-  const legend = make("legend", {}, inLanguage(item?.text) || attribute.name);
-  const root = make("fieldset", { "data-attribute": attribute.name }, legend);
-  attribute.categories.forEach((value, code) => {
-    const known = String(value);
-    if ((rules && known === NOT_ASKED) || (bins.length && code <= bins.length)) return;
-    const input = make("input", { type: "radio", name: attribute.name, value: String(code) });
-    root.append(make("label", { class: "choice" }, input, make("span", {}, String(texts.get(known) ?? known))));
-  });
-  if (!bins.length) return { attribute, item, root, code: () => checked(root) };
-  const name = `number-${attribute.name}`;
-  const number = /** @type {HTMLInputElement} */ (
-    make("input", { type: "number", step: "any", inputmode: "decimal", id: name, autocomplete: "off" })
-  );
-  legend.id = `legend-${attribute.name}`;
-  number.setAttribute("aria-labelledby", legend.id);
-  legend.after(make("div", { class: "number" }, number));
-  number.addEventListener("input", () => {
-    for (const radio of root.querySelectorAll("input")) if (radio.type === "radio") radio.checked = false;
-  });
-  root.addEventListener("change", (event) => {
-    if (event.target !== number) number.value = "";
-  });
-  const code = () => {
-    if (number.value === "" || !Number.isFinite(number.valueAsNumber)) return checked(root);
-    return bins.filter((/** @type {number} */ edge) => edge <= number.valueAsNumber).length;
-  };
-  return { attribute, item, root, code };
-}
-
-/** @param {HTMLElement} root */
-function checked(root) {
-  const found = root.querySelector("input[type=radio]:checked");
-  return found ? Number(/** @type {HTMLInputElement} */ (found).value) : undefined;
-}
-
-/** @param {Anything} form @param {Attribute} attribute @param {bigint | string | boolean} value */
-function textOf(form, attribute, value) {
-  const item = [...form.questions, ...form.public].find((each) => each.name === attribute.name);
-  const choice = item?.choices.find((/** @type {Anything} */ each) => each.value === String(value));
-  return choice ? inLanguage(choice.text) : String(value);
-}
-
-/** @param {string} code Why something was not taken or is refused, in the respondent's language. */
-function sentence(code) {
-  const known = /** @type {HTMLTemplateElement} */ (element("sentences")).content;
-  const found = known.querySelector(`[data-codes~="${CSS.escape(code)}"]`) ?? known.querySelector("[data-codes='']");
-  return `${found?.textContent ?? ""}${code && ` (${code})`}`;
-}
-
-/** @param {string} id @returns {HTMLInputElement} */
-const field = (id) => /** @type {HTMLInputElement} */ (element(id));
+/** @typedef {import("./fields.mjs").Field} Field */
+/** @typedef {import("./fields.mjs").Value} Value */
 
 /** The respondent's page, from loading to thanks. */
 class Page {
-  /** @param {Anything} form @param {Client} client */
-  constructor(form, client) {
-    this.form = form;
+  /** @param {Screen} screen @param {Client} client */
+  constructor(screen, client) {
+    this.screen = screen;
     this.client = client;
     /** @type {Field[]} */
     this.fields = [];
-    /** @type {string | null} the issuer's key that the link names */
-    this.issuer = null;
     this.busy = false;
   }
 
   /** @param {URLSearchParams} link what the address has behind its #, which browsers do not send */
   async start(link) {
     this.listen();
-    const { admission, design } = this.client;
-    fill(document, { belief: belief(design.ratio), promise: design.epsilon });
-    element("believed").setAttribute("width", belief(design.ratio));
-    for (const note of document.querySelectorAll("[data-admission]")) {
-      note.toggleAttribute("hidden", note.getAttribute("data-admission") !== admission.kind);
-    }
-    for (const note of document.querySelectorAll("[data-adaptive]")) note.toggleAttribute("hidden", !design.isAdaptive);
-    const sets = design.questions.some(({ channel }) => channel.held);
-    for (const note of document.querySelectorAll("[data-sets]")) note.toggleAttribute("hidden", !sets);
+    this.introduce();
+    const { admission } = this.client;
+    await this.client.sendOlder();
     const known = await this.client.drawn();
     const invitation = link.get("invitation") ?? (await admission.pending());
-    if (known) return this.resume(known, invitation);
-    if (design.isPaired) {
-      if (!(await isSupported())) return show("unsupported");
-      this.warn();
-    }
-    const { affordable, spent, dearest, limit } = await this.client.account();
-    const left = Math.max(0, limit - epsilonOf(spent));
-    fill(document, { cost: epsilonOf(dearest).toFixed(2), left: left.toFixed(2), limit: String(limit) });
-    if (!affordable) return show("overdrawn");
-    this.issuer = link.get("issuer");
+    if (known && known.report !== null) return this.resume(known, invitation);
+    if (isClosed(this.client.announcement)) return this.screen.show("closed");
+    if (known) return this.ask(await this.client.draw());
+    if (this.client.design.isPaired && !(await isSupported())) return this.screen.show("unsupported");
+    if (!(await this.tellAccount())) return this.screen.show("overdrawn");
     if (invitation && admission.kind !== "open") return this.enter(invitation);
-    return (await admission.isReady()) ? this.introduce() : show("invitation");
+    return this.screen.show((await admission.isReady()) ? "intro" : "invitation");
   }
 
   listen() {
@@ -198,77 +63,134 @@ class Page {
       begin: () => this.begin(),
       send: () => this.send(),
       again: () => this.send(),
-      return: async () => show("invitation"),
+      return: async () => this.screen.show("invitation"),
       follow: () => this.follow(),
     };
     for (const [id, action] of Object.entries(clicks)) element(id).addEventListener("click", () => this.guard(action));
     /** @type {Record<string, () => Promise<unknown>>} */
-    const submits = { answers: () => this.disguise(), invite: () => this.enter(field("code").value.trim()) };
+    const submits = { answers: () => this.disguise(), invite: () => this.enter(input("code").value.trim()) };
     for (const [id, action] of Object.entries(submits)) {
       element(id).addEventListener("submit", (event) => {
         event.preventDefault();
         this.guard(action);
       });
     }
+    element("answers").addEventListener("change", () => this.reveal());
   }
 
-  /** Say what pairing really promises; nobody begins without having agreed to it. */
+  /** Say whose survey this is, what it may tell, where it goes, and how to compare it. */
+  introduce() {
+    const { screen, client } = this;
+    const { speech } = screen;
+    const { design, form } = client;
+    document.title = speech.theirs(form.title);
+    screen.quoteAt("title", speech.theirs(form.title));
+    for (const name of ["welcome", "thanks", "contact"]) screen.quoteAt(name, speech.around(name));
+    this.offerLanguages();
+    reveal("data-admission", design.admission);
+    reveal("data-adaptive", design.isAdaptive ? "" : null);
+    reveal("data-sets", design.questions.some(({ channel }) => channel.held) ? "" : null);
+    screen.fill(document, { belief: speech.number(belief(design.ratio)), collector: client.collector.origin });
+    element("believed").setAttribute("width", belief(design.ratio));
+    screen.fill(document, { clear: String(design.public.length) });
+    element("clearly").hidden = !design.public.length;
+    const { design: fingerprint, issuer } = client.fingerprint();
+    screen.fill(document, { fingerprint, issuer: issuer ?? "" });
+    screen.quoteAt("published", design.published ?? "");
+    element("somewhere").hidden = design.published === null;
+    element("nowhere").hidden = design.published !== null;
+    this.warn();
+  }
+
+  /** The languages that the survey has, as buttons: there is no link on this page. */
+  offerLanguages() {
+    const { languages } = this.client.form;
+    const { speech } = this.screen;
+    const buttons = languages.map((each) => {
+      const pressed = String(each === speech.language);
+      const button = make("button", { type: "button", class: "quiet", lang: each, "aria-pressed": pressed }, each);
+      button.addEventListener("click", () => {
+        const next = new URL(location.href);
+        next.searchParams.set("lang", each);
+        history.replaceState(null, "", next);
+        location.reload();
+      });
+      return button;
+    });
+    element("languages").replaceChildren(...buttons);
+    element("languages").setAttribute("aria-label", speech.word("language").text);
+    element("languages").hidden = languages.length < 2;
+  }
+
+  /** Say where less is promised than elsewhere; nobody begins without having agreed to it. */
   warn() {
-    const { claimed, partner, coin, delta } = statement(this.client.design);
-    fill(document, { claimed: shown(claimed), partner: shown(partner), coin: shown(coin) });
-    fill(document, { strangersure: belief(claimed), partnersure: belief(partner), coinsure: belief(coin) });
-    if (delta !== null) fill(document, { delta: shownDelta(delta) });
+    const { screen, client } = this;
+    element("weaker").hidden = !client.weaker.length;
+    for (const each of document.querySelectorAll("[data-weaker]")) {
+      each.toggleAttribute("hidden", !client.weaker.includes(each.getAttribute("data-weaker") ?? ""));
+    }
+    if (!client.design.isPaired) return;
+    const { claimed, partner, coin, delta } = statement(client.design);
+    const said = { claimed: shown(claimed), partner: shown(partner), coin: shown(coin) };
+    const sure = { strangersure: belief(claimed), partnersure: belief(partner), coinsure: belief(coin) };
+    for (const [name, value] of Object.entries({ ...said, ...sure })) {
+      screen.fill(document, { [name]: screen.speech.number(value) });
+    }
+    if (delta !== null) screen.fill(document, { delta: screen.speech.number(shownDelta(delta)) });
     element("failing").hidden = delta === null;
-    element("weaker").hidden = false;
+  }
+
+  /** Say what the survey costs and what is left; returns whether the account allows it. */
+  async tellAccount() {
+    const { affordable, spent, dearest, limit } = await this.client.account();
+    const { speech } = this.screen;
+    this.screen.fill(document, { cost: speech.number(cost(dearest)), limit: String(limit) });
+    this.screen.fill(document, { left: speech.number(left(limit, spent)) });
+    return affordable;
   }
 
   /** @param {Drawn} known @param {string | undefined} invitation After a reload: where this respondent was. */
   async resume(known, invitation) {
-    if (known.fate === DELIVERED) return show("done");
+    if (known.fate === DELIVERED) return this.screen.show("done");
     if (known.fate === REJECTED && invitation && this.client.canReturn(known)) return this.enter(invitation);
     if (known.fate === REJECTED) return this.rejected(known);
-    return known.report === null ? this.ask(this.client.questions(known)) : this.review(known.report);
+    return this.review(known.report ?? "");
   }
 
   /** @param {Drawn} known */
   rejected(known) {
-    fill(document, { problem: sentence(known.problem ?? "") });
+    this.screen.fill(document, { problem: this.screen.speech.sentence(known.problem ?? "") });
     element("return").hidden = !this.client.canReturn(known);
-    return show("rejected");
+    return this.screen.show("rejected");
   }
 
   /** @param {string} text An invitation, as it was typed or came with the link; or the whole link. */
   async enter(text) {
     const link = new URLSearchParams(text.slice(text.indexOf("#") + 1));
     const invitation = link.get("invitation") ?? text;
-    this.issuer = link.get("issuer") ?? this.issuer;
-    const { admission } = this.client;
-    field("code").value = invitation;
+    this.client.pin(pinsOf(link));
+    input("code").value = invitation;
     /** @param {string} code */
     const fail = (code) => {
-      element("uninvited").textContent = sentence(code);
-      element("uninvited").hidden = false;
-      show("invitation", "code");
+      this.screen.complain("uninvited", code);
+      this.screen.show("invitation", "code");
     };
     if (!invitation) return fail("uninvited");
     const isDrawn = (await this.client.drawn()) !== undefined;
     let report = "";
     try {
       if (isDrawn) report = await this.client.readdress(invitation);
-      else await admission.enter(invitation, this.issuer);
+      else await this.client.admission.enter(invitation);
     } catch (error) {
       if (error instanceof Problem) return fail(error.code);
       throw error;
     }
     // It is written down: nobody who looks at the address later needs to see it.
-    history.replaceState(null, "", location.pathname + location.search);
-    field("code").value = "";
-    return isDrawn ? this.review(report) : this.introduce();
-  }
-
-  async introduce() {
-    fill(document, { issuer: await this.client.admission.issuer() });
-    show("intro");
+    const kept = new URLSearchParams(location.hash.slice(1)).get("collector");
+    const hash = kept === null ? "" : `#${new URLSearchParams({ collector: kept })}`;
+    history.replaceState(null, "", location.pathname + location.search + hash);
+    input("code").value = "";
+    return isDrawn ? this.review(report) : this.screen.show("intro");
   }
 
   /** @param {() => Promise<unknown>} action Run an action; a refusal becomes a page of its own. */
@@ -281,7 +203,7 @@ class Page {
         await action();
       }
     } catch (error) {
-      failed(error);
+      failed(this.screen, error);
     } finally {
       this.busy = false;
       buttons.forEach((button) => button.removeAttribute("aria-disabled"));
@@ -289,61 +211,71 @@ class Page {
   }
 
   async begin() {
-    const agreed = !this.client.design.isPaired || field("agree").checked;
+    const agreed = !this.client.weaker.length || input("agree").checked;
     element("disagreed").hidden = agreed;
-    if (agreed) this.ask(await this.client.draw());
-    else field("agree").focus();
+    if (!agreed) return input("agree").focus();
+    if (await this.client.needsConsent()) await this.client.consent();
+    return this.ask(await this.client.draw());
+  }
+
+  /** @param {string} name The words of an attribute. The form was checked against the design: there are some. */
+  item(name) {
+    const { questions, public: clear } = this.client.form;
+    const found = questions.get(name) ?? clear.get(name);
+    if (!found) throw new Error(`there are no words for ${name}`);
+    return found;
   }
 
   /** @param {Question[]} questions */
   ask(questions) {
-    const { form, client } = this;
-    const clear = client.design.public.map((each) => fieldOf(each, named(form.public, each.name)));
-    element("public").replaceChildren(...clear.map((field) => field.root));
-    element("clear").hidden = !clear.length;
-    this.fields = [...clear];
+    const { screen, client } = this;
+    this.fields = [];
+    /** @param {import("./verify.mjs").Attribute} attribute */
+    const add = (attribute) => {
+      const field = fieldOf(screen, attribute, this.item(attribute.name), this.fields.length);
+      this.fields.push(field);
+      return field.root;
+    };
+    element("public").replaceChildren(...client.design.public.map(add));
+    element("clear").hidden = !client.design.public.length;
     const cards = questions.map((question) => {
-      const card = piece("question");
-      const fields = question.attributes.map((each) => fieldOf(each, named(form.questions, each.name)));
-      this.fields.push(...fields);
-      card.querySelector(".fields")?.append(...fields.map((field) => field.root));
-      card.querySelector(".together")?.toggleAttribute("hidden", fields.length < 2);
-      tellChances(card, question);
+      const card = screen.piece("question");
+      card.querySelector(".fields")?.append(...question.attributes.map(add));
+      card.querySelector(".together")?.toggleAttribute("hidden", question.attributes.length < 2);
+      tellChances(screen, card, question);
       return card;
     });
     element("asked").replaceChildren(...cards);
-    element("answers").addEventListener("change", () => this.reveal());
     this.reveal();
-    show("questions");
+    screen.show("questions");
   }
 
   /** Show and leave out questions by public attributes; whoever is not asked sends a disguised answer all the same. */
   reveal() {
-    for (const field of this.fields) field.root.hidden = !this.isShown(field);
+    const codes = this.publicCodes();
+    for (const { attribute, root } of this.fields) root.hidden = !isShown(attribute, codes);
     for (const note of document.querySelectorAll("#asked .unasked")) {
       note.toggleAttribute("hidden", !note.parentElement?.querySelector("fieldset[hidden]"));
     }
   }
 
-  /** @param {Field} field */
-  isShown({ item }) {
-    return Object.entries(item?.show_if ?? {}).every(([name, wanted]) => {
-      const other = this.fields.find((each) => each.attribute.name === name);
-      const code = other?.code();
-      return code !== undefined && wanted.includes(other?.attribute.categories[code]);
-    });
+  /** @returns {Record<string, number | undefined>} the codes of what travels in clear, as far as it is answered */
+  publicCodes() {
+    const clear = this.fields.filter(({ attribute }) => attribute.isPublic);
+    return Object.fromEntries(clear.map((field) => [field.attribute.name, codeOrNot(field)]));
   }
 
   async disguise() {
-    /** @type {Record<string, number>} */
-    const codes = {};
+    const codes = this.publicCodes();
+    /** @type {Record<string, Value>} */
+    const values = Object.create(null);
     /** @type {Field | undefined} */
     let missing;
     for (const field of this.fields) {
-      const code = this.isShown(field) ? field.code() : field.attribute.categories.indexOf(NOT_ASKED);
-      field.root.classList.toggle("missing", code === undefined);
-      if (code === undefined) missing ??= field;
-      else codes[field.attribute.name] = code;
+      const isMissing = isShown(field.attribute, codes) && codeOrNot(field) === undefined;
+      field.root.classList.toggle("missing", isMissing);
+      if (isMissing) missing ??= field;
+      else values[field.attribute.name] = /** @type {Value} */ (field.value());
     }
     element("unanswered").hidden = !missing;
     if (missing) {
@@ -353,12 +285,12 @@ class Page {
     element("unreached").hidden = true;
     let report;
     try {
-      report = await this.client.finish(codes, (seconds) => this.wait(seconds));
+      const answers = codesOf(this.client.design, values, Object.keys(values));
+      report = await this.client.finish(answers, (seconds) => this.wait(seconds));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      element("unreached").textContent = sentence(error.code);
-      element("unreached").hidden = false;
-      return show("questions");
+      this.screen.complain("unreached", error.code);
+      return this.screen.show("questions");
     }
     /** @type {HTMLFormElement} */ (element("answers")).reset(); // from here on, the answer is nowhere
     await this.review(report);
@@ -369,142 +301,121 @@ class Page {
     const bar = /** @type {HTMLProgressElement} */ (element("searched"));
     if (element("waiting").hidden) {
       bar.max = seconds;
-      show("waiting");
+      this.screen.show("waiting");
     }
     bar.value = bar.max - seconds;
-    fill(document, { seconds: String(seconds) });
+    this.screen.fill(document, { seconds: String(seconds) });
   }
 
   /** @param {string} report Show exactly what will be sent, in words and to the letter. */
   async review(report) {
     const message = JSON.parse(report);
     const { design } = this.client;
-    const rows = design.public.map((each, place) => row(this.form, [each], [message.public[place]], "clear"));
+    const items = (/** @type {string} */ name) => this.item(name);
     const asked = design.ballots[message.ballot] ?? [];
     element("speaking").hidden = !asked.some(({ channel }) => channel.held);
-    asked.forEach((question, place) => {
-      const { attributes, channel } = question;
-      const sizes = attributes.map((each) => each.categories.length);
-      const report = message.answers[place];
-      if (channel.held) rows.push(setRow(this.form, attributes, channel.held.members(report), sizes));
-      else rows.push(row(this.form, attributes, parts(report, sizes), "disguised"));
-    });
-    element("sent").replaceChildren(...rows);
+    element("sent").replaceChildren(
+      ...design.public.map((each, place) => clearLine(this.screen, items, each, message.public[place])),
+      ...asked.map((question, place) => disguisedLine(this.screen, items, question, message.answers[place])),
+    );
     element("bytes").textContent = report;
-    show("review");
+    this.screen.show("review");
   }
 
   async send() {
     const problem = await this.client.send();
-    if (problem === null) return show("done");
+    if (problem === null) return this.screen.show("done");
     if (!problem.passes) return this.rejected(/** @type {Drawn} */ (await this.client.drawn()));
-    return show("unsent");
+    this.screen.complain("ended", problem.code);
+    return this.screen.show("unsent");
   }
 
   /** Check that everybody was shown the same blocks. The report is there already, whatever comes out. */
   async follow() {
     element("misled").hidden = element("followed").hidden = true;
     try {
-      fill(document, { blocks: String(await this.client.followBlocks()) });
+      this.screen.fill(document, { blocks: String(await this.client.followBlocks()) });
       element("followed").hidden = false;
     } catch (error) {
       if (!(error instanceof Refusal || error instanceof Problem)) throw error;
-      element("misled").textContent = sentence(error.code);
-      element("misled").hidden = false;
+      this.screen.complain("misled", error.code);
     }
   }
 }
 
-/** @param {Anything[]} items @param {string} name */
-const named = (items, name) => items.find((item) => item.name === name);
-
-/** @param {number} cell @param {number[]} sizes The codes that a combination is made of. */
-function parts(cell, sizes) {
-  let left = cell;
-  return sizes.reduceRight((codes, size) => {
-    codes.unshift(left % size);
-    left = Math.floor(left / size);
-    return codes;
-  }, /** @type {number[]} */ ([]));
-}
-
-/** @param {ParentNode} card @param {Question} question Say in words and in a picture what becomes of an answer. */
-function tellChances(card, { channel, static: isStatic }) {
-  const { limits, held, levels } = channel;
-  const how = limits ? "adaptive" : held ? "set" : "fixed";
-  leave(card, "data-chances", how);
-  const kept = Math[limits ? "ceil" : "round"](channel.kept * 100);
-  fill(card, { kept: String(kept), changed: String(100 - kept), belief: belief(channel.ratio) });
-  fill(card, { other: String(Math.round((held?.other ?? 0) * 100)) });
-  card.querySelector(".again")?.toggleAttribute("hidden", !(levels && isStatic));
-  for (const [name, share] of Object.entries({ own: channel.kept, others: held?.other ?? 0 })) {
-    const picture = /** @type {SVGElement | null} */ (card.querySelector(`svg.${name}`));
-    if (picture) colour(picture, share);
+/** @param {Field} field @returns {number | undefined} the code of what was answered, if it is an answer */
+function codeOrNot({ attribute, value }) {
+  const given = value();
+  if (given === undefined) return undefined;
+  try {
+    return codeOf(attribute, given);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined; // what was typed is no number
+    throw error;
   }
 }
 
-/** @param {ParentNode} root @param {string} mark @param {string} value Of what is marked, leave that with this value. */
-function leave(root, mark, value) {
-  for (const each of root.querySelectorAll(`[${mark}]`)) if (each.getAttribute(mark) !== value) each.remove();
+/** @param {{opens: string | null, closes: string | null}} announcement Whether answers are not taken now. */
+export function isClosed({ opens, closes }, now = Date.now()) {
+  return (opens !== null && now < Date.parse(opens)) || (closes !== null && now >= Date.parse(closes));
 }
 
-/** @param {Anything} form @param {Attribute[]} attributes */
-function askedText(form, attributes) {
-  const questions = attributes.map((each) => {
-    const item = named([...form.questions, ...form.public], each.name);
-    return inLanguage(item?.text) || each.name;
-  });
-  return questions.join(" + ");
-}
+/** @param {URLSearchParams} link What it says the survey should be. It proves something if everybody got the same. */
+const pinsOf = (link) => ({ design: link.get("design"), issuer: link.get("issuer") });
 
-/** @param {Anything} form @param {Attribute[]} attributes @param {number[]} codes */
-const valueText = (form, attributes, codes) =>
-  attributes.map((each, place) => textOf(form, each, each.categories[codes[place] ?? 0] ?? "")).join(" + ");
-
-/** @param {Anything} form @param {Attribute[]} attributes @param {number[]} codes @param {string} how */
-function row(form, attributes, codes, how) {
-  const made = piece("line");
-  fill(made, { question: askedText(form, attributes), value: valueText(form, attributes, codes) });
-  leave(made, "data-how", how);
-  return made;
-}
-
-const MOST_LISTED = 100; // members of a set that are shown one by one
-
-/** @param {Anything} form @param {Attribute[]} attributes @param {number[]} members @param {number[]} sizes */
-function setRow(form, attributes, members, sizes) {
-  const made = piece("line");
-  made.querySelector("[data-fill=value]")?.remove();
-  const listed = members.slice(0, MOST_LISTED);
-  const texts = listed.map((cell) => make("li", {}, valueText(form, attributes, parts(cell, sizes))));
-  made.querySelector("ul")?.append(...texts);
-  if (!members.length) made.querySelector("ul")?.remove();
-  const more = members.length - listed.length;
-  fill(made, { question: askedText(form, attributes), more: String(more) });
-  leave(made, "data-how", "set");
-  made.querySelector(".none")?.toggleAttribute("hidden", members.length > 0);
-  made.querySelector(".more")?.toggleAttribute("hidden", more === 0);
-  return made;
-}
-
-/** @param {unknown} error */
-function failed(error) {
+/** @param {Screen} screen @param {unknown} error */
+function failed(screen, error) {
   if (error instanceof Refusal) {
-    fill(document, { reason: sentence(error.code), detail: error.message });
-    return show(error.code === "overdrawn" ? "overdrawn" : "refused");
+    screen.fill(document, { reason: screen.speech.sentence(error.code), detail: error.sentence });
+    return screen.show(error.code === "overdrawn" ? "overdrawn" : "refused");
   }
-  fill(document, { failure: error instanceof Problem ? sentence(error.code) : String(error) });
-  return show("failed");
+  if (error instanceof Problem && error.code === "closed") return screen.show("closed");
+  const failure = error instanceof Problem ? screen.speech.sentence(error.code) : String(error);
+  screen.fill(document, { failure });
+  return screen.show("failed");
+}
+
+/** @param {string} base From here on this page speaks to its collector, and to nobody else. */
+function reachOnly(base) {
+  const content = `connect-src ${base || "'self'"}`;
+  document.head.append(make("meta", { "http-equiv": "Content-Security-Policy", content }));
+}
+
+/** @returns {string} the section to show instead of the survey, where the page is not safe to answer in */
+function obstacle() {
+  if (window.top !== window) return "framed";
+  if (!globalThis.isSecureContext || !navigator.locks || !globalThis.indexedDB) return "insecure";
+  // Servers can attach a style sheet by a header, before the page's own policy is read. Such a sheet has no element.
+  return [...document.styleSheets].every((sheet) => sheet.ownerNode) ? "" : "restyled";
+}
+
+/** @param {string | null} named @returns {string | undefined} an origin, empty for the page's own; nothing, if it is none */
+function baseOf(named) {
+  if (named === null || named === location.origin) return "";
+  try {
+    return new URL(named).origin === named ? named : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function main() {
-  if (!globalThis.isSecureContext || !navigator.locks || !globalThis.indexedDB) return show("insecure");
+  const [query, link] = [new URLSearchParams(location.search), new URLSearchParams(location.hash.slice(1))];
+  const wanted = [query.get("lang") ?? "", ...navigator.languages];
+  let screen = new Screen(new Speech(wanted));
+  document.documentElement.lang = screen.speech.language;
+  element("verifying").textContent = `deniable verify-page ${location.origin}${location.pathname}`;
   try {
-    const form = JSON.parse(new TextDecoder().decode(await get("/v1/survey")));
-    const link = new URLSearchParams(location.hash.slice(1));
-    await new Page(form, await Client.open(form)).start(link);
+    const base = baseOf(link.get("collector") ?? query.get("collector"));
+    const wrong = obstacle() || (base === undefined ? "unaddressed" : "");
+    if (wrong || base === undefined) return screen.show(wrong);
+    reachOnly(base);
+    const client = await Client.open(base, pinsOf(link));
+    screen = new Screen(new Speech(wanted, client.form));
+    document.documentElement.lang = screen.speech.language;
+    await new Page(screen, client).start(link);
   } catch (error) {
-    failed(error);
+    failed(screen, error);
   }
 }
 

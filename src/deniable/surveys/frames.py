@@ -1,0 +1,94 @@
+"""The words that tell the program's sentences from the researcher's, and say how to compare what a device was shown.
+
+They belong to the program alone: a survey file cannot say them otherwise, in any language.
+"""
+
+from __future__ import annotations
+
+FRAMES: dict[str, dict[str, str]] = {
+    "device_says": {"en": "Your device says:", "de": "Ihr Gerät sagt:"},
+    "they_write": {
+        "en": "The people who run this survey write:",
+        "de": "Wer diese Umfrage betreibt, schreibt:",
+    },
+    "they_ask": {"en": "The people who run this survey ask:", "de": "Wer diese Umfrage betreibt, fragt:"},
+    "frames_note": {
+        "en": "Sentences behind a shield come from the program on your device. What the people who run this survey "
+        "write stands in a dashed frame. Nothing that is written there changes what is sent.",
+        "de": "Sätze mit einem Schild davor kommen vom Programm auf Ihrem Gerät. Was schreibt, wer diese Umfrage "
+        "betreibt, steht in einem gestrichelten Rahmen. Nichts, was dort steht, ändert, was gesendet wird.",
+    },
+    "tag_clear": {"en": "Sent as it is, not disguised", "de": "Wird so gesendet, wie es ist, nicht verschleiert"},
+    "tag_disguised": {"en": "Disguised before it is sent", "de": "Wird vor dem Senden verschleiert"},
+    "goes_to": {
+        "en": "What you send goes to {collector}, and nowhere else.",
+        "de": "Was Sie senden, geht an {collector} und nirgendwo sonst hin.",
+    },
+    "in_clear": {
+        "en": "Answers that are sent as they are, outside this bound: {clear}. Each is marked as such.",
+        "de": "Antworten, die so gesendet werden, wie sie sind, außerhalb dieser Grenze: {clear}. Jede ist so "
+        "gekennzeichnet.",
+    },
+    "fingerprints": {"en": "Is this the same for everybody?", "de": "Ist das für alle dasselbe?"},
+    "fingerprint_design": {
+        "en": "The fingerprint of this survey: {fingerprint}",
+        "de": "Der Fingerabdruck dieser Umfrage: {fingerprint}",
+    },
+    "fingerprint_issuer": {
+        "en": "The fingerprint of the key that signs admissions: {issuer}",
+        "de": "Der Fingerabdruck des Schlüssels, der Zulassungen unterschreibt: {issuer}",
+    },
+    "published_at": {
+        "en": "It should be the same as at this public place:",
+        "de": "Er sollte derselbe sein wie an diesem öffentlichen Ort:",
+    },
+    "published_nowhere": {
+        "en": "This survey names no public place where it could be compared.",
+        "de": "Diese Umfrage nennt keinen öffentlichen Ort, an dem er sich vergleichen ließe.",
+    },
+    "pin_note": {
+        "en": "Compare it there, at one public place that is the same for everybody. A fingerprint in a link or letter "
+        "that is yours alone proves nothing: whoever sent it to you can send each person another one.",
+        "de": "Vergleichen Sie dort, an einem öffentlichen Ort, der für alle derselbe ist. Ein Fingerabdruck in einem "
+        "Link oder Brief, den nur Sie bekommen, beweist nichts: Wer ihn schickt, kann jeder Person einen anderen "
+        "schicken.",
+    },
+    "weaker_blocks": {
+        "en": "Your admission is blind: nobody can connect it with your invitation. But the numbers that disguise your "
+        "answer are published anew for each group of respondents. Your device follows them from the first group on, "
+        "and cannot see whether others are shown the same. Whoever makes a group for you alone can tell which report "
+        "is yours. What your answers tell stays within the bound above.",
+        "de": "Ihre Zulassung ist blind: Niemand kann sie mit Ihrer Einladung in Verbindung bringen. Die Zahlen, mit "
+        "denen Ihre Antwort verschleiert wird, werden aber für jede Gruppe von Befragten neu veröffentlicht. Ihr Gerät "
+        "verfolgt sie von der ersten Gruppe an und kann nicht sehen, ob anderen dieselben gezeigt werden. Wer für Sie "
+        "allein eine Gruppe macht, kann erkennen, welche Meldung Ihre ist. Was Ihre Antworten verraten, bleibt "
+        "innerhalb der Grenze oben.",
+    },
+    "agree_blocks": {
+        "en": "I have read this and accept that my report may be recognised.",
+        "de": "Ich habe das gelesen und nehme in Kauf, dass meine Meldung erkannt werden kann.",
+    },
+    "page_note": {
+        "en": "This page is one file, the same for every survey and for everybody. Anybody can compare it:",
+        "de": "Diese Seite ist eine einzige Datei, dieselbe für jede Umfrage und für alle. Jeder kann sie vergleichen:",
+    },
+    "framed_heading": {"en": "This page is inside another one", "de": "Diese Seite steckt in einer anderen"},
+    "framed": {
+        "en": "The page around it could watch you answer. Nothing was asked and nothing was sent. Open the address of "
+        "the survey by itself.",
+        "de": "Die Seite darum herum könnte Ihnen beim Antworten zusehen. Nichts wurde gefragt und nichts gesendet. "
+        "Öffnen Sie die Adresse der Umfrage für sich allein.",
+    },
+    "restyled_heading": {"en": "Something else is in this page", "de": "In dieser Seite steckt noch etwas"},
+    "restyled": {
+        "en": "The server has put into this page what does not belong to it, and what could tell it your answers. "
+        "Nothing was asked and nothing was sent.",
+        "de": "Der Server hat in diese Seite etwas gelegt, das nicht zu ihr gehört und ihm Ihre Antworten verraten "
+        "könnte. Nichts wurde gefragt und nichts gesendet.",
+    },
+    "unaddressed_heading": {"en": "Which survey?", "de": "Welche Umfrage?"},
+    "unaddressed": {
+        "en": "The address of this page should name the survey's server, such as ?collector=https://...",
+        "de": "Die Adresse dieser Seite sollte den Server der Umfrage nennen, etwa ?collector=https://...",
+    },
+}

@@ -1,0 +1,71 @@
+// @ts-check
+/**
+ * The page's words. Those that state the promise are the program's own, always; a survey can say only the plain ones
+ * otherwise. Where the program does not know a survey's language it speaks English, and says so to whoever listens.
+ */
+
+import { PLAIN, SENTENCES, WORDS } from "./words.mjs";
+
+/** @typedef {Record<string, string>} Texts by language */
+/** @typedef {{languages: string[], texts: Record<string, Texts>}} Said what a survey says around its questions */
+
+/** @type {string[]} */
+const SPOKEN = ["en", "de"];
+
+/** @param {string} code */
+const main = (code) => code.toLowerCase().split("-")[0];
+
+/**
+ * The first wanted language that is offered, if only its main part; else the first of those that are offered.
+ *
+ * @param {readonly string[]} offered @param {readonly string[]} wanted @returns {string}
+ */
+export function choose(offered, wanted) {
+  for (const each of wanted) {
+    const found =
+      offered.find((known) => known.toLowerCase() === each.toLowerCase()) ??
+      offered.find((known) => main(known) === main(each));
+    if (found) return found;
+  }
+  return offered[0] ?? "en";
+}
+
+/** What the page says, in one language. */
+export class Speech {
+  /** @param {readonly string[]} wanted @param {Said | null} said the survey's own words, once they are verified */
+  constructor(wanted, said = null) {
+    this.said = said;
+    this.language = choose(said?.languages ?? SPOKEN, wanted);
+    this.own = SPOKEN.find((each) => each === main(this.language)) ?? "en";
+  }
+
+  /** @param {string} name @returns {{text: string, lang: string, isTheirs: boolean}} */
+  word(name) {
+    const theirs = PLAIN.includes(name) ? this.said?.texts[name]?.[this.language] : undefined;
+    if (theirs) return { text: theirs, lang: this.language, isTheirs: true };
+    const text = WORDS[name]?.[this.own];
+    if (text === undefined) throw new Error(`there is no word ${name}`);
+    return { text, lang: this.own, isTheirs: false };
+  }
+
+  /** @param {Texts | undefined} texts @returns {string} one of the survey's texts */
+  theirs(texts) {
+    return texts?.[this.language] ?? "";
+  }
+
+  /** @param {string} name @returns {string} what the survey says around its questions, if it says anything */
+  around(name) {
+    return this.theirs(this.said?.texts[name]);
+  }
+
+  /** @param {string} text a decimal with a point @returns {string} as it is written here */
+  number(text) {
+    return this.own === "de" ? text.replace(".", ",") : text;
+  }
+
+  /** @param {string} code Why something was not taken or is refused: a sentence, and the code itself. */
+  sentence(code) {
+    const { text } = this.word(SENTENCES[code] ?? "problem_other");
+    return code ? `${text} (${code})` : text;
+  }
+}

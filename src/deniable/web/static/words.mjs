@@ -1,0 +1,591 @@
+// @ts-check
+/** The program's own words. Written by `python -m deniable.web.shell`, not by hand. */
+
+/** @type {Record<string, Record<string, string>>} */
+export const WORDS = {
+  "loading": {
+    "en": "Your device is checking this survey …",
+    "de": "Ihr Gerät prüft diese Umfrage …"
+  },
+  "no_script": {
+    "en": "Your answer is disguised by a program in this page before it leaves your device. Your browser does not run it, so nothing can be answered here, and nothing is sent.",
+    "de": "Ihre Antwort wird von einem Programm in dieser Seite verschleiert, bevor sie Ihr Gerät verlässt. Ihr Browser führt es nicht aus; daher kann hier nichts beantwortet werden, und nichts wird gesendet."
+  },
+  "language": {
+    "en": "Language",
+    "de": "Sprache"
+  },
+  "closed_heading": {
+    "en": "This survey is closed",
+    "de": "Diese Umfrage ist geschlossen"
+  },
+  "closed": {
+    "en": "It takes no answers at this time.",
+    "de": "Zurzeit werden keine Antworten angenommen."
+  },
+  "invitation_heading": {
+    "en": "Your invitation",
+    "de": "Ihre Einladung"
+  },
+  "invitation": {
+    "en": "This survey is by invitation. Open the link that you were given, or type or paste the invitation here.",
+    "de": "Diese Umfrage ist nur für Eingeladene. Öffnen Sie den Link, den Sie bekommen haben, oder tippen oder kopieren Sie die Einladung hierher."
+  },
+  "invitation_label": {
+    "en": "Invitation",
+    "de": "Einladung"
+  },
+  "enter": {
+    "en": "Go on",
+    "de": "Weiter"
+  },
+  "invited_note": {
+    "en": "Whoever noted which invitation went to whom can tell that you took part, and which disguised report is yours. Your answers are disguised all the same.",
+    "de": "Wer notiert hat, an wen welche Einladung ging, kann sehen, dass Sie teilgenommen haben und welche verschleierte Meldung Ihre ist. Ihre Antworten sind trotzdem verschleiert."
+  },
+  "blind_promise": {
+    "en": "Your device exchanges the invitation for an admission that nobody can connect with it, not even the people who run this survey.",
+    "de": "Ihr Gerät tauscht die Einladung gegen eine Zulassung, die niemand mit ihr in Verbindung bringen kann, auch nicht, wer diese Umfrage betreibt."
+  },
+  "blind_note": {
+    "en": "Your device has exchanged your invitation for an admission that cannot be connected with it. What the clock tells is not hidden: you may answer now, or come back to this page on this device later, when nobody expects you.",
+    "de": "Ihr Gerät hat Ihre Einladung gegen eine Zulassung getauscht, die mit ihr nicht in Verbindung zu bringen ist. Was die Uhr verrät, ist nicht verborgen: Sie können jetzt antworten oder später auf diesem Gerät zu dieser Seite zurückkommen, wenn niemand Sie erwartet."
+  },
+  "another_invitation": {
+    "en": "Use another invitation",
+    "de": "Eine andere Einladung verwenden"
+  },
+  "intro_heading": {
+    "en": "Before you begin",
+    "de": "Bevor Sie beginnen"
+  },
+  "how_it_works": {
+    "en": "Your device draws by chance what it will ask you, and then by chance whether to send your answer or another one. Nobody but you can tell which it was: not the people who run this survey, and nobody who takes their data. What they can work out is how many people, out of all, gave each answer.",
+    "de": "Ihr Gerät lost aus, was es Sie fragt, und dann, ob es Ihre Antwort sendet oder eine andere. Welche es war, weiß niemand außer Ihnen: weder wer diese Umfrage betreibt, noch wer deren Daten an sich bringt. Errechnen lässt sich nur, wie viele von allen welche Antwort gaben."
+  },
+  "sets_note": {
+    "en": "Where there are many possible answers, your device sends a set of answers instead of one. Yours is in it somewhat more often than any other. Nobody can tell from the set which answer is yours, or whether it is in it.",
+    "de": "Wo es viele mögliche Antworten gibt, sendet Ihr Gerät statt einer Antwort eine Menge von Antworten. Ihre ist etwas öfter darin als jede andere. Niemand kann der Menge ansehen, welche Antwort Ihre ist oder ob sie darin ist."
+  },
+  "belief": {
+    "en": "Somebody who is undecided about you, 50 to 50, can become at most {belief}% sure from what you send.",
+    "de": "Wer über Sie im Ungewissen ist, 50 zu 50, kann durch das Gesendete höchstens {belief}% sicher werden."
+  },
+  "belief_before": {
+    "en": "before",
+    "de": "vorher"
+  },
+  "belief_after": {
+    "en": "after, at most",
+    "de": "nachher höchstens"
+  },
+  "account": {
+    "en": "Your device computed this itself from the survey's numbers: epsilon {cost} at most. This browser gives this site at most {limit} in all; {left} is left.",
+    "de": "Das hat Ihr Gerät selbst aus den Zahlen der Umfrage berechnet: höchstens Epsilon {cost}. Dieser Browser gibt dieser Website insgesamt höchstens {limit}; {left} sind übrig."
+  },
+  "adaptive_note": {
+    "en": "How answers are disguised is published anew for each group of respondents. Your device checks the numbers of your group before it uses them; whatever they are, the bound above holds.",
+    "de": "Wie Antworten verschleiert werden, wird für jede Gruppe von Befragten neu veröffentlicht. Ihr Gerät prüft die Zahlen Ihrer Gruppe, bevor es sie verwendet; wie sie auch sind, die Grenze oben gilt."
+  },
+  "weaker_heading": {
+    "en": "Weaker than usual: please read this",
+    "de": "Schwächer als üblich: bitte lesen"
+  },
+  "weaker": {
+    "en": "This survey pairs respondents: your device shares a coin with the device of somebody else, which makes the results more exact. How well your answers are hidden then depends on who asks. Somebody who is undecided about you, 50 to 50, can become at most this sure about all of your answers together:",
+    "de": "Diese Umfrage bildet Paare: Ihr Gerät teilt eine Münze mit dem Gerät einer anderen Person, was die Ergebnisse genauer macht. Wie gut Ihre Antworten verborgen sind, hängt dann davon ab, wer fragt. Wer über Sie im Ungewissen ist, 50 zu 50, kann über all Ihre Antworten zusammen höchstens so sicher werden:"
+  },
+  "weaker_stranger": {
+    "en": "A stranger: {strangersure}% (epsilon {claimed}). This is the number that is usually claimed; it is an average over who may be paired with whom.",
+    "de": "Fremde: {strangersure}% (Epsilon {claimed}). Das ist die Zahl, die gewöhnlich behauptet wird; sie ist ein Durchschnitt darüber, wer mit wem ein Paar sein könnte."
+  },
+  "weaker_partner": {
+    "en": "Your partner, who knows whether their own answer was changed: {partnersure}% (epsilon {partner}).",
+    "de": "Die andere Person des Paars, die weiß, ob ihre eigene Antwort geändert wurde: {partnersure}% (Epsilon {partner})."
+  },
+  "weaker_coin": {
+    "en": "Whoever knows the coin, which is your partner's device, or this server if it is not honest: {coinsure}% (epsilon {coin}). This is what your account is charged.",
+    "de": "Wer die Münze kennt, also das andere Gerät, oder dieser Server, falls er nicht ehrlich ist: {coinsure}% (Epsilon {coin}). Das wird Ihrem Konto berechnet."
+  },
+  "weaker_delta": {
+    "en": "Against whoever knows the coin the claimed number does not hold; it fails with delta {delta}.",
+    "de": "Wer die Münze kennt, für den gilt die behauptete Zahl nicht; sie versagt mit Delta {delta}."
+  },
+  "weaker_alone": {
+    "en": "If nobody is there to be paired with within a stated time, a minute at most, your device tosses the coin alone. That is ordinary randomized response.",
+    "de": "Ist innerhalb einer angegebenen Zeit, höchstens einer Minute, niemand für ein Paar da, wirft Ihr Gerät die Münze allein. Das ist gewöhnliche randomisierte Antwort."
+  },
+  "agree": {
+    "en": "I have read this and agree to be paired.",
+    "de": "Ich habe das gelesen und bin mit einem Paar einverstanden."
+  },
+  "disagreed": {
+    "en": "Please agree first, or leave this survey out.",
+    "de": "Bitte stimmen Sie erst zu, oder lassen Sie diese Umfrage aus."
+  },
+  "no_withdrawal": {
+    "en": "An answer cannot be withdrawn once it is sent, because nobody can find it among the others.",
+    "de": "Eine gesendete Antwort lässt sich nicht zurückziehen, denn niemand kann sie unter den anderen finden."
+  },
+  "no_withdrawal_invited": {
+    "en": "An answer cannot be withdrawn once it is sent: it is counted among the others at once.",
+    "de": "Eine gesendete Antwort lässt sich nicht zurückziehen: Sie wird sofort unter den anderen gezählt."
+  },
+  "begin": {
+    "en": "Begin",
+    "de": "Beginnen"
+  },
+  "questions_heading": {
+    "en": "Your answers",
+    "de": "Ihre Antworten"
+  },
+  "clear_heading": {
+    "en": "Sent as it is",
+    "de": "Wird so gesendet, wie es ist"
+  },
+  "clear_note": {
+    "en": "These answers are not disguised. Whoever reads the report reads them.",
+    "de": "Diese Antworten werden nicht verschleiert. Wer die Meldung liest, liest sie mit."
+  },
+  "not_asked": {
+    "en": "There is a question here that does not apply to you. Your device sends a disguised answer all the same, so that nobody is missing.",
+    "de": "Hier steht eine Frage, die auf Sie nicht zutrifft. Ihr Gerät sendet dennoch eine verschleierte Antwort, damit niemand fehlt."
+  },
+  "together": {
+    "en": "These are disguised together, as one combination.",
+    "de": "Diese werden gemeinsam verschleiert, als eine Kombination."
+  },
+  "chances": {
+    "en": "Of 100 people with the same answer, about {kept} send it and {changed} send another one, by chance.",
+    "de": "Von 100 Menschen mit derselben Antwort senden etwa {kept} diese und {changed} zufällig eine andere."
+  },
+  "chances_adaptive": {
+    "en": "Of 100 people with the same answer, at most {kept} send it on purpose; for the others an answer is drawn by chance, from odds that are the same for everybody in the group.",
+    "de": "Von 100 Menschen mit derselben Antwort senden höchstens {kept} sie mit Absicht; für die anderen wird eine Antwort ausgelost, mit denselben Chancen für alle in der Gruppe."
+  },
+  "chances_set": {
+    "en": "A set of answers is sent, drawn by chance. Of 100 people with the same answer, about {kept} send a set that holds it; and take any one other answer, about {other} send a set that holds that.",
+    "de": "Gesendet wird eine ausgeloste Menge von Antworten. Von 100 Menschen mit derselben Antwort senden etwa {kept} eine Menge, in der sie ist; und etwa {other} eine, in der eine bestimmte andere Antwort ist, welche man auch nimmt."
+  },
+  "chances_again": {
+    "en": "Your device draws such a set once and keeps it. Whenever this question comes again, it sends the kept set with answers put in and taken out anew, so that it is harder to recognise you by what you send.",
+    "de": "Ihr Gerät lost eine solche Menge einmal aus und behält sie. Kommt diese Frage wieder, sendet es die behaltene Menge und nimmt dafür Antworten neu hinein und heraus, damit man Sie am Gesendeten weniger leicht wiedererkennt."
+  },
+  "set_own": {
+    "en": "the set holds your answer",
+    "de": "Ihre Antwort ist in der Menge"
+  },
+  "set_other": {
+    "en": "the set holds a given other answer",
+    "de": "eine bestimmte andere Antwort ist in der Menge"
+  },
+  "one_disguise": {
+    "en": "Your answer is disguised once. You then see what will be sent, before it is sent.",
+    "de": "Ihre Antwort wird einmal verschleiert. Dann sehen Sie, was gesendet wird, bevor es gesendet wird."
+  },
+  "unanswered": {
+    "en": "Please answer the marked question.",
+    "de": "Bitte beantworten Sie die markierte Frage."
+  },
+  "disguise": {
+    "en": "Disguise my answers",
+    "de": "Meine Antworten verschleiern"
+  },
+  "waiting_heading": {
+    "en": "Looking for a partner",
+    "de": "Eine zweite Person wird gesucht"
+  },
+  "waiting": {
+    "en": "Your device looks for another device that answers at this moment, to share a coin with. Nothing about your answers is sent for this.",
+    "de": "Ihr Gerät sucht ein anderes Gerät, auf dem gerade geantwortet wird, um mit ihm eine Münze zu teilen. Über Ihre Antworten wird dafür nichts gesendet."
+  },
+  "waiting_left": {
+    "en": "At most {seconds} more seconds; then it goes on alone.",
+    "de": "Noch höchstens {seconds} Sekunden; dann geht es allein weiter."
+  },
+  "review_heading": {
+    "en": "This is what will be sent",
+    "de": "Das wird gesendet"
+  },
+  "review": {
+    "en": "Your device has disguised your answers and forgotten them. What it sends may or may not be what you said; that is what protects you, and it stays as it is.",
+    "de": "Ihr Gerät hat Ihre Antworten verschleiert und vergessen. Was es sendet, ist vielleicht, was Sie sagten, vielleicht auch nicht; das schützt Sie, und dabei bleibt es."
+  },
+  "review_set": {
+    "en": "A set of answers does not say which of them is yours, nor that yours is among them.",
+    "de": "Eine Menge von Antworten sagt nicht, welche davon Ihre ist, und auch nicht, dass Ihre darunter ist."
+  },
+  "question_column": {
+    "en": "Question",
+    "de": "Frage"
+  },
+  "value_column": {
+    "en": "What is sent",
+    "de": "Was gesendet wird"
+  },
+  "as_it_is": {
+    "en": "as it is",
+    "de": "wie es ist"
+  },
+  "in_disguise": {
+    "en": "in disguise",
+    "de": "verschleiert"
+  },
+  "in_a_set": {
+    "en": "a set, in disguise",
+    "de": "eine Menge, verschleiert"
+  },
+  "set_empty": {
+    "en": "A set with no answer in it.",
+    "de": "Eine Menge ohne eine Antwort darin."
+  },
+  "set_more": {
+    "en": "and {more} more",
+    "de": "und {more} weitere"
+  },
+  "bytes": {
+    "en": "To the letter",
+    "de": "Buchstabe für Buchstabe"
+  },
+  "send": {
+    "en": "Send",
+    "de": "Senden"
+  },
+  "unsent_heading": {
+    "en": "Not sent yet",
+    "de": "Noch nicht gesendet"
+  },
+  "unsent": {
+    "en": "The survey could not be reached. Your device keeps what it will send; try again now or come back later.",
+    "de": "Die Umfrage war nicht zu erreichen. Ihr Gerät bewahrt auf, was es senden wird; versuchen Sie es jetzt oder später noch einmal."
+  },
+  "again": {
+    "en": "Try again",
+    "de": "Noch einmal versuchen"
+  },
+  "done_heading": {
+    "en": "Sent",
+    "de": "Gesendet"
+  },
+  "done": {
+    "en": "Your disguised answer has arrived and counts. This device answers this survey only once.",
+    "de": "Ihre verschleierte Antwort ist angekommen und zählt. Dieses Gerät beantwortet diese Umfrage nur einmal."
+  },
+  "follow_note": {
+    "en": "The numbers that disguised your answer should have been the same for everybody in your group. Your device kept them and can compare.",
+    "de": "Die Zahlen, mit denen Ihre Antwort verschleiert wurde, sollten für alle in Ihrer Gruppe dieselben gewesen sein. Ihr Gerät hat sie behalten und kann vergleichen."
+  },
+  "follow": {
+    "en": "Compare now",
+    "de": "Jetzt vergleichen"
+  },
+  "followed": {
+    "en": "Groups so far: {blocks}. The numbers of each follow those of the one before, and yours are among them.",
+    "de": "Gruppen bisher: {blocks}. Die Zahlen jeder folgen auf die der vorigen, und Ihre sind darunter."
+  },
+  "rejected_heading": {
+    "en": "Not taken",
+    "de": "Nicht angenommen"
+  },
+  "rejected": {
+    "en": "The survey did not take the report. {problem} Nothing more is sent.",
+    "de": "Die Umfrage hat die Meldung nicht angenommen. {problem} Mehr wird nicht gesendet."
+  },
+  "refused_heading": {
+    "en": "Your device refuses this survey",
+    "de": "Ihr Gerät lehnt diese Umfrage ab"
+  },
+  "refused": {
+    "en": "It does not keep what it promises, so no answer was sent. {reason}",
+    "de": "Sie hält nicht, was sie verspricht; daher wurde keine Antwort gesendet. {reason}"
+  },
+  "detail": {
+    "en": "To be exact",
+    "de": "Genauer"
+  },
+  "overdrawn_heading": {
+    "en": "Enough is enough",
+    "de": "Genug ist genug"
+  },
+  "overdrawn": {
+    "en": "This survey may tell more about you (epsilon {cost}) than this browser still gives to this site ({left} of {limit}). What was given does not come back, so leave this survey out. Nothing was sent.",
+    "de": "Diese Umfrage kann mehr über Sie verraten (Epsilon {cost}), als dieser Browser dieser Website noch gibt ({left} von {limit}). Was gegeben ist, kommt nicht zurück; lassen Sie diese Umfrage aus. Nichts wurde gesendet."
+  },
+  "failed_heading": {
+    "en": "Something went wrong",
+    "de": "Etwas ist schiefgegangen"
+  },
+  "failed": {
+    "en": "Nothing was sent. Load this page again to go on where you were. ({failure})",
+    "de": "Nichts wurde gesendet. Laden Sie die Seite neu, um dort fortzufahren, wo Sie waren. ({failure})"
+  },
+  "insecure_heading": {
+    "en": "This connection is not safe",
+    "de": "Diese Verbindung ist nicht sicher"
+  },
+  "insecure": {
+    "en": "Somebody on the way could replace the program that disguises your answer. Ask for an address that begins with https://.",
+    "de": "Unterwegs könnte jemand das Programm austauschen, das Ihre Antwort verschleiert. Verlangen Sie eine Adresse, die mit https:// beginnt."
+  },
+  "unsupported_heading": {
+    "en": "This browser cannot share a coin",
+    "de": "Dieser Browser kann keine Münze teilen"
+  },
+  "unsupported": {
+    "en": "This survey pairs respondents. Two devices agree on a coin by a method (X25519) that this browser does not have. Please use a current version of Chrome, Edge, Firefox or Safari. Nothing was asked and nothing was sent.",
+    "de": "Diese Umfrage bildet Paare. Zwei Geräte einigen sich auf eine Münze mit einem Verfahren (X25519), das dieser Browser nicht hat. Bitte verwenden Sie eine aktuelle Version von Chrome, Edge, Firefox oder Safari. Nichts wurde gefragt und nichts gesendet."
+  },
+  "problem_uninvited": {
+    "en": "Please type the invitation that you were given.",
+    "de": "Bitte tippen Sie die Einladung ein, die Sie bekommen haben."
+  },
+  "problem_not_invited": {
+    "en": "This invitation is not known here. Compare it with the one that you were given, letter by letter.",
+    "de": "Diese Einladung ist hier nicht bekannt. Vergleichen Sie sie Buchstabe für Buchstabe mit der, die Sie bekommen haben."
+  },
+  "problem_used": {
+    "en": "This invitation was used already.",
+    "de": "Diese Einladung wurde schon verwendet."
+  },
+  "problem_closed": {
+    "en": "The survey takes no answers at this time.",
+    "de": "Die Umfrage nimmt zurzeit keine Antworten an."
+  },
+  "problem_late": {
+    "en": "It came too late: the group of respondents that it was made for is complete.",
+    "de": "Sie kam zu spät: Die Gruppe von Befragten, für die sie gemacht wurde, ist vollständig."
+  },
+  "problem_answered": {
+    "en": "This device has answered this survey already; only its words were corrected since.",
+    "de": "Dieses Gerät hat diese Umfrage schon beantwortet; seither wurden nur ihre Worte berichtigt."
+  },
+  "problem_passing": {
+    "en": "The survey cannot be reached at this time. Please try again in a moment.",
+    "de": "Die Umfrage ist zurzeit nicht zu erreichen. Bitte versuchen Sie es gleich noch einmal."
+  },
+  "problem_misfit": {
+    "en": "What was sent does not fit this survey.",
+    "de": "Was gesendet wurde, passt nicht zu dieser Umfrage."
+  },
+  "problem_other": {
+    "en": "It gave a reason that this program does not know.",
+    "de": "Sie nannte einen Grund, den dieses Programm nicht kennt."
+  },
+  "reason_promise": {
+    "en": "Its numbers would tell more about you than it promises.",
+    "de": "Ihre Zahlen würden mehr über Sie verraten, als sie verspricht."
+  },
+  "reason_certain": {
+    "en": "Some answers could be told for certain from what is sent.",
+    "de": "Manche Antworten ließen sich aus dem Gesendeten mit Gewissheit ablesen."
+  },
+  "reason_pseudonym": {
+    "en": "You could be recognised by what is sent whenever the same question comes again.",
+    "de": "Man könnte Sie am Gesendeten wiedererkennen, sooft dieselbe Frage wiederkommt."
+  },
+  "reason_vain": {
+    "en": "Nothing could be learned from what is sent, so answering would be in vain.",
+    "de": "Aus dem Gesendeten ließe sich nichts lernen; zu antworten wäre vergeblich."
+  },
+  "reason_another": {
+    "en": "What this device was shown is not what was announced to everybody.",
+    "de": "Was diesem Gerät gezeigt wurde, ist nicht, was allen angekündigt wurde."
+  },
+  "reason_elsewhere": {
+    "en": "It was made for another address, and is shown here by somebody else.",
+    "de": "Sie wurde für eine andere Adresse gemacht und wird hier von jemand anderem gezeigt."
+  },
+  "reason_unknown": {
+    "en": "It asks for something that this program does not know.",
+    "de": "Sie verlangt etwas, das dieses Programm nicht kennt."
+  },
+  "reason_issuer": {
+    "en": "The key that signs admissions is not the published one, or is no good.",
+    "de": "Der Schlüssel, der Zulassungen unterschreibt, ist nicht der veröffentlichte, oder er taugt nichts."
+  },
+  "reason_numbers": {
+    "en": "Its numbers are not in order.",
+    "de": "Ihre Zahlen sind nicht in Ordnung."
+  },
+  "device_says": {
+    "en": "Your device says:",
+    "de": "Ihr Gerät sagt:"
+  },
+  "they_write": {
+    "en": "The people who run this survey write:",
+    "de": "Wer diese Umfrage betreibt, schreibt:"
+  },
+  "they_ask": {
+    "en": "The people who run this survey ask:",
+    "de": "Wer diese Umfrage betreibt, fragt:"
+  },
+  "frames_note": {
+    "en": "Sentences behind a shield come from the program on your device. What the people who run this survey write stands in a dashed frame. Nothing that is written there changes what is sent.",
+    "de": "Sätze mit einem Schild davor kommen vom Programm auf Ihrem Gerät. Was schreibt, wer diese Umfrage betreibt, steht in einem gestrichelten Rahmen. Nichts, was dort steht, ändert, was gesendet wird."
+  },
+  "tag_clear": {
+    "en": "Sent as it is, not disguised",
+    "de": "Wird so gesendet, wie es ist, nicht verschleiert"
+  },
+  "tag_disguised": {
+    "en": "Disguised before it is sent",
+    "de": "Wird vor dem Senden verschleiert"
+  },
+  "goes_to": {
+    "en": "What you send goes to {collector}, and nowhere else.",
+    "de": "Was Sie senden, geht an {collector} und nirgendwo sonst hin."
+  },
+  "in_clear": {
+    "en": "Answers that are sent as they are, outside this bound: {clear}. Each is marked as such.",
+    "de": "Antworten, die so gesendet werden, wie sie sind, außerhalb dieser Grenze: {clear}. Jede ist so gekennzeichnet."
+  },
+  "fingerprints": {
+    "en": "Is this the same for everybody?",
+    "de": "Ist das für alle dasselbe?"
+  },
+  "fingerprint_design": {
+    "en": "The fingerprint of this survey: {fingerprint}",
+    "de": "Der Fingerabdruck dieser Umfrage: {fingerprint}"
+  },
+  "fingerprint_issuer": {
+    "en": "The fingerprint of the key that signs admissions: {issuer}",
+    "de": "Der Fingerabdruck des Schlüssels, der Zulassungen unterschreibt: {issuer}"
+  },
+  "published_at": {
+    "en": "It should be the same as at this public place:",
+    "de": "Er sollte derselbe sein wie an diesem öffentlichen Ort:"
+  },
+  "published_nowhere": {
+    "en": "This survey names no public place where it could be compared.",
+    "de": "Diese Umfrage nennt keinen öffentlichen Ort, an dem er sich vergleichen ließe."
+  },
+  "pin_note": {
+    "en": "Compare it there, at one public place that is the same for everybody. A fingerprint in a link or letter that is yours alone proves nothing: whoever sent it to you can send each person another one.",
+    "de": "Vergleichen Sie dort, an einem öffentlichen Ort, der für alle derselbe ist. Ein Fingerabdruck in einem Link oder Brief, den nur Sie bekommen, beweist nichts: Wer ihn schickt, kann jeder Person einen anderen schicken."
+  },
+  "weaker_blocks": {
+    "en": "Your admission is blind: nobody can connect it with your invitation. But the numbers that disguise your answer are published anew for each group of respondents. Your device follows them from the first group on, and cannot see whether others are shown the same. Whoever makes a group for you alone can tell which report is yours. What your answers tell stays within the bound above.",
+    "de": "Ihre Zulassung ist blind: Niemand kann sie mit Ihrer Einladung in Verbindung bringen. Die Zahlen, mit denen Ihre Antwort verschleiert wird, werden aber für jede Gruppe von Befragten neu veröffentlicht. Ihr Gerät verfolgt sie von der ersten Gruppe an und kann nicht sehen, ob anderen dieselben gezeigt werden. Wer für Sie allein eine Gruppe macht, kann erkennen, welche Meldung Ihre ist. Was Ihre Antworten verraten, bleibt innerhalb der Grenze oben."
+  },
+  "agree_blocks": {
+    "en": "I have read this and accept that my report may be recognised.",
+    "de": "Ich habe das gelesen und nehme in Kauf, dass meine Meldung erkannt werden kann."
+  },
+  "page_note": {
+    "en": "This page is one file, the same for every survey and for everybody. Anybody can compare it:",
+    "de": "Diese Seite ist eine einzige Datei, dieselbe für jede Umfrage und für alle. Jeder kann sie vergleichen:"
+  },
+  "framed_heading": {
+    "en": "This page is inside another one",
+    "de": "Diese Seite steckt in einer anderen"
+  },
+  "framed": {
+    "en": "The page around it could watch you answer. Nothing was asked and nothing was sent. Open the address of the survey by itself.",
+    "de": "Die Seite darum herum könnte Ihnen beim Antworten zusehen. Nichts wurde gefragt und nichts gesendet. Öffnen Sie die Adresse der Umfrage für sich allein."
+  },
+  "restyled_heading": {
+    "en": "Something else is in this page",
+    "de": "In dieser Seite steckt noch etwas"
+  },
+  "restyled": {
+    "en": "The server has put into this page what does not belong to it, and what could tell it your answers. Nothing was asked and nothing was sent.",
+    "de": "Der Server hat in diese Seite etwas gelegt, das nicht zu ihr gehört und ihm Ihre Antworten verraten könnte. Nichts wurde gefragt und nichts gesendet."
+  },
+  "unaddressed_heading": {
+    "en": "Which survey?",
+    "de": "Welche Umfrage?"
+  },
+  "unaddressed": {
+    "en": "The address of this page should name the survey's server, such as ?collector=https://...",
+    "de": "Die Adresse dieser Seite sollte den Server der Umfrage nennen, etwa ?collector=https://..."
+  }
+};
+
+// What a survey may say otherwise. All other words are ours alone.
+export const PLAIN = [
+  "again",
+  "another_invitation",
+  "begin",
+  "closed",
+  "closed_heading",
+  "done_heading",
+  "enter",
+  "invitation",
+  "invitation_heading",
+  "invitation_label",
+  "language",
+  "question_column",
+  "questions_heading",
+  "unanswered",
+  "unsent_heading"
+];
+
+// The word for each code, of a refusal or of a problem.
+/** @type {Record<string, string>} */
+export const SENTENCES = {
+  "uninvited": "problem_uninvited",
+  "not-invited": "problem_not_invited",
+  "used": "problem_used",
+  "conflict": "problem_used",
+  "closed": "problem_closed",
+  "closed-block": "problem_late",
+  "answered": "problem_answered",
+  "bad-answer": "unanswered",
+  "no-consent": "disagreed",
+  "unreachable": "problem_passing",
+  "busy": "problem_passing",
+  "too-slow": "problem_passing",
+  "unavailable": "problem_passing",
+  "full": "problem_passing",
+  "failed": "problem_passing",
+  "unfit": "problem_misfit",
+  "unknown-block": "problem_misfit",
+  "unknown-design": "problem_misfit",
+  "repeated-key": "problem_misfit",
+  "epsilon-exceeded": "reason_promise",
+  "epsilon": "reason_promise",
+  "keep": "reason_promise",
+  "floor": "reason_promise",
+  "zero-weight": "reason_certain",
+  "zero": "reason_certain",
+  "pseudonym": "reason_pseudonym",
+  "tells-nothing": "reason_vain",
+  "wrong-hash": "reason_another",
+  "not-canonical": "reason_another",
+  "design": "reason_another",
+  "chain": "reason_another",
+  "wrong-texts": "reason_another",
+  "form-unfit": "reason_another",
+  "another-design": "reason_another",
+  "too-dear": "reason_another",
+  "not-for-here": "reason_elsewhere",
+  "unknown-version": "reason_unknown",
+  "unknown-field": "reason_unknown",
+  "unknown-channel": "reason_unknown",
+  "unknown-coder": "reason_unknown",
+  "unknown-admission": "reason_unknown",
+  "unsound-issuer": "reason_issuer",
+  "another-issuer": "reason_issuer",
+  "wrong-signature": "reason_issuer",
+  "malformed": "reason_numbers",
+  "too-large": "reason_numbers",
+  "repeated-name": "reason_numbers",
+  "too-few-categories": "reason_numbers",
+  "unknown-attribute": "reason_numbers",
+  "wrong-bits": "reason_numbers",
+  "wrong-sum": "reason_numbers",
+  "wrong-cells": "reason_numbers",
+  "unknown-question": "reason_numbers",
+  "empty-ballot": "reason_numbers",
+  "attribute-twice": "reason_numbers",
+  "questions": "reason_numbers",
+  "sum": "reason_numbers",
+  "wrong-items": "reason_numbers",
+  "wrong-coder": "reason_numbers",
+  "wrong-rule": "reason_numbers",
+  "wrong-admission": "reason_numbers",
+  "wrong-audience": "reason_numbers",
+  "wrong-blocks": "reason_numbers",
+  "wrong-weights": "reason_numbers",
+  "leftover": "reason_numbers"
+};

@@ -1,0 +1,13 @@
+"""A real Chromium, for the attacks that need one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+pytest.register_assert_rewrite("watching")
+
+from browser import chromium, service, serving, visitor  # noqa: E402, F401 - fixtures, found through the line above
