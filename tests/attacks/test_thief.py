@@ -35,6 +35,10 @@ import numpy as np
 import psycopg
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from sentences import breaks
+
 from deniable.collection import blind
 from deniable.collection.client import Client
 from deniable.collection.collector import Collector
@@ -52,10 +56,12 @@ PROMISE = (
     "of two copies, a report hides among those between them",
     "on PostgreSQL pg_wal, archives and replicas hold the order of reports until overwritten",
 )
+_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 PEOPLE, ABSENT = 150, 30  # who answered, and who never did anything
 PERSON = {"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}
 
 
+@breaks("One copy of the files at any moment plus the invitation list links no better than chance.")
 def test_these_are_the_sentences_of_the_threat_model():
     text = re.sub(r"\s+(> )?", " ", MODEL.read_text(encoding="utf-8"))
     for sentence in PROMISE:
@@ -237,6 +243,7 @@ def everything(survey, folder, where, request):
     return invited, reported
 
 
+@breaks("One copy of the files at any moment plus the invitation list links no better than chance.")
 def test_the_thief_would_find_an_order_if_there_were_one(survey):
     while_running(survey, people_of(survey))
     survey.collector.close()
@@ -252,6 +259,7 @@ def test_the_thief_would_find_an_order_if_there_were_one(survey):
 # -- one copy ---------------------------------------------------------------------------------------------------------
 
 
+@breaks("One copy of the files at any moment plus the invitation list links no better than chance.")
 @pytest.mark.parametrize("sealed", [False, True])
 def test_a_copy_of_a_running_survey_links_no_better_than_chance(survey, tmp_path, where, sealed, request):
     found = []
@@ -274,6 +282,7 @@ def test_a_copy_of_a_running_survey_links_no_better_than_chance(survey, tmp_path
     assert assert_at_chance(survey, invited, reported) > 3
 
 
+@breaks("One copy of the files at any moment plus the invitation list links no better than chance.")
 def test_a_copy_of_a_stopped_survey_links_no_better_than_chance(survey, tmp_path, where, request):
     while_running(survey, people_of(survey))
     survey.collector.close()
@@ -289,6 +298,7 @@ def end(request, survey, clock):
     return lambda: setattr(clock, "now", clock.now + timedelta(days=365))
 
 
+@breaks("The files of a closed survey do not show who fetched a token.")
 def test_a_copy_of_a_closed_survey_does_not_even_show_who_fetched_a_token(survey, end, tmp_path, where, request):
     before = []
     look = lambda: before.append(slots_of(issuer_file(tmp_path / "data")))  # noqa: E731 - a step
@@ -327,6 +337,7 @@ def assert_nothing_is_left(folder, before):
 # -- two copies -------------------------------------------------------------------------------------------------------
 
 
+@breaks("Of two copies, a report hides among those between them.")
 def test_of_two_copies_a_report_hides_among_those_between_them(survey, tmp_path, where, request):
     people, found = people_of(survey), []
 
@@ -350,6 +361,7 @@ def test_of_two_copies_a_report_hides_among_those_between_them(survey, tmp_path,
 # -- PostgreSQL -------------------------------------------------------------------------------------------------------
 
 
+@breaks("On PostgreSQL the log holds the order of reports until it is overwritten, and nothing of issuing.")
 @pytest.mark.parametrize("where", ["postgres"], indirect=True)
 def test_the_database_s_log_holds_the_order_of_reports_and_nothing_of_issuing(survey, cluster):
     while_running(survey, people_of(survey), survey.collector.store.compact)
@@ -390,6 +402,7 @@ def server(folder, text):
         process.wait()
 
 
+@breaks("One copy of the files at any moment plus the invitation list links no better than chance.")
 def test_the_files_of_a_killed_server_link_no_better_than_chance(tmp_path, blind_text):
     from click.testing import CliRunner
 
@@ -418,3 +431,29 @@ def test_the_files_of_a_killed_server_link_no_better_than_chance(tmp_path, blind
     invited, reported = issuing_orders(files, invitations), report_orders(files, stolen)
     assert [stolen.keys[person] for person in people] in reported.values()  # the tail, as the promise says
     assert assert_at_chance(stolen, invited, reported) > 3
+
+
+# -- the device -------------------------------------------------------------------------------------------------------
+
+
+@breaks("A stolen device holds no answer, and no secret from which a disguise could be computed again.")
+def test_a_stolen_device_tells_what_was_sent_and_no_more(collector, tmp_path):
+    # Devices of people who differ in one answer hold the same things: what they sent, and which ballot they drew. What
+    # a device holds of chance is the outcome; with it and every possible answer, nothing can be tried out.
+    person = {"smokes": "no", "sleep": "well", "drinks": 3.25, "region": "south"}
+    client = Client(collector.url, tmp_path / "device")
+    sent = client.answer({**person, "smokes": "yes"}, public=["region"]).report
+    client.close()
+    db = sqlite3.connect(tmp_path / "device")
+    names = [name for (name,) in db.execute(_TABLES).fetchall()]
+    tables = {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in names}  # noqa: S608 - its own names
+    db.close()
+    ((_, event),) = tables["events"]
+    assert set(json.loads(event)) == {"kind", "design", "ballot", "ratio"}
+    ((_, ballot, _, report, _, _),) = tables["drawn"]
+    assert (ballot, json.loads(report)["answers"]) == (sent.ballot, list(sent.answers))
+    assert tables["remembered"] == tables["notes"] == []
+    assert {len(rows) for rows in (tables["account"], tables["events"], tables["drawn"])} == {1}
+    stolen = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
+    assert b"3.25" not in stolen
+    assert b'"yes"' not in stolen
