@@ -11,7 +11,7 @@ import signal
 import tempfile
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,8 +120,11 @@ class Cluster:
         """Kill one of the processes that work for a collector; the server then ends all of them and recovers."""
         import psycopg
 
-        (pid,), *_ = self.run("SELECT pid FROM pg_stat_activity WHERE application_name = 'deniable' ORDER BY random()")
-        os.kill(pid, signal.SIGKILL)
+        ours = "SELECT pid FROM pg_stat_activity WHERE application_name = 'deniable' ORDER BY random()"
+        while not (found := self.run(ours)):  # collectors connect again when they have something to store
+            time.sleep(0.05)
+        with suppress(ProcessLookupError):  # it may end by itself meanwhile
+            os.kill(found[0][0], signal.SIGKILL)
         while True:
             try:
                 self.run("SELECT 1")
