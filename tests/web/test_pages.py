@@ -333,3 +333,20 @@ def test_how_sure_somebody_can_become_is_rounded_up(n, d, belief):
 )
 def test_costs_are_rounded_up_and_what_is_left_is_rounded_down(n, d, cost, left):
     assert shown(f"[m.cost({{n: {n}n, d: {d}n}}), m.left(5, {{n: {n}n, d: {d}n}})]") == [cost, left]
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "epsilon"),
+    [
+        (20001, 10000, "0.6932"),  # 0.69319...
+        (3, 1, "1.0987"),  # 1.09861...
+        (1, 1, "0.0001"),
+        (2718281828, 10**9, "1.0000"),  # just below e
+        (2718281829, 10**9, "1.0001"),  # just above it
+    ],
+)
+def test_what_pairs_promise_is_rounded_up_too(n, d, epsilon):
+    found = run(
+        f"const m = await import({module('pairs.mjs')}); console.log(JSON.stringify(m.shown({{n: {n}n, d: {d}n}})));"
+    )
+    assert found == epsilon

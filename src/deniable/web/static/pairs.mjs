@@ -8,7 +8,7 @@
  */
 
 import { toss } from "./chance.mjs";
-import { compose, epsilonOf, larger, ratio } from "./exact.mjs";
+import { compose, epsilonOf, fits, larger, ratio } from "./exact.mjs";
 import { canonical, decode, fromHex, hash, join, object, one, optional, such, toHex, utf8 } from "./messages.mjs";
 import { pause } from "./transport.mjs";
 
@@ -151,8 +151,13 @@ function lost(coins) {
   return sum > 1e-12 ? sum : 0; // at the claimed epsilon two equal numbers may differ in their last bit
 }
 
-/** @param {Ratio} r Epsilon in four digits behind the point, rounded up. */
-export const shown = (r) => (Math.ceil(epsilonOf(r) * 1e4) / 1e4).toFixed(4);
+/** @param {Ratio} r Epsilon in four digits behind the point, rounded up. Compared exactly: no last digit is lost. */
+export function shown(r) {
+  let steps = Math.max(1, Math.floor(epsilonOf(r) * 1e4) - 1);
+  // One bit less than the number that is shown, so that no rounding of that one lets a larger r pass.
+  while (!fits(r, (steps / 1e4) * (1 - Number.EPSILON))) steps += 1;
+  return (steps / 1e4).toFixed(4);
+}
 
 /** @param {number} delta */
 export const shownDelta = (delta) => String(Number(delta.toPrecision(2)));
