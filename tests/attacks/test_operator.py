@@ -29,7 +29,9 @@ from deniable.collection.messages import Report, decode, design_id, encode
 from deniable.collection.problems import problem
 from deniable.collection.transport import Response
 from deniable.errors import DeniableError, PrivacyError, RefusedDesignError, SurveyError
+from deniable.surveys.frames import FRAMES
 from deniable.surveys.survey import parse_survey
+from deniable.surveys.words import PLAIN, WORDS
 
 ASK = """
 format = 1
@@ -134,7 +136,7 @@ DESIGNS = {
     "another collector's address": (set_in("audience", ["https://elsewhere.example"]), "not-for-here"),
     "the first version": (set_in("version", 1), "unknown-version"),
 }
-WORDS = {
+FORMS = {
     "a choice more than there are categories": lambda form: form["questions"][0]["choices"].append({"en": "137"}),
     "bins of its own": lambda form: form["questions"][0].update(bins=[1, 2, 3]),
     "a rule of its own": lambda form: form["questions"][0].update(show_if={"income": ["137"]}),
@@ -162,7 +164,7 @@ def test_a_hostile_design_is_refused_alike_whatever_the_answer(change, code):
 @breaks(
     "Whatever design, words or headers a collector serves, a device answers by the design's own law or not at all.",
 )
-@pytest.mark.parametrize("change", WORDS.values(), ids=WORDS)
+@pytest.mark.parametrize("change", FORMS.values(), ids=FORMS)
 def test_hostile_words_are_refused_alike_whatever_the_answer(change):
     keys = 'design = { kind = "joint" }'
     # Words are read before a static question is answered: they are part of its name.
@@ -249,16 +251,9 @@ def test_a_design_that_lists_a_secret_as_public_gets_nothing():
 
 @breaks("The sentences that state the promise come with the program; no survey can replace one.")
 def test_no_survey_file_and_no_form_replaces_the_promise():
-    for name in (
-        "belief",
-        "disguised_heading",
-        "clear_heading",
-        "clear_note",
-        "as_it_is",
-        "in_disguise",
-        "how_it_works",
-    ):
-        with pytest.raises(SurveyError, match="comes with the program"):
+    assert {"belief", "how_it_works", "as_it_is", "in_disguise"} <= {*WORDS} - {*PLAIN}
+    for name in {*WORDS, *FRAMES} - {*PLAIN}:
+        with pytest.raises(SurveyError, match=r"comes with the program|no such text"):
             survey_of(rest=f'[texts]\n{name} = "Nobody learns anything."')
         keys = 'design = { kind = "joint" }'
         operator = Operator(
