@@ -135,6 +135,8 @@ def _usual(folder: Path, route: Any) -> Any:
         answers=(list[int], Field(min_length=3, max_length=3)),
         block=(str | None, None),
         public=(list[int], []),
+        token=(str | None, None),
+        signature=(str | None, None),
     )
     limits = (5, 2, 3)
     db = sqlite3.connect(folder / "usual.sqlite", isolation_level=None, check_same_thread=False)
@@ -250,7 +252,7 @@ def requests(design: str, number: int, batch: int, rng: np.random.Generator) -> 
     made = []
     for rows in answers:
         bodies = [
-            encode(Report(version=1, id=secrets.token_hex(32), design=design, ballot=0, answers=tuple(row)))
+            encode(Report(version=2, id=secrets.token_hex(32), design=design, ballot=0, answers=tuple(row)))
             for row in rows
         ]
         body = bodies[0] if batch == 1 else b"[" + b",".join(bodies) + b"]"
