@@ -11,6 +11,7 @@ import json
 import re
 import sys
 from collections import Counter
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -166,11 +167,7 @@ def test_a_hostile_design_is_refused_alike_whatever_the_answer(change, code):
 )
 @pytest.mark.parametrize("change", FORMS.values(), ids=FORMS)
 def test_hostile_words_are_refused_alike_whatever_the_answer(change):
-    keys = 'design = { kind = "joint" }'
-    # Words are read before a static question is answered: they are part of its name.
-    static = ASK.replace("bins = [100, 200]", "bins = [100, 200]\nstatic = true")
-    asked = parse_survey(static.format(name="income", keys=keys, rest=""))
-    seen = {transcript(lambda: Operator(asked, words=change), value) for value in ANSWERS}
+    seen = {transcript(lambda: Operator(survey_of(), words=change), value) for value in ANSWERS}
     ((requests, kind, _),) = seen
     assert kind is RefusedDesignError
     assert {method for method, _ in requests} == {"GET"}
@@ -188,18 +185,21 @@ def test_twenty_thousand_reports_have_the_designs_own_law(channel):
         form["texts"]["welcome"] = {"en": "Everything below goes out in clear."}
 
     keys = f'design = {{ kind = "joint", channel = "{channel}" }}'
-    operator = Operator(survey_of(keys=keys), words=lie, headers={"retry_after": 1e9, "content_type": "text/css"})
+    survey = parse_survey(ASK.replace("[100, 200]", "[50, 100, 150, 200, 250]").format(name="six", keys=keys, rest=""))
+    operator = Operator(survey, words=lie, headers={"retry_after": 1e9, "content_type": "text/css"})
     n = 20_000
     crowd(operator, n, {"income": 137})
     law = channel_from_dict(json.loads(operator.body)["plan"]["questions"][0]["channel"])
     counts = Counter(report.answers[0] for report in operator.received)
     if channel == "krr":
-        expected = {code: n * share for code, share in enumerate(law.matrix()[:, 1].tolist())}
+        expected = {code: n * share for code, share in enumerate(law.matrix()[:, 2].tolist())}
     else:
-        # With one member each, subset selection of three is k-RR: a set is the number with its member's bit.
-        assert law.d == 1
-        own, whole = law.own, 1 << law.bits
-        expected = {1 << v: n * (own if v == 1 else (whole - own) / 2) / whole for v in range(3)}
+        # Two of six categories: the truth (the third) is in the set by its own weight, the others are drawn evenly.
+        assert law.d == 2
+        own = law.own / (1 << law.bits)
+        expected = {
+            1 << v | 1 << w: n * (own / 5 if 2 in (v, w) else (1 - own) / 10) for v, w in combinations(range(6), 2)
+        }
     assert set(counts) == set(expected)
     statistic = sum((counts[code] - e) ** 2 / e for code, e in expected.items())
     assert statistic < chi2.isf(1e-7, len(expected) - 1)

@@ -362,8 +362,9 @@ class Client:
     def _agree(
         self, public: Collection[str], design: str | None, epsilon: float | None, accept: Collection[str]
     ) -> None:
-        """Compare the survey with what the caller agrees to."""
+        """Check everything that is served, and compare it with what the caller agrees to."""
         found = self.design
+        _ = self.form  # the words are checked also where nothing depends on them: somebody is shown them elsewhere
         if design is not None and found.id != design:
             raise PrivacyError(
                 f"the collector serves the design {found.id}, not the {design} you expect", design=found.id
