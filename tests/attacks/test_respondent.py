@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -117,9 +118,11 @@ def test_an_invitation_is_good_for_one_report_to_one_survey(serve, tmp_path, adm
         if admission == "blind":
             device.enter()
         sent = device.answer({"smokes": "yes"}).report
-        # Another device of the same person, with the same invitation.
-        with pytest.raises(RejectedError):
-            Client(first.url, tmp_path / "other", invitation=invitation).answer({"smokes": "no"})
+        # Another device of the same person, with the same invitation. Where its report happens to be the same to the
+        # letter, it is acknowledged as the one that is there.
+        for attempt in range(8):
+            with suppress(RejectedError):
+                Client(first.url, tmp_path / f"other{attempt}", invitation=invitation).answer({"smokes": "no"})
         assert stored(first) == 1
         (unused,) = first.collector.entrance.invite(1)
     # Another survey out of the same folder knows nothing of either.
@@ -164,4 +167,4 @@ def test_closed_is_closed(tmp_path, admission):
     clock.now = datetime(2030, 1, 2, tzinfo=UTC)  # the clock jumps back
     assert ask(closes, late)[0].code == "closed"
     other = ONE.format(name="second", admission="open", keys="")
-    assert ask(other, late)[0].code in ("closed", "unknown-design")
+    assert ask(other, late)[0].code == "closed"

@@ -62,6 +62,7 @@ class _Served:
     verified: VerifiedDesign
     acceptor: Acceptor
     door: Door | None  # None: reports to it are not taken here
+    closes: datetime | None  # where another survey was served when it was
 
 
 class Collector:
@@ -107,6 +108,7 @@ class Collector:
         self._is_simple = not self.chains and all(
             served.door is None or served.door.is_open for served in self._served.values()
         )
+        self._now = now
         self.opening = Opening(survey, store, self.entrance.id, now)
         self._closing = Closing(self._is_over, self._finish)
 
@@ -121,7 +123,8 @@ class Collector:
             shared = [chain for chain in self.chains.values() if chain.design.id == verified.plan_id]
             self.chains[name] = shared[0] if shared else Chain(self.store, verified)
             self.chains[name].numbers.append(number)
-        return _Served(number, body, verified, Acceptor(verified, self.chains.get(name)), self.entrance.door(body))
+        door, closes = self.entrance.door(body), self.entrance.closes(body)
+        return _Served(number, body, verified, Acceptor(verified, self.chains.get(name)), door, closes)
 
     def design(self, name: str) -> bytes | None:
         """The bytes of a design served here, now or earlier."""
@@ -220,7 +223,7 @@ class Collector:
         served = self._served.get(report.design)
         if served is None:
             return problem("unknown-design")
-        if served.door is None:
+        if served.door is None or (served.closes is not None and served.closes <= self._now()):
             return problem("closed")
         cell = served.acceptor.cell(report)
         return cell if isinstance(cell, Problem) else Row(key_of(self.store.salt, report.id), served.number, cell)

@@ -2,13 +2,15 @@
 
 All of it belongs to one plan, by the name `invitations.admission_id` that the plan has before there is an issuer's key.
 Another survey that is served from the same folder, or the same one with other questions, finds none of it: a token for
-one admits to no other, and what was closed stays closed. Reports to an earlier design are taken if it has the survey's
-name, and then through that design's own door.
+one admits to no other, and what was closed stays closed. Reports to a design that was served earlier are still taken,
+through that design's own door and until its own date; a design of version 1 does not say who may answer it, and is
+taken for what the survey of its name says.
 """
 
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from deniable.collection.admission import Door
@@ -16,6 +18,7 @@ from deniable.collection.form import LOOPBACK, design_body
 from deniable.collection.invitations import admission_id, admitted, check_number, invite
 from deniable.collection.issuer import LocalIssuer, issuer_path, key_bytes, public_key, read_key
 from deniable.collection.messages import design_id
+from deniable.collection.opening import date_mark, end_mark
 from deniable.collection.storage.slots import Content, Slots
 from deniable.errors import InputError
 
@@ -52,8 +55,10 @@ class Entrance:
             self._pin(self.issuer.message)
         elif issuer is not None:
             raise InputError('an issuer is for blind tokens: say admission = "blind" in the survey file')
-        self.end_mark = f"end {self.id}"
-        if any(store.kept(f"end {name}") is not None for name in self._earlier):
+        self.end_mark = end_mark(self.id)
+        if survey.closes is not None:
+            store.keep(_date(self.id) + survey.closes.isoformat(), b"")
+        if any(store.kept(end_mark(name)) is not None for name in self._earlier):
             store.keep(self.end_mark, b"")
 
     def _local(self, folder: Path | None) -> LocalIssuer:
@@ -88,11 +93,11 @@ class Entrance:
     def door(self, design: bytes) -> Door | None:
         """The door for reports to a design; None where they are not taken."""
         fields = json.loads(design)
-        if fields["survey"] != self._survey.name:
+        if fields["version"] == 1 and fields["survey"] != self._survey.name:
             return None
         admission = fields.get("admission", self._survey.admission)
         name = admission_id(design, admission)
-        if name != self.id and self._store.kept(f"end {name}") is not None:
+        if name != self.id and self._is_over(name):
             return None
         purposes = [admitted(name)]
         if fields["version"] == 1 or self._adopts:
@@ -101,6 +106,23 @@ class Entrance:
         if pinned is None and fields["version"] == 1 and self.issuer is not None:
             pinned = self.issuer.message  # version 0.1 had one key for all, which was taken over
         return Door(admission, self._store, purposes, None if pinned is None else public_key(pinned))
+
+    def closes(self, design: bytes) -> datetime | None:
+        """When a design that was served earlier closed: the latest date that its survey was ever given."""
+        name = admission_id(design, json.loads(design).get("admission", self._survey.admission))
+        if name == self.id:
+            return None  # its date stands in the survey file, and may have moved
+        return self._last_date(name)
+
+    def _last_date(self, name: str) -> datetime | None:
+        dates = [key.removeprefix(_date(name)) for key in self._store.kept_under(_date(name))]
+        return max(map(datetime.fromisoformat, dates), default=None)
+
+    def _is_over(self, name: str) -> bool:
+        """Whether somebody ended a survey, or its date was seen to be over, whatever the clock says now."""
+        date = self._last_date(name)
+        marks = [end_mark(name), *([] if date is None else [date_mark(name, date)])]
+        return any(self._store.kept(mark) is not None for mark in marks)
 
     @property
     def is_ended(self) -> bool:
@@ -122,6 +144,10 @@ class Entrance:
         """Let go of the issuer's file."""
         if self.issuer is not None:
             self.issuer.close()
+
+
+def _date(name: str) -> str:
+    return f"date {name} "
 
 
 def name_of(survey: Survey) -> str:

@@ -22,14 +22,24 @@ if TYPE_CHECKING:
 FRESH = 1.0  # seconds for which what the store said is believed
 
 
+def end_mark(name: str) -> str:
+    """What the store keeps once somebody has ended a survey."""
+    return f"end {name}"
+
+
+def date_mark(name: str, closes: datetime) -> str:
+    """What the store keeps once a survey's date was seen to be over."""
+    return f"closed {name} {closes.isoformat()}"
+
+
 class Opening:
     """What one worker knows of a survey's end. `is_open` asks nobody; `look` asks the store, once in a while."""
 
     def __init__(self, survey: Survey, store: Store, name: str, now: Callable[[], datetime]) -> None:
         """Ask the store for the first time."""
         self._survey, self._store, self._now = survey, store, now
-        self._end = f"end {name}"
-        self._date = None if survey.closes is None else f"closed {name} {survey.closes.isoformat()}"
+        self._end = end_mark(name)
+        self._date = None if survey.closes is None else date_mark(name, survey.closes)
         self._ended = self._passed = self._marked = False
         self._looked = -inf
         self._asked: asyncio.Future[None] | None = None
