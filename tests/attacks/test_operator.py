@@ -11,6 +11,7 @@ import json
 import re
 import sys
 from collections import Counter
+from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from deniable.collection.form import announcement, design_body, form_body
 from deniable.collection.messages import Report, decode, design_id, encode
 from deniable.collection.problems import problem
 from deniable.collection.transport import Response
-from deniable.errors import DeniableError, PrivacyError, RefusedDesignError, SurveyError
+from deniable.errors import DeniableError, InputError, PrivacyError, RefusedDesignError, SurveyError
 from deniable.surveys.frames import FRAMES
 from deniable.surveys.survey import parse_survey
 from deniable.surveys.words import PLAIN, WORDS
@@ -234,6 +235,34 @@ def test_averaging_gains_nothing():
     assert refused >= 15
     assert spent < state.ledger().spent
     assert state.ledger().epsilon_spent <= 5
+
+
+DISEASES = """
+format = 1
+name = "health"
+title = "Health"
+epsilon = 1
+[[questions]]
+name = "disease"
+text = "Which disease do you have?"
+choices = [{choices}]
+"""
+
+
+@breaks(
+    "Whether a device refuses never depends on the answer, and neither does anything that the collector sees before "
+    "the report.",
+)
+def test_the_choice_of_categories_asks_nothing_by_itself():
+    # A program answers whatever survey comes. The operator lists one disease at a time, and watches who falls silent.
+    seen = set()
+    for value in ("hiv", "flu", "none", None):
+        operator = Operator(parse_survey(DISEASES.format(choices='"hiv", "something else"')))
+        with suppress(InputError):
+            Client("http://localhost", transport=operator).answer({"disease": value})
+        assert len(operator.received) == 1
+        seen.add(tuple(operator.requests))
+    assert len(seen) == 1
 
 
 @breaks("In clear goes only what the respondent, or the program that answers for them, has agreed to send in clear.")

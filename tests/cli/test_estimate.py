@@ -23,7 +23,7 @@ def test_the_numbers_are_the_library_s(source, engine, run):
         assert f"{value:.1%}" in result.stdout
         assert f"{low:.1%} to {high:.1%}" in result.stdout
     assert "█" in result.stdout
-    assert "4000 reports; epsilon 2 a respondent." in result.stdout
+    assert "4000 reports; epsilon 2.0000 a respondent." in result.stdout
 
 
 def test_without_a_table_every_attribute_is_shown(run):

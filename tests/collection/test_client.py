@@ -198,14 +198,31 @@ def test_the_ballot_is_charged_and_on_disk_before_it_is_shown(tmp_path):
     assert len(later._state.ledger().events) == 1
 
 
-def test_a_mistyped_answer_costs_nothing(tmp_path):
+def test_an_answer_without_a_code_is_refused_under_a_pinned_design(tmp_path):
     server = Server(survey_of())
     client = device(server, tmp_path / "device")
     with pytest.raises(InputError) as caught:
-        client.answer({"smokes": "perhaps"})
+        client.answer({"smokes": "perhaps"}, design=design_id(server.body))
     assert client.remaining == 5.0
     assert "perhaps" not in str(caught.value)
     assert {method for method, _, _ in server.requests} == {"GET"}
+
+
+@pytest.mark.parametrize("value", ["perhaps", None, 7, True, "does not apply"])
+def test_an_answer_without_a_code_is_replaced_by_one_drawn_evenly_where_the_collector_chose_the_categories(value):
+    # With k-RR at epsilon 1 a fair coin reports yes half of the time; 400 of them are 5.5 standard deviations off, 55
+    # reports, with probability 4e-8. The requests are those of everybody else, and the caller is told afterwards.
+    server, told = Server(survey_of()), 0
+    for _ in range(400):
+        with pytest.raises(InputError, match="drawn evenly") as caught:
+            device(server).answer({"smokes": value})
+        told += caught.value.sent.delivered
+        assert "perhaps" not in str(caught.value)
+    assert told == len(server.received) == 400
+    assert abs(sum(report.answers[0] for report in reports(server)) - 200) < 55
+    honest = Server(survey_of())
+    device(honest).answer({"smokes": "yes"})
+    assert {tuple(request[:2]) for request in server.requests} == {tuple(request[:2]) for request in honest.requests}
 
 
 def test_the_lifetime_limit_holds_over_all_surveys(tmp_path):
@@ -483,6 +500,69 @@ def test_a_correction_between_draw_and_answer_buys_no_second_disguise(tmp_path):
     device(first, poor).draw()
     with pytest.raises(OverdrawnError):
         device(second, poor).answer({"smokes": "yes"})
+
+
+def reworded(first, text):
+    """The survey of a server under other words, which replaces it."""
+    found = parse_survey(PLAIN.replace("static = false", "static = true").replace("Do you smoke?", text))
+    return Server(found, body=design_body(found, replaces=design_id(first.body)))
+
+
+def test_corrections_never_charge_more_than_the_question_costs(tmp_path):
+    static = PLAIN.replace("static = false", "static = true")
+    device(Server(parse_survey(static.replace('"wave"', '"before"'))), tmp_path / "device").answer({"smokes": "yes"})
+    first = Server(parse_survey(static))
+    device(first, tmp_path / "device").draw()  # a replay
+    ratio = KRR(2, 1.0).ratio
+    # However often the words change before anything is disguised, and whichever come again, one disguise is paid for.
+    for text in ("One?", "Two?", "One?", "Do you smoke?", "Three?", "Two?"):
+        client = device(reworded(first, text), tmp_path / "device")
+        client.draw()
+        assert client._state.ledger().spent == ratio**2
+    client.answer({"smokes": "no"})
+    assert client._state.ledger().spent == ratio**2
+
+
+def test_what_was_disguised_under_corrected_words_is_replayed_later(tmp_path):
+    static = PLAIN.replace("static = false", "static = true")
+    device(Server(parse_survey(static.replace('"wave"', '"before"'))), tmp_path / "device").answer({"smokes": "yes"})
+    first = Server(parse_survey(static))
+    device(first, tmp_path / "device").draw()
+    second = reworded(first, "Two?")
+    device(second, tmp_path / "device").answer({"smokes": "no"})
+    later = Server(parse_survey(static.replace('"wave"', '"later"').replace("Do you smoke?", "Two?")))
+    client = device(later, tmp_path / "device")
+    client.answer({"smokes": "no"})
+    assert reports(later)[0].answers == reports(second)[0].answers
+    assert client._state.ledger().spent == KRR(2, 1.0).ratio ** 2
+
+
+def test_a_collector_does_not_hold_the_devices_state(tmp_path):
+    server = Server(survey_of("a", static="true"))
+    slow = device(server, tmp_path / "device")
+    asked = []
+
+    class Slow:
+        def request(self, method, path, body=None, *, most):
+            if "forms" in path:  # while the words are on their way, another survey can be answered
+                asked.append(device(Server(survey_of("b")), tmp_path / "device").answer({"smokes": "yes"}).delivered)
+            return server.request(method, path, body, most=most)
+
+    slow._transport = Slow()
+    slow.draw()
+    assert asked == [True]
+
+
+def test_only_the_survey_that_was_answered_is_sent(tmp_path):
+    first = Server(survey_of("a"))
+    first.failing = [UnreachableError("gone")] * 5
+    with pytest.raises(UnreachableError):
+        device(first, tmp_path / "device").answer({"smokes": "yes"})
+    second = Server(survey_of("b"))
+    client = device(second, tmp_path / "device")
+    client.answer({"smokes": "yes"})
+    assert len(second.received) == 1
+    assert client.send() == 1
 
 
 def test_words_that_are_not_the_designs_are_refused():

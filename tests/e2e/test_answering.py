@@ -340,6 +340,22 @@ def test_what_an_older_program_kept_is_taken_over(service, visitor):
     assert page.evaluate(LOOK, "remembered") == rows["remembered"]
 
 
+def test_a_report_of_an_older_program_is_sent_when_its_owner_says_so(service, visitor):
+    someone = visitor()
+    page = someone.visit(f"{service.url}/static/programs.sha256")
+    report = {"version": 1, "id": "ab" * 32, "design": "cd" * 32, "ballot": 0, "answers": [1], "block": None}
+    row = {"design": "cd" * 32, "ballot": 0, "report": json.dumps({**report, "public": [0]}), "fate": 0}
+    page.evaluate(OLDER, {"events": [], "drawn": [row], "remembered": []})
+    page.goto(service.url)
+    shown(page, "intro")
+    assert someone.posted() == []
+    someone.foresee("404")  # nobody here served that design
+    page.get_by_role("button", name="Send it now").click()
+    page.locator("#older").wait_for(state="hidden")
+    (body,) = someone.posted()
+    assert json.loads(body)["id"] == "ab" * 32
+
+
 def test_a_style_sheet_that_belongs_to_no_element_is_noticed(service, visitor):
     # Chromium attaches none by a header; other browsers may. Such a sheet has no owner.
     someone = visitor()

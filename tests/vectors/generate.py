@@ -432,7 +432,55 @@ def add_around(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a 
     spare["plan"]["domain"].append({"categories": ["no", "yes"], "name": "mark"})
     spare["items"].append({"coder": {"kind": "choice"}, "kind": "yes-no", "name": "mark", "show_if": []})
     add("an attribute in no question", spare, "leftover")
+    add_repeated(add)
     add("a channel with a name like a letter", changed("plan.questions.2.channel.name", "x" * 101), "leftover")
+
+
+def add_repeated(add: Callable[..., None]) -> None:
+    """What would be a name when it is repeated, and more than a report can hold."""
+
+    def many(number: int, channel: Channel, *, static: bool) -> dict:
+        names = [f"q{i}" for i in range(number)]
+        return second(
+            {
+                "epsilon": "900",
+                "plan": {
+                    "ballots": [list(range(number))],
+                    "domain": [{"categories": list(range(channel.inputs)), "name": name} for name in names],
+                    "format": 1,
+                    "kind": "independent",
+                    "questions": [{"attributes": [name], "channel": channel.to_dict()} for name in names],
+                },
+                "public": [],
+                "static": names if static else [],
+                "survey": "many",
+            }
+        )
+
+    coin = KRR(2, 1.0)
+    add("twelve static yes-or-no answers", many(12, coin, static=True), None, ratio=_text(coin.ratio**12))
+    add("thirteen static yes-or-no answers", many(13, coin, static=True), "pseudonym")
+    add("thirteen answers that change", many(13, coin, static=False), None, ratio=_text(coin.ratio**13))
+    add("one static answer out of five thousand", many(1, KRR(5000, 9.0), static=True), "pseudonym")
+    wide = Dense.from_weights([[14, 14]] * 4095 + [[6000, 2206], [2206, 6000]], 16, name="wide")
+    add("a static answer with thousands of reports", many(1, wide, static=True), "pseudonym")
+    add("a static column out of thousands", many(1, HadamardResponse(4097, 1.0), static=True), "pseudonym")
+    add("as many answers as a report holds", many(200, coin, static=False), None, ratio=_text(coin.ratio**200))
+    add("more answers than a report holds", many(201, coin, static=False), "too-many")
+    weak = TwoLevel(SubsetSelection(4, 1.0), KRR(2, other=436, bits=16)).to_dict()
+    add("a second level that turns hardly anything", changed("plan.questions.4.channel", weak, SETS), "pseudonym")
+    public = changed("public", [{**GOOD["public"][0], "name": f"p{i}"} for i in range(201)], GOOD)
+    add("more public attributes than a report holds", public, "too-many")
+    huge = many(1, coin, static=False)
+    huge["plan"]["questions"][0]["channel"]["other"] = 10**30
+    add("a number beyond 64 bits", huge, "malformed")
+    adaptive_ = changed("plan.domain.0.categories", list(range(1025)), BLOCKS)
+    adaptive_["plan"]["domain"][1]["categories"] = list(range(1025))
+    adaptive_["plan"]["questions"] = [
+        {"attributes": ["a", "b"], "channel": {**adaptive(2), "cells": 1025**2, "most_kept": 1, "least_fake": 1}}
+    ]
+    adaptive_["plan"]["ballots"] = [[0]]
+    add("a million possible answers", adaptive_, "wrong-cells")
 
 
 def add_unserved(add: Callable[..., None]) -> None:

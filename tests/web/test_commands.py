@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from contextlib import contextmanager
 
 import pytest
 from click.testing import CliRunner
@@ -58,15 +59,28 @@ def test_the_token_is_shown_once_and_replaced_when_asked_for(tmp_path, monkeypat
     store.close()
 
 
+@contextmanager
+def serving(command, folder):
+    """A server and what it says, up to the line that suggests what to try; it is ended whatever happens."""
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            told = [server.stdout.readline()]
+            while not told[-1].startswith("  try it"):
+                assert told[-1], f"the server ended: {told}"
+                told.append(server.stdout.readline())
+            yield server, told
+        finally:
+            server.kill()
+
+
 @pytest.mark.slow
 def test_a_survey_from_nothing_to_results(tmp_path):
     subprocess.run([*RUN, "new"], check=True, cwd=tmp_path, capture_output=True)
     command = [*RUN, "serve", "survey.toml", "--port", "0", "--data", "data"]
     tokens = []
-    for _start in range(2):
-        with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as server:
-            lines = [server.stdout.readline() for _ in range(5)]
-            url = lines[0].split()[-1]
+    for start in range(2):
+        with serving(command, tmp_path) as (server, told):
+            url = told[0].split()[-1]
             if not tokens:
                 tokens.append(server.stdout.readline().split()[-1])
             done = subprocess.run(
@@ -81,7 +95,7 @@ def test_a_survey_from_nothing_to_results(tmp_path):
             server.send_signal(signal.SIGTERM)
             rest = server.stdout.read()
         # The token was shown the first time only.
-        assert "token" not in rest or _start == 0
+        assert "token" not in rest or start == 0
     assert found["reports"] == 120
     left = sorted(path.name for path in (tmp_path / "data").iterdir())
     assert left == ["reports.lock", "reports.sealed.sqlite", "reports.sqlite"]

@@ -149,7 +149,7 @@ def test_sets_of_a_static_question_have_two_levels(served, channel):
 def test_a_set_that_no_device_draws_is_turned_away(served):
     service, client, _ = served('channel = "subset"\nkind = "joint"', people=1)
     channel = service.collector.survey.design.questions[0].channel
-    report = {"version": 1, "id": "ab" * 32, "design": service.collector.design_id, "ballot": 0, "public": []}
+    report = {"version": 2, "id": "ab" * 32, "design": service.collector.design_id, "ballot": 0, "public": []}
     everything, fitting = (1 << channel.inputs) - 1, (1 << channel.d) - 1
     for mask, status in ((everything, 422), (0, 422), (1 << 40, 422), (1 << 53, 400), (fitting, 204)):
         assert client.post("/v1/reports", json={**report, "answers": [mask]}).status_code == status

@@ -113,6 +113,8 @@ def blind(key: PublicKey, message: bytes, *, salt: int | bytes = SALT, inverse: 
         raise PrivacyError("the issuer's key is broken: it shares a factor with a random number")
     if inverse is None:
         factor = secrets.randbelow(key.n - 1) + 1
+        if gcd(factor, key.n) != 1:
+            raise PrivacyError("the issuer's key is broken: it shares a factor with a random number")
         inverse = pow(factor, -1, key.n)
     else:
         factor = pow(inverse, -1, key.n)

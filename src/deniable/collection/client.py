@@ -37,13 +37,13 @@ from deniable.channels.mixture import Mixture
 from deniable.channels.two_level import TwoLevel
 from deniable.collection import messages
 from deniable.collection.blocks import ServedBlocks
-from deniable.collection.encoding import codes_of, plain
+from deniable.collection.encoding import Coded, codes_of, plain
 from deniable.collection.form import read_form
 from deniable.collection.messages import Announcement, Form, Problem, Report
 from deniable.collection.origins import fingerprint, is_for
 from deniable.collection.pairs import Seeker
 from deniable.collection.problems import RETRY_AFTER
-from deniable.collection.sampler import disguise, draw_ballot, resend
+from deniable.collection.sampler import below, disguise, draw_ballot, resend
 from deniable.collection.sending import MOST_ANSWER, persist, post_report, problem_of, settles
 from deniable.collection.state import DELIVERED, REJECTED, State
 from deniable.collection.ticket import Pass, Tickets
@@ -54,6 +54,8 @@ from deniable.designs.fakes import BITS
 from deniable.domain import listed
 from deniable.errors import (
     CollectorError,
+    InputError,
+    MessageError,
     OverdrawnError,
     PrivacyError,
     RefusedDesignError,
@@ -152,7 +154,10 @@ class Client:
     def design(self) -> VerifiedDesign:
         """The design that is served, verified, and meant for this collector's address."""
         body = self._get("/v1/survey", _MOST_PAGE)
-        name = messages.decode(body, Announcement, most=_MOST_PAGE).design
+        try:
+            name = messages.decode(body, Announcement, most=_MOST_PAGE).design
+        except MessageError as error:
+            raise CollectorError(f"{self.url} does not say which design it serves", url=self.url) from error
         found = verify(self._get(f"/v1/designs/{quote(name, safe='')}", messages.MOST_DESIGN_BYTES), name)
         if not is_for(found.terms.audience, self.url):
             raise RefusedDesignError(
@@ -233,6 +238,7 @@ class Client:
     def draw(self) -> Ballot:
         """Draw the questions to be shown, once: charged and on disk before this returns; again, the same ones."""
         design, state = self.design, self._state
+        _ = self.form  # fetched before the state is locked: a collector must not hold it
         with state.transaction():
             known = state.drawn(design.plan_id)
             if known is not None and known.report is not None and known.design != design.id:
@@ -256,6 +262,7 @@ class Client:
         fresh = self._fresh(design, number)
         if fresh:
             self._state.charge(ledger, Asked(design.plan_id, number, self._cost(design, number)))
+            self._state.paid(design.plan_id, design.plan_id)
         else:
             remembered = self._recall(design.asked(number)[0])
             assert remembered is not None
@@ -277,13 +284,16 @@ class Client:
 
     def _go_on(self, design: VerifiedDesign, number: int) -> None:
         """Answer corrected words: what they make a new question of, and was not paid for, is charged now."""
-        ledger, cost = self._state.ledger(), self._cost(design, number)
-        paid = [event for event in ledger.events if event.design in (design.plan_id, design.id)]
-        left = cost / max((event.ratio for event in paid if isinstance(event, Asked)), default=Fraction(1))
+        ledger, paid = self._state.ledger(), self._state.payments(design.plan_id)
+        spent = compose(event.ratio for event in ledger.events if isinstance(event, Asked) and event.design in paid)
+        left = self._cost(design, number) / Fraction(spent)
         if left > 1:
             if not ledger.can_afford(left):
                 raise self._overdrawn(left)
-            self._state.charge(ledger, Asked(design.id, number, left))
+            # A name of its own: the same words may come again after others.
+            name = messages.design_id(messages.encode([design.plan_id, len(paid)]))
+            self._state.charge(ledger, Asked(name, number, left))
+            self._state.paid(design.plan_id, name)
         self._state.redraw(design.plan_id, design.id)
 
     def _fresh(self, design: VerifiedDesign, number: int) -> list[VerifiedQuestion]:
@@ -335,13 +345,15 @@ class Client:
             PrivacyError: it wants something in clear that was not named, is not the pinned one, or may tell more than
                 `epsilon`. Nothing was drawn.
             OverdrawnError: the device's lifetime limit does not allow it. Nothing was drawn.
-            InputError: an answer is missing or has no code. Nothing was drawn.
+            InputError: an answer is missing, or can never be one: nothing was drawn. Or it is not among the design's
+                categories: with `design` pinned nothing was drawn; else one drawn evenly took its place (`sent`).
             UnreachableError: the report is finished and kept, but not acknowledged: call `send` later.
         """
         for name, value in values.items():
             plain(name, value)  # what can never be an answer is refused before anybody hears of it
         self._agree(public, design, epsilon, accept)
-        codes = codes_of(self.design.asked_coded, self.design.public_coded, values)
+        strange: list[InputError] = []
+        codes = self._codes(values, strange, pinned=design is not None)
         admitted = self._admitted()  # first: whoever is not let in is charged nothing
         block = self._block() if admitted is not None and self.design.is_adaptive else None
         ballot = self.draw()
@@ -349,10 +361,27 @@ class Client:
         report = self._finish(ballot, codes, admitted, block, sides)
         delivered = False
         if send:
-            self.send()
+            self._send(self.design.plan_id)
             known = self._state.drawn(self.design.plan_id)
             delivered = known is not None and known.fate == DELIVERED
+        if strange and admitted is not None:
+            raise InputError(
+                f"{strange[0].message}. Silence would have told that, to a collector that chose the categories. So "
+                f"an answer drawn evenly was disguised in its place, and paid for. To have such an answer refused "
+                f"before anything is drawn, pin the design: design={self.design.id!r}",
+                attribute=strange[0].details["attribute"],
+                sent=Sent(report, self.design.epsilon, delivered),
+            )
         return Sent(report, self.design.epsilon, delivered)
+
+    def _codes(self, values: Mapping[str, Any], strange: list[InputError], *, pinned: bool) -> dict[str, int]:
+        """The codes of all answers; one that has none is noted, and becomes one that is drawn evenly."""
+
+        def drawn(asked: Coded, error: InputError) -> int:
+            strange.append(error)
+            return asked.offered[below(len(asked.offered), _draw)]
+
+        return codes_of(self.design.asked_coded, self.design.public_coded, values, None if pinned else drawn)
 
     @property
     def _needs_chain(self) -> bool:
@@ -442,7 +471,7 @@ class Client:
         page = self._get(f"/v1/designs/{self.design.id}/blocks?after={after}", _MOST_PAGE)
         try:
             parts = _RAW.decode(page)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise CollectorError(f"{self.url} answered with something else than blocks", url=self.url) from error
         return [Block.parse(bytes(part)) for part in parts]
 
@@ -511,7 +540,8 @@ class Client:
             return remembered[1]
         channel = question.channel
         drawn = disguise(channel.first if isinstance(channel, TwoLevel) else channel, cell, _draw)
-        self._state.remember(self._key(question), self.design.plan_id, drawn)
+        # What is replayed later refers to what was paid for it.
+        self._state.remember(self._key(question), self._state.payments(self.design.plan_id)[-1], drawn)
         return drawn
 
     # -- sending ------------------------------------------------------------------------------------------------------
@@ -519,22 +549,34 @@ class Client:
     def send(self) -> int:
         """Send every finished report that this collector has not acknowledged; returns how many it now has.
 
-        Each goes by itself, over a connection of its own: several in one request would be plainly one device's.
+        Each goes by itself, over a connection of its own: several in one request would be plainly one device's. They
+        still arrive together; `answer` sends its own report only.
         """
-        delivered, problems = 0, list[Problem]()
+        return self._send(None)
+
+    def _send(self, only: str | None) -> int:
+        delivered, wrong = 0, list[Problem | UnreachableError]()
         for plan, body in self._state.waiting(self.url):
+            if only not in (None, plan):
+                continue
             self._hang_up()
-            problem = self._post(body)
+            try:
+                problem = self._post(body)
+            except UnreachableError as error:  # one that is never taken must not keep the others
+                wrong.append(error)
+                continue
             if problem is None:
                 self._state.settle(plan, DELIVERED)
                 delivered += 1
                 continue
             if settles(problem):
                 self._state.settle(plan, REJECTED)
-            problems.append(problem)
+            wrong.append(problem)
         self._hang_up()
-        if problems:
-            self._raise(problems[0])
+        for first in wrong[:1]:
+            if isinstance(first, UnreachableError):
+                raise first
+            self._raise(first)
         return delivered
 
     def _post(self, body: bytes) -> Problem | None:
@@ -546,7 +588,7 @@ class Client:
     def _raise(self, problem: Problem) -> NoReturn:
         if problem.code in RETRY_AFTER:
             raise UnreachableError(f"{self.url} did not take the report now: {problem.title}", url=self.url)
-        raise RejectedError(f"{self.url} refused: {problem.title}", problem=problem)
+        raise RejectedError(f"{self.url} refused the report: {problem.title}", problem=problem)
 
     def _get(self, path: str, most: int) -> bytes:
         answer = persist(lambda: self._transport.request("GET", path, most=most))

@@ -8,8 +8,14 @@ a number      its bin, compared exactly with the edges, which are decimals; a fl
 not asked     "does not apply", where the rules do not hold, whatever was given
 ============  =======================================================================================================
 
-What is refused: not-a-number, infinities, true and false as numbers, and whatever is not listed. No message here quotes
-a value, because messages end up in logs. Both clients agree on every case (`tests/vectors/encodings.json`).
+What has no code: true and false as numbers, and whatever is not listed; what is not an answer at all (not-a-number,
+infinities, other types) is refused before anybody hears of it. No message here quotes a value, because messages end up
+in logs. Both clients agree on every case (`tests/vectors/encodings.json`).
+
+**Silence would tell.** The collector chose the categories. If a device fell silent where an answer has no code, whoever
+lists one disease would learn without noise whether it is the respondent's. So an answer without a code is replaced by
+one that is drawn evenly from the categories, and the report goes out like any other; the caller is told afterwards.
+Only where the caller has pinned the design, whose categories nobody else can choose, is it refused.
 """
 
 from __future__ import annotations
@@ -27,7 +33,7 @@ from deniable.errors import InputError
 from deniable.surveys.phrases import NOT_ASKED, SKIPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from deniable.collection.messages import Coder, Rule
     from deniable.domain import Variable
@@ -65,8 +71,7 @@ class Coded:
         found = self._codes.get((str, SKIPPED) if answer is None else (type(answer), answer))
         if found is None or (self.rules and answer == NOT_ASKED):
             raise InputError(
-                f"the answer about {self.name!r} is not one of its {self._offered()}. Nothing was drawn, and nothing "
-                f"was sent",
+                f"the answer about {self.name!r} is not one of its {self._offered()}",
                 attribute=self.name,
             )
         return found
@@ -74,6 +79,12 @@ class Coded:
     def _offered(self) -> str:
         shown = [category for category in self.variable.categories if not (self.rules and category == NOT_ASKED)]
         return f"{'bins (give a number) or ' if self.edges else ''}categories {listed(shown)}"
+
+    @property
+    def offered(self) -> list[int]:
+        """The codes that an answer can have: all but "does not apply" where the device decides that."""
+        codes = range(len(self.variable))
+        return [code for code in codes if not (self.rules and self.variable.categories[code] == NOT_ASKED)]
 
     def applies(self, codes: Mapping[str, int], public: Mapping[str, Coded]) -> bool:
         """Tell by the public answers whether the question is put."""
@@ -103,16 +114,30 @@ def plain(name: str, value: Any) -> str | bool | int | Decimal | Fraction | None
     )
 
 
-def codes_of(asked: Iterable[Coded], public: Iterable[Coded], values: Mapping[str, Any]) -> dict[str, int]:
-    """The codes of all attributes. All are needed, whichever ballot is drawn: what is missing must not depend on it."""
+def codes_of(
+    asked: Sequence[Coded],
+    public: Sequence[Coded],
+    values: Mapping[str, Any],
+    instead: Callable[[Coded, InputError], int] | None = None,
+) -> dict[str, int]:
+    """The codes of all attributes. All are needed, whichever ballot is drawn: what is missing must not depend on it.
+
+    `instead` gives the code of an answer that has none; without it, such an answer is refused. What travels in clear
+    is refused in any case.
+    """
     clear = {each.name: each for each in public}
-    sensitive = list(asked)
     codes = {name: each.code(_given(name, values)) for name, each in clear.items()}
-    for each in sensitive:
-        if each.applies(codes, clear):
-            codes[each.name] = each.code(_given(each.name, values))
-        else:
+    for each in asked:
+        if not each.applies(codes, clear):
             codes[each.name] = each.place(NOT_ASKED)
+            continue
+        given = _given(each.name, values)
+        try:
+            codes[each.name] = each.code(given)
+        except InputError as error:
+            if instead is None:
+                raise
+            codes[each.name] = instead(each, error)
     return codes
 
 

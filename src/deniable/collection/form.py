@@ -178,7 +178,7 @@ def read_form(body: bytes, design: VerifiedDesign) -> Form:
     try:
         form = decode(body, Form, most=MOST_FORM_BYTES)
     except MessageError as error:
-        refuse(str(error.details["code"]), error.message)
+        refuse(str(error.details["code"]), "the bytes are not words that this program knows")
     if encode(form) != body:
         refuse("not-canonical", "the words are not written in their canonical form")
     for items, variables in ((form.questions, tuple(design.domain.values())), (form.public, design.public)):

@@ -45,9 +45,10 @@ Answer: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 53)]  # a set of up to 53 
 Short: TypeAlias = Annotated[str, Meta(min_length=1, max_length=1000)]
 Hex: TypeAlias = Annotated[str, Meta(pattern=r"\A([0-9a-f]{2})+\Z", max_length=2048)]
 Token: TypeAlias = Annotated[str, Meta(pattern=r"\A[0-9a-f]{128}\Z")]
-Language: TypeAlias = Annotated[str, Meta(pattern=r"\A[a-z]{2,3}(-[A-Za-z0-9]{1,8})*\Z")]
+Language: TypeAlias = Annotated[str, Meta(pattern=r"\A[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}\Z")]
 Words: TypeAlias = dict[Language, Annotated[str, Meta(min_length=1, max_length=100_000)]]
-Category: TypeAlias = str | int | bool
+Whole: TypeAlias = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]  # what 64 bits hold; all others are refused
+Category: TypeAlias = str | Whole | bool
 
 S = TypeVar("S", bound=Struct)
 
@@ -62,25 +63,25 @@ class Message(Struct, forbid_unknown_fields=True, frozen=True):
 class KRRWeights(Message, frozen=True, tag="krr", tag_field="kind"):
     """`other` of 2^bits draws lead to each of the k - 1 other answers, the rest to the truth."""
 
-    k: int
-    other: int
-    bits: int
+    k: Whole
+    other: Whole
+    bits: Whole
 
 
 class MixtureWeights(Message, frozen=True, tag="mixture", tag_field="kind"):
     """`keep` of 2^bits draws keep the truth, fakes[v] report v."""
 
-    keep: int
-    fakes: list[int]
-    bits: int
+    keep: Whole
+    fakes: list[Whole]
+    bits: Whole
 
 
 class DenseWeights(Message, frozen=True, tag="dense", tag_field="kind"):
     """columns[v][u] of 2^bits draws turn truth v into report u."""
 
     name: str
-    columns: list[list[int]]
-    bits: int
+    columns: list[list[Whole]]
+    bits: Whole
 
 
 class AdaptiveWeights(Message, frozen=True, tag="adaptive", tag_field="kind"):
@@ -89,50 +90,50 @@ class AdaptiveWeights(Message, frozen=True, tag="adaptive", tag_field="kind"):
     At most `most_kept` of 2^bits draws keep the truth, at least `least_fake` lead to each of the `cells` fakes.
     """
 
-    cells: int
-    most_kept: int
-    least_fake: int
-    bits: int
+    cells: Whole
+    most_kept: Whole
+    least_fake: Whole
+    bits: Whole
 
 
 class PairedWeights(Message, frozen=True, tag="paired", tag_field="kind"):
     """A yes-or-no answer is kept by `truthful` of 2^bits draws, and `shift` more or fewer as a shared coin fell."""
 
-    truthful: int
-    shift: int
-    bits: int
+    truthful: Whole
+    shift: Whole
+    bits: Whole
 
 
 class HadamardWeights(Message, frozen=True, tag="hadamard", tag_field="kind"):
     """`other` of 2^bits draws lead to each column of a Hadamard matrix that the truth's row dislikes."""
 
-    k: int
-    other: int
-    bits: int
+    k: Whole
+    other: Whole
+    bits: Whole
 
 
 class UnaryWeights(Message, frozen=True, tag="unary", tag_field="kind"):
     """A set: of 2^bits draws, one a category, `own` put the truth into it and `other` any other category."""
 
-    k: int
-    own: int
-    other: int
-    bits: int
+    k: Whole
+    own: Whole
+    other: Whole
+    bits: Whole
 
 
 class SubsetWeights(Message, frozen=True, tag="subset", tag_field="kind"):
     """A set of d categories: `own` of 2^bits draws put the truth into it; the others are drawn evenly."""
 
-    k: int
-    d: int
-    own: int
-    bits: int
+    k: Whole
+    d: Whole
+    own: Whole
+    bits: Whole
 
 
 class HashingWeights(Message, frozen=True, tag="hashing", tag_field="kind"):
     """A random hash function of the k categories, and the disguised hash `value` of the truth."""
 
-    k: int
+    k: Whole
     value: KRRWeights
 
 
@@ -161,7 +162,7 @@ class Attribute(Message, frozen=True):
     """An attribute and its categories; a category's code is its position."""
 
     name: Short
-    categories: list[str | int | bool]
+    categories: list[Category]
 
 
 class Asked(Message, frozen=True):
@@ -178,7 +179,7 @@ class Plan(Message, frozen=True):
     kind: Literal["design", "independent", "joint", "clusters", "sampled", "views", "blocks", "paired"]
     domain: Annotated[list[Attribute], Meta(min_length=1)]
     questions: Annotated[list[Asked], Meta(min_length=1)]
-    ballots: Annotated[list[list[int]], Meta(min_length=1)]
+    ballots: Annotated[list[list[Whole]], Meta(min_length=1)]
 
 
 class Choices(Message, frozen=True, tag="choice", tag_field="kind"):
@@ -248,7 +249,7 @@ class Design(Message, frozen=True):
     issuer: Hash | None
     audience: tuple[str, ...]
     blocks: BlockRule | None
-    weights: tuple[int, ...] | None
+    weights: tuple[Whole, ...] | None
     wave: Annotated[int, Meta(ge=1, lt=1 << 31)] | None
     replaces: Hash | None
     published: Short | None

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _ORIGIN = re.compile(r"(https?)://([a-z0-9.-]+|\[[0-9a-f:.]+\])(:([1-9][0-9]{0,4}))?")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
@@ -35,9 +35,7 @@ def is_for(audience: Sequence[str], url: str) -> bool:
     True
     """
     here = origin_of(url)
-    return here in audience or (
-        urlsplit(here).hostname in _LOOPBACK and any(urlsplit(entry).hostname in _LOOPBACK for entry in audience)
-    )
+    return here in audience or (_host(here) in _LOOPBACK and any(_host(entry) in _LOOPBACK for entry in audience))
 
 
 def origin_of(url: str) -> str:
@@ -46,6 +44,11 @@ def origin_of(url: str) -> str:
     host = parts.hostname or ""
     port = "" if parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme)) else f":{parts.port}"
     return f"{parts.scheme}://[{host}]{port}" if ":" in host else f"{parts.scheme}://{host}{port}"
+
+
+def _host(origin: str) -> str:
+    found = _ORIGIN.fullmatch(origin)
+    return "" if found is None else found[2]
 
 
 def fingerprint(name: str) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from deniable.collection.transport import Response, Transport
 
 MOST_ANSWER = 1 << 20
+_MOST_PROBLEM = 1 << 16
 _ATTEMPTS = 5
 _LONGEST_WAIT = 30.0  # seconds
 _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504, 507))  # worth another try with the same bytes
@@ -36,7 +37,7 @@ def problem_of(answer: Response) -> Problem | None:
     if answer.content_type != _PROBLEM:
         return None
     try:
-        said = messages.decode(answer.body, Problem, most=MOST_ANSWER)
+        said = messages.decode(answer.body, Problem, most=_MOST_PROBLEM)
     except MessageError:
         return None
     status, title = PROBLEMS.get(said.code, (0, ""))

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deniable.errors import InputError, PrivacyError
+from deniable.errors import InputError, PrivacyError, StoreError
 from deniable.privacy.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -116,8 +116,15 @@ class State:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing, on disk when it ends, and no other program in between."""
-        self._db.execute("BEGIN IMMEDIATE")
+        """All or nothing, on disk when it ends, and no other program in between.
+
+        Raises:
+            StoreError: another program has held the file for too long.
+        """
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            raise StoreError(f"the device's state cannot be used at this time: {error}") from error
         try:
             yield
         except BaseException:
@@ -153,6 +160,16 @@ class State:
         ledger.charge(event)
         written = ledger.to_dict()["events"][-1]
         self._db.execute("INSERT INTO events (event) VALUES (?)", (json.dumps(written),))
+
+    def payments(self, plan: str) -> list[str]:
+        """The events that were charged for a plan: its own, and those of corrected words. None: all was replayed."""
+        kept = self.noted(f"paid:{plan}")
+        found: list[str] = [] if kept is None else json.loads(kept)
+        return found
+
+    def paid(self, plan: str, event: str) -> None:
+        """Note that an event was charged for a plan."""
+        self.note(f"paid:{plan}", json.dumps([*self.payments(plan), event]).encode())
 
     # -- ballots and reports ------------------------------------------------------------------------------------------
 

@@ -5,14 +5,23 @@ Whatever a device sends along tells something about it. `http.client` sends the 
 
 from __future__ import annotations
 
+import socket
+import threading
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 from deniable.errors import CollectorError, InputError, UnreachableError
 
-TIMEOUT = 10.0  # seconds
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from http.client import HTTPResponse
+
+TIMEOUT = 10.0  # seconds without a byte
+LONGEST = 60.0  # seconds for a whole answer
+_PIECE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -72,14 +81,10 @@ class Http:
 
     def _once(self, method: str, path: str, body: bytes | None, most: int) -> Response:
         headers = {"Content-Type": "application/json"} if body is not None else {}
-        self._connection.request(method, self._prefix + path, body=body, headers=headers)
-        answer = self._connection.getresponse()
-        read = answer.read(most + 1)
-        if len(read) > most:
-            self._connection.close()
-            raise CollectorError(
-                f"{self._url} answered with more than {most} bytes. Is this a collector's address?", url=self._url
-            )
+        with self._deadline():
+            self._connection.request(method, self._prefix + path, body=body, headers=headers)
+            answer = self._connection.getresponse()
+            read = self._read(answer, most)
         if answer.length:  # less came than was announced; the standard library says so only to who asks for all of it
             raise IncompleteRead(read, answer.length)
         wait = answer.headers.get("Retry-After", "")
@@ -88,8 +93,42 @@ class Http:
             read,
             float(wait) if wait.isascii() and wait.isdigit() and len(wait) < 6 else None,
             answer.headers.get("Content-Type", "").partition(";")[0].strip().lower(),
-            answer.headers.get("Deniable") == "stored",
+            [value.strip() for value in answer.headers.get_all("Deniable", [])] == ["stored"],
         )
 
+    def _read(self, answer: HTTPResponse, most: int) -> bytes:
+        """Read an answer piece by piece: so much and no more, whatever lengths it states."""
+        pieces, size = [], 0
+        # Of an answer in chunks, what there is: the standard library would believe a chunk of -1 bytes.
+        while piece := answer.read1(_PIECE) if answer.chunked else answer.read(_PIECE):
+            pieces.append(piece)
+            size += len(piece)
+            if size > most:
+                self._connection.close()
+                raise CollectorError(
+                    f"{self._url} answered with more than {most} bytes. Is this a collector's address?", url=self._url
+                )
+        return b"".join(pieces)
+
+    @contextmanager
+    def _deadline(self) -> Iterator[None]:
+        """Hang up on whoever takes too long over one answer, however steadily its bytes come."""
+        if self._connection.sock is None:
+            self._connection.connect()
+        late = threading.Timer(LONGEST, _hang_up, [self._connection.sock])
+        late.daemon = True
+        late.start()
+        try:
+            yield
+        finally:
+            late.cancel()
+
     def _unreachable(self, error: Exception) -> UnreachableError:
-        return UnreachableError(f"no answer from {self._url}: {str(error) or type(error).__name__}", url=self._url)
+        # What a server wrote in the place of an answer is not repeated; what this system says of the network is.
+        why = (str(error) if isinstance(error, OSError) else "") or type(error).__name__
+        return UnreachableError(f"no answer from {self._url}: {why}", url=self._url)
+
+
+def _hang_up(connection: socket.socket) -> None:
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)

@@ -25,11 +25,13 @@ bytes (`tests/vectors/designs.json`).
 `wrong-sum`            weights that do not add up to the number of draws
 `tells-nothing`        every truth is reported alike, so that answering would be in vain
 `wrong-cells`          a channel whose truths are not the question's possible answers, or sets that there cannot be
-`pseudonym`            a static question whose reports are sets without a second level: repeated, they would be names
+`pseudonym`            static answers that would be names when they are repeated: sets without a real second level, or
+                       more different reports on a ballot than there are people to share them
 `wrong-blocks`         blocks without a size, or a size without blocks
 `unknown-question`     a ballot names a question that does not exist
 `empty-ballot`         a ballot without a question
 `attribute-twice`      a ballot that asks an attribute twice: two disguises say more than one
+`too-many`             more questions on a ballot, or public attributes, than a report can hold
 `wrong-weights`        ballots are drawn by weights that are not whole numbers in lowest terms
 `leftover`             a question on no ballot or an attribute in no question: nobody needs it, and it could be a mark
 `epsilon-exceeded`     the dearest ballot's true ratio is above e^epsilon, compared exactly
@@ -59,10 +61,15 @@ from deniable.errors import DesignError, MessageError, RefusedDesignError
 from deniable.privacy.epsilon import compose, epsilon_of, exp_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from deniable.channels.base import Channel
     from deniable.collection.encoding import Coded
+
+MOST_ASKED = 200  # questions of a ballot, and public attributes: a report fits its message, an account holds its ratio
+MOST_CELLS = 1 << 20  # possible answers to a question
+MOST_REPEATED = 1 << 12  # different reports that the static answers of a ballot can be
+LEAST_TURNED = 150  # one bit in so many is turned over, at least, each time a kept set is sent
 
 D = TypeVar("D", messages.Design, messages.FirstDesign)
 
@@ -85,7 +92,15 @@ class VerifiedQuestion:
     @property
     def is_pseudonym(self) -> bool:
         """Whether hardly two people send the same report, so that whoever repeats one can be recognised by it."""
-        return self.channel.is_support and not isinstance(self.channel, TwoLevel)
+        channel = self.channel
+        if isinstance(channel, TwoLevel):  # unless enough of the set's bits are turned over each time
+            return channel.again.other * LEAST_TURNED < 1 << channel.again.bits
+        return channel.is_support
+
+    @property
+    def repeats(self) -> int:
+        """How many different reports there are that a static answer is repeated as; sets are made anew each time."""
+        return 1 if isinstance(self.channel, TwoLevel) else self.channel.outputs
 
     def key(self, words: Sequence[str]) -> str:
         """Names the question, its main-language words and its channel: what a device remembers answers by."""
@@ -148,11 +163,7 @@ class VerifiedDesign:
 
     def is_static(self, question: VerifiedQuestion) -> bool:
         """Tell whether none of a question's attributes changes, and its channel stays the same."""
-        return (
-            question.limits is None
-            and question.coins is None
-            and all(name in self.message.static for name in question.domain)
-        )
+        return is_static(question, self.message.static)
 
 
 def verify(body: bytes, expected: str) -> VerifiedDesign:
@@ -182,8 +193,9 @@ def _read(body: bytes, expected: str, kind: type[D]) -> D:
     try:
         message = messages.decode(body, kind, most=messages.MOST_DESIGN_BYTES)
     except MessageError as error:
+        # Not in the decoder's words: they quote what the server wrote.
         code = str(error.details["code"])
-        refuse("not-canonical" if code == "repeated-key" else code, error.message)
+        refuse("not-canonical" if code == "repeated-key" else code, "the bytes are no design that is known here")
     if messages.encode(message) != body:
         refuse("not-canonical", "the design is not written in its canonical form")
     return message
@@ -200,6 +212,7 @@ def _judge(identity: str, message: messages.Design | messages.FirstDesign) -> Ve
     for number, ballot in enumerate(plan.ballots):
         _check_ballot(number, ballot, questions)
     if isinstance(message, messages.Design):
+        _check_size(message, questions)
         check_ballots(message)
     dearest = max(_composed(questions[index].ratio for index in ballot) for ballot in plan.ballots)
     promised = _bound(message.epsilon)
@@ -264,6 +277,8 @@ def _question(question: messages.Asked, domain: Domain) -> VerifiedQuestion:
         refuse("attribute-twice", f"question {name!r} asks an attribute twice")
     part = domain.project(question.attributes)
     inputs = truths(question.channel, name)
+    if prod(part.shape) > MOST_CELLS:
+        refuse("wrong-cells", f"question {name!r} has more than {MOST_CELLS} possible answers")
     if inputs != prod(part.shape):
         refuse("wrong-cells", f"question {name!r} has {part.cells} possible answers, its channel {inputs} truths")
     if isinstance(question.channel, AdaptiveWeights):
@@ -302,6 +317,22 @@ def _check_ballot(number: int, ballot: Sequence[int], questions: Sequence[Verifi
     asked = [name for index in ballot for name in questions[index].domain]
     if len(set(asked)) != len(asked):
         refuse("attribute-twice", f"ballot {number} asks an attribute twice: {asked}")
+
+
+def _check_size(message: messages.Design, questions: Sequence[VerifiedQuestion]) -> None:
+    """Check that a report can be held by its message, and that what is repeated of it is shared by many."""
+    if len(message.public) > MOST_ASKED or max(map(len, message.plan.ballots)) > MOST_ASKED:
+        refuse("too-many", f"a report has at most {MOST_ASKED} answers, and as many public attributes")
+    for number, ballot in enumerate(message.plan.ballots):
+        asked = [questions[index] for index in ballot]
+        static = [q for q in asked if is_static(q, message.static)]
+        if prod(question.repeats for question in static) > MOST_REPEATED:
+            refuse("pseudonym", f"the static answers of ballot {number} are one of more than {MOST_REPEATED}: a name")
+
+
+def is_static(question: VerifiedQuestion, static: Collection[str]) -> bool:
+    """Tell whether none of a question's attributes changes, and its channel stays the same."""
+    return question.limits is None and question.coins is None and all(name in static for name in question.domain)
 
 
 def _composed(ratios: Iterable[Fraction]) -> Fraction:

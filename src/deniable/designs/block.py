@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import msgspec
 
@@ -26,17 +26,18 @@ if TYPE_CHECKING:
     from deniable.designs.blocks import Blocks
 
 FORMAT = 1
+Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)]  # what 64 bits hold
 
 
 class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """The published integers: for every question of the design, keep and fakes sum to 2^32."""
 
     design: str
-    index: int
+    index: Whole
     previous: str
-    keep: tuple[int, ...]
-    fakes: tuple[tuple[int, ...], ...]
-    format: int = FORMAT
+    keep: tuple[Whole, ...]
+    fakes: tuple[tuple[Whole, ...], ...]
+    format: Whole = FORMAT
 
     def canonical(self) -> bytes:
         """The block as bytes, always the same for the same block."""
@@ -52,7 +53,7 @@ class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         """Read a block; unknown fields, wrong types and unknown formats are refused."""
         try:
             block = msgspec.json.decode(data, type=cls)
-        except msgspec.DecodeError as error:  # a ValidationError is one too
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:  # a ValidationError is one too
             raise InputError(f"this is not a block: {error}") from None
         if block.format != FORMAT:
             raise InputError(f"block format {block.format} is not known, only {FORMAT}", format=block.format)

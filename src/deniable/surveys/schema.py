@@ -13,6 +13,7 @@ Text: TypeAlias = str | dict[str, str]
 """A text that respondents read: one string, or one for each language."""
 
 Name: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
+Language: TypeAlias = Annotated[str, Meta(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$")]
 Kind: TypeAlias = Literal["choice", "yes-no", "scale", "number"]
 Admission: TypeAlias = Literal["open", "invited", "blind"]
 
@@ -75,9 +76,7 @@ class SurveyEntry(_Entry, frozen=True):
     title: Text
     epsilon: int | float
     questions: Annotated[list[QuestionEntry], Meta(min_length=1, max_length=200)]
-    languages: Annotated[list[Annotated[str, Meta(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]+)*$")]], Meta(min_length=1)] = (
-        field(default_factory=lambda: ["en"])
-    )
+    languages: Annotated[list[Language], Meta(min_length=1)] = field(default_factory=lambda: ["en"])
     design: DesignEntry = DesignEntry()
     tables: list[list[str]] = []
     public: list[PublicEntry] = []

@@ -55,6 +55,13 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "another_invitation": {"en": "Use another invitation", "de": "Eine andere Einladung verwenden"},
     "intro_heading": {"en": "Before you begin", "de": "Bevor Sie beginnen"},
+    "older_note": {
+        "en": "This browser holds a finished, disguised report to an earlier survey at this address, which was never "
+        "sent.",
+        "de": "Dieser Browser bewahrt eine fertige, verschleierte Meldung zu einer früheren Umfrage unter dieser "
+        "Adresse, die nie gesendet wurde.",
+    },
+    "older_send": {"en": "Send it now", "de": "Jetzt senden"},
     "how_it_works": {
         "en": "Your device draws by chance what it will ask you, and then by chance whether to send your answer or "
         "another one. Nobody but you can tell which it was: not the people who run this survey, and nobody who takes "
@@ -397,6 +404,6 @@ SENTENCES: dict[str, str] = {
     "reason_issuer": "unsound-issuer another-issuer wrong-signature",
     "reason_numbers": "malformed too-large repeated-name too-few-categories unknown-attribute wrong-bits wrong-sum "
     "wrong-cells unknown-question empty-ballot attribute-twice questions sum wrong-items wrong-coder wrong-rule "
-    "wrong-admission wrong-audience wrong-blocks wrong-weights leftover",
+    "wrong-admission wrong-audience wrong-blocks wrong-weights leftover too-many",
     "problem_other": "",
 }

@@ -49,6 +49,7 @@ export const krr = {
     const keep = 2 ** bits - (k - 1) * other;
     return {
       inputs: k,
+      reports: k,
       ratio: larger(ratio(BigInt(keep), fields.other), ratio(fields.other, BigInt(keep))),
       outcome: (truth, draw) => (truth + 1 + Math.min(Math.floor(draw(bits) / other), k - 1)) % k,
       kept: keep / 2 ** bits,
@@ -69,12 +70,13 @@ const mixture = {
     const [keep, bits] = [Number(fields.keep), Number(fields.bits)];
     return {
       inputs: fakes.length,
+      reports: fakes.length,
       ratio: ratio(fields.keep + rarest, rarest),
       outcome: (truth, draw) => {
         const drawn = draw(bits);
         return drawn < keep ? truth : stretch(fakes, drawn - keep);
       },
-      kept: (keep + Math.max(...fakes)) / 2 ** bits,
+      kept: (keep + fakes.reduce((/** @type {number} */ a, /** @type {number} */ b) => Math.max(a, b), 0)) / 2 ** bits,
     };
   },
 };
@@ -99,6 +101,7 @@ const dense = {
     const ratios = rows.map((row) => ratio(row.reduce(most), row.reduce(least)));
     return {
       inputs: counts.length,
+      reports: counts[0]?.length ?? 0,
       ratio: ratios.reduce(larger),
       outcome: (truth, draw) => stretch(/** @type {number[]} */ (counts[truth]), draw(bits)),
       kept: Math.max(...counts.map((column, v) => (column[v] ?? 0) / 2 ** bits)),
@@ -185,6 +188,7 @@ const hadamard = {
     const both = 2 ** (bits + 1) / Number(columnsOf(fields.k));
     return {
       inputs: k,
+      reports: Number(columnsOf(fields.k)),
       ratio: ratio(BigInt(both) - fields.other, fields.other),
       outcome: (truth, draw) => {
         const drawn = draw(bits);

@@ -230,6 +230,7 @@ export class Client {
     const sides = design.isPaired ? await search(collector, design, tell) : [];
     return alone(async () => {
       const known = await this.drawOnce();
+      if (known.report === null && known.ballot !== before.ballot) refuse("unknown-question", "another ballot was drawn");
       return known.report ?? this.write(known, cells, codes, block, sides);
     });
   }

@@ -44,7 +44,7 @@ class Page {
     this.listen();
     this.introduce();
     const { admission } = this.client;
-    await this.client.sendOlder();
+    element("older").hidden = (await this.client.older()).length === 0; // finished is not yet agreed to be sent
     const known = await this.client.drawn();
     const invitation = link.get("invitation") ?? (await admission.pending());
     if (known && known.report !== null) return this.resume(known, invitation);
@@ -65,6 +65,10 @@ class Page {
       again: () => this.send(),
       return: async () => this.screen.show("invitation"),
       follow: () => this.follow(),
+      sendolder: async () => {
+        await this.client.sendOlder();
+        element("older").hidden = (await this.client.older()).length === 0;
+      },
     };
     for (const [id, action] of Object.entries(clicks)) element(id).addEventListener("click", () => this.guard(action));
     /** @type {Record<string, () => Promise<unknown>>} */
@@ -366,7 +370,7 @@ const pinsOf = (link) => ({ design: link.get("design"), issuer: link.get("issuer
 /** @param {Screen} screen @param {unknown} error */
 function failed(screen, error) {
   if (error instanceof Refusal) {
-    screen.fill(document, { reason: screen.speech.sentence(error.code), detail: error.sentence });
+    screen.fill(document, { reason: screen.speech.sentence(error.code), detail: error.code });
     return screen.show(error.code === "overdrawn" ? "overdrawn" : "refused");
   }
   if (error instanceof Problem && error.code === "closed") return screen.show("closed");

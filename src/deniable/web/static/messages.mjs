@@ -136,7 +136,7 @@ export function parse(body, most) {
 export const such = (test) => (value, path) =>
   test(value) ? value : refuse("malformed", `${path} is of the wrong type`);
 
-export const whole = such((value) => typeof value === "bigint");
+export const whole = such((value) => typeof value === "bigint" && BigInt.asIntN(64, value) === value);
 export const string = such((value) => typeof value === "string");
 export const short = such((value) => typeof value === "string" && value !== "" && [...value].length <= 1000);
 

@@ -18,6 +18,7 @@ import { object, refuse, string, whole } from "./messages.mjs";
 
 const MOST_MEMBERS = 53n;
 const PRIME = 65537;
+const LEAST_TURNED = 150; // one bit in so many is turned over, at least, each time a kept set is sent
 const MOST_VALUES = 31n; // of a hash: functions and values then fit 53 bits
 
 /** @param {bigint} k @param {string} name */
@@ -218,6 +219,7 @@ const twoLevel = {
       kept: after(first.kept),
       held: { other: after(first.held?.other ?? 0), members: membersOf(first.inputs) },
       levels: { first, resend },
+      isPseudonym: other * LEAST_TURNED < 2 ** bits,
     };
   },
 };

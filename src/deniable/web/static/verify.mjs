@@ -33,9 +33,14 @@ import { attributesOf, checkBallots, checkBlocks, checkDoor, checkStatic, coder 
 /** @typedef {import("./terms.mjs").Category} Category */
 
 const MOST_DESIGN_BYTES = 1 << 22;
+const MOST_ASKED = 200; // questions of a ballot, and public attributes
+const MOST_CELLS = 1n << 20n; // possible answers to a question
+const MOST_REPEATED = 1 << 12; // different reports that the static answers of a ballot can be
 
 const decimal = matching(/^(0|[1-9][0-9]{0,3})(\.[0-9]{0,3}[1-9])?$/);
-const category = such((value) => ["string", "bigint", "boolean"].includes(typeof value));
+/** @type {import("./messages.mjs").Reader} */
+const category = (value, path) =>
+  typeof value === "bigint" ? whole(value, path) : such((each) => ["string", "boolean"].includes(typeof each))(value, path);
 const positive = between(1n, 1n << 31n);
 const kind = oneOf("choice", "yes-no", "scale", "number");
 const rule = object({ attribute: short, is: list(category) });
@@ -138,6 +143,7 @@ async function judge(id, message) {
   const ballots = plan.ballots.map((/** @type {bigint[]} */ ballot, /** @type {number} */ number) =>
     ballotOf(number, ballot, questions),
   );
+  checkSize(message, ballots);
   checkBallots(message);
   const dearest = ballots.map(costOf).reduce(larger);
   if (!fits(dearest, Number(message.epsilon))) {
@@ -170,6 +176,23 @@ async function judge(id, message) {
   };
 }
 
+/**
+ * Check that a report can be held by its message, and that what is repeated of it is shared by many.
+ *
+ * @param {Anything} message @param {Question[][]} ballots
+ */
+function checkSize(message, ballots) {
+  if (message.public.length > MOST_ASKED || ballots.some((ballot) => ballot.length > MOST_ASKED)) {
+    refuse("too-many", `a report has at most ${MOST_ASKED} answers, and as many public attributes`);
+  }
+  for (const ballot of ballots) {
+    const repeated = ballot.filter((question) => question.static).map(({ channel }) => channel.reports ?? 1);
+    if (repeated.reduce((product, each) => product * each, 1) > MOST_REPEATED) {
+      refuse("pseudonym", `the static answers of a ballot are one of more than ${MOST_REPEATED}: a name`);
+    }
+  }
+}
+
 /** @param {Question[]} questions */
 export const costOf = (questions) => compose(questions.map((question) => question.channel.ratio));
 
@@ -186,6 +209,7 @@ function questionOf(asked, place, domain, unchanging) {
   if (new Set(attributes).size !== attributes.length) refuse("attribute-twice", `${name} asks an attribute twice`);
   const truths = checkWeights(asked.channel, name);
   const cells = attributes.reduce((product, each) => product * BigInt(each.categories.length), 1n);
+  if (cells > MOST_CELLS) refuse("wrong-cells", `${name} has more than ${MOST_CELLS} possible answers`);
   if (truths !== cells) refuse("wrong-cells", `${name} has ${cells} possible answers, its channel ${truths} truths`);
   const { kind: sort, columns } = asked.channel;
   if (sort === "dense" && !PRIMES.some((prime) => independent(columns, prime))) {

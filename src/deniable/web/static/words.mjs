@@ -59,6 +59,14 @@ export const WORDS = {
     "en": "Before you begin",
     "de": "Bevor Sie beginnen"
   },
+  "older_note": {
+    "en": "This browser holds a finished, disguised report to an earlier survey at this address, which was never sent.",
+    "de": "Dieser Browser bewahrt eine fertige, verschleierte Meldung zu einer früheren Umfrage unter dieser Adresse, die nie gesendet wurde."
+  },
+  "older_send": {
+    "en": "Send it now",
+    "de": "Jetzt senden"
+  },
   "how_it_works": {
     "en": "Your device draws by chance what it will ask you, and then by chance whether to send your answer or another one. Nobody but you can tell which it was: not the people who run this survey, and nobody who takes their data. What they can work out is how many people, out of all, gave each answer.",
     "de": "Ihr Gerät lost aus, was es Sie fragt, und dann, ob es Ihre Antwort sendet oder eine andere. Welche es war, weiß niemand außer Ihnen: weder wer diese Umfrage betreibt, noch wer deren Daten an sich bringt. Errechnen lässt sich nur, wie viele von allen welche Antwort gaben."
@@ -587,5 +595,6 @@ export const SENTENCES = {
   "wrong-audience": "reason_numbers",
   "wrong-blocks": "reason_numbers",
   "wrong-weights": "reason_numbers",
-  "leftover": "reason_numbers"
+  "leftover": "reason_numbers",
+  "too-many": "reason_numbers"
 };
