@@ -83,18 +83,25 @@ class Server:
         return [line["invitation"] for line in csv.DictReader(made.stdout.splitlines())]
 
     def start(self):
-        self.process = subprocess.Popen(
-            self.command("serve", "--port", str(self.port)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        """Start, and again where it ends at once: a database that was just killed is away for a moment."""
+        self._launch()
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                time.sleep(0.5)
+                self._launch()
             with contextlib.suppress(OSError, http.client.HTTPException):
                 status, body = self.ask("GET", "/v1/survey")
                 if status == 200:
                     self.design = json.loads(body)["design"]
                     return
             time.sleep(0.05)
-        raise TimeoutError
+        raise TimeoutError((self.folder / "errors").read_text(encoding="utf-8"))
+
+    def _launch(self):
+        with (self.folder / "errors").open("a", encoding="utf-8") as errors:
+            command = self.command("serve", "--port", str(self.port))
+            self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
 
     def kill(self):
         os.kill(self.process.pid, signal.SIGKILL)
