@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -60,7 +60,7 @@ class Commands(click.Group):
         command: Command = import_module(f"deniable.cli.{cmd_name.replace('-', '_')}").command
         return command
 
-    def invoke(self, ctx: Context) -> Any:
+    def invoke(self, ctx: Context) -> object:
         """Run a command."""
         try:
             return super().invoke(ctx)

@@ -173,7 +173,7 @@ def _draw(path: Path, forecast: Forecast) -> None:
     from deniable.results import pyplot
 
     plt = pyplot()
-    axes = forecast.plot()
+    forecast.plot()
     path.parent.mkdir(parents=True, exist_ok=True)
-    axes[0].figure.savefig(path, format="svg")
-    plt.close(axes[0].figure)
+    plt.savefig(path, format="svg")
+    plt.close()
