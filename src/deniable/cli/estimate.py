@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from deniable.estimation.estimate import Estimate
 
 
-@click.command("estimate", short_help="Estimate tables from reports.")
+@click.command("estimate")
 @click.argument("reports", type=PLACE)
 @table_option("Attributes whose joint table is wanted. Repeatable; without it, every attribute by itself.")
 @click.option("--by", metavar="COLUMN", help="A public column: one table for each of its values.")

@@ -25,7 +25,7 @@ _FACTORS = (0.5, 1, 2)
 _OTHER_COLUMNS = 52  # characters that the columns beside those of the tables take
 
 
-@click.command("plan", short_help="Compare designs before anybody is asked.")
+@click.command("plan")
 @click.argument("asked", metavar="FILE", type=FILE)
 @click.option("--epsilon", type=float, help="The most that a person's whole report may tell; a survey file says it.")
 @click.option("--n", type=click.IntRange(1), required=True, help="How many respondents.")
