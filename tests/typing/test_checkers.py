@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -12,6 +13,16 @@ HERE = Path(__file__).parent
 CACHE = HERE.parents[1] / ".mypy_cache" / "wheel"  # what mypy knows about NumPy takes it most of the time
 MARKED = re.compile(r"# wrong: (?P<kind>[a-z-]+)$")
 REPORTED = re.compile(r"^(?P<file>\w+\.py):(?P<line>\d+): error: .*\[(?P<kind>[a-z-]+)\]$")
+
+# What pyright calls the same mistakes. An overload with one candidate left is a bad argument to it, not a bad call.
+IN_PYRIGHT = {
+    "attr-defined": {"reportAttributeAccessIssue"},
+    "call-arg": {"reportCallIssue"},
+    "call-overload": {"reportCallIssue", "reportArgumentType"},
+    "arg-type": {"reportArgumentType"},
+    "assignment": {"reportAssignmentType"},
+    "operator": {"reportOperatorIssue"},
+}
 
 
 def marked():
@@ -48,3 +59,13 @@ def test_mypy_finds_every_wrong_use_and_no_other(installed):
     by_line = {int(one["line"]): one["kind"] for one in found if one["file"] == "wrong.py"}
     assert [line for line, one in zip(errors, found, strict=True) if one["file"] != "wrong.py"] == []
     assert by_line == marked()
+
+
+def test_pyright_finds_every_wrong_use_and_no_other(installed):
+    done = run(sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", installed, "right.py", "wrong.py")
+    errors = [one for one in json.loads(done.stdout)["generalDiagnostics"] if one["severity"] == "error"]
+    assert [one for one in errors if not one["file"].endswith("wrong.py")] == []
+    found = {one["range"]["start"]["line"] + 1: one["rule"] for one in errors}
+    wanted = marked()
+    assert list(found) == list(wanted)
+    assert [line for line, rule in found.items() if rule not in IN_PYRIGHT[wanted[line]]] == []
