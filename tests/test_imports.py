@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +41,22 @@ def test_a_device_can_check_and_answer_a_question_without_anything_heavy():
 
 def test_importing_the_package_is_lazy():
     assert not {"numpy", "cryptography", "msgspec", *HEAVY} & loaded_by("import deniable")
+
+
+def as_checkers_see_it():
+    """Where each public name comes from, and the list of them, in the half of the door that only checkers read."""
+    door = ast.parse(Path(deniable.__file__).read_text(encoding="utf-8"))
+    (half,) = [statement.body for statement in door.body if isinstance(statement, ast.If)]
+    imports = [statement for statement in half if isinstance(statement, ast.ImportFrom)]
+    (listed,) = [statement.value for statement in half if isinstance(statement, ast.Assign)]
+    return {(name.name, name.asname): line.module for line in imports for name in line.names}, ast.literal_eval(listed)
+
+
+def test_checkers_see_the_door_that_opens():
+    imports, listed = as_checkers_see_it()
+    # `import Y as Y` is what makes a name public to a checker.
+    assert imports == {(name, name): f"deniable.{home}" for name, home in deniable._HOME.items()}
+    assert sorted(listed) == deniable.__all__
 
 
 @pytest.mark.parametrize("name", deniable.__all__)

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
 
-    from numpy.typing import ArrayLike
+    from matplotlib import RcParams
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
 
 DARK, MARK, LIGHT, GREY = "#08519c", "#d94801", "#9ecae1", "#636363"  # as in the style: what is found, what to notice
 _WIDTH, _ROW, _AROUND = 6.4, 0.34, 1.4  # inches: of a figure, of a row in it, of its axis and legend
@@ -38,7 +40,7 @@ def pyplot() -> ModuleType:
     return plt
 
 
-def style() -> Any:
+def style() -> RcParams:
     """The settings of `figures.mplstyle`."""
     import matplotlib as mpl
 
@@ -46,24 +48,30 @@ def style() -> Any:
     return mpl.rc_params_from_file(str(path), use_default_template=False)
 
 
-def axes(ax: Any = None, *, rows: int | None = None, size: tuple[float, float] | None = None, columns: int = 1) -> Any:
-    """The axes to draw on: those given, or new ones in the package's style, high enough for so many rows.
-
-    With several columns there are as many axes beside each other, with one scale.
-    """
+def axes(ax: Axes | None = None, *, rows: int | None = None, size: tuple[float, float] | None = None) -> Axes:
+    """The axes to draw on: those given, or new ones in the package's style, high enough for so many rows."""
     if ax is not None:
         return ax
-    plt = pyplot()
     height = 4.0 if rows is None else min(max(_LEAST_HEIGHT, _AROUND + _ROW * rows), _MOST_HEIGHT)
+    (made,) = panels(None, 1, size=size or (_WIDTH, height))
+    return made
+
+
+def panels(given: Sequence[Axes] | None, count: int, *, size: tuple[float, float]) -> Sequence[Axes]:
+    """So many axes beside each other, with one scale: those given, or new ones in the package's style."""
+    if given is not None:
+        return given
+    plt = pyplot()
     with plt.rc_context(style()):
-        return plt.subplots(1, columns, sharey=True, layout="constrained", figsize=size or (_WIDTH, height))[1]
+        made = plt.subplots(1, count, sharey=True, squeeze=False, layout="constrained", figsize=size)[1]
+    return tuple(made[0])
 
 
 def intervals_by_row(
     labels: Sequence[object],
     values: ArrayLike | None,
     ends: tuple[ArrayLike, ArrayLike],
-    ax: Any = None,
+    ax: Axes | None = None,
     *,
     of: str,
     level: float = 0.95,
@@ -72,7 +80,7 @@ def intervals_by_row(
     beside: Mapping[str, ArrayLike] | None = None,
     title: str = "",
     bars: bool = False,
-) -> Any:
+) -> Axes:
     """Draw a number a row with its interval; what is beyond the first rows is left out, and said to be.
 
     Args:
@@ -122,7 +130,7 @@ def intervals_by_row(
     return ax
 
 
-def _edges(ax: Any, low: Any, high: Any) -> tuple[float, float]:
+def _edges(ax: Axes, low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[float, float]:
     """How far an interval without an end is drawn: a little beyond everything else."""
     ends = np.concatenate([low, high])
     known = [*ends[np.isfinite(ends)].tolist(), *ax.dataLim.intervalx[np.isfinite(ax.dataLim.intervalx)].tolist()]
@@ -131,7 +139,7 @@ def _edges(ax: Any, low: Any, high: Any) -> tuple[float, float]:
     return least - reach, most + reach
 
 
-def legend(ax: Any, title: str = "") -> None:
+def legend(ax: Axes, title: str = "") -> None:
     """Put the legend above the axes, where it hides nothing, with the title over it."""
     handles, labels = ax.get_legend_handles_labels()
     # Three beside each other only where they fit: a wide legend would squeeze the axes.

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from deniable.drawing import DARK, LIGHT, MARK, axes, intervals_by_row, legend, pyplot
+from deniable.drawing import DARK, LIGHT, MARK, axes, intervals_by_row, legend, panels, pyplot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
 __all__ = [
+    "Frame",
     "Interval",
     "TestResult",
     "axes",
@@ -27,6 +29,7 @@ __all__ = [
     "intervals_by_row",
     "legend",
     "number",
+    "panels",
     "pyplot",
     "text_table",
 ]
@@ -34,12 +37,37 @@ __all__ = [
 _MOST_ROWS = 60  # a printed result stops here and says how many rows it left out
 
 
-def frame_of(columns: Mapping[str, Any], backend: Any = None) -> Any:
+class Frame(Protocol):
+    """A data frame of the library that the user came with, else a pyarrow table; what all of these can do.
+
+    It is a frame wherever this package or narwhals takes one. To use what only one library has, say which it is:
+    `assert isinstance(frame, pandas.DataFrame)`.
+    """
+
+    @property
+    def columns(self) -> Any:
+        """The columns, or their names."""
+        ...
+
+    def __getitem__(self, name: Any, /) -> Any: ...
+
+    def __len__(self) -> int: ...
+
+    def drop(self, *args: Any, **kwargs: Any) -> Any:
+        """Leave columns out."""
+        ...
+
+    def join(self, *args: Any, **kwargs: Any) -> Any:
+        """Join another frame."""
+        ...
+
+
+def frame_of(columns: Mapping[str, Any], backend: Any = None) -> Frame:
     """Make a data frame: of the library named by `backend` (what the user came with), else a pyarrow table."""
     import narwhals as nw
     import pyarrow as pa
 
-    table = pa.table(dict(columns))
+    table: Frame = pa.table(dict(columns))
     if backend is None or backend == "pyarrow":
         return table
     return nw.from_arrow(table, backend=backend).to_native()
@@ -138,7 +166,7 @@ class Interval:
         """Tell for every cell whether the interval holds the value."""
         return (self.low <= values) & (values <= self.high)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[NDArray[np.float64]]:
         # So that `low, high = estimate.interval()` reads as it is meant.
         return iter((self.low, self.high))
 
@@ -153,7 +181,7 @@ class Interval:
     def _repr_html_(self) -> str:
         return html_table(self._columns(), f"{self.level:.0%} intervals, {self.method}")
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw every interval, a row a cell."""
         cells = self._columns()["cell"]
         return intervals_by_row(
@@ -197,7 +225,7 @@ class TestResult:
     def _repr_html_(self) -> str:
         return html_table(self._columns(), " ".join(self.notes))
 
-    def plot(self, ax: Any = None, *, alpha: float = 0.05) -> Any:
+    def plot(self, ax: Axes | None = None, *, alpha: float = 0.05) -> Axes:
         """Draw the statistic against what it would be were the hypothesis true, with the part that rejects at `alpha`.
 
         The reference is what was simulated, else the chi-square law where the p-value is its tail. Where neither is
@@ -220,17 +248,18 @@ class TestResult:
         known = self.df is not None and self.df > 0 and math.isfinite(self.statistic)
         return known and math.isclose(float(chi2.sf(self.statistic, self.df)), self.pvalue, rel_tol=1e-6)
 
-    def _plot_simulated(self, ax: Any, simulated: NDArray[np.float64], alpha: float) -> None:
+    def _plot_simulated(self, ax: Axes, simulated: NDArray[np.float64], alpha: float) -> None:
         critical = float(np.quantile(simulated, 1 - alpha))
         last = max(float(simulated.max()), self.statistic, critical) or 1.0
         edges = np.linspace(0, last * 1.02, 41) if simulated.min() >= 0 else np.histogram_bin_edges(simulated, 40)
-        _, _, bars = ax.hist(simulated, edges, color=LIGHT, label=f"under the hypothesis ({len(simulated)} draws)")
-        for bar in bars:
-            bar.set_facecolor(DARK if bar.get_x() >= critical else LIGHT)
+        heights, _ = np.histogram(simulated, edges)
+        colours = [DARK if edge >= critical else LIGHT for edge in edges[:-1]]
+        told = f"under the hypothesis ({len(simulated)} draws)"
+        ax.bar(edges[:-1], heights, np.diff(edges), align="edge", color=colours, label=told)
         ax.set_ylabel("how many")
         self._observed(ax, critical, alpha)
 
-    def _plot_chi_square(self, ax: Any, alpha: float) -> None:
+    def _plot_chi_square(self, ax: Axes, alpha: float) -> None:
         from scipy.stats import chi2
 
         critical = float(chi2.isf(alpha, self.df))
@@ -244,12 +273,12 @@ class TestResult:
         ax.set_ylabel("density")
         self._observed(ax, critical, alpha)
 
-    def _observed(self, ax: Any, critical: float, alpha: float) -> None:
+    def _observed(self, ax: Axes, critical: float, alpha: float) -> None:
         ax.axvline(critical, color="black", linestyle=":", label=f"rejects beyond (level {alpha:g})")
         ax.axvline(self.statistic, color=MARK, linewidth=2, label=f"observed {number(float(self.statistic))}")
         ax.set_xlabel("statistic")
 
-    def _plot_pvalue(self, ax: Any, alpha: float) -> None:
+    def _plot_pvalue(self, ax: Axes, alpha: float) -> None:
         ax.axvspan(0, alpha, color=LIGHT, label=f"rejects (level {alpha:g})")
         ax.plot([self.pvalue], [0], "o", color=MARK, markersize=10, clip_on=False, label="observed")
         ax.set_xlim(0, 1)

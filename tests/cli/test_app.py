@@ -29,6 +29,23 @@ def test_help_lists_every_command(flag):
     assert all(f"\n  {name} " in output for name in COMMANDS)
 
 
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_help_is_what_click_would_write_after_loading_every_command(width, monkeypatch):
+    listed = app.get_help(click.Context(app, terminal_width=width, max_content_width=width))
+    monkeypatch.setattr(type(app), "format_commands", click.Group.format_commands)
+    assert listed == app.get_help(click.Context(app, terminal_width=width, max_content_width=width))
+
+
+def test_help_loads_no_command():
+    script = (
+        "import sys; from deniable.cli.app import app\n"
+        "app(['--help'], standalone_mode=False)\n"
+        "print([m for m in sys.modules if m.startswith('deniable.cli.') or m in ('numpy', 'rich', 'msgspec')])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "['deniable.cli.app']"
+
+
 @pytest.mark.parametrize("name", ["", *COMMANDS])
 def test_every_help_has_an_example(name):
     result = run(*name.split(), "--help")

@@ -41,6 +41,8 @@ from deniable.surveys.survey import parse_survey
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from starlette.applications import Starlette
+
     from deniable.collection.messages import Problem
     from deniable.collection.storage.base import Row
 
@@ -94,7 +96,7 @@ class Forgetful(Collector):
         return [Fate.STORED] * len(rows)
 
 
-def application(kind: str, folder: Path, database: str | None) -> Any:
+def application(kind: str, folder: Path, database: str | None) -> Starlette:
     """The application of one of the four, with an address that tells its CPU time and its memory."""
     from starlette.responses import JSONResponse
     from starlette.routing import Route
@@ -120,7 +122,7 @@ def _memory() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def _usual(folder: Path, route: Any) -> Any:
+def _usual(folder: Path, route: Any) -> Starlette:
     """The endpoint as it is usually written. It checks as much and counts as much; it commits every request."""
     from fastapi import FastAPI, Response
     from pydantic import ConfigDict, Field, create_model

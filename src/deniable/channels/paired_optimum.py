@@ -26,7 +26,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,10 @@ from deniable.channels.paired import Coins, count_variance
 from deniable.drawing import MARK
 from deniable.errors import InputError
 from deniable.results import axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
 _FINENESS = 400  # pixels of the heat map along each axis
 _SHOWN_RANGE = 30.0  # variances beyond this many times the smallest are drawn alike
@@ -103,7 +107,7 @@ class PairedOptimum:
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the variance over p and rho: blank where the coins do not exist or the claimed epsilon is exceeded."""
         ax = axes(ax, size=(6.4, 4.8))
         from matplotlib.colors import LogNorm
@@ -167,7 +171,15 @@ def corner(epsilon: float, respondents: int, colluders: int, coins: int = 1) -> 
     return p if p > 0.5 else None
 
 
-def allowed_at(p: Any, rho: Any, *, epsilon: float, respondents: int, colluders: int, coins: int = 1) -> Any:
+def allowed_at(
+    p: NDArray[np.float64],
+    rho: NDArray[np.float64],
+    *,
+    epsilon: float,
+    respondents: int,
+    colluders: int,
+    coins: int = 1,
+) -> NDArray[np.bool_]:
     """Whether coins with p and rho exist and keep the claimed epsilon; element by element."""
     q, m, others = 1 - p, colluders, respondents - 1 - colluders
     most = np.maximum((1 - rho) * p, p + rho * q)

@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from deniable.errors import DeniableError, InputError
 
 if TYPE_CHECKING:
-    from click import Command, Context
+    from click import Command, Context, HelpFormatter
 
-# A command `name` is the object `command` in deniable/cli/name.py; `-` is `_` there.
-COMMANDS = (
-    "demo",
-    "new",
-    "plan",
-    "serve",
-    "invite",
-    "issuer",
-    "close",
-    "backup",
-    "verify-page",
-    "simulate",
-    "randomize",
-    "estimate",
-    "test",
-    "report",
-    "audit",
-    "export",
-    "graph",
-    "reproduce",
-    "bench",
-)
+# A command `name` is the object `command` in deniable/cli/name.py; `-` is `_` there. What it does is told here,
+# so that listing the commands loads none of them.
+COMMANDS = {
+    "demo": "Show the whole story on real answers, in a few seconds.",
+    "new": "Write a survey file to start from.",
+    "plan": "Compare designs before anybody is asked.",
+    "serve": "Collect the reports of a survey.",
+    "invite": "Make invitations to a survey.",
+    "issuer": "Issue the blind tokens of a survey, apart from the collector.",
+    "close": "Close a survey for good.",
+    "backup": "Copy a collector's reports into one file.",
+    "verify-page": "Compare a server's page with the published one.",
+    "simulate": "Send made-up respondents to a collector.",
+    "randomize": "Disguise a table into a file of reports.",
+    "estimate": "Estimate tables from reports.",
+    "test": "Test whether attributes are independent.",
+    "report": "Write a report of everything the reports tell.",
+    "audit": "Check a design's epsilon by watching it run.",
+    "export": "Write reports in another format.",
+    "graph": "Disguise a graph's edges, or estimate from disguised ones.",
+    "reproduce": "Compute the papers' tables and figures anew.",
+    "bench": "Measure this package beside its peers.",
+}
 
 
 class Failure(click.ClickException):
@@ -58,9 +59,15 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: Command = import_module(f"deniable.cli.{cmd_name.replace('-', '_')}").command
+        command.short_help = COMMANDS[cmd_name]
         return command
 
-    def invoke(self, ctx: Context) -> Any:
+    def format_commands(self, _ctx: Context, formatter: HelpFormatter) -> None:
+        """List the commands as click does."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: Context) -> object:
         """Run a command."""
         try:
             return super().invoke(ctx)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@click.command("audit", short_help="Check a design's epsilon by watching it run.")
+@click.command("audit")
 @click.argument("audited", metavar="FILE", type=FILE)
 @click.option("--runs", type=click.IntRange(1000), default=200_000, show_default=True, help="Reports to draw.")
 @click.option(

@@ -12,7 +12,7 @@ from deniable.collection.storage.sqlite import SqliteStore
 from deniable.errors import InputError
 
 
-@click.command("backup", short_help="Copy a collector's reports into one file.")
+@click.command("backup")
 @click.argument("data", type=click.Path(exists=True, path_type=Path))
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def command(data: Path, file: Path) -> None:

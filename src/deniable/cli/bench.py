@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROOM = "deniable.bench"
 
 
-@click.command("bench", short_help="Measure this package beside its peers.")
+@click.command("bench")
 @click.argument("name", required=False)
 @as_json
 def command(name: str | None, as_json: bool) -> None:

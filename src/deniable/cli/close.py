@@ -14,7 +14,7 @@ from deniable.errors import InputError
 from deniable.surveys.survey import read_survey
 
 
-@click.command("close", short_help="Close a survey for good.")
+@click.command("close")
 @click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
 @click.option(
     "--data",

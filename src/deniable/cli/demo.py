@@ -42,7 +42,7 @@ _DATA = (
 )
 
 
-@click.command("demo", short_help="Show the whole story on real answers, in a few seconds.")
+@click.command("demo")
 @click.option(
     "--output",
     type=click.Path(file_okay=False, path_type=Path),

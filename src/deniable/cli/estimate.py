@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from deniable.estimation.estimate import Estimate
 
 
-@click.command("estimate", short_help="Estimate tables from reports.")
+@click.command("estimate")
 @click.argument("reports", type=PLACE)
 @table_option("Attributes whose joint table is wanted. Repeatable; without it, every attribute by itself.")
 @click.option("--by", metavar="COLUMN", help="A public column: one table for each of its values.")
@@ -67,7 +67,7 @@ def command(
       deniable estimate deniable-data
       deniable estimate reports.parquet --table sex,income --plot income.svg
     """  # noqa: D301 - click wants the character itself
-    from deniable.estimation.estimator import Method, estimate
+    from deniable.estimation.estimator import Method
 
     if method not in get_args(Method):
         raise InputError(f"there is no method {method!r}; choose from {listed(get_args(Method))}", method=method)
@@ -75,10 +75,7 @@ def command(
         raise InputError(f"plots are written to .svg files, not to {plot.name!r}")
     opened = reports_at(reports, design, engine)
     wanted = [split(table) for table in tables] or [[name] for name in opened.design.domain]
-    found: list[tuple[Any, Estimate]] = []
-    for names in wanted:
-        made = estimate(opened, names, method, by)
-        found += list(made.items()) if by is not None else [(None, made)]
+    found = [one for names in wanted for one in _estimates(opened, names, method, by)]
     if not found:
         raise InputError(f"column {by!r} has no values, so there is nothing to estimate by it")
     if plot is not None:
@@ -116,6 +113,15 @@ def _draw(path: Path, one: Estimate, level: float) -> None:
 
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{chart(one, level=level)}', encoding="utf-8")
+
+
+def _estimates(opened: Reports, names: list[str], method: Any, by: str | None) -> list[tuple[Any, Estimate]]:
+    """A table's estimates, each with its group; without groups there is one, of everybody."""
+    from deniable.estimation.estimator import estimate
+
+    if by is None:
+        return [(None, estimate(opened, names, method))]
+    return list(estimate(opened, names, method, by).items())
 
 
 def _data(opened: Reports, by: str | None, found: list[tuple[Any, Estimate]], level: float) -> dict[str, Any]:

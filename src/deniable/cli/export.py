@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@click.command("export", short_help="Write reports in another format.")
+@click.command("export")
 @click.argument("reports", type=PLACE)
 @click.option("-o", "--output", type=FILE, required=True, help="A .parquet, .csv, .sav, .dta or .json file.")
 @click.option("--labelled", is_flag=True, help="Categories instead of codes (.csv or .parquet), without the design.")

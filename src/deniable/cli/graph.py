@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Reporter = Literal["one", "both"]
 
 
-@click.command("graph", short_help="Disguise a graph's edges, or estimate from disguised ones.")
+@click.command("graph")
 @click.argument("source", metavar="FILE", type=FILE)
 @click.option("--epsilon", type=float, help="What one report of one pair may tell. With it, FILE is disguised.")
 @click.option("-o", "--output", type=FILE, help="Where to write the reports: .npz packs a bit a pair, else a list.")

@@ -16,7 +16,7 @@ from deniable.collection.storage.places import open_store
 from deniable.surveys.survey import read_survey
 
 
-@click.command("invite", short_help="Make invitations to a survey.")
+@click.command("invite")
 @click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--n", "number", type=click.IntRange(1), required=True, help="How many.")
 @click.option("--url", default="", help="The survey's address: writes a link for each invitation as well.")

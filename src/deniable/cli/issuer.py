@@ -11,7 +11,7 @@ from deniable.errors import MissingExtraError
 from deniable.web.serve import listen, server
 
 
-@click.command("issuer", short_help="Issue the blind tokens of a survey, apart from the collector.")
+@click.command("issuer")
 @click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8001, show_default=True, help="The port to listen on; 0 takes a free one.")

@@ -12,7 +12,7 @@ from deniable.errors import InputError
 _EPSILON = 2.0
 
 
-@click.command("new", short_help="Write a survey file to start from.")
+@click.command("new")
 @click.argument("path", type=FILE, required=False)
 @click.option("-o", "--output", type=FILE, help="The file to write: the same as PATH.")
 @click.option("--from", "source", type=FILE, metavar="FILE", help="Take over a SurveyJS .json or XLSForm .xlsx file.")

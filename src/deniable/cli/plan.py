@@ -25,7 +25,7 @@ _FACTORS = (0.5, 1, 2)
 _OTHER_COLUMNS = 52  # characters that the columns beside those of the tables take
 
 
-@click.command("plan", short_help="Compare designs before anybody is asked.")
+@click.command("plan")
 @click.argument("asked", metavar="FILE", type=FILE)
 @click.option("--epsilon", type=float, help="The most that a person's whole report may tell; a survey file says it.")
 @click.option("--n", type=click.IntRange(1), required=True, help="How many respondents.")
@@ -173,7 +173,7 @@ def _draw(path: Path, forecast: Forecast) -> None:
     from deniable.results import pyplot
 
     plt = pyplot()
-    axes = forecast.plot()
+    forecast.plot()
     path.parent.mkdir(parents=True, exist_ok=True)
-    axes[0].figure.savefig(path, format="svg")
-    plt.close(axes[0].figure)
+    plt.savefig(path, format="svg")
+    plt.close()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DESIGNS = ("views", "independent", "joint", "sampled", "clusters")
 
 
-@click.command("randomize", short_help="Disguise a table into a file of reports.")
+@click.command("randomize")
 @click.argument("table", type=FILE)
 @click.option("-o", "--output", type=FILE, required=True, help="The .parquet file to write.")
 @click.option("--domain", "domain_file", type=FILE, help="A TOML file: each attribute with its categories.")

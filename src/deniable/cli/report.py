@@ -21,7 +21,7 @@ from deniable.domain import counted
 from deniable.errors import InputError
 
 
-@click.command("report", short_help="Write a report of everything the reports tell.")
+@click.command("report")
 @click.argument("reports", type=PLACE)
 @click.option("-o", "--output", type=FILE, required=True, help="The .html (or .md) file to write.")
 @click.option("--markdown", is_flag=True, help="Write Markdown, whatever the file's name.")

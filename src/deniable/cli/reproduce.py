@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from deniable.reproduce.record import Record
 
 
-@click.command("reproduce", short_help="Compute the papers' tables and figures anew.")
+@click.command("reproduce")
 @click.argument("paper", required=False)
 @click.argument("item", required=False)
 @click.option("--smoke", is_flag=True, help="A short run, to see that everything works.")

@@ -14,7 +14,7 @@ from deniable.web.login import new_link
 from deniable.web.serve import Service, listen, server
 
 
-@click.command("serve", short_help="Collect the reports of a survey.")
+@click.command("serve")
 @click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8000, show_default=True, help="The port to listen on; 0 takes a free one.")

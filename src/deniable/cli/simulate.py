@@ -15,7 +15,7 @@ from deniable.collection.population import Population
 from deniable.collection.simulation import Crowd
 
 
-@click.command("simulate", short_help="Send made-up respondents to a collector.")
+@click.command("simulate")
 @click.argument("url")
 @click.option(
     "--n", "respondents", type=click.IntRange(1), default=1000, show_default=True, help="How many respondents."

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@click.command("test", short_help="Test whether attributes are independent.")
+@click.command("test")
 @click.argument("reports", type=PLACE)
 @click.argument("attributes", nargs=-1)
 @click.option("--method", default="auto", show_default=True, help="auto, lrt, pearson or wald.")

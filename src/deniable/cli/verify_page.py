@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST = 1 << 22  # bytes
 
 
-@click.command("verify-page", short_help="Compare a server's page with the published one.")
+@click.command("verify-page")
 @click.argument("url")
 @as_json
 def command(*, url: str, as_json: bool) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from fractions import Fraction
 
+    import narwhals as nw
     from narwhals.typing import IntoDataFrame
     from numpy.typing import NDArray
 
@@ -327,7 +328,7 @@ class View:
     parts: tuple[Part, ...]
 
 
-def public_columns(frame: IntoDataFrame, keep: Sequence[str], domain: Domain) -> Any:
+def public_columns(frame: IntoDataFrame, keep: Sequence[str], domain: Domain) -> nw.DataFrame[Any] | None:
     """Take the public columns out of a frame, refusing to publish an attribute that is to be disguised."""
     import narwhals as nw
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from deniable.designs.block import Block
     from deniable.designs.blocks import Blocks
+    from deniable.results import Frame
 
 BLOCK = "block"
 
@@ -163,7 +164,7 @@ class BlockReports(Reports):
         made.blocks, made.published = self.blocks[rows], self.published
         return made
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Write the reports as a frame that `BlockReports(frame, design, published)` reads back."""
         import narwhals as nw
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
     from deniable.designs.base import Design
     from deniable.designs.reports import Reports
@@ -105,7 +106,7 @@ def existing(path: str | Path) -> Path:
     return source
 
 
-def parquet_file(path: Path) -> Any:
+def parquet_file(path: Path) -> pq.ParquetFile:
     """Open a Parquet file, with a message a person can use when it is none."""
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.designs.base import Design, Part, View
+    from deniable.results import Frame
 
 BALLOT = "ballot"
 _SHOWN = 5  # reports shown in a notebook
@@ -147,7 +148,7 @@ class Reports:
         made._set(self.design, self.ballots[rows], self.answers[rows], public, self.backend)
         return made
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Write the reports as a frame that `Reports(frame, design)` reads back."""
         columns: dict[str, Any] = {BALLOT: self.ballots} if len(self.design.ballots) > 1 else {}
         columns |= {name: self.answers[:, place] for place, name in enumerate(answer_columns(self.design))}
@@ -169,7 +170,7 @@ class Reports:
 
         return write_reports(self, path)
 
-    def labelled(self) -> Any:
+    def labelled(self) -> Frame:
         """Write the disguised table with categories instead of codes, where every respondent answers every question.
 
         This is the table a data holder shares: same columns, same kind of values, every value deniable.

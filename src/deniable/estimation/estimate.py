@@ -16,9 +16,11 @@ from deniable.results import Interval, axes, beside, frame_of, html_table, legen
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from deniable.estimation.dispersion import Dispersion
+    from deniable.results import Frame
     from deniable.tables.table import Table
 
 
@@ -103,7 +105,7 @@ class Estimate:
         }
         return beside(self.table.cells(), {name: values.ravel() for name, values in cells.items()})
 
-    def to_frame(self, level: float = 0.95) -> Any:
+    def to_frame(self, level: float = 0.95) -> Frame:
         """Write the estimate as a data frame: a row a cell."""
         return frame_of(self._columns(level), self.table.backend)
 
@@ -136,7 +138,7 @@ class Estimate:
         }
         return html_table(listed, " ".join(self.notes()))
 
-    def plot(self, ax: Any = None, *, truth: Table | None = None, level: float = 0.95) -> Any:
+    def plot(self, ax: Axes | None = None, *, truth: Table | None = None, level: float = 0.95) -> Axes:
         """Draw every cell with its interval; the truth beside it where it is known (in a simulation)."""
         labels = [", ".join(str(part) for part in cell) for cell in zip(*self.table.cells().values(), strict=True)]
         ax = axes(ax, rows=len(labels))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -37,6 +37,42 @@ Evidence = Reports | Tallies | Observation | Sequence[Reports | Tallies | Observ
 SHRINK_ABOVE = 4.0
 
 
+@overload
+def estimate(
+    reports: Evidence,
+    attributes: str | Iterable[str],
+    method: Method = ...,
+    by: None = ...,
+    *,
+    population: Population = ...,
+    gap: float = ...,
+) -> Estimate: ...
+
+
+@overload
+def estimate(
+    reports: Evidence,
+    attributes: str | Iterable[str],
+    method: Method = ...,
+    *,
+    by: str,
+    population: Population = ...,
+    gap: float = ...,
+) -> dict[Any, Estimate]: ...
+
+
+@overload
+def estimate(
+    reports: Evidence,
+    attributes: str | Iterable[str],
+    method: Method,
+    by: str,
+    *,
+    population: Population = ...,
+    gap: float = ...,
+) -> dict[Any, Estimate]: ...
+
+
 def estimate(
     reports: Evidence,
     attributes: str | Iterable[str],
@@ -45,7 +81,7 @@ def estimate(
     *,
     population: Population = "super",
     gap: float = GAP,
-) -> Any:
+) -> Estimate | dict[Any, Estimate]:
     """Estimate the joint table of some attributes.
 
     Args:

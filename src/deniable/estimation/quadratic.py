@@ -16,7 +16,7 @@ answer among all best fits. Solved by Clarabel, an interior-point method.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from deniable.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from scipy.sparse import csc_matrix
 
     from deniable.domain import Domain
 
@@ -80,7 +82,7 @@ def fit_quadratic(
     return Table(domain, values / values.sum())
 
 
-def summing(part: Domain, domain: Domain) -> Any:
+def summing(part: Domain, domain: Domain) -> csc_matrix:
     """The sparse matrix that sums a table over `domain` down to `part`."""
     from scipy import sparse
 

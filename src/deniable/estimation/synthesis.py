@@ -26,6 +26,7 @@ from deniable.results import frame_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from deniable.results import Frame
     from deniable.tables.table import Table
 
 
@@ -36,7 +37,7 @@ def synthesize(
     attributes: list[str] | None = None,
     source: Source = SECURE,
     most_cells: int = MOST_CELLS,
-) -> Any:
+) -> Frame:
     """Make n synthetic records that reproduce what the reports say.
 
     Args:

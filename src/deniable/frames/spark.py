@@ -18,12 +18,16 @@ from deniable.errors import InputError, MissingExtraError, PrivacyError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    import ibis.expr.types as ir
     import pyarrow as pa
+    from pyspark.sql import DataFrame
 
     from deniable.designs.base import Design
 
 
-def randomize(frame: Any, design: Design, target: str, keep: Sequence[str] = (), *, notes: Sequence[str] = ()) -> Any:
+def randomize(
+    frame: DataFrame, design: Design, target: str, keep: Sequence[str] = (), *, notes: Sequence[str] = ()
+) -> DataFrame:
     """Disguise a Spark frame into a folder of Parquet files, once, and return the frame that reads them.
 
     The design is written beside them where the folder is on a local disk; `deniable.open_reports` then finds it. For
@@ -73,7 +77,7 @@ def disguise(design: bytes, keep: Sequence[str] = ()) -> Callable[[Iterator[pa.R
     return run
 
 
-def as_ibis(frame: Any) -> Any:
+def as_ibis(frame: DataFrame) -> ir.Table:
     """A Spark frame as an Ibis table."""
     from deniable.frames.engines import _ibis
 

@@ -27,6 +27,7 @@ from deniable.frames.engines import IbisEngine, ParquetEngine
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import narwhals as nw
     from numpy.typing import NDArray
 
     from deniable.designs.base import Design, View
@@ -139,7 +140,7 @@ class StoredReports(Reports):
         return self.loaded.answers
 
     @property
-    def public(self) -> Any:
+    def public(self) -> nw.DataFrame[Any] | None:
         """The public columns; None, without loading anything, where there are none."""
         return self.loaded.public if self._public else None
 

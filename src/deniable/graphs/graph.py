@@ -19,7 +19,9 @@ from deniable.graphs.pairs import PairSet, check_size, endpoints, number
 if TYPE_CHECKING:
     from types import ModuleType
 
+    import networkx as nx
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
 Node = Hashable
 
@@ -129,7 +131,7 @@ class Graph:
             f"lists {{node: neighbours}} or a symmetric matrix of 0 and 1"
         )
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> nx.Graph:
         """Make a networkx graph."""
         out = networkx().Graph()
         out.add_nodes_from(self.nodes)
@@ -163,7 +165,7 @@ class Graph:
         return np.asarray((a @ a).multiply(a).sum(axis=1), dtype=np.int64).ravel() // 2
 
     @cached_property
-    def sparse(self) -> Any:
+    def sparse(self) -> csr_array:
         """The adjacency matrix A as a scipy.sparse array of int64."""
         from scipy.sparse import csr_array
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -21,7 +21,10 @@ from deniable.results import axes, legend
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import networkx as nx
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from deniable.channels.krr import KRR
     from deniable.graphs.statistics import NodeEstimate
@@ -66,12 +69,12 @@ class NoisyGraph:
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self))}</p>{self.describe()._repr_html_()}"
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw how many nodes have which degree: as reported, noise and all, and as estimated."""
         found = self.degrees("shrunk").values
         ax = axes(ax)
         reported = self.reported_degrees / len(self.reports)
-        edges = np.histogram_bin_edges(np.concatenate([reported, found]), 30)
+        edges = np.histogram_bin_edges(np.concatenate([reported, found]), 30).tolist()
         ax.hist(reported, edges, color=LIGHT, label="as reported")
         ax.hist(found, edges, histtype="step", linewidth=1.8, color=DARK, label="estimated (shrunk)")
         ax.set_xlabel("degree")
@@ -108,7 +111,7 @@ class NoisyGraph:
                 i, j = endpoints(numbers, len(self.nodes))
                 yield from named(self.nodes, j, i) if second else named(self.nodes, i, j)
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> nx.Graph:
         """Make a networkx graph of the reports: undirected for one report a pair, arcs from the reporter for two."""
         nx = networkx()
         out = nx.Graph() if len(self.reports) == 1 else nx.DiGraph()
@@ -126,7 +129,7 @@ class NoisyGraph:
         w += w.T
         return w
 
-    def sparse(self) -> Any:
+    def sparse(self) -> csr_array:
         """The same as a scipy.sparse array."""
         from scipy.sparse import csr_array
 

@@ -6,13 +6,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deniable.privacy.drawing import beliefs
 from deniable.privacy.epsilon import epsilon_of, float_above, posterior
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
 
 _REPORTERS = {1: "by one of its two ends", 2: "by both its ends, each with a coin of their own"}
 
@@ -88,7 +90,7 @@ class EdgeStatement:
             f'<section class="deniable-statement"><strong>Privacy statement</strong>{"".join(self._items())}</section>'
         )
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the most and the least anybody can believe of one edge after the reports."""
         return beliefs(self.posterior, f"One edge: epsilon {_up(self.epsilon, 4)}", ax)
 

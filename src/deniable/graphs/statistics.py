@@ -40,11 +40,13 @@ from deniable.results import Interval, axes, frame_of, html_table, intervals_by_
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from deniable.channels.krr import KRR
     from deniable.graphs.graph import Graph, Node
     from deniable.graphs.noisy import NoisyGraph
+    from deniable.results import Frame
 
 MOST_DENSE = 20_000  # nodes: the matrix of their pairs takes 1.6 GB
 MOST_PATHS = 10**10  # paths of two reported edges that are walked in a larger, sparse graph
@@ -103,7 +105,7 @@ class NodeEstimate:
     def _columns(self) -> dict[str, Any]:
         return {"node": list(self.nodes), self.name: self.values.tolist(), "std_error": self.std_error.tolist()}
 
-    def to_frame(self, backend: Any = None) -> Any:
+    def to_frame(self, backend: Any = None) -> Frame:
         """Make a data frame: of the library named by `backend`, else a pyarrow table."""
         return frame_of(self._columns(), backend)
 
@@ -117,7 +119,7 @@ class NodeEstimate:
     def _repr_html_(self) -> str:
         return html_table(self._columns(), " ".join([f"{self.name} of every node.", *self.notes]))
 
-    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+    def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every node's number with its interval; of many nodes a curve, the largest number first."""
         low, high = self.interval(level)
         order = np.argsort(-self.values, kind="stable")

@@ -24,9 +24,11 @@ from deniable.results import Interval, frame_of, html_table, intervals_by_row, t
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from deniable.estimation.estimate import Estimate
+    from deniable.results import Frame
 
 Scale = Literal["plain", "log", "atanh"]
 How = Literal["delta", "bootstrap"]
@@ -85,7 +87,7 @@ class Measure:
             "method": [self.method],
         }
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Write the measure as a data frame of one row."""
         return frame_of(self._columns())
 
@@ -95,7 +97,7 @@ class Measure:
     def _repr_html_(self) -> str:
         return html_table(self._columns(), " ".join(self.warnings))
 
-    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+    def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw the measure with its interval, and a line where there would be nothing: at 1 for ratios, else at 0."""
         nothing = 1.0 if self.scale == "log" else 0.0
         ends = tuple(self.interval(level))

@@ -73,14 +73,14 @@ def entropy(
 # -- association ------------------------------------------------------------------------------------------------------
 
 
-def phi_squared(x: NDArray[Any]) -> Any:
+def phi_squared(x: NDArray[Any]) -> np.inexact[Any]:
     """Mean square contingency, sum pi_ij^2 / (pi_i pi_j) - 1: zero at independence."""
     expected = x.sum(axis=1)[:, None] * x.sum(axis=0)[None, :]
     inside = np.abs(expected) > 0
     return (x[inside] ** 2 / expected[inside]).sum() - x.sum()
 
 
-def information(x: NDArray[Any]) -> Any:
+def information(x: NDArray[Any]) -> np.inexact[Any]:
     """Mutual information sum pi_ij log(pi_ij / (pi_i pi_j)), in nats."""
     expected = x.sum(axis=1)[:, None] * x.sum(axis=0)[None, :]
     inside = np.abs(x) > 0

@@ -18,7 +18,10 @@ from deniable.results import TestResult, axes, frame_of, html_table, text_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
+
+    from deniable.results import Frame
 
 Adjustment = Literal["holm", "bh", "none"]
 _STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
@@ -94,7 +97,7 @@ class Pairs:
             told.append(f"{len(self.skipped)} pairs were not asked together and are left out.")
         return told
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Write the tests as a data frame: a row a pair."""
         return frame_of(self._columns())
 
@@ -107,7 +110,7 @@ class Pairs:
     def _repr_html_(self) -> str:
         return html_table(self._columns(), " ".join(self.notes()))
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw Cramer's V of every pair as a heat map, with a star or more where the adjusted p-value is small."""
         ax = axes(ax, size=(5.6, 4.6))
         names = list(dict.fromkeys(name for pair in self.pairs for name in pair))
@@ -115,10 +118,11 @@ class Pairs:
         for (a, b), v in zip(self.pairs, self.v, strict=True):
             i, j = names.index(a), names.index(b)
             grid[i, j] = grid[j, i] = v
-        image = ax.imshow(grid, vmin=0, vmax=max(0.1, float(self.v.max(initial=0))), cmap="Blues")
+        strongest = max(0.1, float(self.v.max(initial=0)))
+        image = ax.imshow(grid, vmin=0, vmax=strongest, cmap="Blues")
         for (a, b), v, p in zip(self.pairs, self.v, self.adjusted, strict=True):
             for x, y in ((names.index(a), names.index(b)), (names.index(b), names.index(a))):
-                colour = "white" if v > 0.6 * image.norm.vmax else "black"
+                colour = "white" if v > 0.6 * strongest else "black"
                 ax.text(x, y, f"{v:.2f}\n{stars(p)}", ha="center", va="center", fontsize="small", color=colour)
         ax.set_xticks(range(len(names)), names, rotation=45, ha="right", parse_math=False)
         ax.set_yticks(range(len(names)), names, parse_math=False)

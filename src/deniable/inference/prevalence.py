@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -32,9 +32,12 @@ from deniable.results import Interval, frame_of, html_table, intervals_by_row, t
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from deniable.domain import Category
+    from deniable.inference.survey import Column
+    from deniable.results import Frame
 
 _GAP = 1e-9  # nats left to gain by the constrained maximum-likelihood estimate
 
@@ -74,16 +77,42 @@ class Prevalence(Estimate):
         return [*told, *self.warnings]
 
 
+@overload
 def prevalence(
-    codes: Any,
+    codes: Column,
     channel: Channel,
-    weights: Any = None,
+    weights: Column | None = ...,
     *,
-    strata: Any = None,
-    clusters: Any = None,
-    by: Any = None,
+    strata: Column | None = ...,
+    clusters: Column | None = ...,
+    by: None = ...,
+    categories: Sequence[Category] | None = ...,
+) -> Prevalence: ...
+
+
+@overload
+def prevalence(
+    codes: Column,
+    channel: Channel,
+    weights: Column | None = ...,
+    *,
+    strata: Column | None = ...,
+    clusters: Column | None = ...,
+    by: Column,
+    categories: Sequence[Category] | None = ...,
+) -> Prevalences: ...
+
+
+def prevalence(
+    codes: Column,
+    channel: Channel,
+    weights: Column | None = None,
+    *,
+    strata: Column | None = None,
+    clusters: Column | None = None,
+    by: Column | None = None,
     categories: Sequence[Category] | None = None,
-) -> Any:
+) -> Prevalence | Prevalences:
     """Estimate how common each answer to one randomized-response question is.
 
     Args:
@@ -278,7 +307,7 @@ class Prevalences(Mapping[Any, Prevalence]):
             **{name: [value for part in parts.values() for value in np.asarray(part[name]).tolist()] for name in names},
         }
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Write the estimates as a data frame: a row a group and category."""
         return frame_of(self._columns())
 
@@ -291,7 +320,7 @@ class Prevalences(Mapping[Any, Prevalence]):
     def _repr_html_(self) -> str:
         return html_table(self._columns(), "Estimates by group")
 
-    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+    def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every group's categories with their intervals; of two categories only the last, which says it all."""
         labels, values, low, high = [], [], [], []
         for group, one in self.groups.items():
@@ -360,7 +389,7 @@ class Difference:
             "high": high.ravel().tolist(),
         }
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Write the differences as a data frame: a row a category."""
         return frame_of(self._columns())
 
@@ -373,7 +402,7 @@ class Difference:
     def _repr_html_(self) -> str:
         return html_table(self._columns(), f"{self.a} less {self.b}; 95% intervals.")
 
-    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+    def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw the difference of every category with its interval."""
         interval = self.interval(level)
         (labels,) = self.first.table.cells().values()

@@ -16,7 +16,7 @@ this is the plain n - 1 formula.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -26,10 +26,15 @@ from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from narwhals.typing import IntoSeries
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.designs.observation import Observation
     from deniable.domain import Domain
+
+    Column: TypeAlias = Sequence[Any] | NDArray[Any] | IntoSeries  # one value a respondent
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,10 @@ from deniable.results import Interval, frame_of, html_table, intervals_by_row, t
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
+
+    from deniable.results import Frame
 
 _ROWS = ("sensitive question", "unrelated question")
 
@@ -122,7 +125,7 @@ class TwoSamples:
             "mle": self.mle.tolist(),
         }
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Write the two estimates as a data frame."""
         return frame_of(self._columns())
 
@@ -132,7 +135,7 @@ class TwoSamples:
     def _repr_html_(self) -> str:
         return html_table(self._columns(), "Two samples, unrelated question of unknown prevalence")
 
-    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+    def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw both prevalences with their intervals, and the likeliest shares where these are others."""
         low, high = self.interval(level)
         beside = {} if np.allclose(self.mle, self.values) else {"within [0, 1]": self.mle}

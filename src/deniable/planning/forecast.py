@@ -33,13 +33,15 @@ from deniable.errors import DesignError, InputError, NotCoveredError, UnknownAtt
 from deniable.estimation.estimator import estimate
 from deniable.planning.expected import expected_observations
 from deniable.planning.pairing import added_variance, best_pairs, told
-from deniable.results import axes as new_axes
-from deniable.results import frame_of, html_table, text_table
+from deniable.results import frame_of, html_table, panels, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from matplotlib.axes import Axes
+
     from deniable.domain import Category
+    from deniable.results import Frame
     from deniable.tables.table import Table
 
 Tables = tuple[tuple[str, ...], ...]
@@ -244,7 +246,7 @@ class Forecast:
             lines.append("No candidate covers every table.")
         return [*lines, *(told(c.design, c.gain) for c in self.candidates if isinstance(c.design, Paired))]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Write the forecast as a data frame: a row a candidate and table."""
         rows = [(c, i) for c in self.candidates for i in range(len(self.tables))]
         return frame_of(
@@ -277,9 +279,9 @@ class Forecast:
             truth=self.truth,
         )
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
         """Draw each candidate's relative error against the number of respondents and against its true epsilon."""
-        axes = new_axes(axes, size=(9, 4), columns=2)
+        axes = panels(axes, 2, size=(9, 4))
         sizes = self.n * np.logspace(-1, 1, 9)
         grid = self.epsilon * np.logspace(-0.6, 0.6, 7)
         by_epsilon: dict[str, list[tuple[float, float]]] = {}

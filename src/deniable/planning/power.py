@@ -28,6 +28,7 @@ from deniable.results import axes, html_table, legend
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.designs.base import Design
@@ -62,7 +63,7 @@ class Power(float):
     def _repr_html_(self) -> str:
         return html_table({"power": [float(self)], "respondents": [self.n], "std_error": [self.std_error]}, self.test)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the power against the number of respondents (simulated anew, and roughly, where this one was)."""
         ax = _drawn(self.curve, self.n, self.test, ax)
         ax.plot([self.n], [float(self)], "o", color=MARK, label=f"{float(self):.3f} with {self.n}")
@@ -112,7 +113,7 @@ class SampleSize(int):
         }
         return html_table(columns, self.test)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw what is reached against the number of respondents, with the target and this number."""
         ax = _drawn(self.curve, int(self), self.test, ax)
         ax.axhline(self.wanted, color="black", linestyle=":", label=f"wanted: {self.wanted:g}")
@@ -121,7 +122,7 @@ class SampleSize(int):
         return ax
 
 
-def _drawn(curve: Curve, n: int, told: str, ax: Any) -> Any:
+def _drawn(curve: Curve, n: int, told: str, ax: Axes | None) -> Axes:
     """The axes with a power curve from a quarter of n to twice as many."""
     sizes = np.unique(np.linspace(max(2, n / 4), 2 * n, _POINTS).astype(np.int64))
     ax = axes(ax)

@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from statistics import NormalDist
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,9 @@ import numpy.typing as npt
 from deniable.errors import InputError
 from deniable.privacy.distinguish import Draw, Event, Ints, most_telling_event
 from deniable.privacy.drawing import epsilons
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_TRUTHS = 64
 """With more truths than this, the first, the last and a random choice of the others are tried."""
@@ -122,7 +125,7 @@ class AuditResult:
         items = "".join(f"<li>{escape(line)}</li>" for line in self.lines())
         return f'<section class="deniable-audit"><strong>Privacy audit</strong><ul>{items}</ul></section>'
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the proven lower bound beside the claimed epsilon."""
         claimed = [] if self.claimed is None else [("claimed", self.claimed)]
         proven = (f"proven, at least\n({self.confidence:.4g} confidence)", self.lower_bound)

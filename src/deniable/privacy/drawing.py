@@ -11,8 +11,10 @@ from deniable.drawing import axes
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from matplotlib.axes import Axes
 
-def beliefs(posterior: Callable[[float], float], title: str, ax: Any = None) -> Any:
+
+def beliefs(posterior: Callable[[float], float], title: str, ax: Axes | None = None) -> Axes:
     """Draw what a report can do to anybody's belief: from what was believed before to the most and least after it.
 
     The least follows from the most by symmetry: who believes b in one thing believes 1 - b in its opposite.
@@ -45,7 +47,7 @@ def beliefs(posterior: Callable[[float], float], title: str, ax: Any = None) -> 
     return ax
 
 
-def epsilons(shown: Sequence[tuple[str, float]], title: str, ax: Any = None) -> Any:
+def epsilons(shown: Sequence[tuple[str, float]], title: str, ax: Axes | None = None) -> Axes:
     """Draw epsilons as bars, a row each; an infinite one runs to the edge and is said to be infinite."""
     ax = axes(ax, size=(6.4, 1.2 + 0.4 * len(shown)))
     finite = [epsilon for _, epsilon in shown if math.isfinite(epsilon)]
@@ -54,7 +56,7 @@ def epsilons(shown: Sequence[tuple[str, float]], title: str, ax: Any = None) -> 
         is_finite = math.isfinite(epsilon)
         ax.barh([row], [epsilon if is_finite else edge], height=0.6, hatch="" if is_finite else "//")
         place = (epsilon, row) if is_finite else (edge / 2, row)
-        inside = {} if is_finite else {"backgroundcolor": "white"}
+        inside: dict[str, Any] = {} if is_finite else {"backgroundcolor": "white"}
         ax.annotate(
             f"{epsilon:.4g}" if is_finite else "infinite",
             place,

@@ -28,6 +28,8 @@ from deniable.privacy.epsilon import LARGEST_EPSILON, Ratio, as_ratio, epsilon_b
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from matplotlib.axes import Axes
+
 _LEDGER = "deniable.ledger/1"
 _ASKED = "asked/1"
 _REPLAYED = "replayed/1"
@@ -238,7 +240,7 @@ class Ledger:
         caption = f"epsilon {self.epsilon_spent:.4f} of {self._limit:g} spent, {self.remaining:.4f} left"
         return f"<table><caption>{caption}</caption><tbody>{rows}</tbody></table>"
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the account: what each answer cost, what is left, and the limit."""
         ax = axes(ax, size=(6.4, 2.2))
         start = 0.0

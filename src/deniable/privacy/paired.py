@@ -29,7 +29,7 @@ from fractions import Fraction
 from functools import cached_property
 from html import escape
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deniable.errors import DesignError, InputError
 from deniable.privacy.drawing import epsilons
@@ -47,6 +47,8 @@ from deniable.privacy.pair_attacks import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from matplotlib.axes import Axes
 
     from deniable.privacy.epsilon import Ratio
 
@@ -242,7 +244,7 @@ class PairedPrivacy:
         items = "".join(f"<li>{escape(line)}</li>" for line in self.lines())
         return f'<section class="deniable-statement"><strong>Privacy statement</strong><ul>{items}</ul></section>'
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the epsilon that holds against each attacker, the claimed one among them."""
         counted = self.respondents is not None or not self.colluders
         everything = self.all_truths_epsilon()

@@ -6,13 +6,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deniable.errors import InputError
 from deniable.privacy import epsilon as exact
 from deniable.privacy.drawing import beliefs
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from deniable.privacy.epsilon import Ratio
 
 _PRIORS = (0.5, 0.05)
@@ -84,7 +86,7 @@ class Statement:
         items = "".join(f"<li>{escape(line)}</li>" for line in self.lines())
         return f'<section class="deniable-statement"><strong>Privacy statement</strong><ul>{items}</ul></section>'
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw how deniable an answer stays: the most and the least anybody can believe after the report."""
         epsilon = "infinite" if math.isinf(self.epsilon) else rounded_up(Fraction(self.epsilon), 4)
         return beliefs(self.posterior, f"One whole report: epsilon {epsilon}", ax)

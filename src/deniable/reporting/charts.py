@@ -16,6 +16,8 @@ from deniable.errors import MissingExtraError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from matplotlib.axes import Axes
+
     from deniable.estimation.estimate import Estimate
     from deniable.inference.pairs import Pairs
     from deniable.tables.table import Table
@@ -39,9 +41,10 @@ def chart(estimate: Estimate, *, truth: Table | None = None, level: float = 0.95
         name: put before every identifier inside the SVG; charts on one page need different names.
     """
 
-    def draw(ax: Any) -> None:
+    def draw(ax: Axes) -> None:
         estimate.plot(ax, truth=truth, level=level)
-        ax.get_legend().remove()
+        if legend := ax.get_legend():
+            legend.remove()
         ax.tick_params(axis="y", length=0)
         ax.xaxis.set_major_formatter("{x:.0%}")
         ax.figure.legend(
@@ -55,7 +58,7 @@ def chart(estimate: Estimate, *, truth: Table | None = None, level: float = 0.95
 def strengths(pairs: Pairs, *, name: str = "chart") -> str:
     """Draw Cramer's V of tested pairs as an `<svg>` element: bars, which unlike a heat map hold no pixels."""
 
-    def draw(ax: Any) -> None:
+    def draw(ax: Axes) -> None:
         rows = range(len(pairs.pairs))
         ax.barh(rows, pairs.v, color=[DARK if p < 0.05 else LIGHT for p in pairs.adjusted])
         ax.set_yticks(rows, [" and ".join(pair) for pair in pairs.pairs])

@@ -7,22 +7,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from matplotlib.axes import Axes
 
     from deniable.reproduce.record import Line
+
+    Draw = Callable[[Axes, Mapping[str, Sequence[Any]]], None]
 
 
 MOST_LINES = 40  # lines of a comparison that can still be read
 _COLOURS = ("#08519c", "#d94801", "#238b45", "#6a51a3", "#636363", "#cb181d", "#41b6c4", "#8c6d31", "#e377c2")
 
 
-def curves(x: str, y: str, by: str, *, log: str = "", error: str | None = None, panel: str | None = None) -> Any:
+def curves(x: str, y: str, by: str, *, log: str = "", error: str | None = None, panel: str | None = None) -> Draw:
     """Make a function that draws column y over column x, a curve for every value of `by`, a panel for every `panel`.
 
     `log` names the logarithmic axes ("", "x", "y" or "xy"); `error` is a column of bars' half lengths.
     """
 
-    def draw(ax: Any, data: Mapping[str, Sequence[Any]]) -> None:
+    def draw(ax: Axes, data: Mapping[str, Sequence[Any]]) -> None:
         panels = list(dict.fromkeys(data[panel])) if panel else [None]
         names = list(dict.fromkeys(data[by]))
         for axes, shown in zip(split(ax, len(panels)), panels, strict=True):
@@ -47,10 +51,10 @@ def curves(x: str, y: str, by: str, *, log: str = "", error: str | None = None, 
     return draw
 
 
-def heat_maps(value: str, panel: str, row: str, column: str) -> Any:
+def heat_maps(value: str, panel: str, row: str, column: str) -> Draw:
     """Make a function that draws column `value` over `row` and `column`, a map for every value of `panel`."""
 
-    def draw(ax: Any, data: Mapping[str, Sequence[Any]]) -> None:
+    def draw(ax: Axes, data: Mapping[str, Sequence[Any]]) -> None:
         panels = list(dict.fromkeys(data[panel]))
         most = max(data[value])
         for axes, shown in zip(split(ax, len(panels)), panels, strict=True):
@@ -66,10 +70,10 @@ def heat_maps(value: str, panel: str, row: str, column: str) -> Any:
     return draw
 
 
-def histograms(value: str, by: str, panel: str) -> Any:
+def histograms(value: str, by: str, panel: str) -> Draw:
     """Make a function that draws histograms of a column, one for every value of `by`."""
 
-    def draw(ax: Any, data: Mapping[str, Sequence[Any]]) -> None:
+    def draw(ax: Axes, data: Mapping[str, Sequence[Any]]) -> None:
         panels, names = (list(dict.fromkeys(data[name])) for name in (panel, by))
         for axes, shown in zip(split(ax, len(panels)), panels, strict=True):
             for colour, name in zip(_cycle(len(names)), names, strict=True):
@@ -86,7 +90,7 @@ def histograms(value: str, by: str, panel: str) -> Any:
     return draw
 
 
-def comparison(ax: Any, lines: Sequence[Line]) -> None:
+def comparison(ax: Axes, lines: Sequence[Line]) -> None:
     """The paper's numbers beside ours, a row a line, each as a multiple of the larger of the two."""
     shown = [line for line in lines if line.paper is not None][:MOST_LINES] or list(lines)[:MOST_LINES]
     for place, line in enumerate(shown):
@@ -101,7 +105,7 @@ def comparison(ax: Any, lines: Sequence[Line]) -> None:
     ax.legend(frameon=False, fontsize="small")
 
 
-def split(ax: Any, count: int) -> list[Any]:
+def split(ax: Axes, count: int) -> list[Axes]:
     """Put panels side by side, at most three in a row, in place of the one that was made."""
     if count == 1:
         return [ax]

@@ -18,6 +18,8 @@ from deniable.results import axes, html_table
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from matplotlib.axes import Axes
+
 Verdict = Literal["reproduced", "differs", "new"]
 _SIGMAS = 6.0  # standard errors between two runs beyond which a number has drifted: not by chance, one in 10^8
 _ROUNDING = 1e-6  # what another order of summation may change, relatively
@@ -106,7 +108,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         }
         return html_table(columns, " ".join([f"Verdict: {self.verdict}.", *self.notes]))
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the paper's numbers beside ours."""
         ax = axes(ax, rows=min(len(self.lines), MOST_LINES))
         comparison(ax, self.lines)

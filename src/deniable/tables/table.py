@@ -19,8 +19,11 @@ from deniable.results import axes, backend_of, beside, frame_of, html_table, tex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from matplotlib.axes import Axes
     from narwhals.typing import IntoDataFrame
     from numpy.typing import ArrayLike, NDArray
+
+    from deniable.results import Frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +162,7 @@ class Table:
             for axis, variable in enumerate(self.domain.values())
         }
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Write the table as a data frame with a column an attribute and one of values."""
         return frame_of(beside(self.cells(), {"value": self.values.ravel()}), self.backend)
 
@@ -175,7 +178,7 @@ class Table:
     def _repr_html_(self) -> str:
         return html_table(self._columns(), f"{' x '.join(self.attributes)}, total {self.total:g}")
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the table: bars for one attribute, a heat map for two, labelled bars for more."""
         ax = axes(ax, rows=None if len(self.domain) == 2 else self.domain.cells)
         if len(self.domain) == 2:
@@ -185,6 +188,7 @@ class Table:
             ax.set_yticks(range(len(rows)), [str(c) for c in rows.categories], parse_math=False)
             ax.set_xlabel(columns.name)
             ax.set_ylabel(rows.name)
+            depths = np.asarray(image.norm(self.values))
             for (row, column), value in np.ndenumerate(self.values):
                 ax.text(
                     column,
@@ -192,7 +196,7 @@ class Table:
                     f"{value:.3g}",
                     ha="center",
                     va="center",
-                    color="white" if image.norm(value) > 0.6 else "black",
+                    color="white" if depths[row, column] > 0.6 else "black",
                 )
             return ax
         labels = [", ".join(str(part) for part in cell) for cell in zip(*self.cells().values(), strict=True)]

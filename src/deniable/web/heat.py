@@ -11,6 +11,8 @@ from deniable.reporting.charts import drawn
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
+
 _FULL = 0.5  # the V that is drawn darkest: a strong association
 
 
@@ -19,7 +21,7 @@ def heat_map(rows: Sequence[dict[str, Any]]) -> str:
     names = list(dict.fromkeys(name for row in rows for name in row["pair"]))
     grid = np.full((len(names), len(names)), np.nan)
 
-    def draw(ax: Any) -> None:
+    def draw(ax: Axes) -> None:
         for row in rows:
             i, j = (names.index(name) for name in row["pair"])
             grid[i, j] = grid[j, i] = row["v"]

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from deniable import __version__
 from deniable.collection.messages import (
     MOST_BATCH,
     Announcement,
@@ -23,6 +22,7 @@ from deniable.collection.messages import (
 )
 from deniable.collection.problems import PROBLEMS
 from deniable.designs.block import Block
+from deniable.version import __version__
 
 _TYPES = (Report, Receipt, Problem, Announcement, Design, Block, Form, Issuer, Application, Signed, Seeking, Found)
 _BAD_MESSAGE = ("malformed", "unknown-field", "unknown-version", "repeated-key", "too-large", "too-slow", "busy")

@@ -14,7 +14,10 @@ from deniable.results import Interval, TestResult, frame_of, html_table, interva
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
+
+    from deniable.results import Frame
 
     Array = NDArray[np.float64]
 
@@ -65,7 +68,7 @@ class Compliance:
             "within [0, 1]": list(self.constrained.values()),
         }
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """The table as a pyarrow table."""
         return frame_of(self._columns())
 
@@ -80,7 +83,7 @@ class Compliance:
         caption = f"{self.model}, {self.n} respondents. {' '.join(self.notes)}".strip()
         return html_table(self._columns(), caption) + "".join(test._repr_html_() for test in self._tests())
 
-    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+    def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw the shares with their intervals, and beside them what one would find if everybody did as told."""
         low, high = self.interval(level)
         others = {"if everybody did as told": [self.naive.get(name, np.nan) for name in self.params]}

@@ -24,9 +24,11 @@ from deniable.tables.simplex import norm_sub
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.channels.base import Channel
+    from deniable.results import Frame
 
     Array = NDArray[np.float64]
 
@@ -76,7 +78,7 @@ class SumScore:
             "within [0, 1]": self.constrained.tolist(),
         }
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """The table as a pyarrow table."""
         return frame_of(self._columns())
 
@@ -87,7 +89,7 @@ class SumScore:
     def _repr_html_(self) -> str:
         return html_table(self._columns(), f"mean {self.mean:.4f} (std error {self.mean_std_error:.4f})")
 
-    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+    def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw the share of every number of traits with its interval; a negative one is shown as it is."""
         low, high = self.interval(level)
         labels = [f"{traits} trait{'' if traits == 1 else 's'}" for traits in range(len(self.values))]

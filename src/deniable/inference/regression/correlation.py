@@ -30,6 +30,7 @@ from deniable.results import Interval, html_table, intervals_by_row, text_table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from deniable.channels.base import Channel
@@ -82,7 +83,7 @@ class Correlation:
     def _repr_html_(self) -> str:
         return html_table(self._columns(), " ".join(self.notes))
 
-    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+    def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw the correlation with its interval."""
         low, high = self.interval(level)
         name = " and ".join(self.columns)

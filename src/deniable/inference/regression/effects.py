@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
     from deniable.inference.regression.responses import Categorical
     from deniable.inference.regression.result import Regression
+    from deniable.results import Frame
 
     Array = NDArray[np.float64]
 
 
-def predictions(fit: Regression, frame: Any, wide: float) -> Any:
+def predictions(fit: Regression, frame: Any, wide: float) -> Frame:
     """Fitted values with standard errors and intervals of `wide` standard errors either side."""
     if frame is None and fit.hidden:
         raise InputError(f"give a frame: nobody knows the truth of {listed(fit.hidden)} in the fitted rows")
@@ -51,7 +52,7 @@ def predictions(fit: Regression, frame: Any, wide: float) -> Any:
     return frame_of(columns, backend)
 
 
-def average_effects(fit: Regression, variables: Iterable[str] | None, wide: float) -> Any:
+def average_effects(fit: Regression, variables: Iterable[str] | None, wide: float) -> Frame:
     """Average marginal effects of the named variables, or of all."""
     if fit.hidden or isinstance(fit.response, Normal):
         raise InputError(

@@ -26,6 +26,7 @@ from deniable.errors import (
 if TYPE_CHECKING:
     from types import ModuleType
 
+    import pandas as pd
     from numpy.typing import NDArray
 
     from deniable.channels.base import Channel
@@ -47,7 +48,7 @@ def load_formulaic() -> ModuleType:
     return cast("ModuleType", formulaic)
 
 
-def as_pandas(frame: Any) -> Any:
+def as_pandas(frame: Any) -> pd.DataFrame:
     """Any data frame as pandas, rows numbered from 0."""
     import narwhals as nw
 
@@ -97,7 +98,7 @@ def variables_of(right: str) -> set[str]:
     return set().union(*terms_of(right).values())
 
 
-def column_of(data: Any, name: str) -> Any:
+def column_of(data: pd.DataFrame, name: str) -> pd.Series:
     """A column of a pandas frame, or an error that lists what there is."""
     if name not in data.columns:
         raise MissingColumnError(

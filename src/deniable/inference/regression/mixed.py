@@ -30,6 +30,8 @@ from deniable.results import Interval, TestResult
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas as pd
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from deniable.domain import Category
@@ -135,18 +137,18 @@ class RandomIntercept:
     groups: int
     between: str
 
-    def _series(self, numbers: Array, name: str) -> Any:
+    def _series(self, numbers: Array, name: str) -> pd.Series:
         import pandas as pd
 
         return pd.Series(numbers[:-1], index=self.fixed.params.index, name=name)
 
     @property
-    def params(self) -> Any:
+    def params(self) -> pd.Series:
         """The coefficients by term, for a respondent of a given group."""
         return self._series(self.values, "params")
 
     @property
-    def std_error(self) -> Any:
+    def std_error(self) -> pd.Series:
         """Their standard errors."""
         return self._series(np.sqrt(np.diagonal(self.matrix)), "std_error")
 
@@ -213,7 +215,7 @@ class RandomIntercept:
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
 
-    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+    def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every coefficient but the intercept with its interval."""
         return self.summary(level).plot(ax)
 

@@ -22,11 +22,14 @@ from deniable.results import Interval, TestResult
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    import pandas as pd
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from deniable.domain import Category
     from deniable.inference.regression.formula import Design
     from deniable.inference.regression.responses import Response
+    from deniable.results import Frame
 
     Array = NDArray[np.float64]
 
@@ -81,7 +84,7 @@ class Regression:
 
     # -- coefficients -------------------------------------------------------------------------------------------
 
-    def _series(self, numbers: Array, name: str) -> Any:
+    def _series(self, numbers: Array, name: str) -> pd.Series:
         import pandas as pd
 
         labels = list(self.labels[: self.main])
@@ -93,22 +96,22 @@ class Regression:
         return pd.Series(numbers[: self.main], index=index, name=name)
 
     @cached_property
-    def params(self) -> Any:
+    def params(self) -> pd.Series:
         """The coefficients, by term; for a multinomial model by (category, term)."""
         return self._series(self.values, "params")
 
     @cached_property
-    def std_error(self) -> Any:
+    def std_error(self) -> pd.Series:
         """Their standard errors."""
         return self._series(np.sqrt(np.diagonal(self.matrix)), "std_error")
 
     @cached_property
-    def pvalue(self) -> Any:
+    def pvalue(self) -> pd.Series:
         """Two-sided p-values of each coefficient being zero: `2 (1 - Phi(|b / std_error|))`."""
         return self._series(2 * special.ndtr(-np.abs(self.params / self.std_error).to_numpy()), "pvalue")
 
     @cached_property
-    def covariance(self) -> Any:
+    def covariance(self) -> pd.DataFrame:
         """The coefficients' covariance."""
         import pandas as pd
 
@@ -122,7 +125,7 @@ class Regression:
         return Interval(centre - half, centre + half, level, f"Wald ({self.kind})")
 
     @cached_property
-    def nuisance(self) -> Any:
+    def nuisance(self) -> pd.DataFrame:
         """The parameters beside the outcome's coefficients: log(sigma), and the models of disguised predictors."""
         import pandas as pd
 
@@ -204,7 +207,7 @@ class Regression:
 
     # -- predictions --------------------------------------------------------------------------------------------------
 
-    def predict(self, frame: Any = None, level: float = 0.95) -> Any:
+    def predict(self, frame: Any = None, level: float = 0.95) -> Frame:
         """Fitted probabilities (or means), one row a row of `frame`, with standard errors and intervals.
 
         Standard errors by the delta method. For two categories the interval is made on the scale of the linear
@@ -213,7 +216,7 @@ class Regression:
         """
         return predictions(self, frame, critical_value(1 - level))
 
-    def marginal_effects(self, variables: Iterable[str] | None = None, level: float = 0.95) -> Any:
+    def marginal_effects(self, variables: Iterable[str] | None = None, level: float = 0.95) -> Frame:
         """Average marginal effects on the probability of each category (of the last, where there are two).
 
         For a number: the mean over rows of d Pr / d x. For a category: the mean change of Pr between a level and the
@@ -272,7 +275,7 @@ class Regression:
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
 
-    def plot(self, ax: Any = None, *, level: float = 0.95) -> Any:
+    def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every coefficient but the intercept with its interval."""
         return self.summary(level).plot(ax)
 

@@ -11,6 +11,8 @@ from deniable.results import html_table, intervals_by_row, number, text_table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from matplotlib.axes import Axes
+
 
 @dataclass(frozen=True, repr=False)
 class Summary:
@@ -34,7 +36,7 @@ class Summary:
 
     __repr__ = __str__
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw every coefficient with its interval; the intercept says nothing about a predictor and is left out."""
         terms, values, *_, low, high = self.table.values()
         kept = [i for i, term in enumerate(terms) if not str(term).endswith("Intercept")] or list(range(len(terms)))

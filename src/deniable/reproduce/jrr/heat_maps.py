@@ -15,6 +15,8 @@ from deniable.reproduce.item import Item, Outcome, Run
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from matplotlib.axes import Axes
+
 N, YES, EPSILON = 10_000, 200, 1.0
 
 
@@ -48,7 +50,7 @@ def compute(run: Run) -> Outcome:
     return out
 
 
-def draw(ax: Any, _data: Mapping[str, Sequence[Any]]) -> None:
+def draw(ax: Axes, _data: Mapping[str, Sequence[Any]]) -> None:
     """Both maps side by side."""
     for axes, colluders in zip(split(ax, 2), (0, 500), strict=True):
         paired_optimum(EPSILON, N, colluders, YES / N).plot(axes)

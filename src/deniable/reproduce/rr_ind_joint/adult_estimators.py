@@ -18,9 +18,11 @@ from deniable.reproduce.simulation import disguised, each_mean, mean_error
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from deniable.estimation.estimator import Method
+
 TABLES = (("sex", "income"), ("education", "occupation"), ("sex", "income", "race", "education"))
 # How, and how many nats of log-likelihood may be left to gain.
-METHODS = {
+METHODS: dict[str, tuple[Method, float]] = {
     "raw": ("inversion", GAP),
     "Norm-Sub": ("norm_sub", GAP),
     "likelihood": ("mle", GAP),
@@ -60,7 +62,7 @@ def compute(run: Run) -> Outcome:
         for i in range(run.trials):
             observed = Observation(table.domain, channel, reports[..., i])
             for method, (how, gap) in METHODS.items():
-                values = estimate(observed, attributes, how, gap=gap).values  # type: ignore[arg-type]
+                values = estimate(observed, attributes, how, gap=gap).values
                 found[method].append(float(((values - pi) ** 2).mean()))
         stopped = plain_em(channel, reports)
         found["likelihood, plain EM until a step is below 5e-5"] = each_mean(stopped, pi, 2).tolist()
