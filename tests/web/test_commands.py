@@ -84,4 +84,4 @@ def test_a_survey_from_nothing_to_results(tmp_path):
         assert "token" not in rest or _start == 0
     assert found["reports"] == 120
     left = sorted(path.name for path in (tmp_path / "data").iterdir())
-    assert left == ["reports.lock", "reports.sealed.sqlite", "reports.sqlite"]
+    assert left == ["reports.lock", "reports.sealed.sqlite", "reports.sealing.lock", "reports.sqlite"]
