@@ -162,10 +162,11 @@ class Collector:
 
     def _finish(self) -> None:
         """Leave nothing behind that tells who took part; of a survey that nobody could answer yet, everything."""
-        numbers = [self._served[name].number for name in self.amendments]
+        numbers = [self._served[name].number for name in (*self.amendments, *self.entrance.earlier)]
         if self.opening.is_ended or any(map(self.store.total, numbers)) or self.entrance.has_been_used:
             if self.entrance.issuer is not None:
                 self.entrance.end()  # without the issuer's secret nobody is let in again, whatever becomes of the date
+            self.entrance.forget_earlier()
             self.store.compact()
 
     def close(self) -> None:

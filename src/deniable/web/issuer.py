@@ -6,7 +6,7 @@ Whoever runs it sees invitations and never a report; whoever runs the collector 
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.routing import Route
 
+from deniable.collection.adoption import adopt
 from deniable.collection.closing import Closing
-from deniable.collection.entrance import name_of
+from deniable.collection.invitations import name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path
 from deniable.collection.messages import MOST_ADMISSION_BYTES, Problem
 from deniable.collection.problems import problem
+from deniable.collection.storage.places import find_store
 from deniable.errors import InputError, StoreError
 from deniable.surveys.survey import read_survey
 from deniable.web.app import refused, unavailable
@@ -49,6 +51,10 @@ class IssuerService:
         checked = read_survey(survey)
         if checked.admission != "blind":
             raise InputError('an issuer is for blind tokens: say admission = "blind" in the survey file')
+        store = find_store(data)
+        if store is not None:  # of version 0.1, perhaps
+            with closing(store):
+                adopt(store, checked, data)
         return cls(checked, LocalIssuer(issuer_path(data, checked.name, name_of(checked))))
 
     def app(self) -> Starlette:
@@ -65,12 +71,12 @@ class IssuerService:
 
     @asynccontextmanager
     async def _live(self, _app: Starlette) -> AsyncIterator[None]:
-        closing = Closing(self._is_over, self._finish)
-        closing.start()
+        watch = Closing(self._is_over, self._finish)
+        watch.start()
         try:
             yield
         finally:
-            closing.stop()
+            watch.stop()
             self.issuer.close()
 
     def _is_over(self) -> bool:

@@ -302,6 +302,10 @@ class PostgresStore:
         """Drop the values under all names that begin like this."""
         self._read("DELETE FROM kept WHERE starts_with(name, %s)", start)
 
+    def drop(self, name: str) -> None:
+        """Drop the value under a name."""
+        self._read("DELETE FROM kept WHERE name = %s", name)
+
     # -- housekeeping -------------------------------------------------------------------------------------------------
 
     def claim(self) -> bool:

@@ -260,6 +260,11 @@ class SqliteStore:
         with self._writing, self._transaction():
             self._db.execute("DELETE FROM kept WHERE substr(name, 1, ?) = ?", (len(start), start))
 
+    def drop(self, name: str) -> None:
+        """Drop the value under a name."""
+        with self._writing, self._transaction():
+            self._db.execute("DELETE FROM kept WHERE name = ?", (name,))
+
     # -- housekeeping -------------------------------------------------------------------------------------------------
 
     def claim(self) -> bool:
