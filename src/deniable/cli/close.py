@@ -7,11 +7,9 @@ from pathlib import Path
 
 import click
 
-from deniable.collection import adoption
-from deniable.collection.entrance import was_served
+from deniable.collection.entrance import mark_end, was_served
 from deniable.collection.invitations import name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path
-from deniable.collection.opening import end_mark
 from deniable.collection.storage.places import find_store
 from deniable.errors import InputError
 from deniable.surveys.survey import read_survey
@@ -50,8 +48,6 @@ def command(survey: Path, data: Path, database: str | None) -> None:
                 issuer.end()
             click.echo("The issuer's secret key is deleted; every invitation is marked as used")
         if store is not None:
-            store.keep(end_mark(name), b"")
-            if adoption.earlier(store, checked):
-                adoption.forget(store)
+            mark_end(store, checked)
             store.compact()
             click.echo("The survey takes no more reports")

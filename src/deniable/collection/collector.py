@@ -30,7 +30,7 @@ from deniable.collection.messages import (
     Receipt,
     Report,
 )
-from deniable.collection.opening import Opening
+from deniable.collection.opening import Ends, Opening
 from deniable.collection.problems import problem, read
 from deniable.collection.rejections import Rejections
 from deniable.collection.storage.base import Outcome, Row, key_of
@@ -62,7 +62,7 @@ class _Served:
     verified: VerifiedDesign
     acceptor: Acceptor
     door: Door | None  # None: reports to it are not taken here
-    closes: datetime | None  # where another survey was served when it was
+    other: str | None  # the name of the survey it is of, if that is another one
 
 
 class Collector:
@@ -98,18 +98,14 @@ class Collector:
         self.design_id = messages.design_id(body)
         self.number = store.register(self.design_id, body)
         self.chains: dict[str, Chain] = {}
+        self._ends = Ends(store, now)
         self._served = {name: self._serve(name, *known) for name, known in store.designs().items()}
         self.plan_id = self._served[self.design_id].verified.plan_id
         self._forms = {self._served[self.design_id].verified.terms.texts: form_body(survey)}
         self.announcement = messages.encode(announcement(survey, self.design_id))
         self.writer = Writer(store, most_waiting)
         self.rejections = Rejections(store)
-        # Where nobody has to be asked who is let in, nor which block is open.
-        self._is_simple = not self.chains and all(
-            served.door is None or served.door.is_open for served in self._served.values()
-        )
-        self._now = now
-        self.opening = Opening(survey, store, self.entrance.id, now)
+        self.opening = Opening(survey, store, self.entrance.id, now, self._ends)
         self._closing = Closing(self._is_over, self._finish)
 
     @property
@@ -123,8 +119,12 @@ class Collector:
             shared = [chain for chain in self.chains.values() if chain.design.id == verified.plan_id]
             self.chains[name] = shared[0] if shared else Chain(self.store, verified)
             self.chains[name].numbers.append(number)
-        door, closes = self.entrance.door(body), self.entrance.closes(body)
-        return _Served(number, body, verified, Acceptor(verified, self.chains.get(name)), door, closes)
+        survey = self.entrance.name_of(body)
+        other = None if survey == self.entrance.id else survey
+        if other is not None:
+            self._ends.follow(other, name)
+        acceptor = Acceptor(verified, self.chains.get(name))
+        return _Served(number, body, verified, acceptor, self.entrance.door(body), other)
 
     def design(self, name: str) -> bytes | None:
         """The bytes of a design served here, now or earlier."""
@@ -224,19 +224,24 @@ class Collector:
         served = self._served.get(report.design)
         if served is None:
             return problem("unknown-design")
-        if served.door is None or (served.closes is not None and served.closes <= self._now()):
+        if served.door is None or (served.other is not None and self._ends.is_over(served.other)):
             return problem("closed")
         cell = served.acceptor.cell(report)
         return cell if isinstance(cell, Problem) else Row(key_of(self.store.salt, report.id), served.number, cell)
 
     async def _rows(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """What is to be stored of each report, or what is wrong with it."""
-        if self._is_simple:
+        if not self.chains and all(map(self._is_for_all, reports)):
             return [self._row(report) for report in reports]
         try:
             return await asyncio.to_thread(self._judge, reports)
         except StoreError:
             return [problem("unavailable")] * len(reports)
+
+    def _is_for_all(self, report: Report) -> bool:
+        """Whether nobody has to be asked if a report is let in."""
+        served = self._served.get(report.design)
+        return served is None or served.door is None or served.door.is_open
 
     def _judge(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """The same where the store has to be asked: who is admitted, and which blocks were published."""

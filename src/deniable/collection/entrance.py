@@ -10,15 +10,14 @@ taken for what the survey of its name says.
 from __future__ import annotations
 
 import json
-from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deniable.collection import adoption
 from deniable.collection.admission import Door
 from deniable.collection.invitations import admission_id, admitted, check_number, invite, name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path, public_key
 from deniable.collection.messages import design_id
-from deniable.collection.opening import date_mark, end_mark
+from deniable.collection.opening import end_mark, given_date
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from deniable.collection.issuer import Issuing
     from deniable.collection.storage.base import Store
+    from deniable.surveys.schema import Admission
     from deniable.surveys.survey import Survey
 
 
@@ -52,7 +52,7 @@ class Entrance:
             raise InputError('an issuer is for blind tokens: say admission = "blind" in the survey file')
         self.end_mark = end_mark(self.id)
         if survey.closes is not None:
-            store.keep(_date(self.id) + survey.closes.isoformat(), b"")
+            store.keep(given_date(self.id, survey.closes), b"")
         if any(store.kept(end_mark(name)) is not None for name in self.earlier):
             store.keep(self.end_mark, b"")
 
@@ -88,10 +88,8 @@ class Entrance:
         fields = json.loads(design)
         if fields["version"] == 1 and fields["survey"] != self._survey.name:
             return None
-        admission = fields.get("admission", self._survey.admission)
+        admission = self._admission(fields)
         name = admission_id(design, admission)
-        if name != self.id and self._is_over(name):
-            return None
         purposes = [admitted(name)]
         if fields["version"] == 1 or self._adopts:
             purposes.append(adoption.OLD_ADMITTED)
@@ -100,22 +98,13 @@ class Entrance:
             pinned = self.issuer.message  # version 0.1 had one key for all, which was taken over
         return Door(admission, self._store, purposes, None if pinned is None else public_key(pinned))
 
-    def closes(self, design: bytes) -> datetime | None:
-        """When a design that was served earlier closed: the latest date that its survey was ever given."""
-        name = admission_id(design, json.loads(design).get("admission", self._survey.admission))
-        if name == self.id:
-            return None  # its date stands in the survey file, and may have moved
-        return self._last_date(name)
+    def name_of(self, design: bytes) -> str:
+        """The name of the survey that a design is of: this one's if it is one of its amendments."""
+        return admission_id(design, self._admission(json.loads(design)))
 
-    def _last_date(self, name: str) -> datetime | None:
-        dates = [key.removeprefix(_date(name)) for key in self._store.kept_under(_date(name))]
-        return max(map(datetime.fromisoformat, dates), default=None)
-
-    def _is_over(self, name: str) -> bool:
-        """Whether somebody ended a survey, or its date was seen to be over, whatever the clock says now."""
-        date = self._last_date(name)
-        marks = [end_mark(name), *([] if date is None else [date_mark(name, date)])]
-        return any(self._store.kept(mark) is not None for mark in marks)
+    def _admission(self, fields: dict[str, Any]) -> Admission:
+        admission: Admission = fields.get("admission", self._survey.admission)
+        return admission
 
     @property
     def is_ended(self) -> bool:
@@ -129,10 +118,9 @@ class Entrance:
 
     def end(self) -> None:
         """Close the survey for good: no report, no token, and no way to tell who got one."""
-        self._store.keep(self.end_mark, b"")
+        mark_end(self._store, self._survey)
         if self.issuer is not None:
             self.issuer.end()
-        self.forget_earlier()
 
     def forget_earlier(self) -> None:
         """Forget what nobody took over of what version 0.1 kept, once a survey of that time has ended."""
@@ -145,8 +133,13 @@ class Entrance:
             self.issuer.close()
 
 
-def _date(name: str) -> str:
-    return f"date {name} "
+def mark_end(store: Store, survey: Survey) -> None:
+    """Keep in a store that a survey was closed for good, and forget what nobody took over of version 0.1."""
+    earlier = adoption.earlier(store, survey)
+    for name in (name_of(survey), *earlier):
+        store.keep(end_mark(name), b"")
+    if earlier:
+        adoption.forget(store)
 
 
 def was_served(store: Store, survey: Survey) -> bool:
