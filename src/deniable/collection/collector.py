@@ -35,6 +35,7 @@ from deniable.collection.problems import problem, read
 from deniable.collection.rejections import Rejections
 from deniable.collection.storage.base import Outcome, Row, key_of
 from deniable.collection.verify import verify_stored
+from deniable.collection.work import Work
 from deniable.collection.writer import MOST_WAITING, Writer
 from deniable.designs.paired import Paired
 from deniable.errors import BusyError, InputError, StoreError, StoreFullError
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from deniable.surveys.survey import Survey
 
 
+_SMALL = 64 << 10  # bytes of a batch that is read at once; a larger one would hold up the event loop
 _BATCH = msgspec.json.Decoder(list[Report])
 _RAW_BATCH = msgspec.json.Decoder(list[msgspec.Raw])
 
@@ -105,6 +107,7 @@ class Collector:
         self.announcement = messages.encode(announcement(survey, self.design_id))
         self.writer = Writer(store, most_waiting)
         self.rejections = Rejections(store)
+        self._work = Work()
         self.opening = Opening(survey, store, self.entrance.id, now, self._ends)
         self._closing = Closing(self._is_over, self._finish)
 
@@ -172,12 +175,17 @@ class Collector:
     def close(self) -> None:
         """Close the store; of a survey that has ended, write it anew, so that nothing of its history is left."""
         self._closing.stop()
+        self._work.close()
         self.rejections.close()
-        self.opening.mark()
-        if self.opening.is_over:
-            self._finish()
-        self.entrance.close()
-        self.store.close()
+        try:
+            self.opening.mark()
+            if self.opening.is_over:
+                self._finish()
+        finally:  # a store that fails is closed all the same
+            try:
+                self.entrance.close()
+            finally:
+                self.store.close()
 
     async def receive(self, body: bytes) -> Problem | Receipt | None:
         """Take one report (None: it is stored; else the problem) or a batch (a receipt; a problem for all of it)."""
@@ -192,7 +200,11 @@ class Collector:
         report = read(body, Report, most=MOST_REPORT_BYTES)
         if isinstance(report, Problem):
             return self._turn_away(report)
-        (row,) = await self._rows([report])
+        try:
+            with self._work.on(len(body)):
+                (row,) = await self._rows([report])
+        except BusyError:
+            return self._turn_away(problem("busy"))
         if isinstance(row, Problem):
             return self._turn_away(row)
         outcomes = await self._store([row])
@@ -201,11 +213,13 @@ class Collector:
         return None if outcomes[0] is not Outcome.CONFLICT else self._turn_away(problem("conflict"))
 
     async def _batch(self, body: bytes) -> Problem | Receipt:
-        reports = read_batch(body)
-        if isinstance(reports, Problem):
-            return self._turn_away(reports)
-        judged = iter(await self._rows([report for report in reports if isinstance(report, Report)]))
-        found = [report if isinstance(report, Problem) else next(judged) for report in reports]
+        try:
+            with self._work.on(len(body)):
+                found = await self._found(body)
+        except BusyError:
+            found = problem("busy")
+        if isinstance(found, Problem):
+            return self._turn_away(found)
         rows = [row for row in found if isinstance(row, Row)]
         outcomes = await self._store(rows) if rows else []
         if isinstance(outcomes, Problem):
@@ -219,6 +233,14 @@ class Collector:
             if wrong is not None:
                 failures.append(Failure(index, self._turn_away(wrong)))
         return Receipt(version=1, accepted=len(found) - len(failures), failures=failures)
+
+    async def _found(self, body: bytes) -> list[Row | Problem] | Problem:
+        """What is to be stored of each report of a batch, or what is wrong with it; or with all of it."""
+        reports = read_batch(body) if len(body) <= _SMALL else await self._work.run(read_batch, body)
+        if isinstance(reports, Problem):
+            return reports
+        judged = iter(await self._rows([report for report in reports if isinstance(report, Report)]))
+        return [report if isinstance(report, Problem) else next(judged) for report in reports]
 
     def _row(self, report: Report) -> Row | Problem:
         served = self._served.get(report.design)
@@ -234,7 +256,7 @@ class Collector:
         if not self.chains and all(map(self._is_for_all, reports)):
             return [self._row(report) for report in reports]
         try:
-            return await asyncio.to_thread(self._judge, reports)
+            return await self._work.run(self._judge, reports)
         except StoreError:
             return [problem("unavailable")] * len(reports)
 
@@ -245,10 +267,12 @@ class Collector:
 
     def _judge(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """The same where the store has to be asked: who is admitted, and which blocks were published."""
-        strangers = self._strangers(reports)
+        rows = [self._row(report) for report in reports]
+        # Only of those that fit: a signature takes longer to check than all the rest.
+        strangers = self._strangers([report for report, row in zip(reports, rows, strict=True) if isinstance(row, Row)])
         return [
             problem("not-invited") if isinstance(row, Row) and report.id in strangers else row
-            for report, row in zip(reports, map(self._row, reports), strict=True)
+            for report, row in zip(reports, rows, strict=True)
         ]
 
     def _strangers(self, reports: Sequence[Report]) -> set[str]:
