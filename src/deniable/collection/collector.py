@@ -144,6 +144,11 @@ class Collector:
         return [name for name, served in self._served.items() if served.verified.plan_id == self.plan_id]
 
     @property
+    def numbers(self) -> list[int]:
+        """Their numbers in the store."""
+        return [self._served[name].number for name in self.amendments]
+
+    @property
     def is_open(self) -> bool:
         """Whether reports are taken now, as far as this worker knows. Never waits for the store."""
         return self.opening.is_open
@@ -165,7 +170,7 @@ class Collector:
 
     def _finish(self) -> None:
         """Leave nothing behind that tells who took part; of a survey that nobody could answer yet, everything."""
-        numbers = [self._served[name].number for name in (*self.amendments, *self.entrance.earlier)]
+        numbers = [*self.numbers, *(self._served[name].number for name in self.entrance.earlier)]
         if self.opening.is_ended or any(map(self.store.total, numbers)) or self.entrance.has_been_used:
             if self.entrance.issuer is not None:
                 self.entrance.end()  # without the issuer's secret nobody is let in again, whatever becomes of the date
