@@ -7,6 +7,7 @@ import http.client
 import json
 import random
 import secrets
+import socket
 import threading
 import time
 from contextlib import closing as closed
@@ -14,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from click.testing import CliRunner
 
@@ -34,6 +36,7 @@ from deniable.collection.storage.sqlite import SqliteStore
 from deniable.errors import InputError
 from deniable.surveys.survey import parse_survey
 from deniable.web.issuer import IssuerService
+from deniable.web.limits import Limits
 from deniable.web.serve import Service, background, read_public_key
 
 PERSON = {"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}
@@ -376,6 +379,25 @@ def test_the_issuer_closes_by_date(tmp_path, text, monkeypatch):
         wait_until(lambda: service.issuer.is_over)
         assert get(url, "/v1/tokens", "POST", b"{}")[0] == 403
     assert closed_traces(tmp_path, message, made[0]) == (True, 3, True)
+
+
+def test_the_issuer_keeps_limits_tells_problems_and_speaks_to_pages_from_elsewhere(tmp_path, text, monkeypatch):
+    path = tmp_path / "survey.toml"
+    path.write_text(text, encoding="utf-8")
+    service = IssuerService.open(path, tmp_path)
+    app = service.app
+    monkeypatch.setattr(service, "app", lambda: app(Limits(body=0.01)))
+    with background(service) as url, httpx.Client(base_url=url, timeout=60) as client:
+        asked = {"Origin": "https://elsewhere.example.org", "Access-Control-Request-Method": "POST"}
+        assert client.get("/v1/issuer").headers["access-control-allow-origin"] == "*"
+        assert client.options("/v1/tokens", headers=asked).status_code == 204
+        monkeypatch.setattr(service.issuer, "sign", lambda _body: 1 // 0)
+        failed = client.post("/v1/tokens", content=b"{}")
+        assert (failed.status_code, failed.json()["type"]) == (500, "urn:deniable:problem:failed")
+        slow = socket.create_connection(tuple(urlsplit(url).netloc.split(":")), timeout=60)
+        with closed(slow):
+            slow.sendall(b"POST /v1/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            assert slow.recv(100).startswith(b"HTTP/1.1 408")
 
 
 def test_nothing_of_issuing_is_in_the_database(tmp_path, text, database):
