@@ -163,6 +163,7 @@ class StoreContract:
             store.keep(name, name.encode())
         assert store.kept_under("a:") == {"a:1": b"a:1", "a:2": b"a:2"}
         assert store.kept_under("") == {name: name.encode() for name in ("a:1", "a:2", "ab", "b%_")}
+        store.drop("a:")  # this name alone, and there is none
         store.forget("a:")
         assert reopen(store).kept_under("") == {"ab": b"ab", "b%_": b"b%_"}
 

@@ -29,6 +29,7 @@ from deniable.designs.fakes import BITS
 from deniable.errors import DesignError, PrivacyError, RefusedDesignError
 from deniable.estimation.estimator import estimate
 from deniable.surveys.survey import parse_survey
+from deniable.web.blocks import _page
 
 SURVEY = """
 format = 1
@@ -229,6 +230,15 @@ def test_reports_must_name_a_published_block(running):
         assert json.loads(answer.body)["type"].endswith("unknown-block")
     for path in ("/v1/designs/x/block", "/v1/designs/x/blocks", f"/v1/designs/{given['design']}/blocks?after=x"):
         assert Http(running.url).request("GET", path, most=10_000).status == 404
+
+
+def test_a_page_of_blocks_is_not_much_larger_than_a_megabyte_and_never_empty():
+    blocks = [bytes(size) for size in (1000, (1 << 20) - 1000, 1, 3 << 20, 1)]
+    assert _page(blocks) == blocks[:2]
+    assert _page(blocks[2:]) == blocks[2:3]
+    assert _page(blocks[3:]) == blocks[3:4]
+    assert _page(blocks[4:]) == blocks[4:]
+    assert _page([]) == []
 
 
 def liar(running, change):

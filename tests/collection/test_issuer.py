@@ -7,30 +7,36 @@ import http.client
 import json
 import random
 import secrets
+import socket
 import threading
 import time
+from contextlib import closing as closed
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from click.testing import CliRunner
 
 from deniable.cli.app import app
-from deniable.collection import blind, closing, entrance
+from deniable.collection import adoption, blind, closing
 from deniable.collection.blind import SecretKey
 from deniable.collection.client import Client
 from deniable.collection.collector import Collector
+from deniable.collection.entrance import Entrance
 from deniable.collection.form import LOOPBACK, design_body
-from deniable.collection.invitations import digest, report_id, token_id
+from deniable.collection.invitations import digest, name_of, report_id, token_id
 from deniable.collection.issuer import DistantIssuer, LocalIssuer, issuer_path, key_bytes, public_key
 from deniable.collection.messages import Application, Issuer, Problem, Signed, encode
+from deniable.collection.storage.base import Row
 from deniable.collection.storage.postgres import PostgresStore
 from deniable.collection.storage.slots import FREE, Slots
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.errors import InputError
 from deniable.surveys.survey import parse_survey
 from deniable.web.issuer import IssuerService
+from deniable.web.limits import Limits
 from deniable.web.serve import Service, background, read_public_key
 
 PERSON = {"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}
@@ -163,6 +169,17 @@ def test_something_else_is_refused(tmp_path):
         _ = Slots(tmp_path / "reports.sqlite", lambda: (b"", b"")).public
 
 
+def test_what_a_killed_program_left_of_an_issuers_file_is_removed(tmp_path):
+    one = slots(tmp_path)
+    one.add(names(2))
+    one.close()
+    content = (tmp_path / "issuer.sqlite").read_bytes()
+    for name in ("issuer.sqlite.new", "issuer.sqlite.123456.new"):
+        (tmp_path / name).write_bytes(content)
+    slots(tmp_path).close()
+    assert sorted(files(tmp_path)) == ["issuer.lock", "issuer.sqlite"]
+
+
 # -- closing ----------------------------------------------------------------------------------------------------------
 
 
@@ -251,6 +268,19 @@ def test_the_command_closes_a_survey_that_runs(serve, text, tmp_path):
     assert (changed.exit_code, "was never served from here" in changed.output) == (3, True)
     nothing = CliRunner().invoke(app, ["close", str(path), "--data", str(tmp_path / "nowhere")])
     assert (nothing.exit_code, "neither reports nor an issuer" in nothing.output) == (3, True)
+
+
+def test_a_survey_that_was_never_served_is_refused_before_anything_is_deleted(tmp_path, text):
+    path = tmp_path / "survey.toml"
+    path.write_text(text, encoding="utf-8")
+    SqliteStore(tmp_path / "data" / "reports.sqlite").close()  # of another survey
+    where = ["--data", str(tmp_path / "data")]
+    assert CliRunner().invoke(app, ["invite", str(path), "--n", "1", *where]).exit_code == 0
+    refused = CliRunner().invoke(app, ["close", str(path), *where])
+    assert (refused.exit_code, "was never served from here" in refused.output) == (3, True)
+    issuer = LocalIssuer(issuer_path(tmp_path / "data", "smoking", name_of(parse_survey(text))))
+    assert not issuer.is_over
+    issuer.close()
 
 
 # -- a program of its own ---------------------------------------------------------------------------------------------
@@ -351,6 +381,25 @@ def test_the_issuer_closes_by_date(tmp_path, text, monkeypatch):
     assert closed_traces(tmp_path, message, made[0]) == (True, 3, True)
 
 
+def test_the_issuer_keeps_limits_tells_problems_and_speaks_to_pages_from_elsewhere(tmp_path, text, monkeypatch):
+    path = tmp_path / "survey.toml"
+    path.write_text(text, encoding="utf-8")
+    service = IssuerService.open(path, tmp_path)
+    app = service.app
+    monkeypatch.setattr(service, "app", lambda: app(Limits(body=0.01)))
+    with background(service) as url, httpx.Client(base_url=url, timeout=60) as client:
+        asked = {"Origin": "https://elsewhere.example.org", "Access-Control-Request-Method": "POST"}
+        assert client.get("/v1/issuer").headers["access-control-allow-origin"] == "*"
+        assert client.options("/v1/tokens", headers=asked).status_code == 204
+        monkeypatch.setattr(service.issuer, "sign", lambda _body: 1 // 0)
+        failed = client.post("/v1/tokens", content=b"{}")
+        assert (failed.status_code, failed.json()["type"]) == (500, "urn:deniable:problem:failed")
+        slow = socket.create_connection(tuple(urlsplit(url).netloc.split(":")), timeout=60)
+        with closed(slow):
+            slow.sendall(b"POST /v1/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            assert slow.recv(100).startswith(b"HTTP/1.1 408")
+
+
 def test_nothing_of_issuing_is_in_the_database(tmp_path, text, database):
     path = tmp_path / "survey.toml"
     path.write_text(text, encoding="utf-8")
@@ -374,6 +423,156 @@ def first_design(survey):
     return encode({**kept, "version": 1, "public": public})
 
 
+def fill_as_first(store, survey, used):
+    """Make a store what version 0.1 left: a design, the key, two invitations of which one was used for a token."""
+    body = first_design(survey)
+    store.register(hashlib.sha256(body).hexdigest(), body)
+    store.keep(adoption.OLD_KEY, key_bytes(KEY)[1])
+    store.add_tokens([digest(code) for code in ("one", "two")], adoption.OLD_INVITED)
+    store.keep(adoption.OLD_SIGNED + digest("one").hex(), hashlib.sha256(used).digest())
+    return body
+
+
+@pytest.fixture
+def first(tmp_path, text):
+    """The folder of a collector of version 0.1 and its survey, with what `fill_as_first` puts there."""
+    path = tmp_path / "survey.toml"
+    path.write_text(text, encoding="utf-8")
+    with closed(SqliteStore(tmp_path / "data" / "reports.sqlite")) as store:
+        fill_as_first(store, parse_survey(text), b"blinded")
+    return path, tmp_path / "data"
+
+
+def held(folder):
+    """The slots in the one issuer's file of a folder, and whether its key is that of version 0.1."""
+    (path,) = folder.glob("issuer-*.sqlite")
+    with closed(Slots(path, lambda: (b"", b""))) as found, found._changing() as content:
+        return dict(content.slots), content.public == key_bytes(KEY)[0]
+
+
+def left_of_first(folder):
+    """What the store still has of version 0.1."""
+    with closed(SqliteStore(folder / "reports.sqlite")) as store:
+        kept = store.kept(adoption.OLD_KEY), *store.kept_under(adoption.OLD_SIGNED), *store.tokens(adoption.OLD_INVITED)
+    return [one for one in kept if one is not None]
+
+
+USED = {digest("one"): hashlib.sha256(b"blinded").digest(), digest("two"): FREE}
+
+
+def test_inviting_before_serving_takes_version_0_1_over(first):
+    path, folder = first
+    done = CliRunner().invoke(app, ["invite", str(path), "--n", "1", "--data", str(folder)])
+    assert done.exit_code == 0, done.output
+    slots_now, same_key = held(folder)
+    assert same_key
+    assert slots_now == {**USED, digest(done.output.split()[1]): FREE}
+    assert left_of_first(folder) == []
+    service = Service.open(path, folder)
+    assert service.collector.entrance.issuer.message == key_bytes(KEY)[0]
+    service.collector.close()
+
+
+def test_an_issuer_in_the_same_folder_takes_version_0_1_over(first):
+    path, folder = first
+    service = IssuerService.open(path, folder)
+    assert service.issuer.message == key_bytes(KEY)[0]
+    service.issuer.close()
+    assert held(folder) == (USED, True)
+
+
+def test_an_issuer_with_another_key_is_in_the_way_and_nothing_is_forgotten(first, text):
+    path, folder = first
+    issuer = LocalIssuer(issuer_path(folder, "smoking", name_of(parse_survey(text))))
+    issuer.invite(1)
+    issuer.close()
+    before = left_of_first(folder)
+    assert len(before) == 4
+    for _ in range(2):
+        with pytest.raises(InputError, match="another issuer's key than the store"):
+            Service.open(path, folder)
+    assert left_of_first(folder) == before
+    assert not held(folder)[1]
+
+
+@pytest.mark.parametrize("moment", ["kept", "kept_under", "tokens", "drop_tokens", "drop"])
+def test_two_workers_that_take_version_0_1_over_at_once_lose_nothing(first, text, moment, monkeypatch):
+    _, folder = first
+    survey, others = parse_survey(text), []
+    with closed(SqliteStore(folder / "reports.sqlite")) as store, closed(SqliteStore(folder / "reports.sqlite")) as two:
+        ask = getattr(two, moment)
+
+        def after_another(*arguments):
+            if not others:
+                others.append(Entrance(survey, store))  # from beginning to end
+                others[0].issuer._slots.use(digest("two"), b"2" * 32)
+            return ask(*arguments)
+
+        monkeypatch.setattr(two, moment, after_another)
+        made = Entrance(survey, two)
+        made.close()
+        others[0].close()
+    assert held(folder) == ({**USED, digest("two"): b"2" * 32}, True)
+    assert left_of_first(folder) == []
+
+
+def test_taking_version_0_1_over_leaves_the_keys_of_other_surveys_pinned(first):
+    path, folder = first
+    with closed(SqliteStore(folder / "reports.sqlite")) as store:
+        store.keep("issuer " + "ab" * 32, b"pinned")
+    Service.open(path, folder).collector.close()
+    with closed(SqliteStore(folder / "reports.sqlite")) as store:
+        assert store.kept("issuer " + "ab" * 32) == b"pinned"
+
+
+def secrets_of_first(folder):
+    """Whether an intruder finds the secret key, who was invited, or who fetched a token, in any file."""
+    found = b"".join(files(folder).values())
+    traces = KEY.q.to_bytes(128, "big"), digest("one"), digest("two"), digest("one").hex().encode()
+    return [trace in found for trace in traces]
+
+
+def test_closing_what_version_0_1_served_leaves_nothing_of_its_issuer(first):
+    path, folder = first
+    assert secrets_of_first(folder) == [True] * 4
+    done = CliRunner().invoke(app, ["close", str(path), "--data", str(folder)])
+    assert done.exit_code == 0, done.output
+    assert left_of_first(folder) == []
+    assert secrets_of_first(folder) == [False] * 4
+
+
+@pytest.mark.parametrize("way", ["button", "date"])
+def test_so_does_an_end_where_tokens_are_issued_elsewhere(first, text, way):
+    _, folder = first
+    survey = parse_survey(text.replace("epsilon = 1.0", "epsilon = 1.0\ncloses = 2030-06-01T00:00:00Z"))
+    store, now = SqliteStore(folder / "reports.sqlite"), datetime(2030, 1, 1, tzinfo=UTC)
+    store.add([Row(bytes(16), 1, "[null,0,[0],[0]]")])  # a report to the design of version 1
+    other = DistantIssuer(key_bytes(SecretKey.generate(2048))[0])
+    clock = [now]
+    made = Collector(survey, store, issuer=other, now=lambda: clock[0])
+    assert len(store.tokens(adoption.OLD_INVITED)) == 2
+    if way == "button":
+        made.end()
+    else:
+        clock[0] += timedelta(days=365)
+    made.close()
+    assert secrets_of_first(folder) == [False] * 4
+
+
+def test_a_design_of_version_1_has_no_key_that_was_not_taken_over(tmp_path, text, survey_text):
+    survey = parse_survey(text)
+    other = parse_survey(text.replace("epsilon = 1.0", "epsilon = 0.9"))
+    with closed(SqliteStore(tmp_path / "reports.sqlite")) as store:
+        body = first_design(other)  # of the same name, with another plan
+        store.register(hashlib.sha256(body).hexdigest(), body)
+        made = Entrance(survey, store, issuer=DistantIssuer(key_bytes(KEY)[0]))
+        token = blind.prepare(b"token")
+        asked = blind.blind(KEY.public, token)
+        signature = blind.finalize(KEY.public, token, KEY.sign(asked.message), asked.inverse).hex()
+        report = SimpleNamespace(id=token_id(token), token=token.hex(), signature=signature)
+        assert made.door(body).strangers([report]) == {token_id(token)}
+
+
 @pytest.mark.parametrize("where", ["sqlite", "postgres"])
 def test_an_issuer_of_version_0_1_moves_to_its_own_file(tmp_path, text, where, request):
     survey = parse_survey(text)
@@ -381,16 +580,11 @@ def test_an_issuer_of_version_0_1_moves_to_its_own_file(tmp_path, text, where, r
         store = SqliteStore(tmp_path / "reports.sqlite")
     else:
         store = PostgresStore(request.getfixturevalue("database"))
-    body = first_design(survey)
-    store.register(hashlib.sha256(body).hexdigest(), body)
-    # As version 0.1 kept it: the key, two invitations of which one was used, and a report that was admitted.
-    made, public = ["one", "two"], key_bytes(KEY)[0]
-    token = blind.prepare(bytes(32))
+    # As version 0.1 kept it, and a report that was admitted.
+    public, token = key_bytes(KEY)[0], blind.prepare(bytes(32))
     blinded = [blind.blind(KEY.public, blind.prepare(b"x")).message for _ in range(2)]
-    store.keep(entrance.OLD_KEY, key_bytes(KEY)[1])
-    store.add_tokens([digest(code) for code in made], entrance.OLD_INVITED)
-    store.keep(entrance.OLD_SIGNED + digest("one").hex(), hashlib.sha256(blinded[0]).digest())
-    store.add_tokens([digest(token_id(token))], entrance.OLD_ADMITTED)
+    body = fill_as_first(store, survey, blinded[0])
+    store.add_tokens([digest(token_id(token))], adoption.OLD_ADMITTED)
     second = Collector(survey, store, folder=tmp_path)
     issuer = second.entrance.issuer
     assert isinstance(issuer, LocalIssuer)
@@ -400,9 +594,9 @@ def test_an_issuer_of_version_0_1_moves_to_its_own_file(tmp_path, text, where, r
     assert isinstance(issuer.sign(encode(Application(1, "two", blinded[1].hex()))), Signed)
     assert issuer.sign(encode(Application(1, "three", blinded[1].hex()))).code == "not-invited"
     # Nothing of it is left in the store but which reports had been admitted.
-    assert store.kept(entrance.OLD_KEY) is None
-    assert store.kept_under(entrance.OLD_SIGNED) == {}
-    assert store.tokens(entrance.OLD_INVITED) == []
+    assert store.kept(adoption.OLD_KEY) is None
+    assert store.kept_under(adoption.OLD_SIGNED) == {}
+    assert store.tokens(adoption.OLD_INVITED) == []
     # A device that had been admitted, and one that got its token but was not, send what they finished.
     proof = {"token": None, "signature": None}
     old = SimpleNamespace(id=token_id(token), **proof)
@@ -426,7 +620,7 @@ def test_the_name_of_an_issuer_s_file(tmp_path, text):
     path = tmp_path / "survey.toml"
     path.write_text(text, encoding="utf-8")
     service = IssuerService.open(path, tmp_path)
-    expected = issuer_path(tmp_path, "smoking", entrance.name_of(service.survey))
+    expected = issuer_path(tmp_path, "smoking", name_of(service.survey))
     assert [found.name for found in tmp_path.glob("issuer-*.sqlite")] == [expected.name]
     assert bytes(32) == FREE
     assert report_id("x") != token_id(b"x")

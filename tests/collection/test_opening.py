@@ -7,8 +7,11 @@ import threading
 from datetime import UTC, datetime
 
 import pytest
+from click.testing import CliRunner
 
+from deniable.cli.app import app
 from deniable.collection.collector import Collector
+from deniable.collection.messages import Problem, Report
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.surveys.survey import parse_survey
 
@@ -89,6 +92,43 @@ def test_a_survey_that_was_ended_stays_ended_whatever_its_date(worker):
     assert (first.is_open, second.is_open) == (False, True)
     assert not later(second)
     assert not worker(DURING, closes="2030-04-01").is_open
+
+
+# -- designs of other surveys that were served earlier -----------------------------------------------------------------
+
+
+@pytest.fixture
+def beside(worker, tmp_path, survey_text):
+    """A worker of another survey in the same folder, and a report to the first one, whose date is 1 March."""
+    first = worker(DURING)
+    report = Report(2, "ab" * 32, first.design_id, 0, (0,), None, (0,))
+    store, clock = SqliteStore(tmp_path / "reports.sqlite"), [DURING]
+    made = Collector(parse_survey(survey_text.replace('"smoking"', '"drinking"')), store, now=lambda: clock[0])
+    made.clock, made.takes = clock, lambda: not isinstance(made._row(report), Problem)
+    yield made
+    store.close()
+
+
+def test_a_worker_learns_that_somebody_closed_a_survey_that_was_served_earlier(beside, tmp_path, survey_text):
+    assert beside.takes()
+    path = tmp_path / "first.toml"
+    path.write_text(survey_text, encoding="utf-8")
+    done = CliRunner().invoke(app, ["close", str(path), "--data", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert beside.takes()  # as far as it knows
+    assert later(beside)  # its own survey goes on
+    assert not beside.takes()
+
+
+def test_the_date_of_a_survey_that_was_served_earlier_passes_for_good_unless_it_is_moved(beside, worker):
+    beside.clock[0] = AFTER
+    assert not beside.takes()
+    assert later(beside)
+    beside.clock[0] = DURING  # the clock is set back
+    assert not beside.takes()
+    worker(AFTER, closes="2030-04-01")  # somebody serves it again, with another date
+    assert later(beside)
+    assert beside.takes()
 
 
 def test_many_who_ask_at_once_ask_the_store_once(worker, monkeypatch):

@@ -13,9 +13,11 @@ from urllib.parse import urlsplit
 import numpy as np
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from deniable.collection.invitations import report_id
 from deniable.collection.messages import Report, encode
+from deniable.collection.storage import postgres
 from deniable.collection.storage.base import Row, key_of
 from deniable.collection.storage.places import open_store
 from deniable.collection.storage.postgres import MIGRATIONS, SEGMENT, PostgresStore
@@ -236,6 +238,52 @@ def test_no_statement_and_no_lock_is_waited_for_for_ever(store):
         assert store._read("SELECT current_setting(%s)", name) == [(most,)]
     options = store._reader._db.info.get_parameters()
     assert (options["connect_timeout"], options["tcp_user_timeout"]) == ("5", "25000")
+
+
+def timeouts(store):
+    return [store._writer.run(f"SHOW {name}", ()) for name in ("statement_timeout", "lock_timeout")]
+
+
+def test_compacting_waits_for_long_and_nothing_after_it_does(store):
+    before, seen = timeouts(store), []
+    store.compact()
+    assert timeouts(store) == before == [[("30s",)], [("10s",)]]
+
+    def interrupt():
+        with store._writer.use() as db, postgres._patiently(db):
+            seen.append(db.execute("SHOW statement_timeout").fetchone())
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
+    assert seen == [("0",)]
+    assert timeouts(store) == before
+
+
+def test_a_report_is_stored_once_whatever_the_database_s_isolation(cluster):
+    with cluster.database() as url:
+        name = conninfo_to_dict(url)["dbname"]
+        cluster.run(f"ALTER DATABASE {name} SET default_transaction_isolation = 'repeatable read'")
+        store, other = PostgresStore(url), PostgresStore(url)
+        store.register("a" * 64, b"body")
+        store._unsealed = 0
+        store.add([row(store, 1)])
+        found = []
+        with psycopg.connect(url) as db:  # seals while the other one waits for its lock
+            db.execute("SET search_path = deniable")
+            db.execute(postgres._ALONE)
+            adding = threading.Thread(target=lambda: found.extend(other.add([row(store, 1)])))
+            adding.start()
+            while not cluster.run("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"):
+                time.sleep(0.01)
+            db.execute(postgres._SEAL)
+        adding.join()
+        assert found == [contract.SAME]
+        assert store.total(1) == 1
+        store.compact()
+        assert store.counts(1) == store.recount(1)
+        store.close()
+        other.close()
 
 
 def test_a_lock_that_somebody_else_holds_is_given_up(store, database, monkeypatch):

@@ -82,7 +82,7 @@ def test_closing_seals_everything_in_files_that_only_their_owner_reads(store, tm
     store.add([row(store, 1)])
     assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
     store.close()
-    assert names(tmp_path) == ["reports.lock", "reports.sealed.sqlite", "reports.sqlite"]
+    assert names(tmp_path) == ["reports.lock", "reports.sealed.sqlite", "reports.sealing.lock", "reports.sqlite"]
     assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
 
 

@@ -13,9 +13,10 @@ import time
 
 import pytest
 
-from deniable.collection.storage import tail
+from deniable.collection.storage import copying, tail
 from deniable.collection.storage.base import Outcome, Row, key_of
-from deniable.collection.storage.layout import Layout
+from deniable.collection.storage.commit import locked
+from deniable.collection.storage.layout import Layout, unfinished
 from deniable.collection.storage.places import find_store
 from deniable.collection.storage.sqlite import MIGRATIONS, SqliteStore
 from deniable.errors import InputError, StoreError
@@ -159,7 +160,12 @@ def test_a_crash_at_any_step_of_sealing_loses_nothing(tmp_path, monkeypatch, at,
     assert again.counts(1) == again.recount(1) == expected(range(70))
     assert len(list(again.scan(1))) == 70
     again.close()
-    assert names(tmp_path / "copy") == ["reports.lock", "reports.sealed.sqlite", "reports.sqlite"]
+    assert names(tmp_path / "copy") == [
+        "reports.lock",
+        "reports.sealed.sqlite",
+        "reports.sealing.lock",
+        "reports.sqlite",
+    ]
 
 
 def test_readers_see_every_report_once_while_files_are_replaced(tmp_path, monkeypatch):
@@ -200,6 +206,127 @@ def test_two_programs_may_add_to_the_same_files(tmp_path):
     assert other.wait(60) == 0
     assert mine <= 6000
     assert store.counts(1) == store.recount(1) == expected(range(6000))
+    store.close()
+
+
+# What `deniable close` does to the reports of a store that somebody serves.
+COMPACT = (
+    "import sys; from deniable.collection.storage.sqlite import SqliteStore\n"
+    "store = SqliteStore(sys.argv[1]); print('opened', flush=True); store.compact(); store.close()"
+)
+
+
+@pytest.mark.parametrize("kill", [False, True])
+def test_a_program_that_seals_waits_for_another_one_and_touches_none_of_its_files(tmp_path, monkeypatch, kill):
+    monkeypatch.setattr(tail, "SEGMENT", 10**9)  # nothing is sealed but here
+    store = make(tmp_path)
+    store.add([row(store, number) for number in range(40)])
+    store._reports.seal()
+    store.add([row(store, number) for number in range(40, 60)])
+    write, others = tail.write_sealed, []
+
+    def write_beside_another(*arguments):
+        command = [sys.executable, "-c", COMPACT, str(tmp_path / "reports.sqlite")]
+        others.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+        assert others[0].stdout.readline() == "opened\n"
+        write(*arguments)
+        assert unfinished(store._reports._layout.sealed).exists()
+        assert others[0].poll() is None  # it waits
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tail, "write_sealed", write_beside_another)
+        store._reports.seal()
+    (other,) = others
+    if kill:
+        other.kill()
+    assert other.wait(60) == (-9 if kill else 0)
+    other.stdout.close()
+    assert store.add([row(store, 1), row(store, 60)]) == [Outcome.SAME, Outcome.STORED]
+    assert store.counts(1) == store.recount(1) == expected(range(61))
+    store.close()
+    assert names(tmp_path) == ["reports.lock", "reports.sealed.sqlite", "reports.sealing.lock", "reports.sqlite"]
+
+
+def test_whoever_does_not_want_to_wait_for_another_one_that_seals_is_told(tmp_path):
+    store = make(tmp_path)
+    store.add([row(store, 1)])
+    store._reports._stop.set()
+    store._reports._wake.set()
+    store._reports._thread.join()
+    with locked(store._reports._layout.sealing):
+        assert store._reports.seal(wait=False) is False
+        assert in_tails(tmp_path) == 1
+    assert store._reports.seal(wait=False) is True
+    assert in_tails(tmp_path) == 0
+    store.close()
+
+
+def test_what_a_killed_program_left_of_a_sealed_file_is_removed(tmp_path):
+    store = make(tmp_path)
+    for name in ("reports.sealed.sqlite.new", "reports.sealed.sqlite.123456.new"):
+        (tmp_path / name).write_bytes(b"half")
+    store.add([row(store, 1)])
+    store.compact()
+    assert not [name for name in names(tmp_path) if name.endswith(".new")]
+    store.close()
+
+
+def test_a_tail_that_was_removed_is_not_taken_for_the_next_one_of_its_number(tmp_path):
+    one = make(tmp_path)
+    one.add([row(one, 0)])
+    one.compact()
+    two = SqliteStore(tmp_path / "reports.sqlite")
+    assert two.add([row(two, 0)]) == [Outcome.SAME]  # it has the empty tail open from now on
+    assert two.total(1) == 1
+    one.close()  # removes that tail
+    three = SqliteStore(tmp_path / "reports.sqlite")
+    three.add([row(three, 1)])  # makes one with the same number
+    assert two.add([row(two, 1), row(two, 2)]) == [Outcome.SAME, Outcome.STORED]
+    assert (two.total(1), three.total(1)) == (3, 3)
+    for store in (two, three):
+        store.close()
+    again = SqliteStore(tmp_path / "reports.sqlite")
+    assert again.counts(1) == again.recount(1) == expected(range(3))
+    again.close()
+
+
+def test_a_folder_that_was_copied_while_it_was_sealed_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(tail, "SEGMENT", 10**9)
+    served, copied = tmp_path / "served", tmp_path / "copied"
+    copied.mkdir()
+    store = make(served)
+    store.add([row(store, number) for number in range(10)])
+    store._reports.seal()
+    store.add([row(store, number) for number in range(10, 20)])
+    shutil.copy(served / "reports.sealed.sqlite", copied)  # the copying has begun
+    store._reports.seal()
+    store.add([row(store, 20)])
+    for path in served.iterdir():
+        if path.name != "reports.sealed.sqlite":
+            shutil.copy(path, copied)
+    store.close()
+    with pytest.raises(InputError, match=r"tail-2.sqlite is missing.*deniable backup"):
+        SqliteStore(copied / "reports.sqlite")
+
+
+def test_a_copy_is_made_again_if_a_file_goes_while_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(tail, "SEGMENT", 10**9)
+    store = make(tmp_path)
+    store.add([row(store, number) for number in range(10)])
+    attach, calls = copying.attach, []
+
+    def late(*arguments):
+        calls.append(arguments)
+        if len(calls) == 1:
+            store._reports.seal()  # the tail that is about to be attached is sealed, and gone
+        return attach(*arguments)
+
+    monkeypatch.setattr(copying, "attach", late)
+    store.copy(tmp_path / "copy.db")
+    assert len(calls) == 2
+    copied = SqliteStore(tmp_path / "copy.db")
+    assert copied.counts(1) == copied.recount(1) == expected(range(10))
+    copied.close()
     store.close()
 
 

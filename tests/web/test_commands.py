@@ -15,9 +15,12 @@ import pytest
 from click.testing import CliRunner
 
 from deniable.cli.app import app
+from deniable.collection.collector import Collector
 from deniable.collection.storage.places import open_store
 from deniable.collection.tokens import ANALYST, opens
+from deniable.errors import InputError
 from deniable.surveys.example import example_text
+from deniable.web.serve import Service, listen
 
 RUN = [sys.executable, "-c", "from deniable.cli import main; main()"]
 
@@ -59,6 +62,33 @@ def test_the_token_is_shown_once_and_replaced_when_asked_for(tmp_path, monkeypat
     store.close()
 
 
+@pytest.mark.parametrize("command", ["serve", "issuer"])
+def test_a_port_that_is_taken_costs_neither_a_token_nor_a_key(tmp_path, command):
+    text = example_text()
+    if command == "issuer":
+        text = re.sub(r"(?m)^epsilon", 'admission = "blind"\nepsilon', text, count=1)
+    (tmp_path / "survey.toml").write_text(text, encoding="utf-8")
+    with listen("127.0.0.1", 0) as taken:
+        where = ["--port", str(taken.getsockname()[1]), "--data", str(tmp_path / "data")]
+        refused = CliRunner().invoke(app, [command, str(tmp_path / "survey.toml"), *where])
+    assert (refused.exit_code, "cannot listen" in refused.output) == (3, True)
+    assert not (tmp_path / "data").exists()
+
+
+def test_what_was_opened_is_closed_if_it_cannot_be_announced(tmp_path, monkeypatch):
+    def fail(_self):
+        closed.append("service")
+        raise InputError("nothing can be served")
+
+    closed, close = [], Collector.close
+    monkeypatch.setattr(Service, "app", fail)
+    monkeypatch.setattr(Collector, "close", lambda self: (closed.append("collector"), close(self)))
+    (tmp_path / "survey.toml").write_text(example_text(), encoding="utf-8")
+    where = ["--port", "0", "--data", str(tmp_path / "data")]
+    assert CliRunner().invoke(app, ["serve", str(tmp_path / "survey.toml"), *where]).exit_code == 3
+    assert closed == ["service", "collector"]
+
+
 @contextmanager
 def serving(command, folder):
     """A server and what it says, up to the line that suggests what to try; it is ended whatever happens."""
@@ -98,4 +128,4 @@ def test_a_survey_from_nothing_to_results(tmp_path):
         assert "token" not in rest or start == 0
     assert found["reports"] == 120
     left = sorted(path.name for path in (tmp_path / "data").iterdir())
-    assert left == ["reports.lock", "reports.sealed.sqlite", "reports.sqlite"]
+    assert left == ["reports.lock", "reports.sealed.sqlite", "reports.sealing.lock", "reports.sqlite"]

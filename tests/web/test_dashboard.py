@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import hashlib
 import io
 import json
 import secrets
+from datetime import datetime
 from html import unescape
 
 import httpx
@@ -260,6 +262,50 @@ def test_closing_freezes_the_results(inside, monkeypatch):
     after = [inside.client.get(path).text for path in ("/analyst", "/analyst/associations")]
     assert ["810" in text for text in (before[0], after[0])] == [True, True]
     assert before[1] == after[1]
+
+
+def dated(survey_text, closes, opens="2026-01-01"):
+    hours = f"epsilon = 1.0\nopens = {opens}T00:00:00Z\ncloses = {closes}T00:00:00Z"
+    return parse_survey(survey_text.replace("epsilon = 1.0", hours))
+
+
+def test_results_are_frozen_anew_if_the_date_was_moved_and_passes_again(tmp_path, survey_text):
+    store, seen = SqliteStore(tmp_path / "r.sqlite"), []
+
+    def served(closes, now):
+        collector = Collector(dated(survey_text, closes), store, now=lambda: datetime.fromisoformat(f"{now}T00:00:00Z"))
+        found = asyncio.run(dashboard.Dashboard(collector)._overview())
+        seen.append((collector.is_open, found["reports"]))
+
+    def add(number):
+        store.add([Row(secrets.token_bytes(16), 1, encode_cell(None, 1, (0,), (0,))) for _ in range(number)])
+
+    served("2026-02-01", "2025-12-01")  # before it opens: nothing is frozen
+    add(100)
+    served("2026-02-01", "2026-02-02")
+    served("2026-03-01", "2026-02-03")  # the date is moved
+    add(50)
+    served("2026-03-01", "2026-02-04")
+    served("2026-03-01", "2026-03-02")
+    add(1)  # behind the service's back
+    served("2026-03-01", "2026-03-03")
+    assert seen == [(False, 0), (False, 100), (True, 100), (True, 150), (False, 150), (False, 150)]
+    store.close()
+
+
+def test_progress_counts_the_reports_to_all_amendments(tmp_path, survey_text):
+    store = SqliteStore(tmp_path / "r.sqlite")
+    first = Collector(parse_survey(survey_text), store)
+    second = Collector(parse_survey(survey_text.replace("Do you smoke?", "Do you smoke at all?")), store)
+    shown = dashboard.Dashboard(second)
+
+    def add(collector, number):
+        cell = encode_cell(None, 1, (0,), (0,))
+        store.add([Row(secrets.token_bytes(16), collector.number, cell) for _ in range(number)])
+        return shown._reports(), asyncio.run(shown._overview())["reports"]
+
+    assert [add(first, 40), add(second, 5), add(first, 10)] == [(40, 40), (45, 45), (55, 55)]
+    store.close()
 
 
 def test_a_survey_nobody_has_answered_yet(analyst):

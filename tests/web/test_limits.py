@@ -163,6 +163,24 @@ def test_only_so_much_may_be_unfinished():
     asyncio.run(run())
 
 
+def test_a_body_counts_until_it_is_answered():
+    async def run():
+        limiter = limited(thinker, unfinished_bytes=1000)
+        first = Call(limiter)
+        first.give(b"x" * 600, more=False)
+        await turns()
+        assert (limiter.unfinished, limiter.unfinished_bytes) == (0, 600)
+        second = Call(limiter)
+        second.give(b"x" * 600, more=False)
+        assert await second.answer() == "busy"
+        assert limiter.unfinished_bytes == 600
+        first.task.cancel()
+        await turns()
+        assert limiter.unfinished_bytes == 0
+
+    asyncio.run(run())
+
+
 # -- heads: the real server --------------------------------------------------------------------------------------------
 
 

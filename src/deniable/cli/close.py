@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import click
 
-from deniable.collection.entrance import name_of, was_served
+from deniable.collection.entrance import mark_end, was_served
+from deniable.collection.invitations import name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path
 from deniable.collection.storage.places import find_store
 from deniable.errors import InputError
@@ -37,16 +38,16 @@ def command(survey: Path, data: Path, database: str | None) -> None:
     checked = read_survey(survey)
     name = name_of(checked)
     path, store = issuer_path(data, checked.name, name), find_store(data if database is None else database)
-    if store is None and not path.exists():
-        raise InputError(f"{data} holds neither reports nor an issuer of this survey", path=str(data))
-    if path.exists():
-        with closing(LocalIssuer(path)) as issuer:
-            issuer.end()
-        click.echo("The issuer's secret key is deleted; every invitation is marked as used")
-    if store is not None:
-        with closing(store):
-            if not was_served(store, checked):
-                raise InputError(f"{survey} as it is now was never served from here; close it as it was served")
-            store.keep(f"end {name}", b"")
+    with closing(store) if store is not None else nullcontext():
+        if store is None and not path.exists():
+            raise InputError(f"{data} holds neither reports nor an issuer of this survey", path=str(data))
+        if store is not None and not was_served(store, checked):  # before anything is deleted
+            raise InputError(f"{survey} as it is now was never served from here; close it as it was served")
+        if path.exists():
+            with closing(LocalIssuer(path)) as issuer:
+                issuer.end()
+            click.echo("The issuer's secret key is deleted; every invitation is marked as used")
+        if store is not None:
+            mark_end(store, checked)
             store.compact()
-        click.echo("The survey takes no more reports")
+            click.echo("The survey takes no more reports")

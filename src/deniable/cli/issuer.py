@@ -39,10 +39,14 @@ def command(*, survey: Path, host: str, port: int, data: Path) -> None:
         raise MissingExtraError(
             f"the issuer needs {error.name}, which is not installed: pip install 'deniable[service]'", extra="service"
         ) from error
-    service = IssuerService.open(survey, data)
-    app, taken = service.app(), listen(host, port)
-    click.echo(f"Issuing tokens for {service.survey.name!r} at port {taken.getsockname()[1]} of {host}")
-    click.echo(f"  issuer      {hashlib.sha256(service.issuer.message).hexdigest()}")
-    click.echo(f"  file in     {data}")
-    with taken:
+    with listen(host, port) as taken:
+        service = IssuerService.open(survey, data)
+        try:
+            app = service.app()
+            click.echo(f"Issuing tokens for {service.survey.name!r} at port {taken.getsockname()[1]} of {host}")
+            click.echo(f"  issuer      {hashlib.sha256(service.issuer.message).hexdigest()}")
+            click.echo(f"  file in     {data}")
+        except BaseException:
+            service.issuer.close()
+            raise
         server(app).run(sockets=[taken])

@@ -10,6 +10,7 @@ from deniable.collection.form import LOOPBACK
 from deniable.collection.origins import fingerprint, is_for, is_origin, origin_of
 from deniable.errors import InputError
 from deniable.privacy.statement import rounded_up
+from deniable.surveys.survey import read_survey
 from deniable.web.login import new_link
 from deniable.web.serve import Service, listen, server
 
@@ -68,23 +69,34 @@ def command(
       deniable serve survey.toml --port 8000
       deniable serve survey.toml --url https://survey.example.org
     """  # noqa: D301 - click wants the character itself
-    service = Service.open(survey, data, database, issuer=issuer, new_token=new_token, origins=_origins(host, urls))
-    app, taken = service.app(), listen(host, port)
-    known, url = service.collector, _url(host, taken.getsockname()[1])
+    origins = _origins(host, urls)
+    read_survey(survey)  # what is wrong with it is told whether the port is free or not
+    with listen(host, port) as taken:  # first: a token that was made can be shown only once
+        service = Service.open(survey, data, database, issuer=issuer, new_token=new_token, origins=origins)
+        try:
+            app = service.app()
+            _announce(service, _url(host, taken.getsockname()[1]), data if database is None else "PostgreSQL", urls)
+        except BaseException:
+            service.collector.close()
+            raise
+        server(app).run(sockets=[taken])
+
+
+def _announce(service: Service, url: str, place: Path | str, urls: tuple[str, ...]) -> None:
+    """Say what is served, where, and to whom; and the analyst's token, if it is new."""
+    known = service.collector
     click.echo(f"Collecting {known.survey.name!r} at {url}")
     click.echo(f"  design      {known.design_id}")
     click.echo(f"  compare     {fingerprint(known.design_id)}, the same for everybody")
     click.echo(f"  answered at {', '.join(known.origins)}{'' if urls else ' (this machine; --url for others)'}")
     true = rounded_up(known.survey.design.epsilon)
     click.echo(f"  promises    epsilon {known.survey.epsilon:g} a respondent; true {true}")
-    click.echo(f"  reports in  {data if database is None else 'PostgreSQL'}")
+    click.echo(f"  reports in  {place}")
     click.echo(f"  try it      deniable simulate {url} --n 1000")
     if service.token is not None:
         click.echo(f"The analyst's token, shown this once: {service.token}")
         click.echo(f'  curl -H "Authorization: Bearer {service.token}" {url}/v1/results')
         click.echo(f"The results in a browser, with a link that works once: {url}{new_link(service.store)}")
-    with taken:
-        server(app).run(sockets=[taken])
 
 
 def _origins(host: str, urls: tuple[str, ...]) -> tuple[str, ...]:

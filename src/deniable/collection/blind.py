@@ -28,6 +28,8 @@ from deniable.errors import MissingExtraError, PrivacyError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+
 _HASH = hashlib.sha384
 _DIGEST = 48  # bytes
 SALT = 48  # bytes: "PSS"; 0 is "PSSZERO"
@@ -51,6 +53,13 @@ class PublicKey:
     def is_sound(self) -> bool:
         """Whether a device should use it: long enough, and with the exponent that everybody uses."""
         return LEAST_BITS <= self.n.bit_length() <= MOST_BITS and self.n % 2 == 1 and self.e == 65537
+
+    @cached_property
+    def checker(self) -> RSAPublicKey:
+        """The same for the library that checks signatures: making it takes longer than a signature."""
+        from cryptography.hazmat.primitives.asymmetric import rsa
+
+        return rsa.RSAPublicNumbers(self.e, self.n).public_key()
 
 
 @dataclass(frozen=True)
@@ -137,11 +146,11 @@ def verify(key: PublicKey, message: bytes, signature: bytes, *, salt: int = SALT
     """Tell whether this is a signature of the prepared message: RSASSA-PSS, as any library has it."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives import hashes
-    from cryptography.hazmat.primitives.asymmetric import padding, rsa
+    from cryptography.hazmat.primitives.asymmetric import padding
 
     scheme = padding.PSS(padding.MGF1(hashes.SHA384()), salt)
     try:
-        rsa.RSAPublicNumbers(key.e, key.n).public_key().verify(signature, message, scheme, hashes.SHA384())
+        key.checker.verify(signature, message, scheme, hashes.SHA384())
     except InvalidSignature:
         return False
     return True

@@ -30,11 +30,12 @@ from deniable.collection.messages import (
     Receipt,
     Report,
 )
-from deniable.collection.opening import Opening
+from deniable.collection.opening import Ends, Opening
 from deniable.collection.problems import problem, read
 from deniable.collection.rejections import Rejections
 from deniable.collection.storage.base import Outcome, Row, key_of
 from deniable.collection.verify import verify_stored
+from deniable.collection.work import Work
 from deniable.collection.writer import MOST_WAITING, Writer
 from deniable.designs.paired import Paired
 from deniable.errors import BusyError, InputError, StoreError, StoreFullError
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from deniable.surveys.survey import Survey
 
 
+_SMALL = 64 << 10  # bytes of a batch that is read at once; a larger one would hold up the event loop
 _BATCH = msgspec.json.Decoder(list[Report])
 _RAW_BATCH = msgspec.json.Decoder(list[msgspec.Raw])
 
@@ -62,7 +64,7 @@ class _Served:
     verified: VerifiedDesign
     acceptor: Acceptor
     door: Door | None  # None: reports to it are not taken here
-    closes: datetime | None  # where another survey was served when it was
+    other: str | None  # the name of the survey it is of, if that is another one
 
 
 class Collector:
@@ -98,18 +100,15 @@ class Collector:
         self.design_id = messages.design_id(body)
         self.number = store.register(self.design_id, body)
         self.chains: dict[str, Chain] = {}
+        self._ends = Ends(store, now)
         self._served = {name: self._serve(name, *known) for name, known in store.designs().items()}
         self.plan_id = self._served[self.design_id].verified.plan_id
         self._forms = {self._served[self.design_id].verified.terms.texts: form_body(survey)}
         self.announcement = messages.encode(announcement(survey, self.design_id))
         self.writer = Writer(store, most_waiting)
         self.rejections = Rejections(store)
-        # Where nobody has to be asked who is let in, nor which block is open.
-        self._is_simple = not self.chains and all(
-            served.door is None or served.door.is_open for served in self._served.values()
-        )
-        self._now = now
-        self.opening = Opening(survey, store, self.entrance.id, now)
+        self._work = Work()
+        self.opening = Opening(survey, store, self.entrance.id, now, self._ends)
         self._closing = Closing(self._is_over, self._finish)
 
     @property
@@ -123,8 +122,12 @@ class Collector:
             shared = [chain for chain in self.chains.values() if chain.design.id == verified.plan_id]
             self.chains[name] = shared[0] if shared else Chain(self.store, verified)
             self.chains[name].numbers.append(number)
-        door, closes = self.entrance.door(body), self.entrance.closes(body)
-        return _Served(number, body, verified, Acceptor(verified, self.chains.get(name)), door, closes)
+        survey = self.entrance.name_of(body)
+        other = None if survey == self.entrance.id else survey
+        if other is not None:
+            self._ends.follow(other, name)
+        acceptor = Acceptor(verified, self.chains.get(name))
+        return _Served(number, body, verified, acceptor, self.entrance.door(body), other)
 
     def design(self, name: str) -> bytes | None:
         """The bytes of a design served here, now or earlier."""
@@ -139,6 +142,11 @@ class Collector:
     def amendments(self) -> list[str]:
         """The designs that ask the same under other words, oldest first; the one that is served is among them."""
         return [name for name, served in self._served.items() if served.verified.plan_id == self.plan_id]
+
+    @property
+    def numbers(self) -> list[int]:
+        """Their numbers in the store."""
+        return [self._served[name].number for name in self.amendments]
 
     @property
     def is_open(self) -> bool:
@@ -162,21 +170,27 @@ class Collector:
 
     def _finish(self) -> None:
         """Leave nothing behind that tells who took part; of a survey that nobody could answer yet, everything."""
-        numbers = [self._served[name].number for name in self.amendments]
+        numbers = [*self.numbers, *(self._served[name].number for name in self.entrance.earlier)]
         if self.opening.is_ended or any(map(self.store.total, numbers)) or self.entrance.has_been_used:
             if self.entrance.issuer is not None:
                 self.entrance.end()  # without the issuer's secret nobody is let in again, whatever becomes of the date
+            self.entrance.forget_earlier()
             self.store.compact()
 
     def close(self) -> None:
         """Close the store; of a survey that has ended, write it anew, so that nothing of its history is left."""
         self._closing.stop()
+        self._work.close()
         self.rejections.close()
-        self.opening.mark()
-        if self.opening.is_over:
-            self._finish()
-        self.entrance.close()
-        self.store.close()
+        try:
+            self.opening.mark()
+            if self.opening.is_over:
+                self._finish()
+        finally:  # a store that fails is closed all the same
+            try:
+                self.entrance.close()
+            finally:
+                self.store.close()
 
     async def receive(self, body: bytes) -> Problem | Receipt | None:
         """Take one report (None: it is stored; else the problem) or a batch (a receipt; a problem for all of it)."""
@@ -191,7 +205,11 @@ class Collector:
         report = read(body, Report, most=MOST_REPORT_BYTES)
         if isinstance(report, Problem):
             return self._turn_away(report)
-        (row,) = await self._rows([report])
+        try:
+            with self._work.on(len(body)):
+                (row,) = await self._rows([report])
+        except BusyError:
+            return self._turn_away(problem("busy"))
         if isinstance(row, Problem):
             return self._turn_away(row)
         outcomes = await self._store([row])
@@ -200,11 +218,13 @@ class Collector:
         return None if outcomes[0] is not Outcome.CONFLICT else self._turn_away(problem("conflict"))
 
     async def _batch(self, body: bytes) -> Problem | Receipt:
-        reports = read_batch(body)
-        if isinstance(reports, Problem):
-            return self._turn_away(reports)
-        judged = iter(await self._rows([report for report in reports if isinstance(report, Report)]))
-        found = [report if isinstance(report, Problem) else next(judged) for report in reports]
+        try:
+            with self._work.on(len(body)):
+                found = await self._found(body)
+        except BusyError:
+            found = problem("busy")
+        if isinstance(found, Problem):
+            return self._turn_away(found)
         rows = [row for row in found if isinstance(row, Row)]
         outcomes = await self._store(rows) if rows else []
         if isinstance(outcomes, Problem):
@@ -219,30 +239,45 @@ class Collector:
                 failures.append(Failure(index, self._turn_away(wrong)))
         return Receipt(version=1, accepted=len(found) - len(failures), failures=failures)
 
+    async def _found(self, body: bytes) -> list[Row | Problem] | Problem:
+        """What is to be stored of each report of a batch, or what is wrong with it; or with all of it."""
+        reports = read_batch(body) if len(body) <= _SMALL else await self._work.run(read_batch, body)
+        if isinstance(reports, Problem):
+            return reports
+        judged = iter(await self._rows([report for report in reports if isinstance(report, Report)]))
+        return [report if isinstance(report, Problem) else next(judged) for report in reports]
+
     def _row(self, report: Report) -> Row | Problem:
         served = self._served.get(report.design)
         if served is None:
             return problem("unknown-design")
-        if served.door is None or (served.closes is not None and served.closes <= self._now()):
+        if served.door is None or (served.other is not None and self._ends.is_over(served.other)):
             return problem("closed")
         cell = served.acceptor.cell(report)
         return cell if isinstance(cell, Problem) else Row(key_of(self.store.salt, report.id), served.number, cell)
 
     async def _rows(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """What is to be stored of each report, or what is wrong with it."""
-        if self._is_simple:
+        if not self.chains and all(map(self._is_for_all, reports)):
             return [self._row(report) for report in reports]
         try:
-            return await asyncio.to_thread(self._judge, reports)
+            return await self._work.run(self._judge, reports)
         except StoreError:
             return [problem("unavailable")] * len(reports)
 
+    def _is_for_all(self, report: Report) -> bool:
+        """Whether nobody has to be asked if a report is let in."""
+        served = self._served.get(report.design)
+        return served is None or served.door is None or served.door.is_open
+
     def _judge(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """The same where the store has to be asked: who is admitted, and which blocks were published."""
-        strangers = self._strangers(reports)
+        rows = [self._row(report) for report in reports]
+        # Only of those that fit: a signature takes longer to check than all the rest.
+        strangers = self._strangers([report for report, row in zip(reports, rows, strict=True) if isinstance(row, Row)])
         return [
             problem("not-invited") if isinstance(row, Row) and report.id in strangers else row
-            for report, row in zip(reports, map(self._row, reports), strict=True)
+            for report, row in zip(reports, rows, strict=True)
         ]
 
     def _strangers(self, reports: Sequence[Report]) -> set[str]:

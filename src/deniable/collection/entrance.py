@@ -10,16 +10,14 @@ taken for what the survey of its name says.
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from deniable.collection import adoption
 from deniable.collection.admission import Door
-from deniable.collection.form import LOOPBACK, design_body
-from deniable.collection.invitations import admission_id, admitted, check_number, invite
-from deniable.collection.issuer import LocalIssuer, issuer_path, key_bytes, public_key, read_key
+from deniable.collection.invitations import admission_id, admitted, check_number, invite, name_of
+from deniable.collection.issuer import LocalIssuer, issuer_path, public_key
 from deniable.collection.messages import design_id
-from deniable.collection.opening import date_mark, end_mark
-from deniable.collection.storage.slots import Content, Slots
+from deniable.collection.opening import end_mark, given_date
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,11 +25,8 @@ if TYPE_CHECKING:
 
     from deniable.collection.issuer import Issuing
     from deniable.collection.storage.base import Store
+    from deniable.surveys.schema import Admission
     from deniable.surveys.survey import Survey
-
-# What version 0.1 kept, for all surveys of a store together.
-OLD_ADMITTED, OLD_INVITED, OLD_KEY, OLD_SIGNED = "admitted", "invitation", "issuer", "signed:"
-_ADOPTED = "adopted"
 
 
 class Entrance:
@@ -47,8 +42,8 @@ class Entrance:
     def __init__(self, survey: Survey, store: Store, folder: Path | None = None, issuer: Issuing | None = None) -> None:
         self._survey, self._store = survey, store
         self.id = name_of(survey)
-        self._earlier = [name for name, body in _designs(store) if _is_earlier(body, survey)]
-        self._adopts = bool(self._earlier) and store.keep(_ADOPTED, self.id.encode()) == self.id.encode()
+        self.earlier = adoption.earlier(store, survey)  # the designs under which version 0.1 served it
+        self._adopts = adoption.adopts(store, survey)
         self.issuer: Issuing | None = None
         if survey.admission == "blind":
             self.issuer = self._local(folder or store.folder) if issuer is None else issuer
@@ -57,17 +52,15 @@ class Entrance:
             raise InputError('an issuer is for blind tokens: say admission = "blind" in the survey file')
         self.end_mark = end_mark(self.id)
         if survey.closes is not None:
-            store.keep(_date(self.id) + survey.closes.isoformat(), b"")
-        if any(store.kept(end_mark(name)) is not None for name in self._earlier):
+            store.keep(given_date(self.id, survey.closes), b"")
+        if any(store.kept(end_mark(name)) is not None for name in self.earlier):
             store.keep(self.end_mark, b"")
 
     def _local(self, folder: Path | None) -> LocalIssuer:
         if folder is None:
             raise InputError("blind tokens are issued from a file, never from a database: name a folder, or an issuer")
-        path = issuer_path(folder, self._survey.name, self.id)
-        if self._adopts:
-            adopt(self._store, path)
-        return LocalIssuer(path)
+        adoption.adopt(self._store, self._survey, folder)
+        return LocalIssuer(issuer_path(folder, self._survey.name, self.id))
 
     def _pin(self, message: bytes) -> None:
         if self._store.keep(f"issuer {self.id}", message) != message:
@@ -95,34 +88,23 @@ class Entrance:
         fields = json.loads(design)
         if fields["version"] == 1 and fields["survey"] != self._survey.name:
             return None
-        admission = fields.get("admission", self._survey.admission)
+        admission = self._admission(fields)
         name = admission_id(design, admission)
-        if name != self.id and self._is_over(name):
-            return None
         purposes = [admitted(name)]
         if fields["version"] == 1 or self._adopts:
-            purposes.append(OLD_ADMITTED)
+            purposes.append(adoption.OLD_ADMITTED)
         pinned = self._store.kept(f"issuer {name}")
-        if pinned is None and fields["version"] == 1 and self.issuer is not None:
+        if pinned is None and fields["version"] == 1 and self._adopts and self.issuer is not None:
             pinned = self.issuer.message  # version 0.1 had one key for all, which was taken over
         return Door(admission, self._store, purposes, None if pinned is None else public_key(pinned))
 
-    def closes(self, design: bytes) -> datetime | None:
-        """When a design that was served earlier closed: the latest date that its survey was ever given."""
-        name = admission_id(design, json.loads(design).get("admission", self._survey.admission))
-        if name == self.id:
-            return None  # its date stands in the survey file, and may have moved
-        return self._last_date(name)
+    def name_of(self, design: bytes) -> str:
+        """The name of the survey that a design is of: this one's if it is one of its amendments."""
+        return admission_id(design, self._admission(json.loads(design)))
 
-    def _last_date(self, name: str) -> datetime | None:
-        dates = [key.removeprefix(_date(name)) for key in self._store.kept_under(_date(name))]
-        return max(map(datetime.fromisoformat, dates), default=None)
-
-    def _is_over(self, name: str) -> bool:
-        """Whether somebody ended a survey, or its date was seen to be over, whatever the clock says now."""
-        date = self._last_date(name)
-        marks = [end_mark(name), *([] if date is None else [date_mark(name, date)])]
-        return any(self._store.kept(mark) is not None for mark in marks)
+    def _admission(self, fields: dict[str, Any]) -> Admission:
+        admission: Admission = fields.get("admission", self._survey.admission)
+        return admission
 
     @property
     def is_ended(self) -> bool:
@@ -136,9 +118,14 @@ class Entrance:
 
     def end(self) -> None:
         """Close the survey for good: no report, no token, and no way to tell who got one."""
-        self._store.keep(self.end_mark, b"")
+        mark_end(self._store, self._survey)
         if self.issuer is not None:
             self.issuer.end()
+
+    def forget_earlier(self) -> None:
+        """Forget what nobody took over of what version 0.1 kept, once a survey of that time has ended."""
+        if self.earlier:
+            adoption.forget(self._store)
 
     def close(self) -> None:
         """Let go of the issuer's file."""
@@ -146,55 +133,23 @@ class Entrance:
             self.issuer.close()
 
 
-def _date(name: str) -> str:
-    return f"date {name} "
-
-
-def name_of(survey: Survey) -> str:
-    """The name of what invitations to a survey are good for."""
-    return admission_id(_outline(survey), survey.admission)
-
-
-def _outline(survey: Survey) -> bytes:
-    """The survey's design, but for where it is served and who issues tokens: neither is part of the name."""
-    return design_body(survey, LOOPBACK, issuer=bytes(32).hex() if survey.admission == "blind" else None)
+def mark_end(store: Store, survey: Survey) -> None:
+    """Keep in a store that a survey was closed for good, and forget what nobody took over of version 0.1."""
+    earlier = adoption.earlier(store, survey)
+    for name in (name_of(survey), *earlier):
+        store.keep(end_mark(name), b"")
+    if earlier:
+        adoption.forget(store)
 
 
 def was_served(store: Store, survey: Survey) -> bool:
     """Tell whether a survey was ever served from a store, as its file says it now."""
-    bodies = [body for _, body in _designs(store)]
-    return any(_is_earlier(body, survey) or admission_id(body, survey.admission) == name_of(survey) for body in bodies)
+    if adoption.earlier(store, survey):
+        return True
+    return name_of(survey) in [admission_id(body, survey.admission) for _, body in store.designs().values()]
 
 
 def refuse_open(survey: Survey) -> None:
     """Refuse to invite people to a survey that everybody may answer."""
     if survey.admission == "open":
         raise InputError('everybody may answer this survey; say admission = "invited" or "blind" in the survey file')
-
-
-def adopt(store: Store, path: Path) -> None:
-    """Move what version 0.1 kept about blind tokens from the store to an issuer's file."""
-    kept = store.kept(OLD_KEY)
-    if kept is None:
-        return
-    if not path.exists():
-        signed = store.kept_under(OLD_SIGNED)
-        used = {bytes.fromhex(name.removeprefix(OLD_SIGNED)): value for name, value in signed.items()}
-        slots = {**dict.fromkeys(store.tokens(OLD_INVITED), bytes(32)), **used}
-        Slots.write(path, Content(*key_bytes(read_key(kept)), slots))
-    # After the file is on disk: whoever is interrupted here begins again.
-    store.forget(OLD_SIGNED)
-    store.drop_tokens(OLD_INVITED)
-    store.forget(OLD_KEY)
-    store.compact()
-
-
-def _designs(store: Store) -> list[tuple[str, bytes]]:
-    return [(name, body) for name, (_, body) in store.designs().items()]
-
-
-def _is_earlier(body: bytes, survey: Survey) -> bool:
-    """Tell whether this is the survey as version 0.1 served it."""
-    fields: dict[str, Any] = json.loads(body)
-    now: dict[str, Any] = json.loads(_outline(survey))
-    return fields["version"] == 1 and (fields["survey"], fields["plan"]) == (now["survey"], now["plan"])

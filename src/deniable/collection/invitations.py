@@ -19,12 +19,14 @@ import json
 import secrets
 from typing import TYPE_CHECKING
 
+from deniable.collection.form import LOOPBACK, design_body
 from deniable.collection.messages import encode
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
     from deniable.collection.storage.base import Store
     from deniable.surveys.schema import Admission
+    from deniable.surveys.survey import Survey
 
 MOST = 1_000_000
 # What may differ between designs that take the same invitations: words; where the survey is; and the issuer's key,
@@ -36,6 +38,16 @@ def admission_id(design: bytes, admission: Admission) -> str:
     """Name what invitations are good for: everything that is asked and how, known before there is an issuer's key."""
     fields = {name: value for name, value in json.loads(design).items() if name not in _OUTSIDE}
     return hashlib.sha256(encode({**fields, "admission": admission})).hexdigest()
+
+
+def outline(survey: Survey) -> bytes:
+    """The survey's design, but for where it is served and who issues tokens: neither is part of the name."""
+    return design_body(survey, LOOPBACK, issuer=bytes(32).hex() if survey.admission == "blind" else None)
+
+
+def name_of(survey: Survey) -> str:
+    """The name of what invitations to a survey are good for."""
+    return admission_id(outline(survey), survey.admission)
 
 
 def admitted(admission_id: str) -> str:

@@ -8,13 +8,13 @@ survey whose date is moved goes on (unless it had an issuer, whose secret is del
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
 
     from deniable.collection.storage.base import Store
     from deniable.surveys.survey import Survey
@@ -32,12 +32,60 @@ def date_mark(name: str, closes: datetime) -> str:
     return f"closed {name} {closes.isoformat()}"
 
 
+def given_date(name: str, closes: datetime | None = None) -> str:
+    """What the store keeps of every date that a survey was ever given; how all of them begin, if none is named."""
+    return f"date {name} {'' if closes is None else closes.isoformat()}"
+
+
+class Ends:
+    """Which surveys that were served earlier from the same store are over, as one worker knows it.
+
+    They end by the latest date that they were ever given, or because somebody ended them. Either may happen while
+    another survey is served: `look` asks the store, which `Opening` does once a second; `is_over` asks nobody.
+    """
+
+    def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
+        """Follow no survey yet."""
+        self._store, self._now = store, now
+        self._marks: dict[str, set[str]] = {}  # by survey: what is kept once somebody has ended it
+        self._dates: dict[str, datetime] = {}
+        self._over: frozenset[str] = frozenset()
+
+    def follow(self, name: str, design: str) -> None:
+        """Follow a survey by its name. Version 0.1 marked the end of a design, not that of a survey."""
+        self._marks.setdefault(name, set()).update((end_mark(name), end_mark(design)))
+
+    def is_over(self, name: str) -> bool:
+        """Whether a survey takes no more reports, as far as this worker knows."""
+        return name in self._over or (name in self._dates and self._dates[name] <= self._now())
+
+    def look(self) -> None:
+        """Ask the store. Waits for it."""
+        self._over = frozenset(name for name in list(self._marks) if self._was_ended(name) or self._has_passed(name))
+
+    def _was_ended(self, name: str) -> bool:
+        return any(self._store.kept(mark) is not None for mark in self._marks[name])
+
+    def _has_passed(self, name: str) -> bool:
+        """Whether the date was ever seen to be over; if that is now, keep it for whoever starts with another clock."""
+        dates = [key.removeprefix(given_date(name)) for key in self._store.kept_under(given_date(name))]
+        if not dates:
+            return False
+        date = self._dates[name] = max(map(datetime.fromisoformat, dates))
+        mark = date_mark(name, date)
+        if self._store.kept(mark) is None:
+            if date > self._now():
+                return False
+            self._store.keep(mark, b"")
+        return True
+
+
 class Opening:
     """What one worker knows of a survey's end. `is_open` asks nobody; `look` asks the store, once in a while."""
 
-    def __init__(self, survey: Survey, store: Store, name: str, now: Callable[[], datetime]) -> None:
-        """Ask the store for the first time."""
-        self._survey, self._store, self._now = survey, store, now
+    def __init__(self, survey: Survey, store: Store, name: str, now: Callable[[], datetime], others: Ends) -> None:
+        """Ask the store for the first time; about `others` as well, as often as about this one."""
+        self._survey, self._store, self._now, self._others = survey, store, now, others
         self._end = end_mark(name)
         self._date = None if survey.closes is None else date_mark(name, survey.closes)
         self._ended = self._passed = self._marked = False
@@ -81,6 +129,7 @@ class Opening:
         passed = self._date is not None and self._store.kept(self._date) is not None
         self._ended, self._passed, self._marked = self._ended or ended, self._passed or passed, self._marked or passed
         self.mark()
+        self._others.look()
         self._looked = started
 
     def mark(self) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.routing import BaseRoute
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import Lifespan, Receive, Scope, Send
 
     from deniable.collection.collector import Collector
 
@@ -45,10 +45,16 @@ _BY_STATUS = {404: "not-found", 405: "method-not-allowed"}
 
 
 class Application(Starlette):
-    """Starlette, but for the one address that is busy: its requests go straight there, past routing and middleware."""
+    """Starlette within limits: pages from elsewhere may speak to it, and whatever goes wrong is told as a problem."""
 
-    ingest: Ingest
-    limiter: Limiter
+    def __init__(
+        self, routes: Sequence[BaseRoute], lifespan: Lifespan[Starlette], limits: Limits | None = None
+    ) -> None:
+        """Take the addresses, what lives as long as the server, and what requests may take."""
+        handlers = {404: refused, 405: refused, StoreError: unavailable, Exception: _failed}
+        super().__init__(routes=routes, exception_handlers=handlers, lifespan=lifespan)
+        self.router.redirect_slashes = False  # it would answer with an address out of the Host header
+        self.limiter = Limiter(self.answer, limits)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or live and die with the server."""
@@ -61,10 +67,21 @@ class Application(Starlette):
         """Answer a request, within whatever limits are kept around it."""
         if is_shared(scope) and is_preflight(scope):
             await PREFLIGHT(scope, receive, send)
-        elif scope["path"] == REPORTS and scope["method"] == "POST":
-            await self.ingest(scope, receive, send)
         else:
             await super().__call__(scope, receive, send)
+
+
+class CollectorApplication(Application):
+    """The same, but for the one address that is busy: its requests go straight there, past routing and middleware."""
+
+    ingest: Ingest
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, within whatever limits are kept around it."""
+        if scope["path"] == REPORTS and scope["method"] == "POST":
+            await self.ingest(scope, receive, send)
+        else:
+            await super().answer(scope, receive, send)
 
 
 class Api:
@@ -156,14 +173,8 @@ def create_app(collector: Collector, pages: Sequence[BaseRoute] = (), *, limits:
             await collector.writer.stop()
             await asyncio.to_thread(collector.close)
 
-    made = Application(
-        routes=[*Api(collector).routes(), *pages],
-        exception_handlers={404: refused, 405: refused, StoreError: unavailable, Exception: _failed},
-        lifespan=lifespan,
-    )
-    made.router.redirect_slashes = False  # it would answer with an address out of the Host header
+    made = CollectorApplication([*Api(collector).routes(), *pages], lifespan, limits)
     made.ingest = Ingest(collector)
-    made.limiter = Limiter(made.answer, limits)
     return made
 
 

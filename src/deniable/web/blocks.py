@@ -11,12 +11,15 @@ from deniable.errors import StoreError
 from deniable.web.responses import json_bytes, problem_response
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from starlette.requests import Request
     from starlette.responses import Response
 
     from deniable.collection.collector import Collector
 
 _PAGE = 100
+_PAGE_BYTES = 1 << 20
 
 
 class BlockApi:
@@ -44,7 +47,7 @@ class BlockApi:
             return problem_response("unavailable")
 
     async def show_chain(self, request: Request) -> Response:
-        """Blocks that follow the number `after`, at most a hundred."""
+        """Blocks that follow the number `after`, at most a hundred, and not much more than a megabyte."""
         chain = self._collector.chains.get(request.path_params["design"])
         after = request.query_params.get("after", "-1")
         if chain is None or not after.removeprefix("-").isdecimal() or len(after) > 9:
@@ -53,4 +56,16 @@ class BlockApi:
             found = await asyncio.to_thread(chain.after, int(after), _PAGE)
         except StoreError:
             return problem_response("unavailable")
-        return json_bytes(b"[" + b",".join(block.canonical() for block in found) + b"]")
+        return json_bytes(b"[" + b",".join(_page(block.canonical() for block in found)) + b"]")
+
+
+def _page(blocks: Iterable[bytes]) -> list[bytes]:
+    """As many blocks as fit on a page, and at least one: blocks of large questions are large."""
+    page: list[bytes] = []
+    size = 0
+    for block in blocks:
+        size += len(block)
+        if page and size > _PAGE_BYTES:
+            break
+        page.append(block)
+    return page

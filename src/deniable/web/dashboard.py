@@ -248,17 +248,22 @@ class Dashboard:
         return stored_reports(self.collector.store, self.collector.design_id)
 
     def _reports(self) -> int:
-        return self.collector.store.total(self.collector.number)
+        return sum(map(self.collector.store.total, self.collector.numbers))
 
     async def _overview(self) -> dict[str, Any]:
-        if await self.collector.opening.looked():
-            return await self._once("overview", lambda: overview(self.collector))
-        return await self._once("frozen", lambda: frozen(self.collector))
+        if await self._is_over():
+            return await self._once("frozen", lambda: frozen(self.collector))
+        return await self._once("overview", lambda: overview(self.collector))
 
     async def _associations(self) -> dict[str, Any] | None:
-        if await self.collector.opening.looked():
-            return await self._once("associations", lambda: associations(self.collector))
-        return (await self._overview())["associations"]
+        if await self._is_over():
+            return (await self._overview())["associations"]
+        return await self._once("associations", lambda: associations(self.collector))
+
+    async def _is_over(self) -> bool:
+        """Whether the survey has ended; one that has not begun has results to come."""
+        await self.collector.opening.looked()
+        return self.collector.opening.is_over
 
     async def _once(self, name: Any, make: Callable[[], Any]) -> Any:
         """Make something unless it was made already from as many reports."""

@@ -6,22 +6,23 @@ Whoever runs it sees invitations and never a report; whoever runs the collector 
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from starlette.applications import Starlette
 from starlette.routing import Route
 
+from deniable.collection.adoption import adopt
 from deniable.collection.closing import Closing
-from deniable.collection.entrance import name_of
+from deniable.collection.invitations import name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path
 from deniable.collection.messages import MOST_ADMISSION_BYTES, Problem
 from deniable.collection.problems import problem
-from deniable.errors import InputError, StoreError
+from deniable.collection.storage.places import find_store
+from deniable.errors import InputError
 from deniable.surveys.survey import read_survey
-from deniable.web.app import refused, unavailable
+from deniable.web.app import Application
 from deniable.web.ingest import bounded_body
 from deniable.web.responses import json_bytes, json_response, problem_response
 
@@ -29,10 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
+    from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
 
     from deniable.surveys.survey import Survey
+    from deniable.web.limits import Limits
 
 
 @dataclass
@@ -49,28 +52,29 @@ class IssuerService:
         checked = read_survey(survey)
         if checked.admission != "blind":
             raise InputError('an issuer is for blind tokens: say admission = "blind" in the survey file')
+        store = find_store(data)
+        if store is not None:  # of version 0.1, perhaps
+            with closing(store):
+                adopt(store, checked, data)
         return cls(checked, LocalIssuer(issuer_path(data, checked.name, name_of(checked))))
 
-    def app(self) -> Starlette:
+    def app(self, limits: Limits | None = None) -> Application:
         """The application."""
-        return Starlette(
-            routes=[
-                Route("/v1/issuer", self.show_issuer),
-                Route("/v1/tokens", self.sign_token, methods=["POST"]),
-                Route("/health", self.show_health),
-            ],
-            exception_handlers={404: refused, 405: refused, StoreError: unavailable},
-            lifespan=self._live,
-        )
+        routes = [
+            Route("/v1/issuer", self.show_issuer),
+            Route("/v1/tokens", self.sign_token, methods=["POST"]),
+            Route("/health", self.show_health),
+        ]
+        return Application(routes, self._live, limits)
 
     @asynccontextmanager
     async def _live(self, _app: Starlette) -> AsyncIterator[None]:
-        closing = Closing(self._is_over, self._finish)
-        closing.start()
+        watch = Closing(self._is_over, self._finish)
+        watch.start()
         try:
             yield
         finally:
-            closing.stop()
+            watch.stop()
             self.issuer.close()
 
     def _is_over(self) -> bool:

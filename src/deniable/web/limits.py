@@ -26,7 +26,7 @@ class Limits:
     answer: float = 30.0  # seconds from there to the answer
     analysis: float = 300.0  # the same for an analyst, whose estimates have to be computed
     unfinished: int = 1000  # bodies that are awaited at the same time
-    unfinished_bytes: int = 64 << 20  # of all of them together
+    unfinished_bytes: int = 64 << 20  # of all that are awaited, or not answered yet
 
 
 class Limiter:
@@ -70,24 +70,29 @@ class _Request:
         if not self._waits:
             await self._wait()
         message = await self._receive()
-        if message.get("more_body", False):
-            await self._hold(len(message.get("body", b"")))
-        else:
+        await self._hold(len(message.get("body", b"")))
+        if not message.get("more_body", False):
             self._finished = True
-            self.leave()
+            self._arrive()
             self.refusal = "unavailable"
             self._set(self._answer)
         return message
 
     async def send(self, message: Message) -> None:
         self.clock.reschedule(None)
+        self.leave()  # what it was answered to is not needed any more
         await self._send(message)
 
     def leave(self) -> None:
         """Be counted no more."""
-        self._limiter.unfinished -= self._waits
+        self._arrive()
         self._limiter.unfinished_bytes -= self._bytes
-        self._waits, self._bytes = False, 0
+        self._bytes = 0
+
+    def _arrive(self) -> None:
+        """Be awaited no more; the body is held until it is answered."""
+        self._limiter.unfinished -= self._waits
+        self._waits = False
 
     async def _wait(self) -> None:
         limiter = self._limiter

@@ -64,7 +64,7 @@ def document() -> dict[str, Any]:
             },
             "/v1/designs/{design}/blocks": {
                 "get": _operation(
-                    "The chain of blocks, a hundred at a time.",
+                    "The chain of blocks, a hundred at a time, or fewer that are large; an empty page is its end.",
                     {"200": _content(_list("Block", 100)), **_problems("not-found", "unavailable")},
                     [_DESIGN, _AFTER],
                 )

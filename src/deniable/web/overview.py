@@ -51,8 +51,13 @@ def overview(collector: Collector) -> dict[str, Any]:
 
 
 def frozen(collector: Collector) -> dict[str, Any]:
-    """The same of a survey that is closed, with its associations: made once, then kept as it is."""
-    name = f"results {collector.design_id}"
+    """The same of a survey that is closed, with its associations: made once for each end, then kept as it is.
+
+    A survey whose date was moved goes on, and has another end.
+    """
+    closes = collector.survey.closes
+    end = "ended" if collector.opening.is_ended or closes is None else closes.isoformat()
+    name = f"results {collector.design_id} {end}"
     body = collector.store.kept(name)
     if body is None:
         made = {**overview(collector), "associations": associations(collector)}

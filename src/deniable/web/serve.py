@@ -22,7 +22,7 @@ from deniable.errors import InputError, MissingExtraError
 from deniable.surveys.survey import read_survey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import uvicorn
     from starlette.applications import Starlette
@@ -58,6 +58,7 @@ class Service:
         `origins` are the addresses at which respondents reach the survey: devices refuse it everywhere else.
         `issuer` is the address of an issuer that runs elsewhere, or a file with its public key.
         """
+        _application()  # before anything is made: without it there is nothing to show a token for
         checked = read_survey(survey)
         elsewhere = None if issuer is None else DistantIssuer(read_public_key(issuer))
         store = open_store(data, database)
@@ -74,15 +75,20 @@ class Service:
 
     def app(self) -> Starlette:
         """The application."""
-        try:
-            from deniable.web.app import create_app
-            from deniable.web.site import site
-        except ImportError as error:
-            raise MissingExtraError(
-                f"the collector needs {error.name}, which is not installed: pip install 'deniable[service]'",
-                extra="service",
-            ) from error
-        return create_app(self.collector, site(self.collector))
+        return _application()(self.collector)
+
+
+def _application() -> Callable[[Collector], Starlette]:
+    """What makes the application, if it is installed."""
+    try:
+        from deniable.web.app import create_app
+        from deniable.web.site import site
+    except ImportError as error:
+        raise MissingExtraError(
+            f"the collector needs {error.name}, which is not installed: pip install 'deniable[service]'",
+            extra="service",
+        ) from error
+    return lambda collector: create_app(collector, site(collector))
 
 
 def read_public_key(place: str) -> bytes:
@@ -103,8 +109,8 @@ def background(service: Service | IssuerService, host: str = "127.0.0.1", port: 
 
     For demonstrations and tests: a survey of real people deserves a process of its own.
     """
-    running = server(service.app())
     taken = listen(host, port)
+    running = server(service.app())
     thread = threading.Thread(target=running.run, kwargs={"sockets": [taken]}, name="deniable-server")
     thread.start()
     try:
@@ -124,6 +130,7 @@ def listen(host: str, port: int) -> socket.socket:
     taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         taken.bind((host, port))
+        taken.listen()  # only then nobody else can take it
     except OSError as error:
         taken.close()
         raise InputError(f"cannot listen on {host}:{port}: {error.strerror}", host=host, port=port) from error

@@ -136,6 +136,10 @@ class Store(Protocol):
         """Drop the values under all names that begin like this."""
         ...
 
+    def drop(self, name: str) -> None:
+        """Drop the value under a name, if there is one."""
+        ...
+
     def claim(self) -> bool:
         """Be the one program that does what only one may do, until this is closed. False: another one is."""
         ...

@@ -49,13 +49,24 @@ def telling(folder: Path) -> Iterator[None]:
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock that one program has at a time; it ends with the program, however that ends."""
-    if fcntl is None:
+    with taken(path, wait=True):
         yield
+
+
+@contextmanager
+def taken(path: Path, *, wait: bool) -> Iterator[bool]:
+    """The same; who does not wait is told whether the lock is theirs."""
+    if fcntl is None:
+        yield True
         return
     handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
     finally:
         os.close(handle)
 

@@ -6,6 +6,7 @@ a store again.
 
 from __future__ import annotations
 
+import sqlite3
 from typing import TYPE_CHECKING
 
 from deniable.collection.storage.commit import telling, transaction
@@ -14,11 +15,10 @@ from deniable.collection.storage.view import attach, union
 from deniable.errors import InputError, StoreError
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
     from pathlib import Path
 
-    from deniable.collection.storage.layout import Layout
+    from deniable.collection.storage.layout import Layout, State
 
 _TABLES = {"store": "salt", "designs": "number", "tokens": "purpose, digest", "kept": "name", "rejected": "reason"}
 _TRIES = 100
@@ -46,16 +46,31 @@ def copy_store(layout: Layout, target: Path, scripts: Sequence[str]) -> None:
 def _copy_reports(db: sqlite3.Connection, layout: Layout) -> None:
     for _ in range(_TRIES):
         state = layout.state()
-        counted, tails = attach(db, layout, state)
-        parts = [f"SELECT key, design, cell FROM {part}.reports" for part in (counted, *tails)]  # noqa: S608 - our names
-        with transaction(db, "BEGIN"):
-            db.execute("DELETE FROM main.reports")
-            db.execute(f"INSERT INTO main.reports {union(parts)} ORDER BY key")
-        for part in (counted, *tails):
-            db.execute(f"DETACH {part}")
+        try:
+            _copy_state(db, layout, state)
+        except sqlite3.Error:
+            if layout.first() == state.first:
+                raise
+        finally:
+            _detach(db)
         if layout.first() == state.first:  # else a file took the place of those that were read
             break
     else:
         raise StoreError("the store's files were replaced all the time while they were copied")
     grouped = "SELECT design, cell, COUNT(*) FROM main.reports GROUP BY design, cell"
     db.execute(f"INSERT INTO main.counts {grouped} ORDER BY design, cell")
+
+
+def _copy_state(db: sqlite3.Connection, layout: Layout, state: State) -> None:
+    counted, tails = attach(db, layout, state)
+    parts = [f"SELECT key, design, cell FROM {part}.reports" for part in (counted, *tails)]  # noqa: S608 - our names
+    with transaction(db, "BEGIN"):
+        db.execute("DELETE FROM main.reports")
+        db.execute(f"INSERT INTO main.reports {union(parts)} ORDER BY key")
+
+
+def _detach(db: sqlite3.Connection) -> None:
+    """Let go of every file but the copy, however far attaching them got."""
+    for _, name, _ in db.execute("PRAGMA database_list").fetchall():
+        if name not in ("main", "temp"):
+            db.execute(f"DETACH {name}")

@@ -6,9 +6,12 @@
     reports.sealed.sqlite    the sealed reports, in the order of their keys: never changed, only replaced
     reports.tail-7.sqlite    the tail: reports that are not sealed yet
     reports.lock             held for as long as a report is written, or a file takes another one's place
+    reports.sealing.lock     held for as long as a sealed file is written, so that one program does it at a time
 
 Tails are numbered. The sealed file says the number of the first tail that is not in it (SQLite has a place for such a
 number in a file's header), so that a tail counts if its number is not below that, whatever a crash has left behind.
+Those that count follow one another without a gap: the next one is made while the one before is there. A tail that was
+empty at the end is removed, and its number taken again, so files are told apart by what the system calls them.
 """
 
 from __future__ import annotations
@@ -19,12 +22,16 @@ import sqlite3
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from deniable.errors import InputError, StoreError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 PART = 0x64656E69  # "deni": marks a file that is only a part of a store
 _VERSION_AT = 60  # where SQLite keeps a number for its users in a file's header
+_NEW = ".new"  # how the name of an unfinished file ends
+_LOOKS = 100  # at a folder in which files come and go; a second one is rare
 
 
 class State(NamedTuple):
@@ -32,6 +39,7 @@ class State(NamedTuple):
 
     first: int
     tails: tuple[int, ...]
+    files: tuple[int, ...] = ()  # what the system calls the tails
 
 
 class Layout:
@@ -43,6 +51,7 @@ class Layout:
         self.folder = main.parent
         self.sealed = main.with_name(f"{main.stem}.sealed.sqlite")
         self.lock = main.with_name(f"{main.stem}.lock")
+        self.sealing = main.with_name(f"{main.stem}.sealing.lock")
         self._tail = re.compile(rf"{re.escape(main.stem)}\.tail-([0-9]+)\.sqlite(.*)")
 
     def tail(self, number: int) -> Path:
@@ -50,11 +59,27 @@ class Layout:
         return self.main.with_name(f"{self.main.stem}.tail-{number}.sqlite")
 
     def state(self) -> State:
-        """Which files count now."""
-        first = self.first()
-        found = (self._tail.fullmatch(path.name) for path in self.folder.iterdir())
-        numbers = sorted(int(one[1]) for one in found if one is not None and not one[2])
-        return State(first, tuple(number for number in numbers if number >= first))
+        """Which files count now.
+
+        Raises:
+            InputError: one is missing.
+        """
+        for _ in range(_LOOKS):  # files may come and go while their names are read
+            first = self.first()
+            found = (self._tail.fullmatch(path.name) for path in self.folder.iterdir())
+            numbers = sorted(int(one[1]) for one in found if one is not None and not one[2])
+            tails = tuple(number for number in numbers if number >= first)
+            missing = set(range(max(first, 1), max(tails, default=0))) - set(tails)
+            files = [_inode(self.tail(number)) for number in tails]
+            if not missing and None not in files:
+                return State(first, tails, tuple(filter(None, files)))
+        if not missing:
+            raise StoreError("the store's files were replaced all the time while they were looked at")
+        raise InputError(
+            f"{self.tail(min(missing))} is missing, and the reports in it: this folder was copied while a collector "
+            f"wrote to it. Copy it again with `deniable backup`, or while no collector runs",
+            path=str(self.folder),
+        )
 
     def first(self) -> int:
         """The number of the first tail that is not sealed; 0 while nothing ever was."""
@@ -65,28 +90,35 @@ class Layout:
             return 0
 
     def sweep(self) -> None:
-        """Remove what does not count: tails that are sealed, and files that were never finished."""
+        """Remove what does not count: tails that are sealed, and those that were never finished."""
         first = self.first()
         for path in list(self.folder.iterdir()):
             tail = self._tail.fullmatch(path.name)
-            if tail is not None and (int(tail[1]) < first or tail[2] == ".new"):
+            if tail is not None and (int(tail[1]) < first or tail[2].endswith(_NEW)):
                 remove(path)
-        remove(unfinished(self.sealed))
 
 
 def unfinished(path: Path) -> Path:
-    """Where a file is written before it takes its place."""
-    return path.with_name(f"{path.name}.new")
+    """Where this program writes a file before it takes its place."""
+    return path.with_name(f"{path.name}.{os.getpid()}{_NEW}")
+
+
+def discard(path: Path) -> None:
+    """Remove what programs that were killed left of this file. For whoever is the only one that writes it now."""
+    left = re.compile(rf"{re.escape(path.name)}(\.[0-9]+)?{re.escape(_NEW)}(-journal)?")
+    for found in list(path.parent.iterdir()):
+        if left.fullmatch(found.name):
+            remove(found)
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[sqlite3.Connection]:
     """Write a database that only its owner can read; it is whole and on disk when the block ends.
 
-    It has the name `unfinished(path)` then, and `place` gives it its own.
+    It has the name `unfinished(path)` then, and `place` gives it its own. Nobody else may be writing the same one.
     """
+    discard(path)
     new = unfinished(path)
-    remove(new)
     os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     db = sqlite3.connect(new, isolation_level=None, uri=True, timeout=30.0)
     try:
@@ -94,15 +126,26 @@ def replacing(path: Path) -> Iterator[sqlite3.Connection]:
         db.execute("PRAGMA journal_mode = OFF")
         db.execute("PRAGMA synchronous = OFF")
         yield db
-    finally:
         db.close()
-    sync(new)
+        sync(new)
+    except BaseException:
+        db.close()
+        remove(new)
+        raise
 
 
 def place(path: Path) -> None:
     """Put the finished file in its place, for good."""
     unfinished(path).replace(path)
     sync(path.parent)
+
+
+def _inode(path: Path) -> int | None:
+    """What the system calls a file, by which it is told from another one of its name; None where there is none."""
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return None
 
 
 def remove(path: Path) -> None:

@@ -302,6 +302,10 @@ class PostgresStore:
         """Drop the values under all names that begin like this."""
         self._read("DELETE FROM kept WHERE starts_with(name, %s)", start)
 
+    def drop(self, name: str) -> None:
+        """Drop the value under a name."""
+        self._read("DELETE FROM kept WHERE name = %s", name)
+
     # -- housekeeping -------------------------------------------------------------------------------------------------
 
     def claim(self) -> bool:
@@ -329,9 +333,7 @@ class PostgresStore:
         Not by a new table in the place of the old one: a backup that began before would find neither.
         """
         self._seal(least=0)
-        with self._writer.use() as db:
-            db.execute("SET statement_timeout = 0")  # however much there is to be written
-            db.execute("SET lock_timeout = 0")
+        with self._writer.use() as db, _patiently(db):
             with db.transaction():
                 db.execute(_ALONE)
                 db.execute("UPDATE reports SET design = design")
@@ -386,9 +388,10 @@ class _Connection:
             application_name="deniable",
             **_LOST,  # type: ignore[arg-type]
         )
-        db.execute("SET statement_timeout = '30s'")  # a database that does not get on must not hold a worker for ever
-        db.execute("SET lock_timeout = '10s'")
+        _set_timeouts(db)
         db.execute("SET search_path = deniable")
+        # What others have sealed while a statement waited must be seen, whatever the database's own default is.
+        db.execute("SET default_transaction_isolation = 'read committed'")
         db.execute("SET synchronous_commit = on")
         return db
 
@@ -404,6 +407,24 @@ class _Connection:
                 with suppress(psycopg.Error):
                     self._db.execute("SELECT pg_advisory_unlock_all()")
             self._drop()
+
+
+def _set_timeouts(db: psycopg.Connection[Any]) -> None:
+    """A database that does not get on must not hold a worker for ever."""
+    db.execute("SET statement_timeout = '30s'")
+    db.execute("SET lock_timeout = '10s'")
+
+
+@contextmanager
+def _patiently(db: psycopg.Connection[Any]) -> Iterator[None]:
+    """Wait however long it takes, for the length of a `with` block."""
+    db.execute("SET statement_timeout = 0")
+    db.execute("SET lock_timeout = 0")
+    try:
+        yield
+    finally:
+        with suppress(psycopg.Error):  # a connection that is lost is made anew, with its timeouts
+            _set_timeouts(db)
 
 
 def place(url: str) -> str:

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from deniable.collection.storage.commit import locked, telling, transaction
-from deniable.collection.storage.layout import place, replacing, uri
+from deniable.collection.storage.layout import discard, place, replacing, uri
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class Slots:
         self._inode = -1
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with telling(self.path.parent), self._alone():
+            discard(path)  # whoever was killed while writing left the secret and who was issued something
             if not path.exists():
                 self.write(path, Content(*make(), {}))
 
@@ -100,6 +101,24 @@ class Slots:
         """Make slots for more invitations."""
         with self._changing() as content:
             self.write(self.path, content._replace(slots={**dict.fromkeys(digests, FREE), **content.slots}))
+
+    def absorb(self, public: bytes, slots: Mapping[bytes, bytes]) -> None:
+        """Take over the slots of the same issuer from elsewhere. What is used here or there is used.
+
+        Raises:
+            InputError: the issuer here is another one; nothing is changed.
+        """
+        with self._changing() as content:
+            if content.public != public:
+                raise InputError(
+                    f"{self.path} holds another issuer's key than the store of version 0.1, whose invitations would be "
+                    f"lost. Move the file away and begin again; invitations made with it have to be made anew",
+                    path=str(self.path),
+                )
+            here = {digest: used for digest, used in content.slots.items() if used != FREE}
+            merged = {**dict.fromkeys(content.slots, FREE), **slots, **here}
+            if content.secret and merged != content.slots:
+                self.write(self.path, content._replace(slots=merged))
 
     def end(self) -> None:
         """Forget the secret key, and fill every slot: nobody can tell any more which were used."""

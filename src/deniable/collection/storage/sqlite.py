@@ -73,7 +73,14 @@ class SqliteStore:
         self._writing, self._reading = threading.Lock(), threading.Lock()
         self._claimed: int | None = None  # the folder, held
         (self.salt,) = self._db.execute("SELECT salt FROM store").fetchone()
-        self._reports = Tail(Layout(self._path), self._empty)
+        layout = Layout(self._path)
+        try:
+            layout.state()  # refuses a folder in which a part is missing
+        except InputError:
+            self._reader.close()
+            self._db.close()
+            raise
+        self._reports = Tail(layout, self._empty)
 
     @property
     def folder(self) -> Path:
@@ -252,6 +259,11 @@ class SqliteStore:
         """Drop the values under all names that begin like this."""
         with self._writing, self._transaction():
             self._db.execute("DELETE FROM kept WHERE substr(name, 1, ?) = ?", (len(start), start))
+
+    def drop(self, name: str) -> None:
+        """Drop the value under a name."""
+        with self._writing, self._transaction():
+            self._db.execute("DELETE FROM kept WHERE name = ?", (name,))
 
     # -- housekeeping -------------------------------------------------------------------------------------------------
 

@@ -25,8 +25,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from deniable.collection.storage.base import Outcome, Row, outcomes
-from deniable.collection.storage.commit import locked, telling, transaction
-from deniable.collection.storage.layout import PART, State, place, remove, replacing, unfinished, uri
+from deniable.collection.storage.commit import locked, taken, telling, transaction
+from deniable.collection.storage.layout import PART, State, discard, place, remove, replacing, unfinished, uri
 from deniable.collection.storage.sealed import REPORTS, write_sealed
 from deniable.collection.storage.view import View
 from deniable.errors import StoreError
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 SEGMENT = 1000  # reports that are sealed together, unless time is up
 PATIENCE = 600.0  # seconds after which the tail is sealed, whatever it holds
 SHARE = 0.1  # of the time, at most, is spent on sealing
-_LATER = 5.0  # seconds to wait after sealing failed
+_LATER = 5.0  # seconds to wait after sealing failed, or while another program seals
 _TRIES = 1000  # to read while files are replaced; a second one is rare
 _SIZES = (256, 32, 4, 1)  # rows a statement: few shapes, so that each is prepared once
 _CACHE_KIB = 16384  # a larger one saves no CPU: keys come in no order, and the system keeps the file in memory as well
@@ -101,7 +101,8 @@ class Tail:
         if state != self._state or self._db is None or self._frozen is None:
             self._leave()
             if not state.tails:
-                state = State(state.first, (self._new_tail(max(state.first, 1)),))
+                self._new_tail(max(state.first, 1))
+                state = self._layout.state()
             self._frozen = View(self._layout, State(state.first, state.tails[:-1]))
             self._db = _connect(self._layout.tail(state.tails[-1]))
             (self._unsealed,) = self._db.execute("SELECT COUNT(*) FROM reports").fetchone()
@@ -148,7 +149,9 @@ class Tail:
                 return
             began = monotonic()
             try:
-                self.seal()
+                if not self.seal(wait=False):  # another program seals: perhaps these, perhaps not
+                    self._stop.wait(_LATER)
+                    self._wake.set()
             except StoreError:  # the reports are safe where they are
                 self._stop.wait(_LATER)
             self._stop.wait((1 / SHARE - 1) * (monotonic() - began))
@@ -158,24 +161,33 @@ class Tail:
         for _ in range(2):  # what somebody began and did not finish, and the tail after that
             self.seal()
 
-    def seal(self) -> None:
-        """Seal the tail, or what somebody began to seal and did not finish."""
-        with self._sealing, telling(self._layout.folder):
-            with self._alone():
-                state = self._layout.state()
-                closing, first = self._closing(state)
-            if first is None:
+    def seal(self, *, wait: bool = True) -> bool:
+        """Seal the tail, or what somebody began to seal and did not finish. Of all programs, one does at a time.
+
+        Returns False only to those who do not want to wait for another program.
+        """
+        with self._sealing, telling(self._layout.folder), taken(self._layout.sealing, wait=wait) as mine:
+            if mine:
+                discard(self._layout.sealed)
+                self._seal()
+            return mine
+
+    def _seal(self) -> None:
+        with self._alone():
+            state = self._layout.state()
+            closing, first = self._closing(state)
+        if first is None:
+            return
+        write_sealed(self._layout, State(state.first, closing), first)
+        with self._alone():
+            if self._layout.first() != state.first:  # where there are no locks, another program may have been quicker
+                remove(unfinished(self._layout.sealed))
                 return
-            write_sealed(self._layout, State(state.first, closing), first)
-            with self._alone():
-                if self._layout.first() != state.first:  # another program was quicker
-                    remove(unfinished(self._layout.sealed))
-                    return
-                place(self._layout.sealed)
-                self._leave()
-                self._layout.sweep()
-                if state.first == 0:
-                    self._absorbed()
+            place(self._layout.sealed)
+            self._leave()
+            self._layout.sweep()
+            if state.first == 0:
+                self._absorbed()
 
     def _closing(self, state: State) -> tuple[tuple[int, ...], int | None]:
         """Which tails are to be sealed, and the number of the first one after them; None if nothing is to be."""
@@ -206,10 +218,11 @@ class Tail:
     def _drop_empty_tail(self) -> None:
         with telling(self._layout.folder), self._alone():
             self._leave()
-            for number in self._layout.state().tails:
+            for number in reversed(self._layout.state().tails):  # from the end: no gap may be left
                 path = self._layout.tail(number)
-                if _is_empty(path):
-                    remove(path)
+                if not _is_empty(path):
+                    return
+                remove(path)
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
