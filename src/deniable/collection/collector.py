@@ -217,7 +217,7 @@ class Collector:
                 wrong = problem("conflict")
             if wrong is not None:
                 failures.append(Failure(index, self._turn_away(wrong)))
-        return Receipt(version=1, accepted=len(found) - len(failures), failures=failures)
+        return Receipt(version=1, accepted=len(found) - len(failures), failures=tuple(failures))
 
     def _row(self, report: Report) -> Row | Problem:
         served = self._served.get(report.design)
