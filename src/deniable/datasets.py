@@ -18,6 +18,7 @@ import numpy as np
 
 from deniable.domain import Domain
 from deniable.errors import InputError, MissingExtraError
+from deniable.frozen import Frozen
 from deniable.randomness import SECURE, Source
 from deniable.results import frame_of
 from deniable.tables.marginals import product
@@ -205,7 +206,7 @@ def adult_path() -> Path:
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class Network(Frozen):
     """A Bayesian network: every attribute's distribution given its parents'.
 
     Attributes:

@@ -16,6 +16,7 @@ from deniable.errors import (
     UnknownAttributeError,
     UnknownCategoryError,
 )
+from deniable.frozen import Frozen, fix
 
 if TYPE_CHECKING:
     import numpy as np
@@ -156,7 +157,7 @@ def _kind(arrow: pa.DataType) -> str:
     return "text" if str(arrow) in ("string", "large_string", "string_view") else str(arrow)
 
 
-class Domain(Mapping[str, Variable]):
+class Domain(Frozen, Mapping[str, Variable]):
     """The attributes that can be asked, in order, each with its categories.
 
     >>> domain = Domain({"sex": ["F", "M"], "income": ["<=50K", ">50K"]})
@@ -166,6 +167,8 @@ class Domain(Mapping[str, Variable]):
     Domain(income: '<=50K', '>50K')
     """
 
+    _variables: Mapping[str, Variable]
+
     def __init__(self, variables: Mapping[str, Iterable[Category]] | Iterable[Variable]) -> None:
         """Take a mapping of names to categories, or a list of variables."""
         if isinstance(variables, Domain):
@@ -174,11 +177,14 @@ class Domain(Mapping[str, Variable]):
             listing = [Variable(name, tuple(categories)) for name, categories in variables.items()]
         else:
             listing = list(variables)
-        self._variables = {variable.name: variable for variable in listing}
+        fix(self, _variables={variable.name: variable for variable in listing})
         if not self._variables:
             raise DesignError("a domain needs at least one attribute")
         if len(self._variables) != len(listing):
             raise DesignError(f"attribute names must differ: {listed(v.name for v in listing)}")
+
+    def _given(self) -> dict[str, Any]:
+        return {"variables": tuple(self.values())}
 
     def __getitem__(self, name: str) -> Variable:
         try:

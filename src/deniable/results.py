@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from deniable.drawing import DARK, LIGHT, MARK, axes, intervals_by_row, legend, panels, pyplot
+from deniable.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -150,8 +151,8 @@ def _rows(columns: Mapping[str, Sequence[object]]) -> tuple[list[list[str]], int
     return [[number(value) for value in row] for row in every[:_MOST_ROWS]], max(0, len(every) - _MOST_ROWS)
 
 
-@dataclass(frozen=True)
-class Interval:
+@dataclass(frozen=True, eq=False)
+class Interval(Frozen):
     """Lower and upper ends of confidence intervals, shaped like the table they belong to.
 
     Ends are not clipped to [0, 1]: an interval that reaches below zero says how far the noise reaches.
@@ -190,7 +191,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class TestResult:
+class TestResult(Frozen):
     """The outcome of a hypothesis test.
 
     Attributes:

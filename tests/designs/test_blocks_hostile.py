@@ -94,7 +94,7 @@ def test_a_block_of_another_design(respondent, block):
 
 def test_more_epsilon_than_was_asked_for(respondent, block, monkeypatch):
     # Nothing that passes the checks before it can get here; the last check must hold without them all the same.
-    monkeypatch.setattr(DESIGN, "requested", 0.1)
+    monkeypatch.setitem(vars(DESIGN), "requested", 0.1)
     refused(respondent, block, "epsilon", "more than 0.1")
 
 

@@ -48,7 +48,7 @@ def reports():
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda d: f"{d.kind}-{d.width}")
 def test_every_format_gives_back_every_design_s_reports(design, suffix, tmp_path):
     reports = design.randomize(people(), keep=["where from"], source=Seeded(1))
-    reports.notes = ("A note.",)
+    reports = reports.with_notes("A note.")
     again = dn.read_reports(reports.write(tmp_path / "new" / f"r{suffix}"))
     assert type(again) is type(reports)
     assert again.design == design
@@ -63,7 +63,7 @@ def test_every_format_gives_back_every_design_s_reports(design, suffix, tmp_path
 
 
 def test_the_note_is_in_the_statement(reports, tmp_path):
-    reports.notes = ("The categories were read off the data.",)
+    reports = reports.with_notes("The categories were read off the data.")
     again = dn.read_reports(reports.write(tmp_path / "r.parquet"))
     assert again.describe().notes[-1] == reports.notes[0]
 

@@ -212,7 +212,7 @@ def test_designs_that_observe_no_pair_or_pair_respondents_are_refused():
         pairs_reports = True
 
     reports = dn.Independent(DOMAIN, 1.0).simulate(dn.Table(DOMAIN, PI), 1000, source=dn.Seeded(1))
-    object.__setattr__(reports, "design", Coupled())
+    vars(reports)["design"] = Coupled()
     with pytest.raises(InvalidTestError, match="correlated"):
         independence(reports, "a", "b")
     with pytest.raises(InvalidTestError, match="correlated"):

@@ -25,8 +25,7 @@ def made():
     rng = np.random.default_rng(1)
     domain = dn.Domain({EVIL: ["a|b", "<i>"], "b": ["x", "y", "z"], "c": [0, 1]})
     people = frame_of({name: rng.choice(np.array(v.categories), 3000) for name, v in domain.items()})
-    reports = dn.Views(domain, 2, 3.0).randomize(people, source=Seeded(1))
-    reports.notes = ("Something to know.",)
+    reports = dn.Views(domain, 2, 3.0).randomize(people, source=Seeded(1)).with_notes("Something to know.")
     estimates, about = survey(reports, replicates=19)
     return document("A | title", reports.design, estimates, facts=[("file", "r.parquet")], **about)
 

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.errors import InputError
+from deniable.frozen import Frozen, readonly
 from deniable.privacy.epsilon import epsilon_of
 from deniable.privacy.statement import Statement
 from deniable.randomness import SECURE, Source
@@ -53,7 +54,7 @@ CHUNK = 1 << 17  # values disguised at a time: their scratch space stays in the 
 MATRIX_CELLS = 1 << 24  # an explicit matrix above this many entries is refused: use apply and solve
 
 
-class Channel(ABC):
+class Channel(Frozen, ABC):
     """A column-stochastic map from truth to report."""
 
     inputs: int
@@ -241,7 +242,7 @@ class Channel(ABC):
         """The ends of all intervals of all truths on one line, truth v shifted by v 2^bits."""
         ends = np.cumsum(self.weights(), axis=0).T.astype(np.uint64)
         shift = np.arange(self.inputs, dtype=np.uint64) << np.uint64(self.bits or 0)
-        return (ends + shift[:, None]).ravel()
+        return readonly((ends + shift[:, None]).ravel())
 
     def _outcome(self, codes: NDArray[np.integer], draws: NDArray[np.unsignedinteger], out: NDArray[Any]) -> None:
         """Write the reports that these draws (which may be overwritten) select into `out`."""

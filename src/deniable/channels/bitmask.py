@@ -12,6 +12,7 @@ one coin a bit.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ import numpy as np
 
 from deniable.channels.explicit import Explicit
 from deniable.errors import DesignError, InputError
+from deniable.frozen import fix, readonly
 from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 MOST_CATEGORIES = 12
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Bitmask(Explicit):
     """k categories as k bits, each through the same two-category randomized response.
 
@@ -41,6 +44,9 @@ class Bitmask(Explicit):
     [0.2, 0.3, 0.5]
     """
 
+    inputs: int
+    bit: KRR
+
     def __init__(self, k: int, bit: KRR) -> None:
         """Take the number of categories and the channel of one bit."""
         if not 2 <= k <= MOST_CATEGORIES or bit.inputs != 2:
@@ -49,8 +55,20 @@ class Bitmask(Explicit):
                 f"and {bit.name}",
                 k=k,
             )
-        self.bit = bit
-        self.inputs, self.outputs, self.name = k, 1 << k, f"Bitmask({k})"
+        fix(self, inputs=k, bit=bit)
+
+    def _given(self) -> dict[str, Any]:
+        return {"k": self.inputs, "bit": self.bit}
+
+    @property
+    def outputs(self) -> int:  # type: ignore[override]
+        """Every number of k bits."""
+        return 1 << self.inputs
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called in messages."""
+        return f"Bitmask({self.inputs})"
 
     @property
     def p(self) -> float:
@@ -70,17 +88,17 @@ class Bitmask(Explicit):
     @cached_property
     def _set(self) -> NDArray[np.float64]:
         """Which bits a report sets, reports x categories."""
-        return ((np.arange(self.outputs)[:, None] >> np.arange(self.inputs)) & 1).astype(np.float64)
+        return readonly(((np.arange(self.outputs)[:, None] >> np.arange(self.inputs)) & 1).astype(np.float64))
 
     @cached_property
     def _p(self) -> NDArray[np.float64]:
         flipped = np.where(self._set == 1, self.q, self.p)  # if the bit's truth is 0
         none = flipped.prod(axis=1, keepdims=True)
-        return none / flipped * (1 - flipped)
+        return readonly(none / flipped * (1 - flipped))
 
     @cached_property
     def _q(self) -> NDArray[np.float64]:
-        return (self._set.T - self.q) / (self.p - self.q)
+        return readonly((self._set.T - self.q) / (self.p - self.q))
 
     def executed(self) -> Bitmask:
         """Itself: every bit is made of integers."""

@@ -17,15 +17,17 @@ block's estimate is unbiased, and the weights do not depend on the answers, so t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.channels.base import Channel
 from deniable.channels.mixture import Mixture
 from deniable.errors import DesignError, ProbabilityError
+from deniable.frozen import fix, readonly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Blockwise(Channel):
     """A mixture a block, in integers; for counting and estimating (a respondent runs the mixture of one block).
 
@@ -43,29 +46,60 @@ class Blockwise(Channel):
     [0.9, 0.1]
     """
 
+    integers: tuple[NDArray[np.int64], NDArray[np.int64]]  # keep and fakes of every block
+    respondents: NDArray[np.int64]
+    draw_bits: int
+
     def __init__(self, keep: ArrayLike, fakes: ArrayLike, respondents: ArrayLike, bits: int) -> None:
         """Take the integers of every block (of 2^bits draws: keep and fakes, a row a block) and the blocks' sizes."""
-        self.integers = np.asarray(keep, dtype=np.int64), np.asarray(fakes, dtype=np.int64)
-        self.respondents = np.asarray(respondents, dtype=np.int64)
-        kept, faked = self.integers
-        if faked.ndim != 2 or kept.shape != (len(faked),) or self.respondents.shape != kept.shape:
+        kept, faked = np.asarray(keep, dtype=np.int64), np.asarray(fakes, dtype=np.int64)
+        sizes = np.asarray(respondents, dtype=np.int64)
+        if faked.ndim != 2 or kept.shape != (len(faked),) or sizes.shape != kept.shape:
             raise ProbabilityError("a block needs one keep, one row of fakes and one number of respondents")
         if kept.min() < 1 or faked.min() < 0 or (kept + faked.sum(axis=1) != 1 << bits).any():
             raise ProbabilityError(f"in every block keep (from 1) and fakes (from 0) sum to 2^{bits}")
-        if self.respondents.min() < 1:
+        if sizes.min() < 1:
             raise ProbabilityError("a block without respondents is no block")
-        self.draw_bits = bits
-        self.inputs = faked.shape[1]
-        self.outputs = faked.size
-        self.name = f"Mixture of {self.inputs} categories in {len(faked)} blocks"
-        self._keep = (kept / (1 << bits))[:, None]
-        self._noise = faked / (1 << bits)  # (1 - p_b) T_b
-        self._weight = (self.respondents / self.respondents.sum())[:, None]
+        fix(self, integers=(kept, faked), respondents=sizes, draw_bits=bits)
+
+    def _given(self) -> dict[str, Any]:
+        keep, fakes = self.integers
+        return {"keep": keep, "fakes": fakes, "respondents": self.respondents, "bits": self.draw_bits}
+
+    @property
+    def inputs(self) -> int:  # type: ignore[override]
+        """The categories of the question."""
+        return self.integers[1].shape[1]
+
+    @property
+    def outputs(self) -> int:  # type: ignore[override]
+        """Blocks times categories."""
+        return self.integers[1].size
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called in messages."""
+        return f"Mixture of {self.inputs} categories in {len(self.respondents)} blocks"
+
+    @cached_property
+    def _keep(self) -> NDArray[np.float64]:
+        """p_b, a row a block."""
+        return readonly((self.integers[0] / (1 << self.draw_bits))[:, None])
+
+    @cached_property
+    def _noise(self) -> NDArray[np.float64]:
+        """(1 - p_b) T_b."""
+        return readonly(self.integers[1] / (1 << self.draw_bits))
+
+    @cached_property
+    def _weight(self) -> NDArray[np.float64]:
+        """w_b, a row a block."""
+        return readonly((self.respondents / self.respondents.sum())[:, None])
 
     @property
     def output_shape(self) -> tuple[int, ...]:
         """A row a block."""
-        return self._noise.shape
+        return self.integers[1].shape
 
     @cached_property
     def ratio(self) -> Fraction | float:
@@ -115,7 +149,7 @@ class Blockwise(Channel):
 
     @cached_property
     def _w_noise(self) -> NDArray[np.float64]:
-        return self._weight * self._noise
+        return readonly(self._weight * self._noise)
 
     def _blocks(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         return x.reshape(x.shape[0], *self._noise.shape, x.shape[2])

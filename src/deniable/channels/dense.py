@@ -6,6 +6,7 @@ spread truths: fixed in advance, so that estimates stay linear and unbiased; max
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,10 @@ import numpy as np
 from deniable.channels.explicit import Explicit
 from deniable.channels.weights import WIDTHS, largest_ratio, round_column, stated, weights_array
 from deniable.errors import NotExecutableError, ProbabilityError, SingularChannelError
+from deniable.frozen import again, fix, readonly
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 _WORST_CONDITION = 1e12  # beyond this the inverse of P is rounding error
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Dense(Explicit):
     """A channel given by P[u, v] = Pr(report u | truth v).
 
@@ -33,6 +36,11 @@ class Dense(Explicit):
     >>> channel.ratio, round(channel.condition, 3)
     (Fraction(7, 2), 2.027)
     """
+
+    _columns: tuple[tuple[Fraction, ...], ...]
+    bits: int | None
+    name: str
+    categories: tuple[Category, ...] | None = None
 
     def __init__(self, matrix: Any, *, name: str | None = None, categories: Sequence[Category] | None = None) -> None:
         """Take the stated probabilities; at least as many reports (rows) as truths (columns)."""
@@ -72,23 +80,38 @@ class Dense(Explicit):
                 column=truth,
                 total=int(totals[truth]),
             )
-        made = cls.__new__(cls)
         whole = 1 << bits
-        made._set([[Fraction(w, whole) for w in column] for column in table.T.tolist()], bits, name, None)
+        return cls._of([[Fraction(w, whole) for w in column] for column in table.T.tolist()], bits, name, None)
+
+    @classmethod
+    def _of(
+        cls,
+        columns: Sequence[Sequence[Fraction]],
+        bits: int | None,
+        name: str | None,
+        categories: Sequence[Category] | None,
+    ) -> Dense:
+        made = cls.__new__(cls)
+        made._set(columns, bits, name, categories)
         return made
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return again(Dense._of, columns=self._columns, bits=self.bits, name=self.name, categories=self.categories)
 
     def _set(
         self,
-        columns: list[list[Fraction]],
+        columns: Sequence[Sequence[Fraction]],
         bits: int | None,
         name: str | None,
         categories: Sequence[Category] | None,
     ) -> None:
-        self._columns = columns
-        self.bits = bits
-        self.inputs, self.outputs = len(columns), len(columns[0])
-        self.name = name or f"Dense({self.outputs}x{self.inputs})"
-        self.categories = None if categories is None else tuple(categories)
+        fix(
+            self,
+            _columns=tuple(tuple(column) for column in columns),
+            bits=bits,
+            name=name or f"Dense({len(columns[0])}x{len(columns)})",
+            categories=None if categories is None else tuple(categories),
+        )
         if self.categories is not None and len(self.categories) != self.inputs:
             raise ProbabilityError(f"{self.name} has {self.inputs} truths but {len(self.categories)} categories")
         if self.inputs < 2:
@@ -109,6 +132,16 @@ class Dense(Explicit):
             )
 
     @cached_property
+    def inputs(self) -> int:  # type: ignore[override]
+        """The columns of P."""
+        return len(self._columns)
+
+    @cached_property
+    def outputs(self) -> int:  # type: ignore[override]
+        """The rows of P."""
+        return len(self._columns[0])
+
+    @cached_property
     def condition(self) -> float:
         """The condition number of P: how much the inverse can magnify noise."""
         return float(np.linalg.cond(self._p))
@@ -120,17 +153,17 @@ class Dense(Explicit):
 
     @cached_property
     def _p(self) -> NDArray[np.float64]:
-        return np.array([[float(share) for share in column] for column in self._columns]).T.copy()
+        return readonly(np.array([[float(share) for share in column] for column in self._columns]).T.copy())
 
     @cached_property
     def _q(self) -> NDArray[np.float64]:
         p = self._p
         if self.inputs == self.outputs:
-            return np.asarray(np.linalg.inv(p), dtype=np.float64)
+            return readonly(np.asarray(np.linalg.inv(p), dtype=np.float64))
         # Report u has a variance near its share at evenly spread truths; one that never occurs gets no weight.
         lam = p.mean(axis=1)
         weighted = p.T / np.where(lam > 0, lam, np.inf)
-        return np.asarray(np.linalg.solve(weighted @ p, weighted), dtype=np.float64)
+        return readonly(np.asarray(np.linalg.solve(weighted @ p, weighted), dtype=np.float64))
 
     def affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """With two truths and two reports every cell is one binomial: pi_0 = (lambda_0 - P01) / (P00 - P01)."""
@@ -154,9 +187,9 @@ class Dense(Explicit):
     @cached_property
     def _rounded(self) -> Dense:
         columns = [round_column(column, WIDTHS[-1], self.name) for column in self._columns]
-        made = Dense.from_weights(weights_array(columns), WIDTHS[-1], name=self.name)
-        made.categories = self.categories
-        return made
+        whole = 1 << WIDTHS[-1]
+        rounded = [[Fraction(weight, whole) for weight in column] for column in columns]
+        return Dense._of(rounded, WIDTHS[-1], self.name, self.categories)
 
     def weights(self) -> NDArray[np.int64]:
         """The integers of the executed channel."""
@@ -165,7 +198,7 @@ class Dense(Explicit):
     @cached_property
     def _weights(self) -> NDArray[np.int64]:
         whole = 1 << (self.bits or 0)
-        return weights_array([[int(share * whole) for share in column] for column in self._columns])
+        return readonly(weights_array([[int(share * whole) for share in column] for column in self._columns]))
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "dense", ...}: integers when executed, else the stated probabilities, column by column."""

@@ -12,6 +12,7 @@ for categories holds, and P and Q cost K log K operations.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -22,6 +23,7 @@ import numpy as np
 from deniable.channels.base import Channel
 from deniable.channels.weights import narrowest, whole, width
 from deniable.errors import DesignError, ProbabilityError
+from deniable.frozen import fix
 from deniable.privacy.epsilon import exp_below
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 MOST_CATEGORIES = (1 << 20) - 1
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class HadamardResponse(Channel):
     """Hadamard response of k categories with total budget epsilon.
 
@@ -43,8 +46,9 @@ class HadamardResponse(Channel):
     True
     """
 
-    bits: int
+    inputs: int
     other: int
+    bits: int
 
     def __init__(
         self, k: int, epsilon: float | None = None, *, other: int | None = None, bits: int | None = None
@@ -59,8 +63,7 @@ class HadamardResponse(Channel):
         if other is None or bits is None:
             raise DesignError("HadamardResponse needs an epsilon (or the integers other= and bits=)")
         other, bits = whole(other, "other"), width(bits)
-        self.inputs, self.outputs, self.other, self.bits = k, 1 << k.bit_length(), other, bits
-        self.name = f"HadamardResponse({k})"
+        fix(self, inputs=k, other=other, bits=bits)
         if not 1 <= other < self.keep:
             raise ProbabilityError(
                 f"{self.name} reports a column the truth likes by {self.keep} and another by {other} of 2^{bits} "
@@ -68,6 +71,19 @@ class HadamardResponse(Channel):
                 other=other,
                 bits=bits,
             )
+
+    def _given(self) -> dict[str, Any]:
+        return {"k": self.inputs, "other": self.other, "bits": self.bits}
+
+    @cached_property
+    def outputs(self) -> int:  # type: ignore[override]
+        """K, the next power of two above the number of categories."""
+        return 1 << self.inputs.bit_length()
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called in messages."""
+        return f"HadamardResponse({self.inputs})"
 
     @property
     def _both(self) -> int:

@@ -13,6 +13,7 @@ r_y the share of the P residues that become y (as even as P allows), and p', q' 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from deniable.channels.krr import KRR
 from deniable.channels.support import Chances, Support, independent_support, sharpest
 from deniable.channels.weights import whole
 from deniable.errors import DesignError
+from deniable.frozen import fix, readonly
 from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ _AUDITED = 8
 _ROWS = 1 << 13  # reports looked at together: their scratch space stays in the processor's cache
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class LocalHashing(Support):
     """Local hashing of k categories with total budget epsilon.
 
@@ -64,8 +67,15 @@ class LocalHashing(Support):
                 f"other; got {value.name}",
                 g=value.inputs,
             )
-        self.inputs, self.value = k, value
-        self.name = f"LocalHashing({k}, g={value.inputs})"
+        fix(self, inputs=k, value=value)
+
+    def _given(self) -> dict[str, Any]:
+        return {"k": self.inputs, "value": self.value}
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called in messages."""
+        return f"LocalHashing({self.inputs}, g={self.g})"
 
     @property
     def g(self) -> int:
@@ -85,7 +95,7 @@ class LocalHashing(Support):
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
         """The first residue of each value, and P: value y has the residues from ceil(y P / g) on."""
-        return np.array([-(-y * PRIME // self.g) for y in range(self.g + 1)])
+        return readonly(np.array([-(-y * PRIME // self.g) for y in range(self.g + 1)]))
 
     @cached_property
     def chances(self) -> Chances:

@@ -7,6 +7,7 @@ at a time, so a table of 16^5 cells takes five passes instead of a matrix of 8 T
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ import numpy as np
 from deniable.channels.base import Channel, multinomials
 from deniable.channels.support import Support
 from deniable.errors import DesignError, InputError
+from deniable.frozen import fix, readonly
 from deniable.privacy.epsilon import compose
 from deniable.randomness import SECURE, Seeded, Source
 
@@ -29,6 +31,7 @@ _TALLIED = 1 << 12  # rows whose sets are counted together
 BLOCK = 16  # neighbouring axes are taken together up to this many cells: one product of matrices costs one pass
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Kronecker(Channel):
     """The product of channels; truths and reports are tuples, distributions are tensors.
 
@@ -39,17 +42,24 @@ class Kronecker(Channel):
     [[0.45, 0.05], [0.05, 0.45]]
     """
 
+    channels: tuple[Channel, ...]
+    inputs: int
+    outputs: int
+
     def __init__(self, channels: Sequence[Channel]) -> None:
         """Take the channel of each attribute; products inside are flattened."""
         if not channels:
             raise DesignError("a Kronecker product needs at least one channel")
-        self.channels: tuple[Channel, ...] = tuple(
+        parts: tuple[Channel, ...] = tuple(
             part for channel in channels for part in (channel.channels if isinstance(channel, Kronecker) else [channel])
         )
-        self.inputs = prod(channel.inputs for channel in self.channels)
-        self.outputs = prod(channel.outputs for channel in self.channels)
-        self.name = " x ".join(channel.name for channel in self.channels)
-        self._made: dict[str, list[NDArray[np.float64] | Channel]] = {}
+        inputs, outputs = prod(part.inputs for part in parts), prod(part.outputs for part in parts)
+        fix(self, channels=parts, inputs=inputs, outputs=outputs)
+
+    @cached_property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called in messages."""
+        return " x ".join(channel.name for channel in self.channels)
 
     @property
     def input_shape(self) -> tuple[int, ...]:
@@ -66,7 +76,12 @@ class Kronecker(Channel):
         """The product of the ratios: a person who answers all of them spends all of them."""
         return compose(channel.ratio for channel in self.channels)
 
-    def _blocks(self, step: str) -> list[NDArray[np.float64] | Channel]:
+    @cached_property
+    def _made(self) -> dict[str, tuple[NDArray[np.float64] | Channel, ...]]:
+        """The blocks of every step that was taken so far."""
+        return {}
+
+    def _blocks(self, step: str) -> tuple[NDArray[np.float64] | Channel, ...]:
         """What acts on the axes in turn: small neighbours as one matrix, a large channel as itself."""
         if step not in self._made:
             blocks: list[NDArray[np.float64] | Channel] = []
@@ -74,13 +89,13 @@ class Kronecker(Channel):
                 if max(channel.inputs, channel.outputs) > BLOCK:
                     blocks.append(channel)
                     continue
-                mine = getattr(channel, step)(np.eye(_acts_on(channel, step))[None])[0]
+                mine = readonly(getattr(channel, step)(np.eye(_acts_on(channel, step))[None])[0])
                 last = blocks[-1] if blocks else None
                 if isinstance(last, np.ndarray) and max(last.shape) * max(mine.shape) <= BLOCK:
-                    blocks[-1] = np.kron(last, mine)
+                    blocks[-1] = readonly(np.kron(last, mine))
                 else:
                     blocks.append(mine)
-            self._made[step] = blocks
+            self._made[step] = tuple(blocks)
         return self._made[step]
 
     def _modes(self, step: str, x: NDArray[np.float64]) -> NDArray[np.float64]:

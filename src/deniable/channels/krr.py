@@ -17,6 +17,7 @@ import numpy as np
 from deniable.channels.base import Channel
 from deniable.channels.weights import narrowest, whole, width
 from deniable.errors import DesignError, ProbabilityError, SingularChannelError
+from deniable.frozen import fix
 from deniable.privacy.epsilon import exp_below
 
 if TYPE_CHECKING:
@@ -76,8 +77,10 @@ class KRR(Channel):
                 "Use an epsilon above 0",
                 ratio=1,
             )
-        for name, value in (("inputs", k), ("other", other), ("bits", bits)):
-            object.__setattr__(self, name, value)
+        fix(self, inputs=k, other=other, bits=bits)
+
+    def _given(self) -> dict[str, Any]:
+        return {"k": self.inputs, "other": self.other, "bits": self.bits}
 
     @property
     def outputs(self) -> int:  # type: ignore[override]

@@ -7,6 +7,7 @@ P = p I + (1 - p) T 1'. This is the block channel of RRBA (Imran & Meo, 2024); w
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -18,13 +19,15 @@ from deniable.channels.base import Channel
 from deniable.channels.weights import WIDTHS, round_column, stated, whole
 from deniable.domain import listed
 from deniable.errors import ProbabilityError, SingularChannelError
+from deniable.frozen import again, fix, readonly
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Mixture(Channel):
     """Truth with probability `keep`, else a fake from `fakes`.
 
@@ -35,6 +38,9 @@ class Mixture(Channel):
     [0.9, 0.1]
     """
 
+    _shares: tuple[Fraction, ...]  # p, then (1 - p) T
+    bits: int | None = None
+
     def __init__(self, keep: float | Fraction, fakes: Sequence[float | Fraction]) -> None:
         """Take p = Pr(the truth is kept) and T, T_v = Pr(a fake is v)."""
         p, t = stated(keep, "keep"), [stated(share, "a fake's probability") for share in fakes]
@@ -44,6 +50,15 @@ class Mixture(Channel):
             raise ProbabilityError(f"the fakes' probabilities sum to {float(sum(t)):g}, not to 1", total=float(sum(t)))
         total = sum(t)
         self._set([p, *((1 - p) * share / total for share in t)], None)
+
+    @classmethod
+    def _of(cls, shares: Sequence[Fraction], bits: int | None) -> Mixture:
+        made = cls.__new__(cls)
+        made._set(shares, bits)
+        return made
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return again(Mixture._of, shares=self._shares, bits=self.bits)
 
     @classmethod
     def from_weights(cls, keep: int, fakes: Sequence[int], bits: int) -> Mixture:
@@ -57,26 +72,40 @@ class Mixture(Channel):
                 f"{listed(counts)} sum to {sum(counts)}",
                 total=sum(counts),
             )
-        made = cls.__new__(cls)
-        made._set([Fraction(weight, 1 << bits) for weight in counts], bits)
-        return made
+        return cls._of([Fraction(weight, 1 << bits) for weight in counts], bits)
 
-    def _set(self, shares: list[Fraction], bits: int | None) -> None:
+    def _set(self, shares: Sequence[Fraction], bits: int | None) -> None:
         """`shares` = p, then (1 - p) T."""
         if shares[0] == 0:
             raise SingularChannelError(
                 "the truth is never kept (keep = 0), so nothing can be recovered; use a keep above 0", keep=0
             )
-        self._shares = shares
-        self.bits = bits
-        self.inputs = self.outputs = len(shares) - 1
-        self.keep = float(shares[0])
-        self.name = f"Mixture(keep={self.keep:.4g}, {self.inputs} categories)"
+        fix(self, _shares=tuple(shares), bits=bits)
+
+    @cached_property
+    def inputs(self) -> int:  # type: ignore[override]
+        """The categories."""
+        return len(self._shares) - 1
+
+    @property
+    def outputs(self) -> int:  # type: ignore[override]
+        """As many reports as truths."""
+        return self.inputs
+
+    @cached_property
+    def keep(self) -> float:
+        """Pr(the truth is kept): p."""
+        return float(self._shares[0])
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called in messages."""
+        return f"Mixture(keep={self.keep:.4g}, {self.inputs} categories)"
 
     @cached_property
     def _noise(self) -> NDArray[np.float64]:
         """(1 - p) T."""
-        return np.array([float(share) for share in self._shares[1:]])
+        return readonly(np.array([float(share) for share in self._shares[1:]]))
 
     @property
     def fakes(self) -> NDArray[np.float64]:
@@ -125,9 +154,7 @@ class Mixture(Channel):
         others = tuple(axis for axis in range(len(shape)) if axis not in keep)
         summed = np.array(self._shares[1:], dtype=object).reshape(shape).sum(axis=others)
         ordered = np.transpose(summed, np.argsort(np.argsort(keep)).tolist()).ravel().tolist()
-        made = Mixture.__new__(Mixture)
-        made._set([self._shares[0], *ordered], self.bits)
-        return made
+        return Mixture._of([self._shares[0], *ordered], self.bits)
 
     def executed(self) -> Mixture:
         """The integers nearest to what was stated, at 32 bits."""
@@ -151,7 +178,7 @@ class Mixture(Channel):
 
     @cached_property
     def _fake_ends(self) -> NDArray[np.int64]:
-        return np.cumsum(self._counts())
+        return readonly(np.cumsum(self._counts()))
 
     def intervals(self, truth: int) -> list[tuple[int, int, int]]:
         """The draws that keep the truth, then one stretch a fake."""

@@ -11,10 +11,11 @@ d = 1 is k-RR. The best d is near k / (e^epsilon + 1); the one of least variance
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from math import floor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from deniable.channels.masks import IN_ONE_NUMBER, Mask
 from deniable.channels.support import Chances, sharpest
 from deniable.channels.weights import narrowest, whole, width
 from deniable.errors import DesignError, ProbabilityError, SingularChannelError
+from deniable.frozen import fix
 from deniable.privacy.epsilon import exp_below
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from deniable.randomness import Stream
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class SubsetSelection(Mask):
     """Sets of d out of k categories with total budget epsilon.
 
@@ -45,9 +48,10 @@ class SubsetSelection(Mask):
     0.77
     """
 
-    bits: int
+    inputs: int
     d: int
     own: int
+    bits: int
 
     def __init__(
         self,
@@ -79,14 +83,21 @@ class SubsetSelection(Mask):
                 d=d,
                 own=own,
             )
-        self.inputs, self.d, self.own, self.bits = k, d, own, bits
-        self.name = f"SubsetSelection({k}, d={d})"
+        fix(self, inputs=k, d=d, own=own, bits=bits)
         if self.chances.p == self.chances.q:
             raise SingularChannelError(
                 "every category is as likely to be in the set whatever the truth: nothing can be recovered. Use an "
                 "epsilon above 0",
                 ratio=1,
             )
+
+    def _given(self) -> dict[str, Any]:
+        return {"k": self.inputs, "d": self.d, "own": self.own, "bits": self.bits}
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called in messages."""
+        return f"SubsetSelection({self.inputs}, d={self.d})"
 
     @cached_property
     def ratio(self) -> Fraction:

@@ -13,6 +13,7 @@ them with
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ import numpy as np
 from deniable.channels.masks import IN_ONE_NUMBER, Mask, coins
 from deniable.channels.support import Chances, Support
 from deniable.errors import DesignError, SingularChannelError
+from deniable.frozen import fix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from deniable.randomness import Stream
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class TwoLevel(Mask):
     """A kept set, and fresh noise on each of its bits whenever it is sent.
 
@@ -39,6 +42,9 @@ class TwoLevel(Mask):
     >>> channel.ratio == channel.first.ratio, channel.p - channel.q < channel.first.p - channel.first.q
     (True, True)
     """
+
+    first: Mask
+    again: KRR
 
     def __init__(self, first: Support, again: KRR) -> None:
         """Take the channel of the kept set, and that of a bit each time it is sent."""
@@ -54,8 +60,17 @@ class TwoLevel(Mask):
             )
         if again.keep <= again.other:
             raise SingularChannelError("a bit must be kept more often than turned over", keep=again.keep)
-        self.first, self.again = first, again
-        self.inputs, self.name = first.inputs, f"TwoLevel({first.name})"
+        fix(self, first=first, again=again)
+
+    @property
+    def inputs(self) -> int:  # type: ignore[override]
+        """The first set's."""
+        return self.first.inputs
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called in messages."""
+        return f"TwoLevel({self.first.name})"
 
     @cached_property
     def ratio(self) -> Fraction | float:

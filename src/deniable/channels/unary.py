@@ -11,10 +11,11 @@ variance of a rare category, q (1 - q) / (n (p - q)^2), as small as unary encodi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from deniable.channels.masks import Mask, coins, single_bits, words
 from deniable.channels.support import Chances, independent_support
 from deniable.channels.weights import narrowest, whole, width
 from deniable.errors import DesignError, ProbabilityError, SingularChannelError
+from deniable.frozen import fix
 from deniable.privacy.epsilon import exp_below
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from deniable.randomness import Stream
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Unary(Mask):
     """Unary encoding of k categories with total budget epsilon.
 
@@ -42,9 +45,10 @@ class Unary(Mask):
     Fraction(1, 1)
     """
 
-    bits: int
+    inputs: int
     own: int
     other: int
+    bits: int
 
     def __init__(
         self,
@@ -79,8 +83,15 @@ class Unary(Mask):
                 "epsilon above 0",
                 ratio=1,
             )
-        self.inputs, self.own, self.other, self.bits = k, own, other, bits
-        self.name = f"Unary({k})"
+        fix(self, inputs=k, own=own, other=other, bits=bits)
+
+    def _given(self) -> dict[str, Any]:
+        return {"k": self.inputs, "own": self.own, "other": self.other, "bits": self.bits}
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called in messages."""
+        return f"Unary({self.inputs})"
 
     @cached_property
     def ratio(self) -> Fraction:

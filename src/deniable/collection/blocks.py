@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -22,6 +23,7 @@ from deniable.collection.messages import Design, plan_message
 from deniable.designs.aggregator import FORMAT, Aggregator
 from deniable.designs.block import Block, check_chain
 from deniable.designs.message_blocks import MessageBlocks
+from deniable.frozen import fix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,12 +36,19 @@ if TYPE_CHECKING:
 _FRESH = 1.0  # seconds for which a worker believes that nobody has published a block
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class ServedBlocks(MessageBlocks):
     """A design in blocks that was verified, without its words: its amendments share one chain of blocks."""
+
+    verified: VerifiedDesign
 
     def __init__(self, verified: VerifiedDesign) -> None:
         message = verified.message
         super().__init__(plan_message(message) if isinstance(message, Design) else msgspec.to_builtins(message))
+        fix(self, verified=verified)
+
+    def _given(self) -> dict[str, Any]:
+        return {"verified": self.verified}
 
 
 def kept_blocks(store: Store, design: ServedBlocks, start: int = 0) -> list[Block]:

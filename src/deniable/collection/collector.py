@@ -237,7 +237,7 @@ class Collector:
                 wrong = problem("conflict")
             if wrong is not None:
                 failures.append(Failure(index, self._turn_away(wrong)))
-        return Receipt(version=1, accepted=len(found) - len(failures), failures=failures)
+        return Receipt(version=1, accepted=len(found) - len(failures), failures=tuple(failures))
 
     async def _found(self, body: bytes) -> list[Row | Problem] | Problem:
         """What is to be stored of each report of a batch, or what is wrong with it; or with all of it."""

@@ -159,16 +159,16 @@ def form_body(survey: Survey) -> bytes:
             version=2,
             survey=survey.name,
             languages=survey.languages,
-            title=survey.title,
+            title=dict(survey.title),
             questions=tuple(map(_words, survey.questions)),
             public=tuple(map(_words, survey.public)),
-            texts=dict(survey.texts),
+            texts={name: dict(words) for name, words in survey.texts.items()},
         )
     )
 
 
 def _words(item: Item) -> FormItem:
-    return FormItem(item.name, item.text, tuple(option.text for option in item.options))
+    return FormItem(item.name, dict(item.text), tuple(dict(option.text) for option in item.options))
 
 
 def read_form(body: bytes, design: VerifiedDesign) -> Form:

@@ -72,7 +72,7 @@ class MixtureWeights(Message, frozen=True, tag="mixture", tag_field="kind"):
     """`keep` of 2^bits draws keep the truth, fakes[v] report v."""
 
     keep: Whole
-    fakes: list[Whole]
+    fakes: tuple[Whole, ...]
     bits: Whole
 
 
@@ -80,7 +80,7 @@ class DenseWeights(Message, frozen=True, tag="dense", tag_field="kind"):
     """columns[v][u] of 2^bits draws turn truth v into report u."""
 
     name: str
-    columns: list[list[Whole]]
+    columns: tuple[tuple[Whole, ...], ...]
     bits: Whole
 
 
@@ -162,13 +162,13 @@ class Attribute(Message, frozen=True):
     """An attribute and its categories; a category's code is its position."""
 
     name: Short
-    categories: list[Category]
+    categories: tuple[Category, ...]
 
 
 class Asked(Message, frozen=True):
     """A question: attributes answered together, and the integers of the channel their answer goes through."""
 
-    attributes: Annotated[list[str], Meta(min_length=1)]
+    attributes: Annotated[tuple[str, ...], Meta(min_length=1)]
     channel: Weights
 
 
@@ -177,9 +177,9 @@ class Plan(Message, frozen=True):
 
     format: Literal[1]
     kind: Literal["design", "independent", "joint", "clusters", "sampled", "views", "blocks", "paired"]
-    domain: Annotated[list[Attribute], Meta(min_length=1)]
-    questions: Annotated[list[Asked], Meta(min_length=1)]
-    ballots: Annotated[list[list[Whole]], Meta(min_length=1)]
+    domain: Annotated[tuple[Attribute, ...], Meta(min_length=1)]
+    questions: Annotated[tuple[Asked, ...], Meta(min_length=1)]
+    ballots: Annotated[tuple[tuple[Whole, ...], ...], Meta(min_length=1)]
 
 
 class Choices(Message, frozen=True, tag="choice", tag_field="kind"):
@@ -263,8 +263,8 @@ class FirstDesign(Message, frozen=True):
     survey: Short
     epsilon: Annotated[str, Meta(pattern=r"\A(0|[1-9][0-9]{0,3})(\.[0-9]{1,30})?\Z")]
     plan: Plan
-    static: list[str] = []
-    public: list[Attribute] = []
+    static: tuple[str, ...] = ()
+    public: tuple[Attribute, ...] = ()
 
 
 def design_id(body: bytes) -> str:
@@ -366,7 +366,7 @@ class Receipt(Message, frozen=True):
 
     version: Literal[1]
     accepted: int
-    failures: list[Failure]
+    failures: tuple[Failure, ...]
 
 
 # -- admission ------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 import numpy as np
@@ -24,6 +24,7 @@ from deniable.designs.observation import Observation
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain, counted, listed
 from deniable.errors import DesignError, InputError
+from deniable.frozen import Frozen, again, fix, readonly
 from deniable.privacy.epsilon import compose, epsilon_of
 from deniable.privacy.statement import Statement
 from deniable.randomness import SECURE, Source
@@ -47,7 +48,7 @@ _AUDITED_RECORDS = 32
 
 
 @dataclass(frozen=True)
-class Question:
+class Question(Frozen):
     """A set of attributes answered together, and the channel their joint answer goes through."""
 
     attributes: tuple[str, ...]
@@ -59,10 +60,15 @@ class Question:
         return "*".join(self.attributes)
 
 
-class Design:
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Design(Frozen):
     """Questions, and the ballots drawn from them."""
 
     kind = "design"
+
+    domain: Domain
+    questions: tuple[Question, ...]
+    ballots: tuple[tuple[int, ...], ...]
 
     def __init__(
         self,
@@ -71,11 +77,12 @@ class Design:
         ballots: Sequence[Sequence[int]],
     ) -> None:
         """Check that every question fits the domain and every ballot asks an attribute at most once."""
-        self.domain = domain if isinstance(domain, Domain) else Domain(domain)
-        self.questions = tuple(
-            Question(tuple(question.attributes), question.channel.executed()) for question in questions
+        fix(
+            self,
+            domain=domain if isinstance(domain, Domain) else Domain(domain),
+            questions=[Question(tuple(question.attributes), question.channel.executed()) for question in questions],
+            ballots=[tuple(ballot) for ballot in ballots],
         )
-        self.ballots = tuple(tuple(ballot) for ballot in ballots)
         for question in self.questions:
             part = self.domain.project(question.attributes)
             if question.channel.inputs != part.cells:
@@ -99,6 +106,16 @@ class Design:
                 )
         if not self.ballots or not all(self.ballots):
             raise DesignError("a design needs at least one ballot, and every ballot at least one question")
+
+    @classmethod
+    def of_questions(cls, domain: Domain, questions: Sequence[Question], ballots: Sequence[Sequence[int]]) -> Self:
+        """Make a design of this kind of the questions and ballots it comes down to."""
+        made = cls.__new__(cls)
+        Design.__init__(made, domain, questions, ballots)
+        return made
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return again(type(self).of_questions, domain=self.domain, questions=self.questions, ballots=self.ballots)
 
     # -- privacy ------------------------------------------------------------------------------------------------
 
@@ -151,7 +168,7 @@ class Design:
         """
         public = public_columns(frame, keep, self.domain)
         drawn, answers = self.randomize_codes(self.domain.encode(frame), source=source)
-        return Reports.of_codes(self, drawn, answers, public, backend_of(frame))
+        return Reports.of_codes(self, readonly(drawn), readonly(answers), public, backend_of(frame))
 
     def randomize_codes(
         self, codes: NDArray[np.integer], *, source: Source = SECURE

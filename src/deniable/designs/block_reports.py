@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from deniable.designs.fakes import BITS
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports
 from deniable.errors import InputError, MissingColumnError
+from deniable.frozen import fix, readonly
 from deniable.privacy.epsilon import compose
 from deniable.privacy.statement import Statement
 from deniable.results import frame_of
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 BLOCK = "block"
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class BlockReports(Reports):
     """Disguised answers, one row a respondent, with the block each was made in and what was published for it."""
 
@@ -50,7 +53,7 @@ class BlockReports(Reports):
         blocks = known[BLOCK].to_numpy().astype(np.int64)
         if len(blocks) and not 0 <= blocks.min() <= blocks.max() < len(published):
             raise InputError(f"there are {len(published)} published blocks, but reports of block {blocks.max()}")
-        self.blocks, self.published = blocks, tuple(published)
+        fix(self, blocks=readonly(blocks), published=tuple(published))
 
     @classmethod
     def of_blocks(
@@ -64,10 +67,7 @@ class BlockReports(Reports):
         public: Any = None,
     ) -> BlockReports:
         """Make reports of what was collected."""
-        made = cls.of_codes(design, ballots, answers, public)
-        assert isinstance(made, BlockReports)
-        made.blocks, made.published = blocks, tuple(published)
-        return made
+        return cls.of_codes(design, ballots, answers, public, blocks=blocks, published=tuple(published))
 
     # -- counting ----------------------------------------------------------------------------------------------
 
@@ -157,12 +157,8 @@ class BlockReports(Reports):
 
     # -- as a frame --------------------------------------------------------------------------------------------
 
-    def _rows(self, rows: NDArray[np.int64]) -> BlockReports:
-        public = None if self.public is None else self.public[rows.tolist()]
-        made = BlockReports.__new__(BlockReports)
-        made._set(self.design, self.ballots[rows], self.answers[rows], public, self.backend)
-        made.blocks, made.published = self.blocks[rows], self.published
-        return made
+    def _chosen(self, rows: NDArray[np.int64]) -> dict[str, Any]:
+        return {**super()._chosen(rows), "blocks": readonly(self.blocks[rows])}
 
     def to_frame(self) -> Frame:
         """Write the reports as a frame that `BlockReports(frame, design, published)` reads back."""

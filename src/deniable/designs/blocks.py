@@ -13,6 +13,7 @@ this mode says both numbers wherever it is printed.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,6 +29,7 @@ from deniable.designs.fakes import BITS, Limits
 from deniable.designs.views import views
 from deniable.domain import Domain, listed
 from deniable.errors import DesignError, InputError, NotCoveredError
+from deniable.frozen import Frozen, fix, readonly
 from deniable.privacy.epsilon import compose, epsilon_of
 from deniable.privacy.statement import Statement
 from deniable.randomness import SECURE, Source
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from deniable.tables.table import Table
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Blocks(Design):
     """Views in blocks.
 
@@ -63,6 +66,15 @@ class Blocks(Design):
     """
 
     kind = "blocks"
+
+    k: int
+    answer: Literal["one", "all"]
+    mode: Literal["ldp", "deniability"]
+    block_size: int
+    requested: float  # the epsilon asked for
+    phi: Fraction
+    keep: Fraction | None
+    limits: tuple[Limits, ...]
 
     def __init__(
         self,
@@ -88,25 +100,38 @@ class Blocks(Design):
             )
         if block_size < 1:
             raise DesignError(f"a block has at least 1 respondent, not {block_size}", block_size=block_size)
-        self.k, self.answer, self.mode, self.block_size = k, answer, mode, int(block_size)
-        self.requested, self.phi = float(epsilon), stated(phi, "phi")
-        self.keep = None if mode == "ldp" else stated(1 - math.exp(-epsilon) if keep is None else keep, "keep")
-        self.views = views(known.names, k)
+        even = stated(phi, "phi")
+        kept = None if mode == "ldp" else stated(1 - math.exp(-epsilon) if keep is None else keep, "keep")
         questions: list[Question] = []
         limits: list[Limits] = []
         ballots: list[list[int]] = []
-        for view in self.views:
+        for view in views(known.names, k):
             budget = even_share(epsilon, 1 if answer == "one" else len(view))
             first = len(questions)
             for combination in view:
                 cells = known.project(combination).cells
-                limit = Limits.of(cells, budget, self.phi) if self.keep is None else Limits.unfloored(cells, self.keep)
+                limit = Limits.of(cells, budget, even) if kept is None else Limits.unfloored(cells, kept)
                 limits.append(limit)
                 questions.append(Question(combination, limit.start))
             indices = list(range(first, len(questions)))
             ballots += [[index] for index in indices] if answer == "one" else [indices]
-        self.limits = tuple(limits)
+        fix(self, k=k, answer=answer, mode=mode, block_size=int(block_size), requested=float(epsilon))
+        fix(self, phi=even, keep=kept, limits=limits)
         super().__init__(known, questions, ballots)
+
+    def _given(self) -> dict[str, Any]:
+        return {
+            "domain": self.domain,
+            "k": self.k,
+            "epsilon": self.requested,
+            "answer": self.answer,
+            "phi": self.phi,
+            "block_size": self.block_size,
+            "mode": self.mode,
+            "keep": self.keep,
+        }
+
+    __reduce__ = Frozen.__reduce__  # through this constructor: the limits are more than the questions
 
     # -- privacy -----------------------------------------------------------------------------------------------
 
@@ -154,7 +179,7 @@ class Blocks(Design):
         table = np.full((len(self.ballots), self.width), -1, dtype=np.int64)
         for row, ballot in zip(table, self.ballots, strict=True):
             row[: len(ballot)] = ballot
-        return table
+        return readonly(table)
 
     def randomize(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deniable.channels.choice import Choice, channel_for
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from deniable.channels.choice import Chooser
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Clusters(Design):
     """Ask one tuple a cluster; attributes that depend on each other belong into one cluster.
 

@@ -27,7 +27,7 @@ from deniable.designs.message_blocks import MESSAGES, MessageBlocks
 from deniable.designs.paired import Paired
 from deniable.designs.paired_items import PairedItems
 from deniable.designs.sampled import Sampled
-from deniable.designs.views import Views, views
+from deniable.designs.views import Views
 from deniable.domain import Domain, listed
 from deniable.errors import DeniableError, DesignError
 
@@ -111,20 +111,9 @@ def _plain(kind: type[Design]) -> Callable[[Fields], Design]:
 
     def read(data: Fields) -> Design:
         questions = [Question(tuple(q["attributes"]), channel_from_dict(q["channel"])) for q in data["questions"]]
-        made = kind.__new__(kind)
-        Design.__init__(made, _domain(data), questions, data["ballots"])
-        return made
+        return kind.of_questions(_domain(data), questions, data["ballots"])
 
     return read
-
-
-def _views(data: Fields) -> Design:
-    made = _plain(Views)(data)
-    assert isinstance(made, Views)
-    made.k = len(made.questions[0].attributes)
-    made.answer = "one" if made.width == 1 else "all"
-    made.views = views(made.domain.names, made.k)
-    return made
 
 
 def _paired(data: Fields) -> Design:
@@ -144,8 +133,7 @@ def _paired_items(data: Fields) -> Design:
 
 
 _READERS: dict[str, Callable[[Fields], Design]] = {
-    **{kind.kind: _plain(kind) for kind in (Design, Independent, Joint, Clusters, Sampled)},
-    Views.kind: _views,
+    **{kind.kind: _plain(kind) for kind in (Design, Independent, Joint, Clusters, Sampled, Views)},
     Blocks.kind: Blocks.from_dict,
     Paired.kind: _paired,
     PairedItems.kind: _paired_items,

@@ -8,7 +8,6 @@ one that ran, or change a probability unnoticed by accident.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -53,7 +52,7 @@ class Header:
         pairs = reports.pairs if isinstance(reports, PairedReports) else None
         return cls(reports.design, reports.notes, blocks, pairs)
 
-    @cached_property
+    @property
     def fields(self) -> dict[str, str]:
         """Everything as text."""
         texts = {
@@ -137,5 +136,4 @@ class Header:
             made = PairedReports(frame, self.design, pairs=self.pairs)  # type: ignore[arg-type]
         else:
             made = Reports(frame, self.design)
-        made.notes = self.notes
-        return made
+        return made.with_notes(*self.notes)

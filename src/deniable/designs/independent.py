@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deniable.channels.choice import Choice, channel_for
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from deniable.channels.choice import Chooser
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Independent(Design):
     """Ask every attribute; joint tables of any attributes come out by Kronecker inversion (RR-Ind-Joint).
 

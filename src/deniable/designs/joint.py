@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deniable.channels.base import Channel
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from deniable.channels.choice import Chooser
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Joint(Design):
     """Ask for the whole tuple at once, with the whole budget.
 

@@ -6,13 +6,17 @@ is written as the message, and read from it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from deniable.designs.base import Design, Question
 from deniable.designs.blocks import Blocks
 from deniable.designs.fakes import BITS, Limits
 from deniable.domain import Domain
 from deniable.errors import DesignError
+from deniable.frozen import fix
 from deniable.privacy.statement import Statement
 
 if TYPE_CHECKING:
@@ -22,8 +26,11 @@ MESSAGES = 2  # the newest version of the message
 _UNBOUNDED = 1 << 62
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class MessageBlocks(Blocks):
     """Questions with the limits that every block must keep; how large blocks are is the collector's business."""
+
+    _message: bytes
 
     def __init__(self, message: Mapping[str, Any]) -> None:
         """Read the message's plan; every channel in it must be adaptive."""
@@ -37,10 +44,11 @@ class MessageBlocks(Blocks):
             limits.append(Limits(cells, channel["most_kept"], channel["least_fake"]))
             questions.append(Question(tuple(asked["attributes"]), limits[-1].start))
         Design.__init__(self, domain, questions, plan["ballots"])
-        self.limits = tuple(limits)
-        self.mode, self.keep, self.requested = "ldp", None, float(message["epsilon"])
-        self.block_size = _UNBOUNDED
-        self._message = dict(message)
+        fix(self, limits=limits, mode="ldp", keep=None, requested=float(message["epsilon"]), block_size=_UNBOUNDED)
+        fix(self, _message=msgspec.json.encode(message))
+
+    def _given(self) -> dict[str, Any]:
+        return {"message": self.to_dict()}
 
     def describe(self) -> Statement:
         """Say in words what is asked, and what any block that a respondent accepts can tell about them."""
@@ -52,7 +60,7 @@ class MessageBlocks(Blocks):
 
     def to_dict(self) -> dict[str, object]:
         """The message."""
-        return dict(self._message)
+        return msgspec.json.decode(self._message, type=dict[str, object])
 
     def __repr__(self) -> str:
         return Design.__repr__(self)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.channels.kronecker import Kronecker
 from deniable.domain import Domain, Variable, listed
 from deniable.errors import InputError
+from deniable.frozen import Frozen, fix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Observation:
+class Observation(Frozen):
     """Counts of reports about some attributes, and the channel that made them.
 
     Attributes:
@@ -76,16 +77,22 @@ class Observation:
             )
         if not np.isfinite(array).all() or (array < 0).any():
             raise InputError("counts must be numbers from 0 upwards")
-        object.__setattr__(self, "domain", domain)
-        object.__setattr__(self, "channel", channel)
-        object.__setattr__(self, "counts", array.reshape(channel.output_shape))
+        fix(self, domain=domain, channel=channel, counts=array.reshape(channel.output_shape))
         if channel.is_support and (self.counts > self._reports * (1 + 1e-9)).any():
             raise InputError(
                 f"{channel.name} counts sets: none of its cells can be larger than the number of reports, which is the "
                 f"last of them ({self._reports:g})"
             )
-        object.__setattr__(self, "population", self.n if population is None else int(population))
-        object.__setattr__(self, "label", label)
+        fix(self, population=self.n if population is None else int(population), label=label)
+
+    def _given(self) -> dict[str, Any]:
+        return {
+            "attributes": self.domain,
+            "channel": self.channel,
+            "counts": self.counts,
+            "population": self.population,
+            "label": self.label,
+        }
 
     @property
     def n(self) -> int:

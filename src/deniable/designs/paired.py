@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from deniable.designs.paired_reports import PairedReports, PairedTallies
 from deniable.designs.pairing import completed, deal, pair_up
 from deniable.domain import Category, Domain, listed
 from deniable.errors import DesignError, InputError, NotCoveredError
+from deniable.frozen import Frozen, fix, readonly
 from deniable.privacy.paired import PairedPrivacy
 from deniable.privacy.statement import Statement
 from deniable.randomness import SECURE, Source
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from deniable.tables.table import Table
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Paired(Design):
     """Ask every attribute of every respondent, with coins shared by pairs of respondents drawn at random.
 
@@ -56,6 +59,10 @@ class Paired(Design):
 
     kind = "paired"
     pairs_reports = True
+
+    coins: Mapping[str, Coins]
+    respondents: int | None
+    colluders: int
 
     def __init__(
         self,
@@ -84,14 +91,23 @@ class Paired(Design):
             coins = dict.fromkeys(known, Coins.of(p, rho))
         elif p is not None or rho is not None or set(coins) != set(known):
             raise DesignError(f"coins must name each of {sorted(known)} once, without p= and rho=", coins=sorted(coins))
-        self.coins = {name: coins[name] for name in known}
-        self.respondents, self.colluders = respondents, colluders
+        fix(self, coins={name: coins[name] for name in known}, respondents=respondents, colluders=colluders)
         channels = {
             name: coin.channel if len(known[name]) == 2 else Bitmask(len(known[name]), coin.channel)
             for name, coin in self.coins.items()
         }
         super().__init__(known, [Question((name,), channels[name]) for name in known], [range(len(known))])
         _ = self.privacy  # refuses impossible numbers of respondents and colluders
+
+    def _given(self) -> dict[str, Any]:
+        return {
+            "domain": self.domain,
+            "coins": self.coins,
+            "respondents": self.respondents,
+            "colluders": self.colluders,
+        }
+
+    __reduce__ = Frozen.__reduce__  # through this constructor: the coins are more than the questions
 
     @classmethod
     def best(
@@ -197,7 +213,7 @@ class Paired(Design):
         answers = self._answers(codes, partner, source)[arrived]
         rows = np.flatnonzero(arrived)
         kept = None if public is None else public[rows.tolist()]
-        return PairedReports.of_pairs(self, answers, completed(partner, arrived), kept, backend_of(frame))
+        return PairedReports.of_pairs(self, readonly(answers), completed(partner, arrived), kept, backend_of(frame))
 
     def randomize_codes(
         self, codes: NDArray[np.integer], *, source: Source = SECURE

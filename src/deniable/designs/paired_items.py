@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from deniable.channels.paired import Coins
 from deniable.designs.base import Design, Question
 from deniable.domain import Category, Domain, listed
 from deniable.errors import DesignError
+from deniable.frozen import Frozen, fix
 from deniable.privacy.statement import Statement
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ def items_channel(coins: Coins) -> Dense:
     )
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class PairedItems(Design):
     """Ask yes-or-no attributes two by two, each two with correlated coins of the person's own.
 
@@ -55,6 +58,8 @@ class PairedItems(Design):
 
     kind = "paired_items"
 
+    coins: Coins
+
     def __init__(
         self, domain: Domain | Mapping[str, Iterable[Category]], p: float | Fraction, rho: float | Fraction
     ) -> None:
@@ -63,10 +68,16 @@ class PairedItems(Design):
         names = known.names
         if len(names) % 2 or any(size != 2 for size in known.shape):
             raise DesignError(f"items are paired two by two, each with two categories; {listed(names)} are not that")
-        self.coins = Coins.of(p, rho, bits=16)
-        channel = items_channel(self.coins)
+        coins = Coins.of(p, rho, bits=16)
+        fix(self, coins=coins)
+        channel = items_channel(coins)
         questions = [Question(pair, channel) for pair in zip(names[::2], names[1::2], strict=True)]
         super().__init__(known, questions, [range(len(questions))])
+
+    def _given(self) -> dict[str, Any]:
+        return {"domain": self.domain, "p": self.coins.p, "rho": self.coins.rho}
+
+    __reduce__ = Frozen.__reduce__  # through this constructor: the coins are more than the questions
 
     def describe(self) -> Statement:
         """Say what the two answers of a person tell together."""

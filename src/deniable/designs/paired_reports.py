@@ -13,6 +13,7 @@ import numpy as np
 
 from deniable.designs.reports import Reports, Tallies
 from deniable.errors import InputError
+from deniable.frozen import fix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from deniable.designs.paired import Paired
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class PairedReports(Reports):
     """Reports of a `Paired` design.
 
@@ -34,25 +36,23 @@ class PairedReports(Reports):
     def __init__(self, frame: Any, design: Paired, *, pairs: float) -> None:
         """Read reports from a frame as `to_frame` writes it, and take the number of completed pairs."""
         super().__init__(frame, design)
-        self.pairs = _checked(pairs, self.n)
+        fix(self, pairs=_checked(pairs, self.n))
 
     @classmethod
     def of_pairs(
         cls, design: Paired, answers: NDArray[Any], pairs: float, public: Any = None, backend: str | None = None
     ) -> PairedReports:
         """Make reports of disguised codes."""
-        made = cls.of_codes(design, np.zeros(len(answers), dtype=np.uint8), answers, public, backend)
-        assert isinstance(made, PairedReports)
-        made.pairs = _checked(pairs, made.n)
-        return made
+        ballots, completed = np.zeros(len(answers), dtype=np.uint8), _checked(pairs, len(answers))
+        return cls.of_codes(design, ballots, answers, public, backend, pairs=completed)
 
-    def _rows(self, rows: NDArray[np.int64]) -> Reports:
-        """Part of the reports. Any two respondents are equally likely to be a pair, so this many pairs are expected."""
-        part, made = super()._rows(rows), PairedReports.__new__(PairedReports)
-        made._set(part.design, part.ballots, part.answers, part.public, part.backend)
+    def _chosen(self, rows: NDArray[np.int64]) -> dict[str, Any]:
+        """Some of the rows. Any two respondents are equally likely to be a pair, so this many pairs are expected."""
         n, inside = self.n, len(rows)
-        made.pairs = self.pairs * inside * (inside - 1) / (n * (n - 1)) if n > 1 else 0.0
-        return made
+        return {
+            **super()._chosen(rows),
+            "pairs": self.pairs * inside * (inside - 1) / (n * (n - 1)) if n > 1 else 0.0,
+        }
 
 
 @dataclass(frozen=True, eq=False)

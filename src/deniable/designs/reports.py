@@ -6,20 +6,21 @@ Both can count what a ballot says about some attributes, which is all that estim
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from deniable.designs.observation import Observation, merge
 from deniable.domain import listed
 from deniable.errors import InputError, MissingColumnError, SmallCellWarning, UnknownAttributeError
+from deniable.frozen import Frozen, again, fix, readonly
 from deniable.privacy.statement import Statement
 from deniable.results import backend_of, frame_of, html_table
 from deniable.tables.table import tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -32,7 +33,8 @@ _SHOWN = 5  # reports shown in a notebook
 SMALL_CELL = 10  # fewer respondents than this sharing their public values could be recognised by them
 
 
-class Reports:
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Reports(Frozen):
     """Disguised answers, one row a respondent, and the design they were made by.
 
     As a frame they are: `ballot` (when there is more than one), `answer_0`, `answer_1`, ... or, when every respondent
@@ -41,7 +43,12 @@ class Reports:
     `notes` are sentences that belong into the privacy statement of these very reports, see `describe`.
     """
 
-    notes: tuple[str, ...] = ()
+    design: Design
+    ballots: NDArray[Any]
+    answers: NDArray[Any]
+    public: Any  # a narwhals frame of the public columns, if there are any
+    backend: str | None
+    notes: tuple[str, ...]
 
     def __init__(self, frame: Any, design: Design) -> None:
         """Read reports from a frame as `to_frame` writes it; every code is checked against the design."""
@@ -68,7 +75,9 @@ class Reports:
             _check_codes(design, ballots, codes, place, name)
             answers[:, place] = codes
         rest = [name for name in known.columns if name not in [*ballot_column, *wanted]]
-        self._set(design, ballots, answers, known.select(*rest) if rest else None, backend_of(frame))
+        public = known.select(*rest) if rest else None
+        fix(self, design=design, ballots=ballots, answers=readonly(answers))
+        fix(self, public=public, backend=backend_of(frame), notes=())
 
     @classmethod
     def of_codes(
@@ -78,16 +87,31 @@ class Reports:
         answers: NDArray[Any],
         public: Any = None,
         backend: str | None = None,
-    ) -> Reports:
-        """Make reports of what `Design.randomize_codes` returned."""
-        made = cls.__new__(cls)
-        made._set(design, ballots, answers, public, backend)
+        **more: Any,
+    ) -> Self:
+        """Make reports of what `Design.randomize_codes` returned, and of what this kind of reports has besides."""
+        held = {"public": public, "backend": backend, "notes": (), **more}
+        made = cls._of(design=design, ballots=ballots, answers=answers, **held)
         if public is not None:
             warn_of_small_cells(public)
         return made
 
-    def _set(self, design: Design, ballots: NDArray[Any], answers: NDArray[Any], public: Any, backend: Any) -> None:
-        self.design, self.ballots, self.answers, self.public, self.backend = design, ballots, answers, public, backend
+    @classmethod
+    def _of(cls, **parts: Any) -> Self:
+        """Reports of parts that were checked."""
+        made = cls.__new__(cls)
+        fix(made, **parts)
+        return made
+
+    def _parts(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return again(type(self)._of, **self._parts())
+
+    def with_notes(self, *notes: str) -> Self:
+        """The same reports with other notes."""
+        return self._of(**{**self._parts(), "notes": notes})
 
     @property
     def n(self) -> int:
@@ -142,11 +166,13 @@ class Reports:
             rows = np.flatnonzero((values == value).fill_null(value=False).to_numpy())
             yield value, self._rows(rows)
 
-    def _rows(self, rows: NDArray[np.int64]) -> Reports:
-        made = Reports.__new__(Reports)
+    def _rows(self, rows: NDArray[np.int64]) -> Self:
+        return self._of(**{**self._parts(), **self._chosen(rows)})
+
+    def _chosen(self, rows: NDArray[np.int64]) -> dict[str, Any]:
+        """The parts that have some of the rows only."""
         public = None if self.public is None else self.public[rows.tolist()]
-        made._set(self.design, self.ballots[rows], self.answers[rows], public, self.backend)
-        return made
+        return {"ballots": readonly(self.ballots[rows]), "answers": readonly(self.answers[rows]), "public": public}
 
     def to_frame(self) -> Frame:
         """Write the reports as a frame that `Reports(frame, design)` reads back."""
@@ -205,7 +231,7 @@ class Reports:
 
 
 @dataclass(frozen=True, eq=False)
-class Tallies:
+class Tallies(Frozen):
     """What `Design.simulate` draws: for every ballot, the counts of its reports about the simulated attributes."""
 
     design: Design

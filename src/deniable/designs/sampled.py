@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deniable.channels.choice import Choice, channel_for
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from deniable.channels.choice import Chooser
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Sampled(Design):
     """Ask one attribute of each respondent. No pair is ever observed, so no association can be.
 

@@ -6,6 +6,7 @@ cover every pair once: the rounds of a tournament in which everybody meets every
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Literal
@@ -93,6 +94,7 @@ def views(names: Sequence[str], k: int) -> list[list[Combination]]:
     return round_robin(names) if k == 2 else greedy(names, k)
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Views(Design):
     """Ask combinations of k attributes.
 
@@ -123,14 +125,22 @@ class Views(Design):
         known = domain if isinstance(domain, Domain) else Domain(domain)
         if answer not in ("one", "all"):
             raise DesignError(f'answer must be "one" or "all", not {answer!r}')
-        self.k, self.answer = k, answer
-        self.views = views(known.names, k)
         questions: list[Question] = []
         ballots: list[list[int]] = []
-        for view in self.views:
+        for view in views(known.names, k):
             budget = even_share(epsilon, 1 if answer == "one" else len(view))
             first = len(questions)
             questions += [Question(c, channel_for(known.project(c), budget, channel)) for c in view]
             indices = list(range(first, len(questions)))
             ballots += [[index] for index in indices] if answer == "one" else [indices]
         super().__init__(known, questions, ballots)
+
+    @property
+    def k(self) -> int:
+        """How many attributes a question combines."""
+        return len(self.questions[0].attributes)
+
+    @property
+    def answer(self) -> Literal["one", "all"]:
+        """Whether a respondent answers one combination, or all of a view."""
+        return "one" if self.width == 1 else "all"

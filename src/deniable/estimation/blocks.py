@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import InputError, TooFewReportsError
+from deniable.frozen import Frozen
 from deniable.results import Interval
 from deniable.tables.table import Table
 
@@ -84,8 +85,8 @@ def last_two(reports: BlockReports, attributes: Sequence[str]) -> Table:
     return Table(domain, values[-2:].mean(axis=0)).project(attributes)
 
 
-@dataclass(frozen=True)
-class Convergence:
+@dataclass(frozen=True, eq=False)
+class Convergence(Frozen):
     """Where the stopping rule would have stopped.
 
     Attributes:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +37,7 @@ from deniable.estimation.ipf import fit_margins
 from deniable.estimation.loglinear import fit_loglinear, generators
 from deniable.estimation.quadratic import fit_quadratic
 from deniable.estimation.reconcile import reconcile
+from deniable.frozen import readonly
 from deniable.randomness import SECURE, Seeded, Source
 from deniable.results import Interval
 from deniable.tables.marginals import product
@@ -130,20 +131,23 @@ class Replicates(Dispersion):
 
     draw: Callable[[], NDArray[np.float64]] | None = None
 
+    def _given(self) -> dict[str, Any]:
+        return {**super()._given(), "draw": partial(np.asarray, self.values)}  # drawn now: the same ones elsewhere
+
     @cached_property
     def values(self) -> NDArray[np.float64]:
         """The replicates' tables, one along the last axis each."""
         assert self.draw is not None
-        return self.draw()
+        return readonly(self.draw())
 
     @cached_property
     def _centred(self) -> NDArray[np.float64]:
-        return self.values - self.values.mean(axis=-1, keepdims=True)
+        return readonly(self.values - self.values.mean(axis=-1, keepdims=True))
 
     @cached_property
     def variances(self) -> NDArray[np.float64]:
         """Per-cell variances over the replicates."""
-        return self.values.var(axis=-1, ddof=1)
+        return readonly(self.values.var(axis=-1, ddof=1))
 
     def __matmul__(self, w: ArrayLike) -> NDArray[np.float64]:
         """Multiply by a vector over the cells, in the table's shape."""

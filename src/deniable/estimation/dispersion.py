@@ -22,6 +22,7 @@ import numpy as np
 
 from deniable.designs.observation import Observation
 from deniable.errors import InputError
+from deniable.frozen import Frozen, readonly
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _MATRIX_CELLS = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class Sample(Frozen):
     """One observation's part in an estimate over `domain`: its own unbiased estimate, and the weight it gets."""
 
     observation: Observation
@@ -46,7 +47,7 @@ class Sample:
     @cached_property
     def own(self) -> NDArray[np.float64]:
         """The unbiased estimate over the observation's own attributes."""
-        return self.observation.truth_shape(self.observation.channel.solve(self.observation.shares))
+        return readonly(self.observation.truth_shape(self.observation.channel.solve(self.observation.shares)))
 
     @property
     def is_direct(self) -> bool:
@@ -92,14 +93,15 @@ class Sample:
 
 
 @dataclass(frozen=True, eq=False)
-class Dispersion:
+class Dispersion(Frozen):
     """The covariance of an unbiased estimate: `@` applies it, `variances` is its diagonal."""
 
-    samples: Sequence[Sample]
+    samples: Sequence[Sample]  # kept as a tuple
     domain: Domain
     population: Population = "super"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.population not in ("super", "fixed"):
             raise InputError(f'population must be "super" or "fixed", not {self.population!r}')
 
@@ -143,7 +145,7 @@ class Dispersion:
     @cached_property
     def variances(self) -> NDArray[np.float64]:
         """Per-cell variances, in the table's shape."""
-        return np.sum([s.weight**2 * s.variances(self.population) for s in self.samples], axis=0)
+        return readonly(np.sum([s.weight**2 * s.variances(self.population) for s in self.samples], axis=0))
 
     def matrix(self) -> NDArray[np.float64]:
         """The covariance written out, for tables small enough to look at."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from deniable.drawing import DARK, LIGHT, MARK
 from deniable.estimation.intervals import Method, intervals
+from deniable.frozen import Frozen, readonly
 from deniable.randomness import SECURE, Source
 from deniable.results import Interval, axes, beside, frame_of, html_table, legend, text_table
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(Frozen):
     """An estimated table.
 
     Attributes:
@@ -59,7 +60,7 @@ class Estimate:
     @cached_property
     def std_error(self) -> NDArray[np.float64]:
         """Standard errors of the unbiased cells."""
-        return np.sqrt(self.dispersion.variances)
+        return readonly(np.sqrt(self.dispersion.variances))
 
     @property
     def covariance(self) -> Dispersion:

@@ -31,6 +31,7 @@ import numpy as np
 
 from deniable.channels.bitmask import Bitmask
 from deniable.estimation.dispersion import Dispersion
+from deniable.frozen import readonly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -71,7 +72,9 @@ class PairedDispersion(Dispersion):
     def variances(self) -> NDArray[np.float64]:
         """Per-cell variances, in the table's shape."""
         extra = [s.weight**2 * pair_variance(s, self.population, self._pull(s)) for s in self.samples]
-        return np.maximum(self.plain.variances + np.sum(extra, axis=0), 0.0)  # a handful of reports may go below
+        return readonly(
+            np.maximum(self.plain.variances + np.sum(extra, axis=0), 0.0)
+        )  # a handful of reports may go below
 
     @property
     def design_effect(self) -> NDArray[np.float64]:

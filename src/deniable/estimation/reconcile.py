@@ -22,10 +22,11 @@ import numpy as np
 
 from deniable.domain import Domain, listed
 from deniable.errors import NotCoveredError
+from deniable.frozen import Frozen
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,13 +35,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Reconciled:
+class Reconciled(Frozen):
     """Consistent, unbiased marginals: any set of attributes that some observation covers."""
 
     domain: Domain
     moments: NDArray[np.float64]
     covariance: NDArray[np.float64]
-    places: dict[frozenset[str], NDArray[np.int64]]
+    places: Mapping[frozenset[str], NDArray[np.int64]]
 
     def _indices(self, part: Domain) -> NDArray[np.int64]:
         missing = frozenset(part) not in self.places
@@ -109,7 +110,9 @@ def _subsets(domain: Domain) -> Iterable[frozenset[str]]:
     return (frozenset(s) for s in chain.from_iterable(combinations(names, k) for k in range(1, len(names) + 1)))
 
 
-def moment_places(part: Domain, places: dict[frozenset[str], NDArray[np.int64]], domain: Domain) -> NDArray[np.int64]:
+def moment_places(
+    part: Domain, places: Mapping[frozenset[str], NDArray[np.int64]], domain: Domain
+) -> NDArray[np.int64]:
     """Where the moments of a table stand among all moments, in the table's shape; -1 for its total."""
     indices = np.full(part.shape, -1, dtype=np.int64)
     for s in _subsets(part):

@@ -65,9 +65,13 @@ class ParquetEngine:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         """Take files of one schema."""
+        self._paths = tuple(paths)
         self._files = [parquet_file(path) for path in paths]
         if not self._files:
             raise InputError("there are no Parquet files to count")
+
+    def __reduce__(self) -> tuple[type[ParquetEngine], tuple[tuple[Path, ...]]]:
+        return ParquetEngine, (self._paths,)  # an open file is neither pickled nor copied
 
     @property
     def columns(self) -> list[str]:

@@ -6,6 +6,7 @@ They are `Reports` like any other: estimates and tests take them as they are. Wh
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -23,6 +24,7 @@ from deniable.designs.reports import BALLOT, Reports, answer_columns, collapsed
 from deniable.domain import listed
 from deniable.errors import DesignError, InputError, MissingColumnError
 from deniable.frames.engines import IbisEngine, ParquetEngine
+from deniable.frozen import Frozen, fix, readonly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,11 +36,16 @@ if TYPE_CHECKING:
     from deniable.frames.engines import Engine, Keys, Where
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class StoredReports(Reports):
     """Reports counted by an engine.
 
     Every distinct GROUP BY runs once; what was counted is kept.
     """
+
+    engine: Engine
+    _where: Where
+    _public: tuple[str, ...]
 
     def __init__(
         self, engine: Engine, design: Design, *, notes: tuple[str, ...] = (), where: Where | None = None
@@ -56,11 +63,22 @@ class StoredReports(Reports):
                 f"{listed(engine.columns)}. Is it the design these reports were made by?",
                 columns=missing,
             )
-        self.engine, self.design, self.notes = engine, design, notes
-        self.backend: str | None = None
-        self._where = dict(where or {})
-        self._counted: dict[tuple[str, ...], Keys] = {}
-        self._public = [name for name in engine.columns if name not in needed]
+        public = [name for name in engine.columns if name not in needed]
+        fix(self, engine=engine, design=design, notes=notes, backend=None, _where=dict(where or {}), _public=public)
+
+    def _given(self) -> dict[str, Any]:
+        return {"engine": self.engine, "design": self.design, "notes": self.notes, "where": self._where}
+
+    __reduce__ = Frozen.__reduce__  # through this constructor: the rows are not here
+
+    def with_notes(self, *notes: str) -> StoredReports:
+        """The same reports with other notes."""
+        return StoredReports(self.engine, self.design, notes=notes, where=self._where)
+
+    @cached_property
+    def _counted(self) -> dict[tuple[str, ...], Keys]:
+        """What was counted so far."""
+        return {}
 
     @cached_property
     def n(self) -> int:
@@ -92,7 +110,8 @@ class StoredReports(Reports):
             sizes[columns[place]] = max(outputs)
         kept = tuple(sizes)
         if kept not in self._counted:
-            self._counted[kept] = self.engine.count(sizes, self._where)
+            keys, counts = self.engine.count(sizes, self._where)
+            self._counted[kept] = readonly(keys), readonly(counts)
         return self._counted[kept]
 
     @staticmethod
@@ -129,17 +148,17 @@ class StoredReports(Reports):
         """The same reports in memory."""
         return Header(self.design, self.notes).reports(self.engine.table(self._where))
 
-    @property
-    def ballots(self) -> NDArray[Any]:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def ballots(self) -> NDArray[Any]:
         """The ballot of every row."""
         return self.loaded.ballots
 
-    @property
-    def answers(self) -> NDArray[Any]:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def answers(self) -> NDArray[Any]:
         """The answers of every row."""
         return self.loaded.answers
 
-    @property
+    @property  # type: ignore[misc]
     def public(self) -> nw.DataFrame[Any] | None:
         """The public columns; None, without loading anything, where there are none."""
         return self.loaded.public if self._public else None

@@ -41,6 +41,7 @@ import numpy as np
 
 from deniable.channels.krr import KRR
 from deniable.errors import DesignError, InputError
+from deniable.frozen import Frozen
 from deniable.graphs.edges import Reporter, randomize
 from deniable.graphs.statistics import MOST_DENSE
 from deniable.privacy.epsilon import exp_below
@@ -53,8 +54,8 @@ if TYPE_CHECKING:
     from deniable.graphs.noisy import NoisyGraph
 
 
-@dataclass(frozen=True)
-class Released:
+@dataclass(frozen=True, eq=False)
+class Released(Frozen):
     """What a trusted curator would release: every node's number plus Laplace noise.
 
     Attributes:

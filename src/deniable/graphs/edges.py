@@ -26,6 +26,7 @@ import numpy as np
 
 from deniable.channels.krr import KRR
 from deniable.errors import DesignError
+from deniable.frozen import readonly
 from deniable.graphs.coins import COINS, toss
 from deniable.graphs.graph import Graph
 from deniable.graphs.noisy import NoisyGraph
@@ -99,7 +100,7 @@ def flipped(truth: PairSet, coin: KRR, stream: Stream) -> PairSet:
             parts.append(places(coins) + first)
         else:
             packed[first // 8 : first // 8 + len(coins)] = coins
-    return PairSet(truth.n, np.concatenate(parts) if listed else packed)
+    return PairSet(truth.n, readonly(np.concatenate(parts) if listed else packed))
 
 
 def _toggle(packed: NDArray[np.uint8], where: NDArray[np.int64]) -> None:

@@ -23,6 +23,7 @@ import numpy as np
 from deniable.channels.codec import channel_from_dict
 from deniable.channels.krr import KRR
 from deniable.errors import DeniableError, InputError
+from deniable.frozen import readonly
 from deniable.graphs.graph import Graph, Node, labelled
 from deniable.graphs.noisy import NoisyGraph
 from deniable.graphs.pairs import PairSet, number
@@ -101,7 +102,7 @@ def read_noisy_graph(path: str | Path) -> NoisyGraph:
 def _read_packed(file: Path) -> NoisyGraph:
     with np.load(file, allow_pickle=False) as arrays:
         header, nodes, channel = _opened(arrays["header"].tobytes())
-        reports = tuple(PairSet(len(nodes), arrays[f"report{place}"]) for place in range(header.reports))
+        reports = tuple(PairSet(len(nodes), readonly(arrays[f"report{place}"])) for place in range(header.reports))
     return NoisyGraph(nodes, reports, channel, header.notes)
 
 
@@ -137,7 +138,7 @@ def _opened(told: bytes) -> tuple[_Header, Sequence[Node], KRR]:
 
 def _pairs(edges: list[tuple[int, int]], n: int) -> PairSet:
     codes = np.array(edges, dtype=np.int64).reshape(-1, 2)
-    return PairSet(n, np.sort(number(codes[:, 0], codes[:, 1], n)))
+    return PairSet(n, readonly(np.sort(number(codes[:, 0], codes[:, 1], n))))
 
 
 # -- lines of names ----------------------------------------------------------------------------------------------------

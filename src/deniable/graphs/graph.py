@@ -7,13 +7,15 @@ twice, an edge from a node to itself, a neighbour that does not name the node ba
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.errors import InputError, MissingExtraError
+from deniable.frozen import Frozen, again, fix, readonly
 from deniable.graphs.pairs import PairSet, check_size, endpoints, number
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 Node = Hashable
 
 
-class Graph:
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Graph(Frozen):
     """A simple undirected graph.
 
     Args:
@@ -41,18 +44,32 @@ class Graph:
     ([2, 2, 3, 1], [1, 1, 1, 0])
     """
 
+    nodes: Sequence[Node]
+    pairs: PairSet
+    nodes_from_edges: bool  # whether the list of nodes was read off the edges
+
     def __init__(self, edges: Iterable[Any] | NDArray[Any], nodes: Iterable[Node] | int | None = None) -> None:
         """Check and number the edges."""
         listed = edges if isinstance(edges, np.ndarray) else list(edges)
-        self.nodes_from_edges = nodes is None
+        from_edges = nodes is None
         if nodes is None:
             nodes = dict.fromkeys(node for edge in listed for node in _both(edge))
-        self.nodes: Sequence[Node] = labelled(nodes)
+        fix(self, nodes=labelled(nodes), nodes_from_edges=from_edges)
         if isinstance(listed, np.ndarray) and isinstance(self.nodes, range):
             codes = _array_codes(listed, len(self.nodes))
         else:
             codes = _label_codes(listed, self.nodes)
-        self.pairs = PairSet(len(self.nodes), self._numbers(codes))
+        fix(self, pairs=PairSet(len(self.nodes), readonly(self._numbers(codes))))
+
+    @classmethod
+    def _of(cls, **parts: Any) -> Graph:
+        """A graph of parts that were checked."""
+        made = cls.__new__(cls)
+        fix(made, **parts)
+        return made
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return again(Graph._of, nodes=self.nodes, pairs=self.pairs, nodes_from_edges=self.nodes_from_edges)
 
     def _numbers(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         low, high = codes.min(axis=1), codes.max(axis=1)
@@ -171,7 +188,10 @@ class Graph:
 
         i, j = endpoints(self.pairs.data, len(self))
         ones = np.ones(2 * len(i), dtype=np.int64)
-        return csr_array((ones, (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(len(self), len(self)))
+        made = csr_array((ones, (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(len(self), len(self)))
+        for part in (made.data, made.indices, made.indptr):
+            readonly(part)
+        return made
 
 
 def networkx() -> ModuleType:

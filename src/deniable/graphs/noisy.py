@@ -12,6 +12,7 @@ import numpy as np
 
 from deniable.drawing import DARK, LIGHT
 from deniable.errors import InputError
+from deniable.frozen import Frozen, readonly
 from deniable.graphs import statistics
 from deniable.graphs.graph import Node, named, networkx
 from deniable.graphs.pairs import PairSet, endpoints
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NoisyGraph:
+class NoisyGraph(Frozen):
     """What a graph's pairs reported.
 
     Attributes:
@@ -47,6 +48,7 @@ class NoisyGraph:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if len(self.reports) not in {1, 2} or any(pairs.n != len(self.nodes) for pairs in self.reports):
             raise InputError(f"a pair of {len(self.nodes)} nodes has one report or two, about these very nodes")
 
@@ -92,7 +94,7 @@ class NoisyGraph:
     @cached_property
     def reported_degrees(self) -> NDArray[np.int64]:
         """How often each node's pairs were reported as edges, noise and all."""
-        return np.sum([pairs.degrees for pairs in self.reports], axis=0)
+        return readonly(np.sum([pairs.degrees for pairs in self.reports], axis=0))
 
     def degrees(self, method: Literal["unbiased", "shrunk"] = "unbiased") -> NodeEstimate:
         """Estimate every node's degree; `total` is the number of edges."""

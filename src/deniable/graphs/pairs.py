@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.errors import InputError
+from deniable.frozen import Frozen, readonly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +69,7 @@ def endpoints(numbers: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], ND
 
 
 @dataclass(frozen=True, eq=False)
-class PairSet:
+class PairSet(Frozen):
     """Some of the pairs of n nodes.
 
     Attributes:
@@ -80,6 +81,7 @@ class PairSet:
     data: NDArray[Any]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         total = pairs_of(check_size(self.n))
         if self.packed:
             spare = -total % 8
@@ -89,7 +91,6 @@ class PairSet:
             raise InputError(f"pairs are bits (uint8) or numbers (int64), not {self.data.dtype}")
         elif self.data.size and not (self.data[0] >= 0 and self.data[-1] < total and (np.diff(self.data) > 0).all()):
             raise InputError(f"the numbers of pairs must ascend within 0 .. {total - 1}")
-        self.data.setflags(write=False)
 
     @property
     def packed(self) -> bool:
@@ -111,7 +112,7 @@ class PairSet:
     def degrees(self) -> NDArray[np.int64]:
         """How many members each node is in."""
         if not self.packed:
-            return np.bincount(np.concatenate(endpoints(self.data, self.n)), minlength=self.n)
+            return readonly(np.bincount(np.concatenate(endpoints(self.data, self.n)), minlength=self.n))
         out = np.zeros(self.n, dtype=np.int64)
         few = np.zeros(self.n, dtype=np.uint8)  # sums of up to 255 rows: adding bytes is fast
         for i in range(self.n - 1):
@@ -121,7 +122,7 @@ class PairSet:
             if i % 255 == 254:
                 out += few
                 few[:] = 0
-        return out + few
+        return readonly(out + few)
 
     def row(self, i: int) -> NDArray[np.uint8]:
         """Ones at the partners j > i of node i, j = i + 1 .. n - 1. Of a packed set."""

@@ -35,6 +35,7 @@ import numpy as np
 
 from deniable.drawing import DARK, LIGHT
 from deniable.errors import EstimationError, InputError
+from deniable.frozen import Frozen
 from deniable.results import Interval, axes, frame_of, html_table, intervals_by_row, legend, text_table
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ class Total:
     std_error: float
 
 
-@dataclass(frozen=True, repr=False)
-class NodeEstimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class NodeEstimate(Frozen):
     """One number for every node.
 
     Attributes:

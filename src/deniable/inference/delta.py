@@ -17,6 +17,7 @@ import numpy as np
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.projection import norm_sub
+from deniable.frozen import Frozen
 from deniable.inference.bootstrap import bootstrap_tables
 from deniable.randomness import SECURE, Source
 from deniable.results import Interval, frame_of, html_table, intervals_by_row, text_table
@@ -37,7 +38,7 @@ NEAR_ZERO = 2.0  # standard errors from zero within which a cell makes the delta
 
 
 @dataclass(frozen=True, eq=False)
-class Measure:
+class Measure(Frozen):
     """A number derived from a table.
 
     Attributes:

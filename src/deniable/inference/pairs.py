@@ -10,6 +10,7 @@ import numpy as np
 
 from deniable.errors import InputError, NotCoveredError
 from deniable.estimation.estimator import Evidence, estimate
+from deniable.frozen import Frozen
 from deniable.inference.association import independence
 from deniable.inference.measures import cramers_v
 from deniable.randomness import SECURE, Source
@@ -54,7 +55,7 @@ def adjusted(pvalues: ArrayLike, how: Adjustment = "holm") -> NDArray[np.float64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pairs:
+class Pairs(Frozen):
     """Tests of all pairs.
 
     Attributes:

@@ -26,6 +26,7 @@ from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.least_squares import least_squares
+from deniable.frozen import Frozen
 from deniable.inference.fit import saturated
 from deniable.inference.survey import Linearized, column, numbered, weighted_shares
 from deniable.results import Interval, frame_of, html_table, intervals_by_row, text_table
@@ -259,7 +260,7 @@ def report_codes(values: Any, channel: Channel, variable: Variable) -> NDArray[n
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Prevalences(Mapping[Any, Prevalence]):
+class Prevalences(Frozen, Mapping[Any, Prevalence]):
     """Estimates by group. `difference(a, b)` compares two of them.
 
     Attributes:
@@ -335,7 +336,7 @@ class Prevalences(Mapping[Any, Prevalence]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Difference:
+class Difference(Frozen):
     """The difference between two groups, category by category."""
 
     a: Any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from deniable.domain import listed
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
+from deniable.frozen import Frozen
 from deniable.inference.fit import Part, saturated
 from deniable.inference.models import OddsRatio
 
@@ -27,7 +29,7 @@ _ROUNDS = 7  # each narrows a bracket sixteenfold: 16 / 16^7 = 6e-8
 
 def odds_ratio_interval(
     observations: Sequence[Observation], domain: Domain, rows: tuple[int, int], columns: tuple[int, int]
-) -> Callable[[float], tuple[float, float]]:
+) -> Profile:
     """A function from the level to the interval's ends: { psi: 2 (best - best at psi) <= z^2 }."""
     whole = saturated(observations)
     if set(whole.domain) != set(domain):
@@ -39,24 +41,35 @@ def odds_ratio_interval(
         # The rows and columns of the asked table, in the order the observations speak of them.
         rows, columns = columns, rows
     best = whole.fit()
-    at = best.pi
-    centre = _log_odds_ratio(at[..., 0][np.ix_(rows, columns)])
+    return Profile(tuple(observations), rows, columns, best.pi, float(best.loglik[0]))
 
-    def fall(log_psi: NDArray[np.float64]) -> NDArray[np.float64]:
-        part = Part(observations, OddsRatio(rows, columns, np.exp(log_psi)))
+
+@dataclass(frozen=True, eq=False)
+class Profile(Frozen):
+    """The likelihood of the odds ratio of two rows and two columns, beside the likeliest table and its own."""
+
+    observations: tuple[Observation, ...]
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+    best: NDArray[np.float64]
+    loglik: float
+
+    def fall(self, log_psi: NDArray[np.float64]) -> NDArray[np.float64]:
+        """2 (best - best at psi)."""
+        part = Part(self.observations, OddsRatio(self.rows, self.columns, np.exp(log_psi)))
         counts = [np.repeat(y, len(log_psi), axis=-1) for y in part.counts]
-        fits = part.fit(counts, near=np.repeat(at, len(log_psi), axis=-1))
-        return 2 * (best.loglik[0] - fits.loglik)
+        fits = part.fit(counts, near=np.repeat(self.best, len(log_psi), axis=-1))
+        return 2 * (self.loglik - fits.loglik)
 
-    def ends(level: float) -> tuple[float, float]:
+    def __call__(self, level: float) -> tuple[float, float]:
+        """The ends of the interval."""
         limit = critical_value(1 - level) ** 2
-        low_is_beyond, high_is_beyond = fall(np.array([-_WIDEST, _WIDEST])) > limit
+        centre = _log_odds_ratio(self.best[..., 0][np.ix_(self.rows, self.columns)])
+        low_is_beyond, high_is_beyond = self.fall(np.array([-_WIDEST, _WIDEST])) > limit
         return (
-            float(np.exp(_edge(fall, limit, -_WIDEST, centre))) if low_is_beyond else 0.0,
-            float(np.exp(_edge(fall, limit, _WIDEST, centre))) if high_is_beyond else np.inf,
+            float(np.exp(_edge(self.fall, limit, -_WIDEST, centre))) if low_is_beyond else 0.0,
+            float(np.exp(_edge(self.fall, limit, _WIDEST, centre))) if high_is_beyond else np.inf,
         )
-
-    return ends
 
 
 def _log_odds_ratio(four: NDArray[np.float64]) -> float:

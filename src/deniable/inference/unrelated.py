@@ -18,6 +18,7 @@ import numpy as np
 from deniable.channels.weights import stated
 from deniable.errors import InputError, SingularChannelError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
+from deniable.frozen import Frozen, readonly
 from deniable.inference.survey import column
 from deniable.results import Interval, frame_of, html_table, intervals_by_row, text_table
 
@@ -33,7 +34,7 @@ _ROWS = ("sensitive question", "unrelated question")
 
 
 @dataclass(frozen=True, eq=False)
-class TwoSamples:
+class TwoSamples(Frozen):
     """Prevalence of the sensitive answer and of the unrelated one, in this order.
 
     Attributes:
@@ -48,7 +49,7 @@ class TwoSamples:
 
     @cached_property
     def _inverse(self) -> NDArray[np.float64]:
-        return np.linalg.inv(np.stack([self.p, 1 - self.p], axis=1))
+        return readonly(np.linalg.inv(np.stack([self.p, 1 - self.p], axis=1)))
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -72,7 +73,7 @@ class TwoSamples:
         from scipy.optimize import minimize_scalar
 
         if ((self.values >= 0) & (self.values <= 1)).all():
-            return self.values
+            return readonly(self.values)
         # The log-likelihood is concave, so a maximum outside the square means one on its boundary.
         best, found = -np.inf, self.values
         for axis in (0, 1):
@@ -88,7 +89,7 @@ class TwoSamples:
                 for x in (0.0, float(edge.x), 1.0):
                     if self.loglik(point(x)) > best:
                         best, found = self.loglik(point(x)), point(x)
-        return found
+        return readonly(found)
 
     def loglik(self, values: Sequence[float] | NDArray[np.float64]) -> float:
         """Log-likelihood of (pi, y), binomial coefficients left out."""

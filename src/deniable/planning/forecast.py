@@ -31,6 +31,7 @@ from deniable.designs.views import Views
 from deniable.domain import Domain, listed
 from deniable.errors import DesignError, InputError, NotCoveredError, UnknownAttributeError
 from deniable.estimation.estimator import estimate
+from deniable.frozen import Frozen
 from deniable.planning.expected import expected_observations
 from deniable.planning.pairing import added_variance, best_pairs, told
 from deniable.results import frame_of, html_table, panels, text_table
@@ -159,7 +160,7 @@ def _paired(wanted: Wanted) -> Design | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class Candidate(Frozen):
     """A design and what it would achieve.
 
     Attributes:
@@ -190,7 +191,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Forecast:
+class Forecast(Frozen):
     """Candidates side by side.
 
     Attributes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from deniable.designs.observation import Observation
 from deniable.domain import listed
 from deniable.drawing import DARK, MARK
 from deniable.errors import InputError, UnknownCategoryError
+from deniable.frozen import Frozen, fix
 from deniable.inference.association import chi_square, chosen_test, independence, independence_ratio
 from deniable.inference.wald import BootstrapWald, Independent
 from deniable.planning.expected import expected_observations
@@ -42,7 +44,7 @@ _ROUGH_POINTS, _ROUGHLY = 8, 800  # ... and where it is simulated, with how many
 Curve: TypeAlias = "Callable[[NDArray[np.int64]], NDArray[np.float64]]"
 
 
-class Power(float):
+class Power(Frozen, float):
     """A probability to reject, with the test it belongs to (`.test`) and its simulation error (`.std_error`, or 0)."""
 
     test: str
@@ -53,8 +55,11 @@ class Power(float):
     def __new__(cls, value: float, test: str, std_error: float = 0.0, *, n: int, curve: Curve) -> Self:
         """Take the power, the test in words, the number of respondents, and the power as a function of that number."""
         made = super().__new__(cls, value)
-        made.test, made.std_error, made.n, made.curve = test, std_error, n, curve
+        fix(made, test=test, std_error=std_error, n=n, curve=curve)
         return made
+
+    def _given(self) -> dict[str, Any]:
+        return {"value": float(self), **vars(self)}
 
     def __str__(self) -> str:
         simulated = f" (simulated, standard error {self.std_error:.3f})" if self.std_error else ""
@@ -71,7 +76,7 @@ class Power(float):
         return ax
 
 
-class SampleSize(int):
+class SampleSize(Frozen, int):
     """The number of respondents from which on the target is always met.
 
     Attributes:
@@ -95,9 +100,11 @@ class SampleSize(int):
     ) -> Self:
         """Take the number and what it was found with."""
         made = super().__new__(cls, n)
-        made.first, made.normal, made.reached, made.test = first, normal, reached, test
-        made.wanted, made.curve = wanted, curve
+        fix(made, first=first, normal=normal, reached=reached, test=test, wanted=wanted, curve=curve)
         return made
+
+    def _given(self) -> dict[str, Any]:
+        return {"n": int(self), **vars(self)}
 
     def __str__(self) -> str:
         exact = f"; first reached at {self.first}, for good from {int(self)}; normal approximation {self.normal}"
@@ -280,7 +287,7 @@ def power(
         return Power(float(test.power(np.array([int(n)]))[0]), test.told, n=int(n), curve=test.power)
     rejected, told = _simulated(asked, n, table, attributes, alpha, replicates=replicates, source=source)
     error = float(np.sqrt(max(rejected * (1 - rejected), 1e-9) / replicates))
-    return Power(rejected, told, error, n=n, curve=_rough_curve(asked, table, attributes, alpha))
+    return Power(rejected, told, error, n=n, curve=partial(_rough, asked, table, attributes, alpha))
 
 
 def sample_size(
@@ -348,7 +355,6 @@ def sample_size_for_width(
     scale; so "narrow enough" means x (1 - x) <= some v, that is x near 0 or near 1.
     """
     from scipy.special import ndtri
-    from scipy.stats import binom
 
     affine = channel.affine()
     if affine is None:
@@ -364,15 +370,7 @@ def sample_size_for_width(
     v = _code(channel, category)
     scale, share = abs(float(affine[0][v])), float(affine[0][v]) * prevalence + float(affine[1][v])
     z = float(ndtri((1 + level) / 2))
-
-    def narrow(n: NDArray[np.int64]) -> NDArray[np.float64]:
-        spread = ((width * scale * (1 + z**2 / n) / (2 * z)) ** 2 - z**2 / (4 * n**2)) * n
-        # x (1 - x) <= spread outside (edge, 1 - edge)
-        edge = (1 - np.sqrt(np.clip(1 - 4 * spread, 0, 1))) / 2
-        low, high = np.floor(n * edge + 1e-9), np.ceil(n * (1 - edge) - 1e-9)
-        outside = binom.cdf(low, n, share) + binom.sf(high - 1, n, share)
-        return np.where(spread < 0, 0.0, np.where(spread >= 0.25, 1.0, np.minimum(outside, 1.0)))
-
+    narrow = partial(_narrow, width * scale, share, z)
     normal = max(4.0, (2 * z / (width * scale)) ** 2 * share * (1 - share))
     first, last = settle(narrow, assurance, normal)
     told = (
@@ -389,6 +387,18 @@ def sample_size_for_width(
         wanted=assurance,
         curve=narrow,
     )
+
+
+def _narrow(width: float, share: float, z: float, n: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The probability that the interval of a binomial share is at most so wide."""
+    from scipy.stats import binom
+
+    spread = ((width * (1 + z**2 / n) / (2 * z)) ** 2 - z**2 / (4 * n**2)) * n
+    # x (1 - x) <= spread outside (edge, 1 - edge)
+    edge = (1 - np.sqrt(np.clip(1 - 4 * spread, 0, 1))) / 2
+    low, high = np.floor(n * edge + 1e-9), np.ceil(n * (1 - edge) - 1e-9)
+    outside = binom.cdf(low, n, share) + binom.sf(high - 1, n, share)
+    return np.where(spread < 0, 0.0, np.where(spread >= 0.25, 1.0, np.minimum(outside, 1.0)))
 
 
 def sample_cost(channel: Channel, prevalence: ArrayLike | None = None) -> float:
@@ -494,19 +504,17 @@ def _simulated_size(
         reached=value,
         test=f"{told} (simulated, good to a few percent)",
         wanted=target,
-        curve=_rough_curve(design, table, attributes, alpha),
+        curve=partial(_rough, design, table, attributes, alpha),
     )
 
 
-def _rough_curve(design: Design, table: Table | None, attributes: Sequence[str] | None, alpha: float) -> Curve:
+def _rough(
+    design: Design, table: Table | None, attributes: Sequence[str] | None, alpha: float, n: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """The simulated power as a function of n, good enough to be drawn: few sizes, few replicates, lines between."""
-
-    def curve(n: NDArray[np.int64]) -> NDArray[np.float64]:
-        some = np.unique(np.linspace(n.min(), n.max(), _ROUGH_POINTS).astype(np.int64))
-        found = [
-            _simulated(design, int(size), table, attributes, alpha, replicates=_ROUGHLY, source=Seeded(0))[0]
-            for size in some
-        ]
-        return np.interp(n, some, found)
-
-    return curve
+    some = np.unique(np.linspace(n.min(), n.max(), _ROUGH_POINTS).astype(np.int64))
+    found = [
+        _simulated(design, int(size), table, attributes, alpha, replicates=_ROUGHLY, source=Seeded(0))[0]
+        for size in some
+    ]
+    return np.interp(n, some, found)

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from deniable.domain import Variable
 from deniable.errors import SurveyError
+from deniable.frozen import Frozen
 from deniable.surveys.phrases import NO, NOT_ASKED, SKIPPED, YES
 from deniable.surveys.schema import ChoiceEntry, Kind, PublicEntry, QuestionEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from deniable.surveys.texts import Translator
 
-Texts = dict[str, str]
+Texts = Mapping[str, str]
 _MOST_CHOICES = 1000
 
 
 @dataclass(frozen=True)
-class Option:
+class Option(Frozen):
     """An answer: the value that is counted and the text that is read, by language."""
 
     value: str
@@ -31,7 +33,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Item:
+class Item(Frozen):
     """A question, or a public attribute, ready to be asked."""
 
     name: str

@@ -13,6 +13,7 @@ import msgspec
 
 from deniable.domain import Domain
 from deniable.errors import DesignError, InputError, SurveyError
+from deniable.frozen import Frozen
 from deniable.privacy.epsilon import exp_below
 from deniable.surveys.designs import build
 from deniable.surveys.items import Item, public_item, question_item
@@ -29,11 +30,11 @@ _AT = re.compile(r"^(?P<what>.*?)(?: - at `(?:key in )?\$(?P<path>.*?)`)?$", re.
 
 
 @dataclass(frozen=True)
-class Survey:
+class Survey(Frozen):
     """What a survey file says, checked."""
 
     name: str
-    title: dict[str, str]
+    title: Mapping[str, str]
     languages: tuple[str, ...]
     epsilon: float
     questions: tuple[Item, ...]
@@ -43,7 +44,7 @@ class Survey:
     admission: Admission
     opens: datetime | None
     closes: datetime | None
-    texts: Mapping[str, dict[str, str]]
+    texts: Mapping[str, Mapping[str, str]]
     published: str | None = None
 
     @cached_property

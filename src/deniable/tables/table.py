@@ -14,6 +14,7 @@ import numpy as np
 from deniable.domain import Category, Domain, listed
 from deniable.drawing import LIGHT
 from deniable.errors import DesignError, InputError
+from deniable.frozen import Frozen, fix
 from deniable.results import axes, backend_of, beside, frame_of, html_table, text_table
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Frozen):
     """Values over the cells of a domain.
 
     >>> table = Table(Domain({"sex": ["F", "M"], "smokes": ["no", "yes"]}), [[4, 0], [2, 4]])
@@ -55,9 +56,7 @@ class Table:
                 expected=known.shape,
                 found=array.shape,
             )
-        object.__setattr__(self, "domain", known)
-        object.__setattr__(self, "values", array.reshape(known.shape))
-        object.__setattr__(self, "backend", backend)
+        fix(self, domain=known, values=array.reshape(known.shape), backend=backend)
 
     @classmethod
     def count(cls, frame: IntoDataFrame, domain: Domain) -> Table:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from deniable.estimation.intervals import critical_value
+from deniable.frozen import Frozen
 from deniable.results import Interval, TestResult, frame_of, html_table, intervals_by_row, text_table
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Compliance:
+@dataclass(frozen=True, eq=False)
+class Compliance(Frozen):
     """Estimated shares of a model of compliance.
 
     Attributes:

@@ -17,6 +17,7 @@ import numpy as np
 
 from deniable.errors import DesignError, InputError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
+from deniable.frozen import Frozen
 from deniable.inference.compliance.groups import coded
 from deniable.results import Interval, frame_of, html_table, intervals_by_row, text_table
 from deniable.tables.simplex import norm_sub
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class SumScore:
+@dataclass(frozen=True, eq=False)
+class SumScore(Frozen):
     """The estimated distribution of the number of traits.
 
     Attributes:

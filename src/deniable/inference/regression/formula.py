@@ -22,6 +22,7 @@ from deniable.errors import (
     SingularDesignError,
     UnknownCategoryError,
 )
+from deniable.frozen import Frozen, readonly
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -107,8 +108,8 @@ def column_of(data: pd.DataFrame, name: str) -> pd.Series:
     return data[name]
 
 
-@dataclass(frozen=True)
-class Design:
+@dataclass(frozen=True, eq=False)
+class Design(Frozen):
     """A design matrix, the names of its columns, and how to make the same columns out of other rows."""
 
     matrix: Array
@@ -124,7 +125,7 @@ class Design:
         infinite = [term for term, column in zip(terms, matrix.T, strict=True) if not np.isfinite(column).all()]
         if infinite:
             raise InputError(f"the predictors {listed(infinite)} are infinite in some rows", terms=infinite)
-        return cls(matrix, terms, made.model_spec)
+        return cls(readonly(matrix), terms, made.model_spec)
 
     def on(self, data: Any) -> Array:
         """The same columns for other rows."""

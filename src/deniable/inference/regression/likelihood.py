@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.frozen import Frozen, readonly
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 BLOCK = 1 << 12  # rows at a time
 
 
-@dataclass(frozen=True)
-class Factor:
+@dataclass(frozen=True, eq=False)
+class Factor(Frozen):
     """One response with its data, one design matrix per equation, and where its coefficients are.
 
     Attributes:
@@ -51,20 +53,22 @@ class Factor:
 
     def take(self, rows: NDArray[np.intp]) -> Factor:
         """The same factor for some rows only; equations that share a design still do."""
-        taken = {id(design): design[rows] for design in self.designs}
-        return replace(self, data=self.data[rows], designs=tuple(taken[id(design)] for design in self.designs))
+        taken = {id(design): readonly(design[rows]) for design in self.designs}
+        return replace(
+            self, data=readonly(self.data[rows]), designs=tuple(taken[id(design)] for design in self.designs)
+        )
 
 
-@dataclass(frozen=True)
-class Cell:
+@dataclass(frozen=True, eq=False)
+class Cell(Frozen):
     """One thing the hidden predictors could be: its factors, and log Pr(its reports | this cell)."""
 
     factors: tuple[Factor, ...]
     log_chance: Array | None = None
 
 
-@dataclass(frozen=True)
-class Likelihood:
+@dataclass(frozen=True, eq=False)
+class Likelihood(Frozen):
     """A weighted log-likelihood with exact first and second derivatives."""
 
     cells: tuple[Cell, ...]

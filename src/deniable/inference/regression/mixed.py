@@ -19,6 +19,7 @@ from scipy import special
 
 from deniable.errors import ConvergenceError, DivergenceError, InputError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
+from deniable.frozen import Frozen
 from deniable.inference.regression.binary import logit
 from deniable.inference.regression.covariance import inverse
 from deniable.inference.regression.fit import newton_step
@@ -115,8 +116,8 @@ class Marginal:
         return value, gradient, (hessian + hessian.T) / 2
 
 
-@dataclass(frozen=True, repr=False)
-class RandomIntercept:
+@dataclass(frozen=True, eq=False, repr=False)
+class RandomIntercept(Frozen):
     """A fitted random-intercept model.
 
     Attributes:

@@ -154,7 +154,7 @@ def regress(
         weighted=options.get("weights") is not None,
         likelihood=likelihood,
         hidden=tuple(hidden),
-        data=data,
+        data=data.copy(),
         backend=backend,
         channel=_told(channel),
     )

@@ -11,6 +11,7 @@ import numpy as np
 from deniable.channels.base import Channel
 from deniable.domain import Variable, listed
 from deniable.errors import DesignError, InputError, MissingValueError, UnknownCategoryError
+from deniable.frozen import readonly
 from deniable.inference.regression.likelihood import Factor
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def factor_of(outcome: Outcome, matrix: Array, terms: Sequence[str], offset: int
     equations = outcome.response.equations
     regular = equations - len(outcome.extra)
     width = len(terms)
-    ones = np.ones((len(matrix), 1))
+    ones = readonly(np.ones((len(matrix), 1)))
     designs = tuple(matrix if equation < regular else ones for equation in range(equations))
     places = [slice(offset + k * width, offset + (k + 1) * width) for k in range(regular)]
     places += [slice(offset + regular * width + k, offset + regular * width + k + 1) for k in range(len(outcome.extra))]

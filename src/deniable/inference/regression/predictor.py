@@ -16,6 +16,7 @@ import numpy as np
 
 from deniable.domain import listed
 from deniable.errors import ConvergenceError, FormulaError, InputError
+from deniable.frozen import readonly
 from deniable.inference.regression.fit import ascend
 from deniable.inference.regression.formula import Design, check_rank, column_of, terms_of
 from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
@@ -106,11 +107,13 @@ def cells(
         starts.append(start)
     made = []
     for cell, codes in enumerate(combinations):
-        factors = [factor_of(outcome, matrices[cell], design.terms, 0)[0]]
+        factors = [factor_of(outcome, readonly(matrices[cell]), design.terms, 0)[0]]
         for (column, _, parts, _), places, code in zip(own, placed, codes, strict=True):
             truth = np.zeros((len(data), len(column.labels)))
             truth[:, code] = 1.0
-            factors.append(Factor(Softmax(len(column.labels)), truth, (parts[cell],) * len(places), places))
+            factors.append(
+                Factor(Softmax(len(column.labels)), readonly(truth), (readonly(parts[cell]),) * len(places), places)
+            )
         made.append(Cell(tuple(factors), log_chance[cell]))
     return Design(expected, design.terms, design.spec), tuple(made), labels, [np.concatenate(starts)]
 
@@ -153,7 +156,7 @@ def _fit_alone(column: Disguised, design: Array, weights: Array) -> Array:
     start = start_of(response, design, column.scores)[0]
     width = design.shape[1]
     places = tuple(slice(k * width, (k + 1) * width) for k in range(response.equations))
-    factor = Factor(response, column.chance, (design,) * response.equations, places)
+    factor = Factor(response, column.chance, (readonly(design),) * response.equations, places)
     try:
         end = ascend(Likelihood((Cell((factor,)),), weights, len(start)), start)
     except ConvergenceError:

@@ -12,6 +12,7 @@ from scipy import special, stats
 from deniable.domain import listed
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
+from deniable.frozen import Frozen
 from deniable.inference.regression.effects import average_effects, predictions
 from deniable.inference.regression.fit import ascend
 from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, repr=False)
-class Regression:
+@dataclass(frozen=True, eq=False, repr=False)
+class Regression(Frozen):
     """A fitted model.
 
     Attributes:
@@ -93,30 +94,30 @@ class Regression:
             if isinstance(labels[0], tuple)
             else pd.Index(labels, name="term")
         )
-        return pd.Series(numbers[: self.main], index=index, name=name)
+        return pd.Series(numbers[: self.main].copy(), index=index, name=name)
 
-    @cached_property
+    @property
     def params(self) -> pd.Series:
         """The coefficients, by term; for a multinomial model by (category, term)."""
         return self._series(self.values, "params")
 
-    @cached_property
+    @property
     def std_error(self) -> pd.Series:
         """Their standard errors."""
         return self._series(np.sqrt(np.diagonal(self.matrix)), "std_error")
 
-    @cached_property
+    @property
     def pvalue(self) -> pd.Series:
         """Two-sided p-values of each coefficient being zero: `2 (1 - Phi(|b / std_error|))`."""
         return self._series(2 * special.ndtr(-np.abs(self.params / self.std_error).to_numpy()), "pvalue")
 
-    @cached_property
+    @property
     def covariance(self) -> pd.DataFrame:
         """The coefficients' covariance."""
         import pandas as pd
 
         index = self.params.index
-        return pd.DataFrame(self.matrix[: self.main, : self.main], index=index, columns=index)
+        return pd.DataFrame(self.matrix[: self.main, : self.main].copy(), index=index, columns=index)
 
     def interval(self, level: float = 0.95) -> Interval:
         """Wald intervals of the coefficients, in the order of `params`."""
@@ -124,7 +125,7 @@ class Regression:
         centre = self.params.to_numpy()
         return Interval(centre - half, centre + half, level, f"Wald ({self.kind})")
 
-    @cached_property
+    @property
     def nuisance(self) -> pd.DataFrame:
         """The parameters beside the outcome's coefficients: log(sigma), and the models of disguised predictors."""
         import pandas as pd

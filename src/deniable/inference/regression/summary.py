@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from deniable.frozen import Frozen
 from deniable.results import html_table, intervals_by_row, number, text_table
 
 if TYPE_CHECKING:
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, repr=False)
-class Summary:
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary(Frozen):
     """Facts, the table of coefficients, and a table of the parameters beside them (which may be empty)."""
 
     facts: Mapping[str, object]

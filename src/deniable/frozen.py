@@ -1,0 +1,105 @@
+"""Values that stay what their constructor made them: what carries a promise about privacy cannot be changed afterwards.
+
+Channels, designs, reports, observations, tables, surveys, messages and results are values. These are not, for they
+stand for something that goes on: `Client` and its memory, `Ledger`, `Collector`, the stores, `Aggregator`,
+`Respondent`, and `Seeded`, which counts its streams.
+
+A value is `@dataclass(frozen=True)`; where the constructor computes, with `init=False` and a constructor that ends in
+`fix`. Arrays that come in are copied and held read-only, lists become tuples, and dictionaries views that can only be
+read. An array that is computed later and kept (`cached_property`) goes through `readonly`. Arrow columns are not
+copied, since nobody can write to them; messages are frozen structs of their own.
+
+Pickling and copying would make arrays writeable again, so a value is rebuilt through its constructor.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import FrozenInstanceError
+from inspect import signature
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Never, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    A = TypeVar("A", bound=NDArray[Any])
+
+
+class Frozen:
+    """A value: its attributes are fixed once, by its constructor."""
+
+    def __setattr__(self, name: str, value: object) -> Never:
+        raise FrozenInstanceError(f"cannot assign to {name!r}: a {type(self).__name__} never changes; make another one")
+
+    def __delattr__(self, name: str) -> Never:
+        raise FrozenInstanceError(f"cannot delete {name!r}: a {type(self).__name__} never changes; make another one")
+
+    def __post_init__(self) -> None:
+        """What a dataclass calls when its fields are set; one that also checks them calls this too."""
+        fix(self, **vars(self))
+
+    def _given(self) -> dict[str, Any]:
+        """The constructor's arguments: the attributes of the same names. Where it computes others, say which."""
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return again(type(self), **self._given())
+
+
+def again(constructor: Callable[..., Any], /, **given: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """What `__reduce__` returns for a value that the constructor makes of these arguments."""
+    return _call, (constructor, {name: _thawed(part) for name, part in given.items()})
+
+
+def fix(value: object, /, **parts: Any) -> None:
+    """Set the attributes of a value, for good."""
+    vars(value).update({name: _still(part) for name, part in parts.items()})
+
+
+def _still(part: Any) -> Any:
+    """What nobody can change any more: of arrays a read-only copy, of lists a tuple, of dictionaries a view of a copy.
+
+    An array that nobody can write to is not copied.
+    """
+    if _is_array(part):
+        return readonly(part.copy(order="K") if _is_writeable(part) else part)
+    if type(part) in (list, tuple):
+        return tuple(_still(inner) for inner in part)
+    if type(part) in (dict, MappingProxyType):
+        return MappingProxyType({name: _still(inner) for name, inner in part.items()})
+    return part
+
+
+def readonly(array: A) -> A:
+    """The array itself, not to be written to: for those that were made for this value alone."""
+    array.setflags(write=False)
+    return array
+
+
+def _is_array(part: object) -> bool:
+    # Not imported: a respondent's device has values without arrays, and does without NumPy.
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(part, numpy.ndarray)
+
+
+def _is_writeable(array: Any) -> bool:
+    """Whether the array, or any that it is a view of, can be written to."""
+    while _is_array(array):
+        if array.flags.writeable:
+            return True
+        array = array.base
+    return False
+
+
+def _call(constructor: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+    return constructor(**given)
+
+
+def _thawed(part: Any) -> Any:
+    """As it came in: views of dictionaries can be neither pickled nor copied."""
+    if type(part) is MappingProxyType:
+        return {name: _thawed(inner) for name, inner in part.items()}
+    return tuple(_thawed(inner) for inner in part) if type(part) is tuple else part
