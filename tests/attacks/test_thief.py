@@ -452,7 +452,8 @@ def test_a_stolen_device_tells_what_was_sent_and_no_more(collector, tmp_path):
     assert set(json.loads(event)) == {"kind", "design", "ballot", "ratio"}
     ((_, ballot, _, report, _, _),) = tables["drawn"]
     assert (ballot, json.loads(report)["answers"]) == (sent.ballot, list(sent.answers))
-    assert tables["remembered"] == tables["notes"] == []
+    assert tables["remembered"] == []
+    assert [name.partition(":")[0] for name, _ in tables["notes"]] == ["paid"]  # which event paid for the plan
     assert {len(rows) for rows in (tables["account"], tables["events"], tables["drawn"])} == {1}
     stolen = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
     assert b"3.25" not in stolen

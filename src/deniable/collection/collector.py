@@ -22,9 +22,11 @@ from deniable.collection.closing import Closing
 from deniable.collection.entrance import Entrance
 from deniable.collection.form import LOOPBACK, announcement, form_body
 from deniable.collection.messages import (
+    MOST_ADMISSION_BYTES,
     MOST_BATCH,
     MOST_BATCH_BYTES,
     MOST_REPORT_BYTES,
+    Application,
     Failure,
     Problem,
     Receipt,
@@ -299,7 +301,10 @@ class Collector:
         return self._turn_away(found) if isinstance(found, Problem) else found
 
     def _sign(self, body: bytes) -> Signed | Problem:
-        return problem("not-invited") if self.entrance.issuer is None else self.entrance.issuer.sign(body)
+        if self.entrance.issuer is not None:
+            return self.entrance.issuer.sign(body)
+        asked = read(body, Application, most=MOST_ADMISSION_BYTES)
+        return asked if isinstance(asked, Problem) else problem("not-invited")
 
     async def _store(self, rows: Sequence[Row]) -> list[Outcome] | Problem:
         try:

@@ -165,7 +165,7 @@ def create_app(collector: Collector, pages: Sequence[BaseRoute] = (), *, limits:
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         collector.writer.start()
-        collector.tend()
+        await asyncio.to_thread(collector.tend)
         try:
             yield
         finally:
