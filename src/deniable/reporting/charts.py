@@ -82,6 +82,7 @@ def drawn(draw: Callable[[Any], object], label: str, *, size: tuple[float, float
     """
     try:
         import matplotlib as mpl
+        import matplotlib.style
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError(
@@ -89,7 +90,7 @@ def drawn(draw: Callable[[Any], object], label: str, *, size: tuple[float, float
         ) from None
     # Starting from the library's own defaults: a user's matplotlibrc must not change a report.
     with mpl.rc_context():
-        mpl.rcdefaults()
+        matplotlib.style.use("default")
         mpl.rcParams.update({**style(), **_SVG})
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.add_subplot())
