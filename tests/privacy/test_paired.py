@@ -12,6 +12,7 @@ import pytest
 from deniable.errors import DesignError, InputError
 from deniable.privacy.pair_attacks import all_truths_epsilon, exact_ratio, items_ratio
 from deniable.privacy.paired import PairedPrivacy
+from deniable.privacy.statement import rounded_up
 
 HALF = Fraction(1, 2)
 
@@ -212,7 +213,7 @@ def test_the_words_hold_every_number_and_refuse_the_name():
     for number in numbers:
         assert f"{math.ceil(number * 1e4) / 1e4:.4f}" in text
     for delta in (told.partner_delta, told.coin_delta, told.server_delta):
-        assert f"{delta:.2g}" in text
+        assert rounded_up(delta) in text
     assert told._repr_html_().count("<li>") == len(told.lines())
     assert "infinite" in str(PairedPrivacy((coin(0.7, "corner"),), 60))
 

@@ -44,6 +44,7 @@ from deniable.privacy.pair_attacks import (
     partner_views,
     stranger_views,
 )
+from deniable.privacy.statement import rounded_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -207,32 +208,29 @@ class PairedPrivacy:
     def lines(self) -> tuple[str, ...]:
         """Every number with who it holds against, one sentence a line."""
         if self.is_ldp:
-            return (f"No correlation (rho = 0): plain randomized response, epsilon {_shown(self.epsilon)}.",)
+            return (f"No correlation (rho = 0): plain randomized response, epsilon {rounded_up(self.epsilon)}.",)
         counted = self.respondents is not None or not self.colluders
-        claim = _shown(self.claimed_epsilon) if counted else "unknown until the number of respondents is"
+        claim = rounded_up(self.claimed_epsilon) if counted else "unknown until the number of respondents is"
         told = [
             _NOT_LDP,
             f"Claimed epsilon (an average over the hidden pairing, {self.colluders} colluders): {claim}.",
         ]
         if counted and self.exact_epsilon is not None:
-            told.append(f"The same by enumeration: {_shown(self.exact_epsilon)}.")
+            told.append(f"The same by enumeration: {rounded_up(self.exact_epsilon)}.")
         told += [
-            f"Against the actual partner: {_shown(self.partner_epsilon)}.",
-            f"Against a partner or a matching server who knows the shared coin: {_shown(self.epsilon)}.",
+            f"Against the actual partner: {rounded_up(self.partner_epsilon)}.",
+            f"Against a partner or a matching server who knows the shared coin: {rounded_up(self.epsilon)}.",
         ]
         if counted and self.server_delta is not None:
-            told.append(
-                f"The claimed epsilon fails with delta {self.server_delta:.2g} against a server that knows the coin."
-            )
-        if self.colluders and counted and self.partner_delta is not None:
-            told.append(
-                f"It fails with delta {self.partner_delta:.2g} against the colluders, {self.coin_delta:.2g} if they "
-                f"know the coin."
-            )
+            delta = rounded_up(self.server_delta)
+            told.append(f"The claimed epsilon fails with delta {delta} against a server that knows the coin.")
+        if self.colluders and counted and self.partner_delta is not None and self.coin_delta is not None:
+            partners, knowing = rounded_up(self.partner_delta), rounded_up(self.coin_delta)
+            told.append(f"It fails with delta {partners} against the colluders, {knowing} if they know the coin.")
         everything = self.all_truths_epsilon()
         if everything is not None:
             told.append(
-                f"Against somebody who knows all other truths: {_shown(everything)} at delta {DELTA:g}"
+                f"Against somebody who knows all other truths: {rounded_up(everything)} at delta {DELTA:g}"
                 f"{' for one coin alone, more for all of them' if len(self.coins) > 1 else ''}."
             )
         return tuple(told)
@@ -259,7 +257,3 @@ class PairedPrivacy:
 
 def _prod(factors: Iterable[Fraction]) -> Fraction:
     return math.prod(factors, start=Fraction(1))
-
-
-def _shown(epsilon: float) -> str:
-    return "infinite" if math.isinf(epsilon) else f"{math.ceil(epsilon * 1e4) / 1e4:.4f}"
