@@ -16,7 +16,6 @@ import numpy as np
 
 from deniable.channels.base import Channel
 from deniable.designs.observation import Observation
-from deniable.domain import listed
 from deniable.drawing import DARK, MARK
 from deniable.errors import InputError, UnknownCategoryError
 from deniable.frozen import Frozen, fix
@@ -26,6 +25,7 @@ from deniable.planning.expected import expected_observations
 from deniable.planning.settled import settle
 from deniable.randomness import SECURE, Seeded, Source
 from deniable.results import axes, html_table, legend
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
