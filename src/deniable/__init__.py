@@ -109,7 +109,7 @@ if TYPE_CHECKING:
     from deniable.planning.power import power as power
     from deniable.planning.power import sample_cost as sample_cost
     from deniable.planning.power import sample_size as sample_size
-    from deniable.planning.power import sample_size_for_width as sample_size_for_width
+    from deniable.planning.width import sample_size_for_width as sample_size_for_width
     from deniable.privacy.audit import audit as audit
     from deniable.privacy.ledger import Ledger as Ledger
     from deniable.randomness import Seeded as Seeded
@@ -324,7 +324,7 @@ else:
         "adjusted": "inference.pairs",
         "power": "planning.power",
         "sample_size": "planning.power",
-        "sample_size_for_width": "planning.power",
+        "sample_size_for_width": "planning.width",
         "sample_cost": "planning.power",
         "plan": "planning.forecast",
         "Forecast": "planning.forecast",
