@@ -35,16 +35,15 @@ if TYPE_CHECKING:
     from deniable.collection.client import Client as Client
     from deniable.designs.base import Design as Design
     from deniable.designs.base import Question as Question
-    from deniable.designs.blocks import Blocks as Blocks
+    from deniable.designs.blocks.design import Blocks as Blocks
     from deniable.designs.clusters import Clusters as Clusters
     from deniable.designs.codec import design_from_dict as design_from_dict
-    from deniable.designs.files import read_reports as read_reports
     from deniable.designs.independent import Independent as Independent
     from deniable.designs.joint import Joint as Joint
     from deniable.designs.observation import Observation as Observation
-    from deniable.designs.paired import Paired as Paired
-    from deniable.designs.paired_items import PairedItems as PairedItems
-    from deniable.designs.paired_reports import PairedReports as PairedReports
+    from deniable.designs.paired.design import Paired as Paired
+    from deniable.designs.paired.items import PairedItems as PairedItems
+    from deniable.designs.paired.reports import PairedReports as PairedReports
     from deniable.designs.reports import Reports as Reports
     from deniable.designs.sampled import Sampled as Sampled
     from deniable.designs.views import Views as Views
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
     from deniable.estimation.estimate import Estimate as Estimate
     from deniable.estimation.estimator import estimate as estimate
     from deniable.estimation.synthesis import synthesize as synthesize
+    from deniable.frames.reading import read_reports as read_reports
     from deniable.frames.stored import open_reports as open_reports
     from deniable.graphs.files import read_graph as read_graph
     from deniable.graphs.files import read_noisy_graph as read_noisy_graph
@@ -109,7 +109,7 @@ if TYPE_CHECKING:
     from deniable.planning.power import power as power
     from deniable.planning.power import sample_cost as sample_cost
     from deniable.planning.power import sample_size as sample_size
-    from deniable.planning.power import sample_size_for_width as sample_size_for_width
+    from deniable.planning.width import sample_size_for_width as sample_size_for_width
     from deniable.privacy.audit import audit as audit
     from deniable.privacy.ledger import Ledger as Ledger
     from deniable.randomness import Seeded as Seeded
@@ -255,7 +255,7 @@ else:
         "Question": "designs.base",
         "Observation": "designs.observation",
         "Reports": "designs.reports",
-        "read_reports": "designs.files",
+        "read_reports": "frames.reading",
         "open_reports": "frames.stored",
         "design_from_dict": "designs.codec",
         "Independent": "designs.independent",
@@ -263,10 +263,10 @@ else:
         "Clusters": "designs.clusters",
         "Sampled": "designs.sampled",
         "Views": "designs.views",
-        "Blocks": "designs.blocks",
-        "Paired": "designs.paired",
-        "PairedReports": "designs.paired_reports",
-        "PairedItems": "designs.paired_items",
+        "Blocks": "designs.blocks.design",
+        "Paired": "designs.paired.design",
+        "PairedReports": "designs.paired.reports",
+        "PairedItems": "designs.paired.items",
         "Coins": "channels.paired",
         "paired_optimum": "channels.paired_optimum",
         "Ledger": "privacy.ledger",
@@ -324,7 +324,7 @@ else:
         "adjusted": "inference.pairs",
         "power": "planning.power",
         "sample_size": "planning.power",
-        "sample_size_for_width": "planning.power",
+        "sample_size_for_width": "planning.width",
         "sample_cost": "planning.power",
         "plan": "planning.forecast",
         "Forecast": "planning.forecast",

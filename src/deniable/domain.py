@@ -17,6 +17,7 @@ from deniable.errors import (
     UnknownCategoryError,
 )
 from deniable.frozen import Frozen, fix
+from deniable.wording import SHOWN, listed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,28 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Category = str | int | float | bool
-
-_SHOWN = 12  # how many categories or values an error message lists before it says "and N more"
-
-
-def listed(items: Iterable[object]) -> str:
-    """Write a short list for an error message.
-
-    >>> listed(["a", "b"])
-    "'a', 'b'"
-    """
-    shown = list(items)
-    text = ", ".join(repr(item) for item in shown[:_SHOWN])
-    return text if len(shown) <= _SHOWN else f"{text} and {len(shown) - _SHOWN} more"
-
-
-def counted(number: int, thing: str) -> str:
-    """Write a number of things.
-
-    >>> counted(1, "ballot"), counted(2, "ballot")
-    ('1 ballot', '2 ballots')
-    """
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 @dataclass(frozen=True)
@@ -135,9 +114,9 @@ class Variable:
         if codes is None or codes.null_count:
             strangers = column if codes is None else column.filter(codes.is_null())
             counts = sorted(pc.value_counts(strangers).to_pylist(), key=lambda row: -row["counts"])
-            told = ", ".join(f"{row['values']!r} ({row['counts']} rows)" for row in counts[:_SHOWN])
+            told = ", ".join(f"{row['values']!r} ({row['counts']} rows)" for row in counts[:SHOWN])
             raise UnknownCategoryError(
-                f"column {self.name!r} holds {told}{' and more' if len(counts) > _SHOWN else ''}, not among its "
+                f"column {self.name!r} holds {told}{' and more' if len(counts) > SHOWN else ''}, not among its "
                 "categories "
                 f"{listed(self.categories)}. Add the category to the domain, or recode the column",
                 attribute=self.name,

@@ -1,8 +1,8 @@
 """Values that stay what their constructor made them: what carries a promise about privacy cannot be changed afterwards.
 
 Channels, designs, reports, observations, tables, surveys, messages and results are values. These are not, for they
-stand for something that goes on: `Client` and its memory, `Ledger`, `Collector`, the stores, `Aggregator`,
-`Respondent`, and `Seeded`, which counts its streams.
+stand for something that goes on: `Client` and its memory, `Ledger`, `Collector`, the stores, `Aggregator`, and
+`Seeded`, which counts its streams.
 
 A value is `@dataclass(frozen=True)`; where the constructor computes, with `init=False` and a constructor that ends in
 `fix`. Arrays that come in are copied and held read-only, lists become tuples, and dictionaries views that can only be

@@ -22,10 +22,10 @@ from deniable.collection.storage.postgres import PostgresStore
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.collection.transport import Http, Response
 from deniable.collection.verify import verify
-from deniable.designs.aggregator import Aggregator
-from deniable.designs.block import Block, check_chain
+from deniable.designs.blocks.aggregator import Aggregator
+from deniable.designs.blocks.block import Block, check_chain
+from deniable.designs.blocks.fakes import BITS
 from deniable.designs.codec import design_from_bytes
-from deniable.designs.fakes import BITS
 from deniable.errors import DesignError, PrivacyError, RefusedDesignError
 from deniable.estimation.estimator import estimate
 from deniable.surveys.survey import parse_survey

@@ -25,8 +25,8 @@ from deniable.collection.messages import (
 )
 from deniable.collection.problems import PROBLEMS, problem
 from deniable.collection.verify import verify, verify_stored
-from deniable.designs.aggregator import Aggregator
-from deniable.designs.block import Block
+from deniable.designs.blocks.aggregator import Aggregator
+from deniable.designs.blocks.block import Block
 from deniable.errors import MessageError
 from deniable.surveys.example import example_text
 from deniable.surveys.survey import parse_survey

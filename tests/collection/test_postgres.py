@@ -20,7 +20,9 @@ from deniable.collection.messages import Report, encode
 from deniable.collection.storage import postgres
 from deniable.collection.storage.base import Row, key_of
 from deniable.collection.storage.places import open_store
-from deniable.collection.storage.postgres import MIGRATIONS, SEGMENT, PostgresStore
+from deniable.collection.storage.postgres import SEGMENT, PostgresStore
+from deniable.collection.storage.postgres_connection import patiently
+from deniable.collection.storage.postgres_schema import ALONE, MIGRATIONS
 from deniable.errors import InputError, StoreError, StoreFullError
 from deniable.web.serve import Service, background
 
@@ -250,7 +252,7 @@ def test_compacting_waits_for_long_and_nothing_after_it_does(store):
     assert timeouts(store) == before == [[("30s",)], [("10s",)]]
 
     def interrupt():
-        with store._writer.use() as db, postgres._patiently(db):
+        with store._writer.use() as db, patiently(db):
             seen.append(db.execute("SHOW statement_timeout").fetchone())
             raise KeyboardInterrupt
 
@@ -271,7 +273,7 @@ def test_a_report_is_stored_once_whatever_the_database_s_isolation(cluster):
         found = []
         with psycopg.connect(url) as db:  # seals while the other one waits for its lock
             db.execute("SET search_path = deniable")
-            db.execute(postgres._ALONE)
+            db.execute(ALONE)
             adding = threading.Thread(target=lambda: found.extend(other.add([row(store, 1)])))
             adding.start()
             while not cluster.run("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"):
@@ -316,7 +318,7 @@ def test_a_store_of_a_newer_version_is_refused(store, database, ask):
 
 def test_a_database_that_keeps_times_or_forgets_is_refused(store, database, monkeypatch):
     for setting in ("'off', 'off'", "'on', 'on'"):
-        monkeypatch.setattr("deniable.collection.storage.postgres._SETTINGS", f"SELECT {setting}")
+        monkeypatch.setattr("deniable.collection.storage.postgres_schema._SETTINGS", f"SELECT {setting}")
         with pytest.raises(InputError, match=r"fsync|time of every transaction"):
             PostgresStore(database)
 

@@ -36,7 +36,7 @@ from deniable.collection.messages import Bins, Choices, Problem, Report, Rule, d
 from deniable.collection.pairs import Seeker
 from deniable.collection.sampler import disguise, resend
 from deniable.collection.verify import verify, verify_stored
-from deniable.designs.block import Block, check, check_chain
+from deniable.designs.blocks.block import Block, check, check_chain
 from deniable.domain import Variable
 from deniable.errors import InputError, MessageError, PrivacyError, RefusedDesignError
 from deniable.privacy.epsilon import exp_below

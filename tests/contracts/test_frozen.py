@@ -33,9 +33,8 @@ from deniable.collection.blocks import ServedBlocks
 from deniable.collection.form import design_body
 from deniable.collection.verify import verify
 from deniable.datasets import Network
-from deniable.designs.block import Block
-from deniable.designs.message_blocks import MessageBlocks
-from deniable.designs.respondent import BlockReport
+from deniable.designs.blocks.block import Block
+from deniable.designs.blocks.message import MessageBlocks
 from deniable.errors import DeniableError, SmallCellWarning
 from deniable.estimation.blocks import Convergence
 from deniable.estimation.reconcile import reconcile
@@ -372,7 +371,7 @@ def structs():
             yield one
             yield from below(one)
 
-    return sorted({*below(messages.Message), Block, BlockReport}, key=lambda kind: kind.__qualname__)
+    return sorted({*below(messages.Message), Block}, key=lambda kind: kind.__qualname__)
 
 
 @pytest.mark.parametrize("kind", structs(), ids=lambda kind: kind.__name__)

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import deniable as dn
-from deniable.designs.aggregator import Aggregator
-from deniable.designs.block import check, check_chain
-from deniable.designs.block_reports import BlockReports
-from deniable.designs.blocks import Blocks
-from deniable.designs.fakes import WHOLE, Limits, fake_weights
+from deniable.designs.blocks.aggregator import Aggregator
+from deniable.designs.blocks.block import check, check_chain
+from deniable.designs.blocks.design import Blocks
+from deniable.designs.blocks.fakes import WHOLE, Limits, fake_weights
+from deniable.designs.blocks.reports import BlockReports
 from deniable.errors import DesignError, InputError, MissingColumnError, NotCoveredError
 from deniable.privacy.epsilon import epsilon_of, exp_below
 

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.designs.aggregator import Aggregator
-from deniable.designs.blocks import Blocks
-from deniable.designs.fakes import WHOLE
-from deniable.designs.respondent import BlockReport, Respondent
+from deniable.designs.blocks.aggregator import Aggregator
+from deniable.designs.blocks.design import Blocks
+from deniable.designs.blocks.fakes import WHOLE
 from deniable.errors import DesignError, InputError, PrivacyError
-from deniable.privacy.ledger import Ledger
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1]})
 PI = np.array([0.5, 0.2, 0.2, 0.1])
@@ -113,18 +111,6 @@ def test_a_question_that_nobody_answered_keeps_its_fakes():
     start, following = machine.block, machine.publish()
     assert following.fakes[0] != start.fakes[0]
     np.testing.assert_allclose(following.fakes[1], start.fakes[1], atol=4)
-
-
-def test_one_respondent_at_a_time_over_the_wire():
-    machine = aggregator(block_size=1, epsilon=1.0)
-    for record in ({"a": 0, "b": 1}, {"a": 1, "b": 1}, {"a": 0, "b": 0}):
-        machine.receive(Respondent(machine.design, Ledger(limit=1.0)).answer(machine.block, record))
-        machine.close()
-        machine.publish()
-    assert machine.block.index == 3
-    stale = BlockReport(machine.design.id, 2, machine.published[2].id, 0, (1,))
-    with pytest.raises(InputError, match="another design or block"):
-        machine.receive(stale)
 
 
 def version_one(update, keep, n=2000, seed=0):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deniable as dn
-from deniable.designs.files import read_reports, write_table
+from deniable.designs.files import write_table
 from deniable.designs.formulas import original, original_table, plain, plain_table
 from deniable.web.results import results_csv
 
@@ -64,7 +64,7 @@ def test_exports_are_marked_and_read_back(tmp_path):
     reports = design.randomize(people, keep=["where"], source=dn.Seeded(3))
     reports.write(tmp_path / "reports.csv")
     assert "'@north" in (tmp_path / "reports.csv").read_text()
-    assert read_reports(tmp_path / "reports.csv").to_frame().to_pydict() == reports.to_frame().to_pydict()
+    assert dn.read_reports(tmp_path / "reports.csv").to_frame().to_pydict() == reports.to_frame().to_pydict()
     write_table(reports.labelled(), tmp_path / "labelled.csv")
     with (tmp_path / "labelled.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

@@ -12,7 +12,7 @@ from scipy.stats import chi2, norm
 
 import deniable as dn
 from deniable.channels.bitmask import Bitmask
-from deniable.designs.pairing import ALONE, completed, deal, pair_up
+from deniable.designs.paired.pairing import ALONE, completed, deal, pair_up
 from deniable.errors import DesignError, InputError, NotCoveredError, NotExecutableError
 from deniable.privacy.pair_attacks import items_ratio
 

@@ -10,7 +10,7 @@ from watching import LOOK, SURVEY, serious, shown, stored
 
 from deniable.collection.invitations import report_id
 from deniable.collection.simulation import Crowd
-from deniable.designs.block import Block
+from deniable.designs.blocks.block import Block
 from deniable.surveys.survey import parse_survey
 
 TABLES = 'tables = [["smokes", "sleep"]]'

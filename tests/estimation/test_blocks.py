@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.designs.blocks import Blocks
+from deniable.designs.blocks.design import Blocks
 from deniable.errors import InputError, TooFewReportsError
 from deniable.estimation.blocks import (
     block_estimates,

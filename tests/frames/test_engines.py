@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
-from deniable.designs.header import Header
 from deniable.errors import DesignError, InputError, MissingColumnError, PrivacyError, UnknownAttributeError
 from deniable.frames import engines
 from deniable.frames.arrow import HELD
@@ -77,7 +76,7 @@ def as_folder(_request, reports, _name, folder):
     table = uploaded(reports)
     for part in range(3):
         pq.write_table(table.slice(part * 700, 700), target / f"part-{part}.parquet")
-    (target / "_design.json").write_bytes(Header.of(reports).json())
+    (target / "_design.json").write_bytes(reports.header.json())
     return open_reports(target)
 
 
@@ -174,7 +173,7 @@ def test_designs_that_need_more_than_counts_are_read(tmp_path):
 
 def corrupt(reports, path, codes):
     table = uploaded(reports).set_column(1, "answer_0", codes)
-    header = Header.of(reports)
+    header = reports.header
     pq.write_table(table.replace_schema_metadata(header.metadata()), path)
     return path
 
@@ -223,7 +222,7 @@ def test_the_design_of_a_table_may_come_from_a_file(made, tmp_path):
 
     reports = made["views"]
     table = ibis.duckdb.connect().create_table("reports", uploaded(reports))
-    (tmp_path / "beside.json").write_bytes(Header.of(reports).json())
+    (tmp_path / "beside.json").write_bytes(reports.header.json())
     (tmp_path / "alone.json").write_bytes(reports.design.canonical())
     for name in ("beside.json", "alone.json"):
         assert open_reports(table, tmp_path / name).design == reports.design

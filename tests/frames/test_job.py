@@ -168,7 +168,8 @@ def test_half_written_files_are_not_taken_for_parts(people, tmp_path, monkeypatc
     with pytest.raises(KeyboardInterrupt):
         randomize_table(people, target, VIEWS)
     folder = target.with_name(target.name + FOLDER)
-    assert [p.name for p in folder.glob("*.writing")] == ["part-000002.arrow.writing"]
+    assert sorted(p.name for p in folder.iterdir()) == ["job.json", "part-000000.arrow", "part-000001.arrow"]
+    (folder / ".part-000002.arrow.unfinished.arrow").write_bytes(b"what a killed program leaves")
     with pytest.raises(InputError):
         dn.read_reports(folder)
     randomize_table(people, target, VIEWS)

@@ -11,7 +11,7 @@ import pytest
 
 import deniable as dn
 from deniable import datasets
-from deniable.designs.blocks import Blocks
+from deniable.designs.blocks.design import Blocks
 from deniable.errors import InputError
 from deniable.estimation.blocks import last_two
 

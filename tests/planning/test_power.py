@@ -7,7 +7,9 @@ from statsmodels.stats.proportion import proportion_confint
 
 import deniable as dn
 from deniable.errors import InputError
-from deniable.planning.power import binomial_test, power, sample_cost, sample_size, sample_size_for_width
+from deniable.planning.binomial import binomial_test
+from deniable.planning.power import power, sample_cost, sample_size
+from deniable.planning.width import sample_size_for_width
 
 FORCED = dn.ForcedResponse([1 / 6, 1 / 6])  # 2/3 answer truthfully, 1/6 are made to say yes, 1/6 no
 

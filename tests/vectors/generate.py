@@ -42,9 +42,9 @@ from deniable.collection.messages import Bins, Choices, Rule
 from deniable.collection.pairs import Seeker
 from deniable.collection.sampler import disguise, resend
 from deniable.collection.verify import verify
-from deniable.designs.block import Block
-from deniable.designs.fakes import WHOLE, Limits
-from deniable.designs.paired import Paired
+from deniable.designs.blocks.block import Block
+from deniable.designs.blocks.fakes import WHOLE, Limits
+from deniable.designs.paired.design import Paired
 from deniable.domain import Variable
 from deniable.errors import InputError
 from deniable.privacy.epsilon import exp_below

@@ -27,7 +27,7 @@ from deniable.collection.encoding import Coded
 from deniable.collection.form import read_form
 from deniable.collection.messages import Bins, Choices, Rule
 from deniable.collection.verify import verify
-from deniable.designs.block import Block, check
+from deniable.designs.blocks.block import Block, check
 from deniable.domain import Variable
 from deniable.errors import InputError, PrivacyError, RefusedDesignError
 

@@ -16,7 +16,8 @@ from deniable.channels.krr import KRR
 from deniable.designs.observation import Observation
 from deniable.inference.association import independence
 from deniable.inference.goodness import goodness_of_fit
-from deniable.planning.power import sample_size, sample_size_for_width
+from deniable.planning.power import sample_size
+from deniable.planning.width import sample_size_for_width
 from deniable.randomness import Seeded
 
 REPLICATES = 999

@@ -18,8 +18,8 @@ from deniable.channels.masks import IN_ONE_NUMBER
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
-from deniable.domain import listed
 from deniable.errors import DesignError, PrecisionError
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

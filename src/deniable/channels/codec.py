@@ -18,8 +18,8 @@ from deniable.channels.mixture import Mixture
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
-from deniable.domain import listed
 from deniable.errors import DeniableError, DesignError
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,9 +17,9 @@ import numpy as np
 
 from deniable.channels.base import Channel
 from deniable.channels.weights import WIDTHS, round_column, stated, whole
-from deniable.domain import listed
 from deniable.errors import ProbabilityError, SingularChannelError
 from deniable.frozen import again, fix, readonly
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

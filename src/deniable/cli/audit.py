@@ -30,11 +30,10 @@ def command(audited: Path, runs: int, confidence: float, as_json: bool) -> None:
     Example:
       deniable audit reports.parquet
     """  # noqa: D301 - click wants the character itself
-    from deniable.designs.files import read_header
-    from deniable.frames.stored import read_design
+    from deniable.frames.reading import read_design
     from deniable.privacy.audit import audit
 
-    design = read_design(audited) if audited.suffix == ".json" else read_header(audited).design
+    design = read_design(audited)
     found = audit(design, runs=runs, confidence=confidence)
     if as_json:
         emit(

@@ -68,7 +68,7 @@ def name_of(place: Path | str) -> str:
     """
     if isinstance(place, Path):
         return place.name
-    from deniable.collection.storage.postgres import place as without_password
+    from deniable.collection.storage.postgres_connection import place as without_password
 
     return without_password(place)
 

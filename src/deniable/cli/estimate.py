@@ -20,9 +20,9 @@ from deniable.cli.common import (
     split,
     table_option,
 )
-from deniable.domain import listed
 from deniable.errors import InputError
 from deniable.privacy.statement import rounded_up
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -35,13 +35,12 @@ def command(*, reports: Path | str, output: Path, labelled: bool, design: str | 
       deniable export reports.parquet -o design.json
     """  # noqa: D301 - click wants the character itself
     from deniable.designs.files import write_table
-    from deniable.designs.header import Header
 
     if output.exists():
         raise InputError(f"{output} is already there; choose another name", file=str(output))
     opened, rows = reports_at(reports, design), None
     if output.suffix.lower() == ".json":
-        output.write_bytes(Header.of(opened).json())
+        output.write_bytes(opened.header.json())
     else:
         rows = opened.n
         if labelled:

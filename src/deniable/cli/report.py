@@ -17,8 +17,8 @@ from deniable.cli.common import (
     split,
     table_option,
 )
-from deniable.domain import counted
 from deniable.errors import InputError
+from deniable.wording import counted
 
 
 @click.command("report")

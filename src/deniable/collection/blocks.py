@@ -20,9 +20,9 @@ import numpy as np
 
 from deniable.collection.acceptor import decode_cell
 from deniable.collection.messages import Design, plan_message
-from deniable.designs.aggregator import FORMAT, Aggregator
-from deniable.designs.block import Block, check_chain
-from deniable.designs.message_blocks import MessageBlocks
+from deniable.designs.blocks.aggregator import FORMAT, Aggregator
+from deniable.designs.blocks.block import Block, check_chain
+from deniable.designs.blocks.message import MessageBlocks
 from deniable.frozen import fix
 
 if TYPE_CHECKING:

@@ -49,9 +49,8 @@ from deniable.collection.state import DELIVERED, REJECTED, State
 from deniable.collection.ticket import Pass, Tickets
 from deniable.collection.transport import Http, Transport
 from deniable.collection.verify import VerifiedDesign, VerifiedQuestion, verify
-from deniable.designs.block import Block, check, check_chain
-from deniable.designs.fakes import BITS
-from deniable.domain import listed
+from deniable.designs.blocks.block import Block, check, check_chain
+from deniable.designs.blocks.fakes import BITS
 from deniable.errors import (
     CollectorError,
     InputError,
@@ -66,6 +65,7 @@ from deniable.privacy.epsilon import compose, epsilon_of
 from deniable.privacy.ledger import Asked, Replayed
 from deniable.privacy.statement import Statement, rounded_down, rounded_up
 from deniable.randomness import SECURE
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -39,7 +39,7 @@ from deniable.collection.storage.base import Outcome, Row, key_of
 from deniable.collection.verify import verify_stored
 from deniable.collection.work import Work
 from deniable.collection.writer import MOST_WAITING, Writer
-from deniable.designs.paired import Paired
+from deniable.designs.paired.design import Paired
 from deniable.errors import BusyError, InputError, StoreError, StoreFullError
 
 if TYPE_CHECKING:

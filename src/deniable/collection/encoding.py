@@ -28,9 +28,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from deniable.collection.messages import Bins
-from deniable.domain import listed
 from deniable.errors import InputError
 from deniable.surveys.phrases import NOT_ASKED, SKIPPED
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

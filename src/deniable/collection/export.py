@@ -18,18 +18,18 @@ from deniable.collection.blocks import ServedBlocks, kept_blocks, positions
 from deniable.collection.storage.places import find_store
 from deniable.collection.verify import VerifiedDesign, verify_stored
 from deniable.designs.base import Design, Question
-from deniable.designs.block_reports import BlockReports
-from deniable.designs.paired import Paired
+from deniable.designs.blocks.reports import BlockReports
+from deniable.designs.paired.design import Paired
 from deniable.designs.reports import Reports
-from deniable.domain import listed
 from deniable.errors import InputError, SmallCellWarning
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from deniable.collection.storage.base import Store
-    from deniable.designs.block import Block
+    from deniable.designs.blocks.block import Block
 
 
 def collected(place: str | Path, design: str | None = None) -> Reports | None:

@@ -27,9 +27,9 @@ from deniable.collection.messages import (
 from deniable.collection.messages import Item as ItemMessage
 from deniable.collection.terms import is_edge
 from deniable.collection.verify import verify
-from deniable.designs.blocks import Blocks
-from deniable.designs.fakes import BITS
-from deniable.designs.paired import Paired
+from deniable.designs.blocks.design import Blocks
+from deniable.designs.blocks.fakes import BITS
+from deniable.designs.paired.design import Paired
 from deniable.errors import DesignError, MessageError, SurveyError
 from deniable.surveys.phrases import AROUND
 from deniable.surveys.words import PLAIN

@@ -20,7 +20,7 @@ from deniable.collection.messages import (
     UnaryWeights,
     Weights,
 )
-from deniable.designs.fakes import BITS
+from deniable.designs.blocks.fakes import BITS
 from deniable.errors import RefusedDesignError
 
 if TYPE_CHECKING:

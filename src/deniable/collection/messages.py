@@ -13,7 +13,7 @@
 who is asked what, what travels in clear, who may answer, and whom a report may be sent to. What stays outside are words
 and looks; even the words are named by their hash, so that nobody is asked something else under the same name.
 
-A block of fakes is a message too, and lives beside the design it belongs to: `deniable.designs.block`.
+A block of fakes is a message too, and lives beside the design it belongs to: `deniable.designs.blocks.block`.
 
 **Canonical bytes.** Keys in order, no white space, UTF-8, no number but whole ones: there is one way to write a
 message. A design must arrive that way, because its hash is its name and every reader of the same bytes has to see the

@@ -55,7 +55,7 @@ from deniable.collection import messages
 from deniable.collection.integers import refuse, truths
 from deniable.collection.messages import AdaptiveWeights, PairedWeights
 from deniable.collection.terms import check_ballots, check_blocks, check_door, check_items, check_static
-from deniable.designs.fakes import Limits
+from deniable.designs.blocks.fakes import Limits
 from deniable.domain import Domain, Variable
 from deniable.errors import DesignError, MessageError, RefusedDesignError
 from deniable.privacy.epsilon import compose, epsilon_of, exp_below

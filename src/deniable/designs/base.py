@@ -22,13 +22,15 @@ import numpy as np
 from deniable.channels.kronecker import Kronecker
 from deniable.designs.observation import Observation
 from deniable.designs.reports import Reports, Tallies
-from deniable.domain import Domain, counted, listed
+from deniable.designs.told import Column, Told
+from deniable.domain import Domain
 from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen, again, fix, readonly
 from deniable.privacy.epsilon import compose, epsilon_of
 from deniable.privacy.statement import Statement
 from deniable.randomness import SECURE, Source
 from deniable.results import backend_of
+from deniable.wording import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -208,20 +210,20 @@ class Design(Frozen):
 
     # -- what can be learned -------------------------------------------------------------------------------------
 
-    def ballot_view(self, ballot: int, attributes: Sequence[str]) -> View | None:
-        """What a ballot says about the given attributes, or None if it says nothing."""
-        parts = [
-            part
+    def told(self, ballot: int, attributes: Sequence[str]) -> Told | None:
+        """What a ballot tells about the given attributes, or None if it tells nothing."""
+        columns = [
+            column
             for place, index in enumerate(self.ballots[ballot])
-            if (part := self._part(place, self.questions[index], attributes))
+            if (column := self._column(place, self.questions[index], attributes))
         ]
-        if not parts:
+        if not columns:
             return None
-        names = tuple(name for part in parts for name in part.attributes)
-        channel = parts[0].channel if len(parts) == 1 else Kronecker([part.channel for part in parts])
-        return View(self.domain.project(names), channel, tuple(parts))
+        names = tuple(name for column in columns for name in column.attributes)
+        channel = columns[0].channel if len(columns) == 1 else Kronecker([column.channel for column in columns])
+        return Told(self.domain.project(names), channel, tuple(columns))
 
-    def _part(self, place: int, question: Question, attributes: Sequence[str]) -> Part | None:
+    def _column(self, place: int, question: Question, attributes: Sequence[str]) -> Column | None:
         wanted = tuple(name for name in question.attributes if name in attributes)
         if not wanted:
             return None
@@ -230,8 +232,8 @@ class Design(Frozen):
         channel = question.channel.collapse(shape, axes)
         if channel is None:
             # No channel of the wanted attributes alone: keep the whole question and let the estimate be projected.
-            return Part(place, question.attributes, question.channel, None)
-        return Part(place, wanted, channel, None if len(axes) == len(shape) else (shape, axes))
+            return Column(place, question.attributes, question.channel, None)
+        return Column(place, wanted, channel, None if len(axes) == len(shape) else (shape, axes))
 
     def tabulate(self, reports: Reports | Tallies, attributes: Sequence[str] | None = None) -> list[Observation]:
         """Count reports into observations; see `Reports.tabulate`."""
@@ -261,18 +263,18 @@ class Design(Frozen):
         asked = rng.multinomial(n, np.full(len(self.ballots), 1 / len(self.ballots)))
         drawn = []
         for ballot, respondents in enumerate(asked.tolist()):
-            view = self.ballot_view(ballot, share.attributes)
-            if view is None:
+            told = self.told(ballot, share.attributes)
+            if told is None:
                 continue
-            if not set(view.domain) <= set(share.domain):
+            if not set(told.domain) <= set(share.domain):
                 raise InputError(
-                    f"question {view.parts[0].attributes} cannot be simulated from a table over "
-                    f"{listed(share.domain)}: its "
-                    f"channel has no form of its own for part of the attributes. Give a table over all of them"
+                    f"question {told.columns[0].attributes} cannot be simulated from a table over "
+                    f"{listed(share.domain)}: its channel has no form of its own for part of the attributes. Give a "
+                    f"table over all of them"
                 )
-            truth = share.project(view.domain.names).values.reshape(view.channel.input_shape)
-            counts = view.channel.draw(truth, respondents, rng, 1)[..., 0]
-            drawn.append(Observation(view.domain, view.channel, counts, population=n))
+            truth = share.project(told.domain.names).values.reshape(told.channel.input_shape)
+            counts = told.channel.draw(truth, respondents, rng, 1)[..., 0]
+            drawn.append(Observation(told.domain, told.channel, counts, population=n))
         return Tallies(self, share.attributes, tuple(drawn), n)
 
     # -- identity -------------------------------------------------------------------------------------------------
@@ -321,28 +323,6 @@ class Design(Frozen):
             return np.column_stack([ballots, answers])
 
         return len(records), run
-
-
-@dataclass(frozen=True)
-class Part:
-    """One question's contribution to a view.
-
-    `collapsed` holds the question's shape and the axes kept when its reports are summed over the other attributes.
-    """
-
-    place: int
-    attributes: tuple[str, ...]
-    channel: Channel
-    collapsed: tuple[tuple[int, ...], tuple[int, ...]] | None
-
-
-@dataclass(frozen=True)
-class View:
-    """What a ballot says about some attributes: a domain, the channel from it to the reports, and where they stand."""
-
-    domain: Domain
-    channel: Channel
-    parts: tuple[Part, ...]
 
 
 def public_columns(frame: IntoDataFrame, keep: Sequence[str], domain: Domain) -> nw.DataFrame[Any] | None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from deniable.channels.choice import Choice, channel_for
 from deniable.designs.allocate import even_share
 from deniable.designs.base import Design, Question
-from deniable.domain import Category, Domain, listed
+from deniable.domain import Category, Domain
 from deniable.errors import DesignError
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from deniable.channels.choice import Chooser

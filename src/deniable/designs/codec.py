@@ -7,7 +7,6 @@ others, cannot slip through.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from fractions import Fraction
 from math import isqrt
@@ -19,17 +18,19 @@ from deniable.channels.codec import channel_from_dict
 from deniable.channels.dense import Dense
 from deniable.channels.paired import Coins
 from deniable.designs.base import FORMAT, Design, Question
-from deniable.designs.blocks import Blocks
+from deniable.designs.blocks.design import Blocks
+from deniable.designs.blocks.message import MESSAGES, MessageBlocks
 from deniable.designs.clusters import Clusters
+from deniable.designs.header import unaltered
 from deniable.designs.independent import Independent
 from deniable.designs.joint import Joint
-from deniable.designs.message_blocks import MESSAGES, MessageBlocks
-from deniable.designs.paired import Paired
-from deniable.designs.paired_items import PairedItems
+from deniable.designs.paired.design import Paired
+from deniable.designs.paired.items import PairedItems
 from deniable.designs.sampled import Sampled
 from deniable.designs.views import Views
-from deniable.domain import Domain, listed
+from deniable.domain import Domain
 from deniable.errors import DeniableError, DesignError
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,14 +85,8 @@ def design_from_bytes(data: bytes | str, expected: str | None = None) -> Design:
     True
     """
     raw = data.encode() if isinstance(data, str) else data
-    found = hashlib.sha256(raw).hexdigest()
-    if expected is not None and found != expected:
-        raise DesignError(
-            f"the design was altered: its SHA-256 should be {expected[:12]}..., but is {found[:12]}.... Estimates from "
-            f"another design than the one that ran would be wrong, so it is refused",
-            expected=expected,
-            found=found,
-        )
+    if expected is not None:
+        unaltered(raw, expected)
     try:
         fields = msgspec.json.decode(raw)
     except msgspec.DecodeError as error:

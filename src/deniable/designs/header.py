@@ -2,27 +2,23 @@
 
 In Parquet it is part of the file (its schema metadata); beside other files lies a JSON file with the same fields. The
 design is there byte for byte in its canonical form, with its SHA-256, so that nobody can mistake another design for the
-one that ran, or change a probability unnoticed by accident.
+one that ran, or change a probability unnoticed by accident. A header holds those bytes and does not read them:
+`frames.reading` makes a design and reports of it.
 """
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from deniable.designs.block import Block
-from deniable.designs.block_reports import BlockReports
-from deniable.designs.codec import design_from_bytes
-from deniable.designs.paired_reports import PairedReports
-from deniable.designs.reports import Reports
-from deniable.errors import DeniableError, InputError
+from deniable.errors import DesignError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from deniable.designs.base import Design
 
 FORMAT = 1
 _PREFIX = "deniable."
@@ -34,35 +30,33 @@ class Header:
     """The design of some reports and what else must be known to count them.
 
     Attributes:
-        design: what made the reports.
+        design: what made the reports, as canonical bytes.
         notes: sentences that belong into their privacy statement.
-        blocks: for `Blocks`, what was published.
+        blocks: for `Blocks`, what was published, as canonical bytes.
         pairs: for `Paired`, how many pairs both answered.
     """
 
-    design: Design
+    design: bytes
     notes: tuple[str, ...] = ()
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[bytes, ...] = ()
     pairs: float | None = None
 
-    @classmethod
-    def of(cls, reports: Reports) -> Header:
-        """What belongs beside these reports."""
-        blocks = reports.published if isinstance(reports, BlockReports) else ()
-        pairs = reports.pairs if isinstance(reports, PairedReports) else None
-        return cls(reports.design, reports.notes, blocks, pairs)
+    @cached_property
+    def id(self) -> str:
+        """The design's SHA-256."""
+        return hashlib.sha256(self.design).hexdigest()
 
     @property
     def fields(self) -> dict[str, str]:
         """Everything as text."""
         texts = {
             "format": str(FORMAT),
-            "design": self.design.canonical().decode(),
-            "sha256": self.design.id,
+            "design": self.design.decode(),
+            "sha256": self.id,
             "notes": msgspec.json.encode(self.notes).decode(),
         }
         if self.blocks:
-            texts["blocks"] = msgspec.json.encode([block.canonical().decode() for block in self.blocks]).decode()
+            texts["blocks"] = msgspec.json.encode([block.decode() for block in self.blocks]).decode()
         if self.pairs is not None:
             texts["pairs"] = repr(self.pairs)
         return texts
@@ -89,16 +83,16 @@ class Header:
             told = f"has the unknown fields {', '.join(strangers)}" if strangers else "does not give its design's hash"
             raise InputError(f"{where} {told}; it was not written by deniable, or was altered since", file=where)
         try:
-            design = design_from_bytes(fields["design"], fields["sha256"])
-        except DeniableError as error:
-            raise type(error)(f"{where}: {error}", **error.details) from None
+            design = unaltered(fields["design"].encode(), fields["sha256"])
+        except DesignError as error:
+            raise DesignError(f"{where}: {error}", **error.details) from None
         try:
             notes = msgspec.json.decode(fields.get("notes", "[]"), type=tuple[str, ...])
             blocks = msgspec.json.decode(fields.get("blocks", "[]"), type=tuple[str, ...])
             pairs = float(fields["pairs"]) if "pairs" in fields else None
         except ValueError as error:
             raise InputError(f"{where}: what belongs to the design cannot be read: {error}", file=where) from None
-        return cls(design, notes, tuple(Block.parse(block.encode()) for block in blocks), pairs)
+        return cls(design, notes, tuple(block.encode() for block in blocks), pairs)
 
     # -- the two places it is kept in --------------------------------------------------------------------------
 
@@ -127,13 +121,15 @@ class Header:
             raise InputError(f"{where} cannot be read: {error}", file=where) from None
         return cls.from_fields(fields, where)
 
-    def reports(self, frame: Any) -> Reports:
-        """Read a frame's rows as reports of this design; every code is checked."""
-        made: Reports
-        if self.blocks:
-            made = BlockReports(frame, self.design, self.blocks)  # type: ignore[arg-type]
-        elif self.pairs is not None:
-            made = PairedReports(frame, self.design, pairs=self.pairs)  # type: ignore[arg-type]
-        else:
-            made = Reports(frame, self.design)
-        return made.with_notes(*self.notes)
+
+def unaltered(design: bytes, expected: str) -> bytes:
+    """The bytes of a design, if that is their SHA-256."""
+    found = hashlib.sha256(design).hexdigest()
+    if found != expected:
+        raise DesignError(
+            f"the design was altered: its SHA-256 should be {expected[:12]}..., but is {found[:12]}.... Estimates from "
+            f"another design than the one that ran would be wrong, so it is refused",
+            expected=expected,
+            found=found,
+        )
+    return design

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.kronecker import Kronecker
-from deniable.domain import Domain, Variable, listed
+from deniable.domain import Domain, Variable
 from deniable.errors import InputError
 from deniable.frozen import Frozen, fix
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

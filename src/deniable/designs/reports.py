@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from deniable.designs.files import write_reports
+from deniable.designs.header import Header
 from deniable.designs.observation import Observation, merge
-from deniable.domain import listed
 from deniable.errors import InputError, MissingColumnError, SmallCellWarning, UnknownAttributeError
 from deniable.frozen import Frozen, again, fix, readonly
 from deniable.privacy.statement import Statement
 from deniable.results import backend_of, frame_of, html_table
 from deniable.tables.table import tally
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.designs.base import Design, Part, View
+    from deniable.designs.base import Design
+    from deniable.designs.told import Told
     from deniable.results import Frame
 
 BALLOT = "ballot"
@@ -137,18 +140,18 @@ class Reports(Frozen):
         names = self.design.domain.project(attributes).names
         found = []
         for ballot in range(len(self.design.ballots)):
-            view = self.design.ballot_view(ballot, names)
-            if view is not None:
-                found.append(Observation(view.domain, view.channel, self._count(ballot, view), population=self.n))
+            told = self.design.told(ballot, names)
+            if told is not None:
+                found.append(Observation(told.domain, told.channel, self._count(ballot, told), population=self.n))
         return [observation for observation in merge(found) if observation.n > 0]
 
-    def _count(self, ballot: int, view: View) -> NDArray[np.int64]:
-        """Count what the respondents of a ballot said about a view's attributes."""
+    def _count(self, ballot: int, told: Told) -> NDArray[np.int64]:
+        """Count what the respondents of a ballot told."""
         rows = slice(None) if len(self.design.ballots) == 1 else np.flatnonzero(self.ballots == ballot)
-        columns = [collapsed(self.answers[rows, part.place], part) for part in view.parts]
-        if view.channel.is_support:
-            return view.channel.tally(np.stack(columns, axis=1) if len(columns) > 1 else columns[0])
-        shape = tuple(part.channel.outputs for part in view.parts)
+        columns = [column.narrow(self.answers[rows, column.place]) for column in told.columns]
+        if told.channel.is_support:
+            return told.channel.tally(np.stack(columns, axis=1) if len(columns) > 1 else columns[0])
+        shape = tuple(column.channel.outputs for column in told.columns)
         return tally(np.stack(columns, axis=1) if len(columns) > 1 else columns[0][:, None], shape)
 
     def groups(self, by: str) -> Iterator[tuple[Any, Reports]]:
@@ -192,9 +195,26 @@ class Reports(Frozen):
 
         `deniable.read_reports` reads it back.
         """
-        from deniable.designs.files import write_reports
+        return write_reports(self.to_frame(), self.header, path, self._meanings)
 
-        return write_reports(self, path)
+    @property
+    def header(self) -> Header:
+        """What a file of these reports says about them."""
+        return Header(self.design.canonical(), self.notes)
+
+    def _meanings(self) -> dict[str, dict[int, str]]:
+        """The columns that hold codes and, where everybody answers the same questions, what the codes stand for."""
+        if len(self.design.ballots) > 1:
+            return {name: {} for name in [BALLOT, *answer_columns(self.design)]}
+        meanings = {}
+        for index in self.design.ballots[0]:
+            question = self.design.questions[index]
+            domain = self.design.domain.project(question.attributes)
+            cells = range(domain.cells if question.channel.outputs == domain.cells else 0)
+            columns = domain.decode(np.stack(np.unravel_index(np.array(cells, dtype=np.int64), domain.shape), axis=1))
+            named = zip(*(column.to_pylist() for column in columns.values()), strict=True)
+            meanings[question.name] = dict(enumerate(", ".join(map(str, cell)) for cell in named))
+        return meanings
 
     def labelled(self) -> Frame:
         """Write the disguised table with categories instead of codes, where every respondent answers every question.
@@ -262,16 +282,6 @@ def answer_columns(design: Design) -> list[str]:
     if len(design.ballots) == 1:
         return [design.questions[index].name for index in design.ballots[0]]
     return [f"answer_{place}" for place in range(design.width)]
-
-
-def collapsed(answers: NDArray[Any], part: Part) -> NDArray[Any]:
-    """Turn answers about several attributes into answers about the kept ones."""
-    if part.collapsed is None:
-        return answers
-    shape, axes = part.collapsed
-    digits = np.indices(shape).reshape(len(shape), -1)[list(axes)]
-    lookup = np.ravel_multi_index(tuple(digits), tuple(shape[axis] for axis in axes))
-    return lookup.astype(np.min_scalar_type(int(lookup.max())))[answers]
 
 
 def warn_of_small_cells(public: Any) -> None:

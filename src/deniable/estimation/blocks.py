@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.designs.block_reports import BlockReports
+    from deniable.designs.blocks.reports import BlockReports
 
 _NORMAL_ABOVE = 5  # the paper's rule of thumb: with a smaller count the interval is made on the log-odds
 

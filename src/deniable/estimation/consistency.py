@@ -27,7 +27,7 @@ import numpy as np
 
 from deniable.channels.blockwise import Blockwise
 from deniable.designs.observation import Observation
-from deniable.domain import Domain, listed
+from deniable.domain import Domain
 from deniable.errors import InputError, NotCoveredError
 from deniable.estimation.dispersion import Dispersion
 from deniable.estimation.estimate import Estimate
@@ -43,6 +43,7 @@ from deniable.results import Interval
 from deniable.tables.marginals import product
 from deniable.tables.simplex import norm_sub
 from deniable.tables.table import Table
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -9,7 +9,7 @@ import numpy as np
 
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports, Tallies
-from deniable.domain import Domain, listed
+from deniable.domain import Domain
 from deniable.errors import InputError, UnknownAttributeError
 from deniable.estimation.consistency import ENGINES, forget_blocks, model_estimate
 from deniable.estimation.dispersion import Dispersion, Population
@@ -23,6 +23,7 @@ from deniable.estimation.projection import norm_sub
 from deniable.estimation.shrinkage import shrink
 from deniable.tables.marginals import product
 from deniable.tables.table import Table
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

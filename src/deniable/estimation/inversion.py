@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.domain import listed
 from deniable.errors import NotCoveredError, TooFewReportsError
 from deniable.estimation.dispersion import Sample
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

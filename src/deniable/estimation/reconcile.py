@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.domain import Domain, listed
+from deniable.domain import Domain
 from deniable.errors import NotCoveredError
 from deniable.frozen import Frozen
 from deniable.tables.table import Table
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

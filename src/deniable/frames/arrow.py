@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deniable.designs.blocks import Blocks
-from deniable.designs.paired import Paired
+from deniable.designs.blocks.design import Blocks
+from deniable.designs.paired.design import Paired
 from deniable.designs.reports import BALLOT, answer_columns
-from deniable.domain import listed
 from deniable.errors import DesignError, InputError, MissingColumnError
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deniable.domain import Domain, listed
+from deniable.domain import Domain
 from deniable.errors import DeniableError, InputError, MissingValueError
 from deniable.frames.sources import open_table
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from deniable.designs.files import parquet_file
-from deniable.domain import listed
 from deniable.errors import InputError, MissingExtraError, UnknownAttributeError
+from deniable.frames.reading import parquet_file
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

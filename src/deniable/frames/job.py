@@ -21,12 +21,13 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from deniable.designs.files import write_whole
 from deniable.designs.header import Header
 from deniable.designs.reports import SMALL_CELL
-from deniable.domain import listed
 from deniable.errors import InputError, PrivacyError
 from deniable.frames.arrow import HELD, Disguise
 from deniable.frames.sources import CSVSource, open_table
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -95,7 +96,9 @@ def randomize_table(
         _take_up(folder, job)
         if not goal.exists():
             done = _make_parts(folder, source, run, progress)
-            _assemble(folder, goal, done, run.schema.with_metadata(Header(design, (HELD, *notes)).metadata()))
+            _assemble(
+                folder, goal, done, run.schema.with_metadata(Header(design.canonical(), (HELD, *notes)).metadata())
+            )
         rows: int = pq.read_metadata(goal).num_rows
         _remove(folder)
     return rows
@@ -124,7 +127,7 @@ def _take_up(folder: Path, job: Description) -> None:
     """Note down what the job is, or make sure that the one begun here is the same."""
     place = folder / _JOB
     if not place.exists():
-        _safely(place, lambda path: path.write_bytes(msgspec.json.encode(job)))
+        write_whole(place, lambda path: path.write_bytes(msgspec.json.encode(job)))
         return
     try:
         begun = msgspec.json.decode(place.read_bytes(), type=Description)
@@ -170,7 +173,7 @@ def _make_parts(
                     if progress is not None:
                         progress(rows, source.rows)
 
-        _safely(part, write)
+        write_whole(part, write)
         parts.append(part)
     return parts
 
@@ -193,30 +196,11 @@ def _assemble(folder: Path, goal: Path, parts: list[Path], schema: pa.Schema) ->
                     table = pa.Table.from_batches(list(_batches(file)), schema)
                     out.write_table(table, row_group_size=GROUP)
 
-    _safely(goal, write, folder)
+    write_whole(goal, write, folder)
 
 
 def _batches(file: Any) -> Iterator[pa.RecordBatch]:
     return iter(pa.ipc.open_stream(file))
-
-
-def _safely(target: Path, write: Callable[[Path], object], folder: Path | None = None) -> None:
-    """Write a file under another name, bring it to disk, rename it, and bring the renaming to disk."""
-    unfinished = (folder or target.parent) / f"{target.name}.writing"
-    write(unfinished)
-    with unfinished.open("rb+") as file:
-        os.fsync(file.fileno())
-    unfinished.replace(target)
-    _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _remove(folder: Path) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 from pyarrow import csv
 
-from deniable.designs.files import parquet_file
 from deniable.errors import InputError
+from deniable.frames.reading import parquet_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -54,7 +54,7 @@ def randomize(
         ) from None
     local = Path(target.removeprefix("file://"))
     if local.is_dir():
-        (local / IN_FOLDER).write_bytes(Header(design, (HELD, *notes)).json())
+        (local / IN_FOLDER).write_bytes(Header(design.canonical(), (HELD, *notes)).json())
     return frame.sparkSession.read.parquet(target)
 
 

@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.designs.blocks import Blocks
-from deniable.designs.codec import design_from_bytes
-from deniable.designs.files import existing, read_header, read_reports
+from deniable.designs.blocks.design import Blocks
 from deniable.designs.header import Header
 from deniable.designs.observation import Observation, merge
-from deniable.designs.paired import Paired
-from deniable.designs.reports import BALLOT, Reports, answer_columns, collapsed
-from deniable.domain import listed
+from deniable.designs.paired.design import Paired
+from deniable.designs.reports import BALLOT, Reports, answer_columns
 from deniable.errors import DesignError, InputError, MissingColumnError
 from deniable.frames.engines import IbisEngine, ParquetEngine
+from deniable.frames.reading import design_of, existing, read_beside, read_header, read_reports
 from deniable.frozen import Frozen, fix, readonly
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
     import narwhals as nw
     from numpy.typing import NDArray
 
-    from deniable.designs.base import Design, View
+    from deniable.designs.base import Design
+    from deniable.designs.told import Told
     from deniable.frames.engines import Engine, Keys, Where
 
 
@@ -90,15 +90,15 @@ class StoredReports(Reports):
         if attributes is None:
             return super().tabulate(None)
         names = self.design.domain.project(attributes).names
-        views = {b: view for b in range(len(self.design.ballots)) if (view := self.design.ballot_view(b, names))}
-        places = sorted({part.place for view in views.values() for part in view.parts})
+        by_ballot = {b: told for b in range(len(self.design.ballots)) if (told := self.design.told(b, names))}
+        places = sorted({column.place for told in by_ballot.values() for column in told.columns})
         keys, counts = self._count_places(places)
         found = []
-        for ballot, view in views.items():
+        for ballot, told in by_ballot.items():
             rows = slice(None) if len(self.design.ballots) == 1 else keys[:, 0] == ballot
             answers = keys[rows][:, -len(places) :]
-            summed = self._sum(view, answers, counts[rows], places)
-            found.append(Observation(view.domain, view.channel, summed, population=self.n))
+            summed = self._sum(told, answers, counts[rows], places)
+            found.append(Observation(told.domain, told.channel, summed, population=self.n))
         return [observation for observation in merge(found) if observation.n > 0]
 
     def _count_places(self, places: Sequence[int]) -> Keys:
@@ -115,21 +115,21 @@ class StoredReports(Reports):
         return self._counted[kept]
 
     @staticmethod
-    def _sum(view: View, answers: NDArray[np.int64], counts: NDArray[np.int64], places: Sequence[int]) -> NDArray[Any]:
-        """Sum one ballot's counts down to what they say about a view's attributes."""
+    def _sum(told: Told, answers: NDArray[np.int64], counts: NDArray[np.int64], places: Sequence[int]) -> NDArray[Any]:
+        """Sum one ballot's counts down to what they tell."""
         where = []
-        for part in view.parts:
-            codes = answers[:, places.index(part.place)]
-            limit = int(np.prod(part.collapsed[0])) if part.collapsed else part.channel.reports
+        for column in told.columns:
+            codes = answers[:, places.index(column.place)]
+            limit = int(np.prod(column.collapsed[0])) if column.collapsed else column.channel.reports
             if len(codes) and codes.max() >= limit:
                 raise InputError(
-                    f"a ballot has the answer {int(codes.max())} to {' and '.join(part.attributes)}, which has only "
+                    f"a ballot has the answer {int(codes.max())} to {' and '.join(column.attributes)}, which has only "
                     f"{limit}. Is it the design these reports were made by?"
                 )
-            where.append(collapsed(codes, part))
-        if view.channel.is_support:
-            return view.channel.tally(where[0] if len(where) == 1 else np.stack(where, axis=1), counts)
-        total = np.zeros(tuple(part.channel.outputs for part in view.parts), dtype=np.int64)
+            where.append(column.narrow(codes))
+        if told.channel.is_support:
+            return told.channel.tally(where[0] if len(where) == 1 else np.stack(where, axis=1), counts)
+        total = np.zeros(tuple(column.channel.outputs for column in told.columns), dtype=np.int64)
         np.add.at(total, tuple(where), counts)
         return total
 
@@ -146,7 +146,7 @@ class StoredReports(Reports):
     @cached_property
     def loaded(self) -> Reports:
         """The same reports in memory."""
-        return Header(self.design, self.notes).reports(self.engine.table(self._where))
+        return Reports(self.engine.table(self._where), self.design).with_notes(*self.notes)
 
     @property  # type: ignore[misc]
     def ballots(self) -> NDArray[Any]:
@@ -186,14 +186,15 @@ def open_reports(place: Any, design: Design | str | Path | None = None, *, engin
     header = read_header(path)
     if design is not None and _header(design).design != header.design:
         raise DesignError(f"the reports in {path} were made by another design than the one given")
+    made_by = design_of(header, str(path))
     stored = path.is_dir() or path.suffix.lower() == ".parquet"
-    if not stored or isinstance(header.design, Blocks | Paired):
+    if not stored or isinstance(made_by, Blocks | Paired):
         return read_reports(path)
     paths = sorted(path.glob("**/[!_.]*.parquet")) if path.is_dir() else [path]
     if engine not in ("auto", "bincount", "duckdb"):
         raise InputError(f'Parquet files are counted by "bincount" or "duckdb", not by {engine!r}', engine=engine)
     counting: Engine = IbisEngine.duckdb(paths) if engine == "duckdb" else ParquetEngine(paths)
-    return StoredReports(counting, header.design, notes=header.notes)
+    return StoredReports(counting, made_by, notes=header.notes)
 
 
 def _open_table(place: Any, design: Design | str | Path | None) -> Reports:
@@ -209,22 +210,9 @@ def _open_table(place: Any, design: Design | str | Path | None) -> Reports:
             f"frame in memory is deniable.Reports(frame, design)"
         )
     header = _header(design)
-    return StoredReports(IbisEngine(place), header.design, notes=header.notes)
-
-
-def read_design(path: str | Path) -> Design:
-    """A design out of a JSON file: the one beside reports, or the design alone."""
-    return _header(path).design
+    return StoredReports(IbisEngine(place), design_of(header, "what was given"), notes=header.notes)
 
 
 def _header(given: Design | str | Path) -> Header:
     """A design as it is given, or out of a JSON file: the one beside reports, or the design alone."""
-    if not isinstance(given, str | Path):
-        return Header(given)
-    place = Path(given)
-    if not place.is_file():
-        raise InputError(f"there is no file {place}", file=str(place))
-    data = place.read_bytes()
-    if b'"sha256"' in data:
-        return Header.from_json(data, str(place))
-    return Header(design_from_bytes(data))
+    return read_beside(Path(given)) if isinstance(given, str | Path) else Header(given.canonical())

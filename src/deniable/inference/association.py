@@ -22,7 +22,6 @@ import numpy as np
 
 from deniable.channels.kronecker import Kronecker
 from deniable.designs.reports import Reports
-from deniable.domain import listed
 from deniable.errors import (
     InputError,
     InvalidTestError,
@@ -42,6 +41,7 @@ from deniable.inference.wald import BootstrapWald, Independent, InEach
 from deniable.randomness import SECURE, Source
 from deniable.results import TestResult
 from deniable.tables.table import Table
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

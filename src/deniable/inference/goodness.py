@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.designs.reports import Reports
-from deniable.domain import Domain, listed
+from deniable.domain import Domain
 from deniable.errors import InputError
 from deniable.inference.association import chi_square, covering_pair, for_sets, refuse_pairs, same_categories
 from deniable.inference.bootstrap import LikelihoodRatio, draw, p_value
@@ -17,6 +17,7 @@ from deniable.inference.wald import BootstrapWald, Given, Same
 from deniable.randomness import SECURE, Source
 from deniable.results import TestResult
 from deniable.tables.table import Table
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

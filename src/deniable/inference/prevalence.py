@@ -20,7 +20,7 @@ import numpy as np
 
 from deniable.channels.base import Channel
 from deniable.designs.observation import Observation
-from deniable.domain import Domain, Variable, listed
+from deniable.domain import Domain, Variable
 from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
 from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.estimation.estimate import Estimate
@@ -31,6 +31,7 @@ from deniable.inference.fit import saturated
 from deniable.inference.survey import Linearized, column, numbered, weighted_shares
 from deniable.results import Interval, frame_of, html_table, intervals_by_row, text_table
 from deniable.tables.table import Table
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from deniable.domain import listed
 from deniable.errors import InputError, MissingValueError, TooFewReportsError
 from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.tables.table import Table
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

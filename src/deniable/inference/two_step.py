@@ -23,13 +23,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.domain import Domain, listed
+from deniable.domain import Domain
 from deniable.errors import InputError
 from deniable.estimation.estimator import Evidence, evidence
 from deniable.estimation.inversion import covering
 from deniable.randomness import SECURE, Source
 from deniable.results import TestResult
 from deniable.tables.simplex import norm_sub_rows
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from deniable.domain import Domain, listed
 from deniable.errors import InvalidTestError
 from deniable.estimation.inversion import covering
 from deniable.estimation.projection import norm_sub
 from deniable.inference.bootstrap import p_value
 from deniable.inference.models import Independence
 from deniable.tables.marginals import summed
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.designs.observation import Observation
+    from deniable.domain import Domain
     from deniable.estimation.dispersion import Sample
 
 _TINY = 1e-30  # the imaginary step of a derivative: nothing is subtracted, so it can be as small as one likes

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.designs.observation import Observation, merge
-from deniable.domain import listed
 from deniable.errors import InputError, NotCoveredError, UnknownCategoryError
 from deniable.tables.table import Table
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,12 +36,12 @@ def expected_observations(
             )
     found = []
     for ballot in range(len(design.ballots)):
-        view = design.ballot_view(ballot, names)
-        if view is None or not set(names) <= set(view.domain):
+        told = design.told(ballot, names)
+        if told is None or not set(names) <= set(told.domain):
             continue
-        truth = _truth(view.domain.names, design, table)
-        counts = n / len(design.ballots) * view.channel.apply(truth.values.reshape(view.channel.input_shape))
-        found.append(Observation(view.domain, view.channel, counts, population=round(n)))
+        truth = _truth(told.domain.names, design, table)
+        counts = n / len(design.ballots) * told.channel.apply(truth.values.reshape(told.channel.input_shape))
+        found.append(Observation(told.domain, told.channel, counts, population=round(n)))
     if not found:
         raise NotCoveredError(
             f"a {type(design).__name__} design asks nobody about {listed(names)} together", attributes=names

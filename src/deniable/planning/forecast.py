@@ -25,16 +25,17 @@ from deniable.designs.base import Design, Question
 from deniable.designs.clusters import Clusters
 from deniable.designs.independent import Independent
 from deniable.designs.joint import Joint
-from deniable.designs.paired import Paired
+from deniable.designs.paired.design import Paired
 from deniable.designs.sampled import Sampled
 from deniable.designs.views import Views
-from deniable.domain import Domain, listed
+from deniable.domain import Domain
 from deniable.errors import DesignError, InputError, NotCoveredError, UnknownAttributeError
 from deniable.estimation.estimator import estimate
 from deniable.frozen import Frozen
 from deniable.planning.expected import expected_observations
 from deniable.planning.pairing import added_variance, best_pairs, told
 from deniable.results import frame_of, html_table, panels, text_table
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.designs.paired import Paired
+from deniable.designs.paired.design import Paired
 from deniable.results import number
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from deniable.channels.choice import best_channel, kept_channel
 from deniable.channels.krr import KRR
 from deniable.designs.base import Design, Question
-from deniable.designs.blocks import Blocks
+from deniable.designs.blocks.design import Blocks
 from deniable.designs.clusters import Clusters
 from deniable.designs.independent import Independent
 from deniable.designs.joint import Joint
-from deniable.designs.paired import Paired
+from deniable.designs.paired.design import Paired
 from deniable.designs.sampled import Sampled
 from deniable.designs.views import Views
 from deniable.errors import DesignError, SurveyError, UnknownAttributeError

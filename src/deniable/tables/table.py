@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.domain import Category, Domain, listed
+from deniable.domain import Category, Domain
 from deniable.drawing import LIGHT
 from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen, fix
 from deniable.results import axes, backend_of, beside, frame_of, html_table, text_table
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -21,7 +21,7 @@ from deniable.collection.messages import (
     Signed,
 )
 from deniable.collection.problems import PROBLEMS
-from deniable.designs.block import Block
+from deniable.designs.blocks.block import Block
 from deniable.version import __version__
 
 _TYPES = (Report, Receipt, Problem, Announcement, Design, Block, Form, Issuer, Application, Signed, Seeking, Found)

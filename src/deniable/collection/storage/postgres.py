@@ -17,53 +17,23 @@ A key must be unique over both tables. Writers hold an advisory lock that they s
 
 from __future__ import annotations
 
-import secrets
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import psycopg
-from psycopg.conninfo import conninfo_to_dict
-
 from deniable.collection.storage.base import Outcome, Row, outcomes
-from deniable.errors import InputError, StoreError, StoreFullError
+from deniable.collection.storage.postgres_connection import Connection, patiently, place
+from deniable.collection.storage.postgres_schema import ALONE, LOCK, migrate, refuse_settings
+from deniable.errors import InputError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-# Each script takes the store from the version of its position to the next. Never edit one that was released.
-MIGRATIONS = (
-    """
-    CREATE TABLE designs (number integer PRIMARY KEY, id text NOT NULL UNIQUE, body bytea NOT NULL);
-    CREATE TABLE arrived (key bytea PRIMARY KEY, design integer NOT NULL, cell text NOT NULL);
-    CREATE TABLE reports (
-        key bytea PRIMARY KEY,
-        design integer NOT NULL REFERENCES designs,
-        cell text NOT NULL
-    );
-    CREATE TABLE counts (
-        design integer NOT NULL REFERENCES designs,
-        cell text NOT NULL,
-        reports bigint NOT NULL,
-        PRIMARY KEY (design, cell)
-    );
-    CREATE TABLE tokens (digest bytea, purpose text, PRIMARY KEY (purpose, digest));
-    CREATE TABLE kept (name text PRIMARY KEY, value bytea NOT NULL);
-    """,
-    """
-    CREATE TABLE rejected (reason text PRIMARY KEY, reports bigint NOT NULL);
-    """,
-)
 SEGMENT = 1000  # reports that are sealed together, unless time is up
 PATIENCE = 600.0  # seconds after which what has arrived is sealed, however little it is
-_LOCK = 0x64656E69  # "deni": the advisory lock's number
-_CLAIM = _LOCK + 1  # the lock of `claim`, held by a session
-_CONNECT_TIMEOUT = 5  # seconds
-# A database that is gone without a word is given up after so many seconds.
-_LOST = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
+_CLAIM = LOCK + 1  # the lock of `claim`, held by a session
 _LOCK_TIMEOUT = "5s"  # a backup may hold a table; sealing then waits for another time
-_ALONE = f"SELECT pg_advisory_xact_lock({_LOCK})"
-_TOGETHER = f"SELECT pg_advisory_xact_lock_shared({_LOCK})"
+_TOGETHER = f"SELECT pg_advisory_xact_lock_shared({LOCK})"
 
 _INSERT = """
     INSERT INTO arrived
@@ -109,8 +79,6 @@ _REJECT = """
     ORDER BY reason
     ON CONFLICT (reason) DO UPDATE SET reports = rejected.reports + excluded.reports
 """
-# What would break a promise: an acknowledgement that is not on disk, or a clock time for every row.
-_SETTINGS = "SELECT current_setting('fsync'), current_setting('track_commit_timestamp')"
 
 
 class PostgresStore:
@@ -121,12 +89,12 @@ class PostgresStore:
     """
 
     def __init__(self, url: str) -> None:
-        self._writer, self._reader = _Connection(url), _Connection(url)
-        self._claimed = _Connection(url)  # never used for anything else, so that nothing but its loss ends the claim
+        self._writer, self._reader = Connection(url), Connection(url)
+        self._claimed = Connection(url)  # never used for anything else, so that nothing but its loss ends the claim
         try:
             with self._writer.use() as db:
-                _refuse_settings(db)
-                _migrate(db)
+                refuse_settings(db)
+                migrate(db)
                 (self.salt,) = db.execute("SELECT salt FROM store").fetchone() or (b"",)
         except StoreError as error:
             self._close()
@@ -147,7 +115,7 @@ class PostgresStore:
     def register(self, design_id: str, body: bytes) -> int:
         """Keep a design for good, and return its number in this store."""
         with self._writer.use() as db, db.transaction():
-            db.execute(_ALONE)
+            db.execute(ALONE)
             db.execute(
                 "INSERT INTO designs SELECT coalesce(max(number), 0) + 1, %s, %b FROM designs ON CONFLICT DO NOTHING",
                 (design_id, body),
@@ -194,7 +162,7 @@ class PostgresStore:
         with self._writer.use() as db:
             with db.transaction():
                 db.execute(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
-                db.execute(_ALONE)
+                db.execute(ALONE)
                 (arrived,) = db.execute("SELECT count(*) FROM arrived").fetchone() or (0,)
                 if arrived < least:
                     self._unsealed = arrived
@@ -333,9 +301,9 @@ class PostgresStore:
         Not by a new table in the place of the old one: a backup that began before would find neither.
         """
         self._seal(least=0)
-        with self._writer.use() as db, _patiently(db):
+        with self._writer.use() as db, patiently(db):
             with db.transaction():
-                db.execute(_ALONE)
+                db.execute(ALONE)
                 db.execute("UPDATE reports SET design = design")
                 db.execute("UPDATE counts SET reports = reports")
             db.execute("CLUSTER reports USING reports_pkey")
@@ -353,120 +321,3 @@ class PostgresStore:
     def _close(self) -> None:
         for connection in (self._claimed, self._reader, self._writer):
             connection.close()
-
-
-class _Connection:
-    """A connection that is made anew after it was lost. One thread at a time: the lock sees to that."""
-
-    def __init__(self, url: str) -> None:
-        self._url, self._lock = url, threading.Lock()
-        self._db: psycopg.Connection[tuple[Any, ...]] | None = None
-
-    @contextmanager
-    def use(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
-        with self._lock:
-            try:
-                if self._db is None:
-                    self._db = self._connect()
-                yield self._db
-            except psycopg.Error as error:
-                self._drop()
-                if isinstance(error, psycopg.errors.DiskFull) or "No space left on device" in str(error):
-                    raise StoreFullError("there is no space left to store reports in") from error
-                raise StoreError(f"the store failed: {error}") from error
-
-    def run(self, query: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
-        with self.use() as db:
-            found = db.execute(query, parameters)
-            return found.fetchall() if found.description else []
-
-    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
-        db = psycopg.connect(
-            self._url,
-            autocommit=True,
-            connect_timeout=_CONNECT_TIMEOUT,
-            application_name="deniable",
-            **_LOST,  # type: ignore[arg-type]
-        )
-        _set_timeouts(db)
-        db.execute("SET search_path = deniable")
-        # What others have sealed while a statement waited must be seen, whatever the database's own default is.
-        db.execute("SET default_transaction_isolation = 'read committed'")
-        db.execute("SET synchronous_commit = on")
-        return db
-
-    def _drop(self) -> None:
-        if self._db is not None:
-            self._db.close()
-            self._db = None
-
-    def close(self) -> None:
-        with self._lock:
-            if self._db is not None:
-                # The server ends a session some time after it was left; its locks should not last that long.
-                with suppress(psycopg.Error):
-                    self._db.execute("SELECT pg_advisory_unlock_all()")
-            self._drop()
-
-
-def _set_timeouts(db: psycopg.Connection[Any]) -> None:
-    """A database that does not get on must not hold a worker for ever."""
-    db.execute("SET statement_timeout = '30s'")
-    db.execute("SET lock_timeout = '10s'")
-
-
-@contextmanager
-def _patiently(db: psycopg.Connection[Any]) -> Iterator[None]:
-    """Wait however long it takes, for the length of a `with` block."""
-    db.execute("SET statement_timeout = 0")
-    db.execute("SET lock_timeout = 0")
-    try:
-        yield
-    finally:
-        with suppress(psycopg.Error):  # a connection that is lost is made anew, with its timeouts
-            _set_timeouts(db)
-
-
-def place(url: str) -> str:
-    """Where a database is, without the password.
-
-    >>> place("postgresql://me:secret@db.example.org/survey")
-    'survey at db.example.org'
-    """
-    try:
-        parts = conninfo_to_dict(url)
-    except psycopg.Error as error:
-        raise InputError(f"this is not the address of a PostgreSQL database: {error}") from error
-    return f"{parts.get('dbname', 'postgres')} at {parts.get('host', 'this machine')}"
-
-
-def _refuse_settings(db: psycopg.Connection[Any]) -> None:
-    synced, timed = db.execute(_SETTINGS).fetchone() or ("", "")
-    if synced != "on":
-        raise InputError("the database has fsync switched off: what it acknowledges may be lost", setting="fsync")
-    if timed != "off":
-        raise InputError(
-            "the database keeps the time of every transaction, and so of every report: set track_commit_timestamp = "
-            "off and restart it",
-            setting="track_commit_timestamp",
-        )
-
-
-def _migrate(db: psycopg.Connection[Any]) -> None:
-    with db.transaction():
-        db.execute(_ALONE)  # several workers may start at once
-        db.execute("CREATE SCHEMA IF NOT EXISTS deniable")
-        db.execute("CREATE TABLE IF NOT EXISTS store (version integer NOT NULL, salt bytea NOT NULL)")
-        found = db.execute("SELECT version FROM store").fetchone()
-        version = 0 if found is None else int(found[0])
-        if version > len(MIGRATIONS):
-            raise InputError(
-                f"this store was written by a newer version of deniable (store version {version}; this one knows "
-                f"{len(MIGRATIONS)}). Upgrade deniable"
-            )
-        for script in MIGRATIONS[version:]:
-            db.execute(script)
-        if found is None:
-            db.execute("INSERT INTO store VALUES (%s, %b)", (len(MIGRATIONS), secrets.token_bytes(32)))
-        else:
-            db.execute("UPDATE store SET version = %s", (len(MIGRATIONS),))

@@ -15,7 +15,6 @@ from scipy import special, stats
 from scipy.optimize import minimize
 
 from deniable.channels.weights import stated
-from deniable.domain import listed
 from deniable.errors import (
     InputError,
     MissingValueError,
@@ -24,6 +23,7 @@ from deniable.errors import (
     UnknownCategoryError,
 )
 from deniable.results import TestResult
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.domain import listed
 from deniable.errors import InputError, MissingValueError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
 from deniable.inference.regression.formula import as_pandas, column_of
 from deniable.inference.regression.outcome import disguised
 from deniable.results import Interval, html_table, intervals_by_row, text_table
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import linprog
 
-from deniable.domain import listed
 from deniable.errors import DivergenceError, EstimationError, SeparationError
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

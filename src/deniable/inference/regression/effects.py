@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from scipy import special
 
-from deniable.domain import listed
 from deniable.errors import InputError
 from deniable.inference.regression.formula import as_pandas
 from deniable.inference.regression.responses import Binary, Normal
 from deniable.results import backend_of, frame_of
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from deniable.domain import listed
 from deniable.errors import (
     FormulaError,
     InputError,
@@ -23,6 +22,7 @@ from deniable.errors import (
     UnknownCategoryError,
 )
 from deniable.frozen import Frozen, readonly
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from types import ModuleType

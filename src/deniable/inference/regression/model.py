@@ -9,7 +9,6 @@ import numpy as np
 
 from deniable.channels.base import Channel
 from deniable.designs.reports import Reports
-from deniable.domain import listed
 from deniable.errors import ConvergenceError, InputError, MissingValueError, NotIdentifiedError, TooFewReportsError
 from deniable.inference.regression import predictor
 from deniable.inference.regression.covariance import covariance, inverse
@@ -31,6 +30,7 @@ from deniable.inference.regression.responses import Normal
 from deniable.inference.regression.result import Regression
 from deniable.inference.regression.starts import start_of
 from deniable.results import backend_of
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

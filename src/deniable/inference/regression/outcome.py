@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.base import Channel
-from deniable.domain import Variable, listed
+from deniable.domain import Variable
 from deniable.errors import DesignError, InputError, MissingValueError, UnknownCategoryError
 from deniable.frozen import readonly
 from deniable.inference.regression.likelihood import Factor
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

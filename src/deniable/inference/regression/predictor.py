@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.domain import listed
 from deniable.errors import ConvergenceError, FormulaError, InputError
 from deniable.frozen import readonly
 from deniable.inference.regression.fit import ascend
@@ -23,6 +22,7 @@ from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
 from deniable.inference.regression.outcome import Disguised, Outcome, disguised, factor_of
 from deniable.inference.regression.responses import Softmax
 from deniable.inference.regression.starts import start_of
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

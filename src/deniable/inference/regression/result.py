@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special, stats
 
-from deniable.domain import listed
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
@@ -19,6 +18,7 @@ from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
 from deniable.inference.regression.responses import Normal
 from deniable.inference.regression.summary import Summary
 from deniable.results import Interval, TestResult
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.channels.paired_optimum import paired_optimum
-from deniable.designs.pairing import deal, pair_up
+from deniable.designs.paired.pairing import deal, pair_up
 
 if TYPE_CHECKING:
     from deniable.reproduce.item import Run

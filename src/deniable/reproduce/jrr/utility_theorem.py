@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.channels.paired import Coins, count_variance
-from deniable.designs.pairing import deal, pair_up
+from deniable.designs.paired.pairing import deal, pair_up
 from deniable.reproduce.item import Item, Outcome, Run
 
 SETTINGS = [

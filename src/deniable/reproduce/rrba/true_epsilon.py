@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.datasets import network
-from deniable.designs.blocks import Blocks
+from deniable.designs.blocks.design import Blocks
 from deniable.reproduce.item import Item, Outcome, Run
 from deniable.reproduce.rrba.protocol import N
 from deniable.reproduce.rrba.revealed import revealed

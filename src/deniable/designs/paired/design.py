@@ -13,17 +13,18 @@ from deniable.channels.bitmask import Bitmask
 from deniable.channels.paired import Coins
 from deniable.channels.paired_optimum import PairedOptimum, paired_optimum
 from deniable.designs.allocate import shares as split
-from deniable.designs.base import Design, Question, View, public_columns
+from deniable.designs.base import Design, Question, public_columns
 from deniable.designs.observation import Observation
-from deniable.designs.paired_reports import PairedReports, PairedTallies
-from deniable.designs.pairing import completed, deal, pair_up
-from deniable.domain import Category, Domain, listed
+from deniable.designs.paired.pairing import completed, deal, pair_up
+from deniable.designs.paired.reports import PairedReports, PairedTallies
+from deniable.domain import Category, Domain
 from deniable.errors import DesignError, InputError, NotCoveredError
 from deniable.frozen import Frozen, fix, readonly
 from deniable.privacy.paired import PairedPrivacy
 from deniable.privacy.statement import Statement
 from deniable.randomness import SECURE, Source
 from deniable.results import backend_of
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
     from numpy.typing import ArrayLike, NDArray
 
+    from deniable.designs.told import Told
     from deniable.tables.table import Table
 
 
@@ -243,8 +245,8 @@ class Paired(Design):
         """One attribute at a time: the errors of joint tables would depend on who was paired with whom."""
         return len(self.domain.project(attributes)) == 1
 
-    def ballot_view(self, ballot: int, attributes: Sequence[str]) -> View | None:
-        """What the reports say about one attribute."""
+    def told(self, ballot: int, attributes: Sequence[str]) -> Told | None:
+        """What the reports tell about one attribute."""
         if len(attributes) > 1:
             raise NotCoveredError(
                 f"paired reports tell about one attribute at a time, not about {listed(attributes)} together: members "
@@ -252,7 +254,7 @@ class Paired(Design):
                 f"attribute, or use the design Independent",
                 attributes=tuple(attributes),
             )
-        return super().ballot_view(ballot, attributes)
+        return super().told(ballot, attributes)
 
     def simulate(self, table: Table, n: int, *, source: Source = SECURE) -> PairedTallies:
         """Draw what n respondents, independent draws from `table`, would report, everybody paired."""
@@ -266,11 +268,11 @@ class Paired(Design):
         partner = pair_up(n, source.stream())
         observations = []
         for axis, name in enumerate(share.attributes):
-            view = self.ballot_view(0, [name])
-            assert view is not None
+            told = self.told(0, [name])
+            assert told is not None
             answers = self._disguised(name, codes[:, axis], partner, source)
-            counts = np.bincount(answers.astype(np.int64), minlength=view.channel.outputs)
-            observations.append(Observation(view.domain, view.channel, counts, population=n))
+            counts = np.bincount(answers.astype(np.int64), minlength=told.channel.outputs)
+            observations.append(Observation(told.domain, told.channel, counts, population=n))
         return PairedTallies(self, share.attributes, tuple(observations), n, pairs=n // 2)
 
     # -- identity -----------------------------------------------------------------------------------------------------

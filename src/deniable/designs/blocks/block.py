@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import msgspec
 
-from deniable.designs.fakes import BITS, WHOLE
+from deniable.designs.blocks.fakes import BITS, WHOLE
 from deniable.errors import InputError, PrivacyError
 from deniable.privacy.epsilon import compose, epsilon_of, exp_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from deniable.designs.blocks import Blocks
+    from deniable.designs.blocks.design import Blocks
 
 FORMAT = 1
 Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)]  # what 64 bits hold

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from deniable.channels.blockwise import Blockwise
 from deniable.channels.mixture import Mixture
-from deniable.designs.block import check_chain
-from deniable.designs.fakes import BITS
+from deniable.designs.blocks.block import check_chain
+from deniable.designs.blocks.fakes import BITS
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports
 from deniable.errors import InputError, MissingColumnError
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.designs.block import Block
-    from deniable.designs.blocks import Blocks
+    from deniable.designs.blocks.block import Block
+    from deniable.designs.blocks.design import Blocks
+    from deniable.designs.header import Header
     from deniable.results import Frame
 
 BLOCK = "block"
@@ -154,6 +155,11 @@ class BlockReports(Reports):
             f"certain."
         )
         return Statement(self.ratio, (*notes[:-1], self.design.both_numbers(self.ratio), told))
+
+    @property
+    def header(self) -> Header:
+        """What a file of these reports says about them, with everything that was published."""
+        return replace(super().header, blocks=tuple(block.canonical() for block in self.published))
 
     # -- as a frame --------------------------------------------------------------------------------------------
 

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from deniable.designs.block import Block, check_chain
-from deniable.designs.fakes import WHOLE, fake_weights
+from deniable.designs.blocks.block import Block, check_chain
+from deniable.designs.blocks.fakes import WHOLE, fake_weights
 from deniable.errors import DesignError, InputError
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.designs.blocks import Blocks
-    from deniable.designs.respondent import BlockReport
+    from deniable.designs.blocks.design import Blocks
 
 Update = Literal["pooled", "last", "literal"]
 State = Literal["collecting", "closed"]
@@ -45,7 +44,7 @@ FORMAT = 1
 class Aggregator:
     """The server's half of RRBA as a state machine.
 
-    >>> from deniable.designs.blocks import Blocks
+    >>> from deniable.designs.blocks.design import Blocks
     >>> aggregator = Aggregator(Blocks({"a": [0, 1], "b": [0, 1]}, epsilon=1.0, block_size=3))
     >>> aggregator.collect(ballots=[0, 0, 0], answers=[[3], [3], [0]])
     >>> aggregator.close()
@@ -111,14 +110,6 @@ class Aggregator:
         key = asked[there] * self._total.shape[1] + given[there]
         self._counts[-1] += np.bincount(key, minlength=self._total.size).reshape(self._total.shape)
         self._received += len(drawn)
-
-    def receive(self, report: BlockReport) -> None:
-        """Count the report of one respondent."""
-        if report.design != self.design.id or report.block_id != self.block.id:
-            raise InputError("this report was made with another design or block", block=report.block)
-        answers = np.zeros((1, self.design.width), dtype=np.int64)
-        answers[0, : len(report.answers)] = report.answers
-        self.collect([report.ballot], answers, report.block)
 
     def close(self) -> None:
         """Close the open block, full or not: its reports now count."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from deniable.designs.base import Design, Question
-from deniable.designs.blocks import Blocks
-from deniable.designs.fakes import BITS, Limits
+from deniable.designs.blocks.design import Blocks
+from deniable.designs.blocks.fakes import BITS, Limits
 from deniable.domain import Domain
 from deniable.errors import DesignError
 from deniable.frozen import fix

@@ -6,7 +6,7 @@ more than the number of pairs of which both answered.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from deniable.frozen import fix
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.designs.paired import Paired
+    from deniable.designs.header import Header
+    from deniable.designs.paired.design import Paired
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -45,6 +46,11 @@ class PairedReports(Reports):
         """Make reports of disguised codes."""
         ballots, completed = np.zeros(len(answers), dtype=np.uint8), _checked(pairs, len(answers))
         return cls.of_codes(design, ballots, answers, public, backend, pairs=completed)
+
+    @property
+    def header(self) -> Header:
+        """What a file of these reports says about them, with the number of pairs."""
+        return replace(super().header, pairs=self.pairs)
 
     def _chosen(self, rows: NDArray[np.int64]) -> dict[str, Any]:
         """Some of the rows. Any two respondents are equally likely to be a pair, so this many pairs are expected."""

@@ -21,18 +21,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from deniable.channels.weights import stated
-from deniable.designs.aggregator import Aggregator, Update
 from deniable.designs.allocate import even_share
 from deniable.designs.base import Design, Question, public_columns
-from deniable.designs.block_reports import BlockReports
-from deniable.designs.fakes import BITS, Limits
+from deniable.designs.blocks.aggregator import Aggregator, Update
+from deniable.designs.blocks.fakes import BITS, Limits
+from deniable.designs.blocks.reports import BlockReports
 from deniable.designs.views import views
-from deniable.domain import Domain, listed
+from deniable.domain import Domain
 from deniable.errors import DesignError, InputError, NotCoveredError
 from deniable.frozen import Frozen, fix, readonly
 from deniable.privacy.epsilon import compose, epsilon_of
 from deniable.privacy.statement import Statement
 from deniable.randomness import SECURE, Source
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

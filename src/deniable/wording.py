@@ -1,0 +1,30 @@
+"""Wording: lists and numbers as messages write them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SHOWN = 12  # how many things a message lists before it says "and N more"
+
+
+def listed(items: Iterable[object]) -> str:
+    """Write a short list for an error message.
+
+    >>> listed(["a", "b"])
+    "'a', 'b'"
+    """
+    shown = list(items)
+    text = ", ".join(repr(item) for item in shown[:SHOWN])
+    return text if len(shown) <= SHOWN else f"{text} and {len(shown) - SHOWN} more"
+
+
+def counted(number: int, thing: str) -> str:
+    """Write a number of things.
+
+    >>> counted(1, "ballot"), counted(2, "ballot")
+    ('1 ballot', '2 ballots')
+    """
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
