@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -20,6 +21,7 @@ from deniable.collection.messages import Report, decode, design_id, encode
 from deniable.collection.origins import fingerprint
 from deniable.collection.problems import PROBLEMS, problem
 from deniable.collection.transport import Http, Response
+from deniable.domain import Domain
 from deniable.errors import (
     CollectorError,
     InputError,
@@ -365,6 +367,23 @@ def test_another_channel_or_another_wording_is_another_question_and_is_charged(t
     client = device(Server(parse_survey(reworded.format(name="c", epsilon=1, static="true", keys="", tail=""))), state)
     client.answer({"smokes": "no"})
     assert client._state.ledger().spent == KRR(2, 1.0).ratio ** 2 * KRR(2, 0.9).ratio
+
+
+def test_a_static_question_with_other_categories_is_another_one(tmp_path):
+    # Under the same words and through the same channel: what was said of cigarettes must not answer for cigars.
+    asked = SURVEY.replace('kind = "yes-no"', "choices = {choices}")
+    server = None
+    for wave, choices in enumerate(('["none", "cigarettes"]', '["none", "cigars"]', '["cigars", "none"]')):
+        text = asked.format(name=f"wave-{wave}", epsilon=1, static="true", keys="", tail="", choices=choices)
+        server = Server(parse_survey(text))
+        client = device(server, tmp_path / "device")
+        client.answer({"smokes": "none"})
+        assert client._state.ledger().spent == KRR(2, 1.0).ratio ** (wave + 1)
+    (question,) = client.design.questions
+    renamed = replace(question, domain=Domain({"chews": ["cigars", "none"]}))
+    other = replace(question, domain=Domain({"smokes": ["none", "cigars"]}))
+    assert len({one.key(["?"]) for one in (question, renamed, other)}) == 3
+    assert len({one.first_key for one in (question, renamed, other)}) == 3
 
 
 def test_what_was_drawn_before_words_counted_is_not_drawn_again(tmp_path):

@@ -315,6 +315,8 @@ def test_seeds_repeat_and_bad_codes_are_refused(channel):
     np.testing.assert_array_equal(one, two)
     with pytest.raises(InputError, match=r"1 codes lie outside 0 \.\. \d+, the truths of "):
         channel.randomize([0, channel.inputs])
+    with pytest.raises(InputError, match=r"2 codes lie outside 0 \.\. \d+, the truths of "):
+        channel.randomize([-1, 0, -channel.inputs, channel.inputs - 1])
     with pytest.raises(InputError, match="codes must be whole numbers"):
         channel.randomize([0.0])
     with pytest.raises(DesignError, match="reports sets"):

@@ -199,6 +199,33 @@ def test_the_ballot_does_not_depend_on_the_values():
     assert not np.array_equal(one.answers, other.answers)
 
 
+def test_more_combinations_than_a_byte_holds_keep_their_numbers():
+    """300 cells: the joint code of the last attributes must not wrap around at 256."""
+    domain = dn.Domain({"a": range(15), "b": range(2), "c": range(10)})
+    channel = dn.KRR(300, other=1, bits=32)  # as good as the truth: changes an answer in 299 of 2^32 draws
+    design = dn.Joint(domain, channel=channel)
+    codes = np.array(list(np.ndindex(15, 2, 10)), dtype=np.uint8)
+    (question,) = design.questions
+    np.testing.assert_array_equal(design.joint_codes(codes, question), np.arange(300))
+    _, answers = design.randomize_codes(codes, source=dn.Seeded(1))
+    assert answers.dtype == design.answer_dtype == np.uint16
+    np.testing.assert_array_equal(answers[:, 0], np.arange(300))
+    assert dn.Joint({"a": range(16), "b": range(16)}, 1.0).answer_dtype == np.uint8
+
+
+def test_more_ballots_than_a_byte_holds_are_all_drawn():
+    """300 ballots of one question: every one is drawn, and its answer goes through its own channel."""
+    domain = dn.Domain({f"x{i}": range(2) for i in range(300)})
+    faithful = dn.KRR(2, other=1, bits=32)
+    questions = [dn.Question([name], faithful) for name in domain]
+    design = dn.Design(domain, questions, [[index] for index in range(300)])
+    truth = np.tile((np.arange(300) % 3 == 0).astype(np.uint8), (20_000, 1))
+    drawn, answers = design.randomize_codes(truth, source=dn.Seeded(2))
+    # Each of 300 ballots is missed by all 20,000 with probability (1 - 1/300)^20000 < 1e-28.
+    assert set(drawn.tolist()) == set(range(300))
+    np.testing.assert_array_equal(answers[:, 0], drawn % 3 == 0)
+
+
 def test_ballots_are_equally_likely():
     n = 60_000
     drawn = np.bincount(DESIGNS["views one"].randomize(people(n), source=dn.Seeded(4)).ballots, minlength=6)

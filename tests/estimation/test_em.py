@@ -47,6 +47,29 @@ def test_the_certified_gap_bounds_what_is_left_to_gain():
         assert best - fit.loglik <= fit.gap + 1e-9
 
 
+def test_the_certificate_is_what_the_gradient_says():
+    """max(g) - n, and no smaller number would bound the gain: the best is reached along one cell."""
+    observations = observed()
+    fit = maximum_likelihood(observations, DOMAIN, gap=1.0)
+    _, gradient = likelihood(observations, fit.table)
+    assert fit.gap == pytest.approx(gradient.max() - sum(o.n for o in observations), rel=1e-9)
+    # The gain that is left is nearly all of the certificate where one cell holds everything: pi moves there in the end.
+    sure = dn.Observation("x", dn.KRR(2, other=1, bits=16), [10**6, 0])
+    even = Table(sure.domain, np.array([0.999_999, 1e-6]))
+    loglik, slope = likelihood([sure], even)
+    best = maximum_likelihood([sure], sure.domain, gap=1e-9).loglik
+    assert best - loglik == pytest.approx(slope.max() - sure.n, rel=1e-3)
+
+
+def test_a_leap_never_brings_a_cell_to_zero():
+    """EM multiplies: a cell that an extrapolation set to zero would stay there, with gain left for good."""
+    observation = dn.Observation("x", dn.KRR(5, 1.0), [187, 254, 272, 158, 129])
+    fit = maximum_likelihood([observation], observation.domain, gap=1e-4, most=500)
+    slow = maximum_likelihood([observation], observation.domain, gap=1e-4, accelerate=False)
+    assert fit.gap <= 1e-4
+    assert fit.table.values == pytest.approx(slow.table.values, abs=1e-3)
+
+
 def test_the_gradient_is_the_derivative():
     observations = observed()
     pi, step = TRUTH.values, 1e-6

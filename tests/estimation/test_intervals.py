@@ -106,6 +106,17 @@ def test_coverage_of_pooled_samples():
     assert 0.93 <= held.mean() / repetitions <= 0.975
 
 
+def test_pooled_samples_weigh_by_the_square():
+    """Of very many reports Wilson's interval is Wald's, whose variance is computed elsewhere: sum of weight^2 var."""
+    domain = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1], "d": [0, 1]})
+    truth = dn.Table(domain, np.random.default_rng(3).dirichlet(np.full(24, 5.0)))
+    design = dn.Views(domain, 2, 1.5, answer="all")
+    estimate = dn.estimate(design.simulate(truth, 10**8, source=dn.Seeded(3)), ["b", "c"], "inversion")
+    assert len({sample.weight for sample in estimate.dispersion.samples}) > 1
+    wilson, wald = estimate.interval(), estimate.interval(method="wald")
+    assert wilson.high - wilson.low == pytest.approx(wald.high - wald.low, rel=1e-3)
+
+
 def test_fixed_population_intervals_cover_the_people_at_hand():
     import pyarrow as pa
 

@@ -162,6 +162,54 @@ def test_interrupted_at_the_end_it_is_finished_without_disguising_anything(momen
     assert not target.with_name(target.name + FOLDER).exists()
 
 
+@pytest.mark.parametrize("moment", ["the first part", "the description", "the folder"])
+def test_interrupted_while_it_clears_up_nothing_is_disguised_again(moment, people, tmp_path, monkeypatch):
+    target = tmp_path / "r.parquet"
+    folder = target.with_name(target.name + FOLDER)
+
+    def stop(*_args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        if moment == "the first part":
+            patch.setattr(Path, "unlink", stop)
+        else:
+            patch.setattr(job.shutil, "rmtree", stop)
+        with pytest.raises(KeyboardInterrupt):
+            randomize_table(people, target, VIEWS)
+    assert len(parts(target)) == (GROUPS if moment == "the first part" else 0)
+    if moment == "the folder":
+        (folder / "job.json").unlink()
+    first = target.read_bytes()
+    monkeypatch.setattr(job.Disguise, "__call__", lambda *_args: pytest.fail("disguised a second time"))
+    if moment == "the folder":  # nothing says any more which run this was
+        with pytest.raises(PrivacyError, match="already there"):
+            randomize_table(people, target, dn.Views(DOMAIN, 2, 2.5))
+    else:
+        with pytest.raises(PrivacyError, match="unfinished run"):
+            randomize_table(people, target, dn.Views(DOMAIN, 2, 2.5))
+        assert randomize_table(people, target, VIEWS) == GROUPS * ROWS
+        assert not folder.exists()
+    assert target.read_bytes() == first
+
+
+def test_two_programs_that_begin_at_once_disguise_once(people, tmp_path, monkeypatch):
+    target = tmp_path / "r.parquet"
+    original = job._locked
+
+    def late(folder):
+        """The other program begins and ends just before this one holds the folder."""
+        monkeypatch.setattr(job, "_locked", original)
+        randomize_table(people, target, VIEWS)
+        folder.mkdir()
+        return original(folder)
+
+    monkeypatch.setattr(job, "_locked", late)
+    with pytest.raises(PrivacyError, match="already there"):
+        randomize_table(people, target, dn.Views(DOMAIN, 2, 2.5))
+    assert dn.read_reports(target).design == VIEWS
+
+
 def test_half_written_files_are_not_taken_for_parts(people, tmp_path, monkeypatch):
     target = tmp_path / "r.parquet"
     interrupt(monkeypatch, after=3)

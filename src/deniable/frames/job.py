@@ -84,15 +84,11 @@ def randomize_table(
     run = Disguise(design, source.schema, keep)
     job = Description(str(Path(table).resolve()), source.fingerprint(), design.id, tuple(keep), tuple(notes))
     folder = goal.with_name(goal.name + FOLDER)
-    if goal.exists() and not folder.exists():
-        raise PrivacyError(
-            f"{goal} is already there. Disguising the same people a second time would spend their epsilon a second "
-            f"time: what the two disguises tell adds up. If these are other people, choose another name",
-            file=str(goal),
-        )
+    _refuse_second(folder, goal)
     goal.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(exist_ok=True)
     with _locked(folder):
+        _refuse_second(folder, goal)  # another program may have finished meanwhile
         _take_up(folder, job)
         if not goal.exists():
             done = _make_parts(folder, source, run, progress)
@@ -121,6 +117,16 @@ def recognisable(path: str | Path, keep: Sequence[str]) -> str | None:
         f"{small} combinations of the public columns {listed(keep)} are shared by fewer than {SMALL_CELL} respondents, "
         f"who could be recognised by them. Coarsen these columns, or keep fewer"
     )
+
+
+def _refuse_second(folder: Path, goal: Path) -> None:
+    """Refuse a target that is whole, with nothing left to say by what run: the description goes last."""
+    if goal.exists() and not (folder / _JOB).exists():
+        raise PrivacyError(
+            f"{goal} is already there. Disguising the same people a second time would spend their epsilon a second "
+            f"time: what the two disguises tell adds up. If these are other people, choose another name",
+            file=str(goal),
+        )
 
 
 def _take_up(folder: Path, job: Description) -> None:
@@ -205,8 +211,9 @@ def _batches(file: Any) -> Iterator[pa.RecordBatch]:
 
 def _remove(folder: Path) -> None:
     """The description goes last: without it, what is left could be taken for a new job."""
-    for part in folder.glob("part-*"):
-        part.unlink()
+    for left in folder.iterdir():
+        if left.name != _JOB:
+            left.unlink()
     shutil.rmtree(folder)
 
 
