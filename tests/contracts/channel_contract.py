@@ -71,6 +71,12 @@ class ChannelContract:
         np.testing.assert_allclose(channel.matrix().sum(axis=0), 1, rtol=1e-12)
         assert (dense >= 0).all()
 
+    def test_the_likelihood_of_a_report_is_its_row(self, channel, dense):
+        every = channel.every_report(channel.outputs)
+        assert len(every) == channel.outputs
+        np.testing.assert_allclose(channel.likelihood(every), dense, rtol=1e-12, atol=1e-15)
+        assert channel.every_report(channel.outputs - 1) is None
+
     def test_apply_is_the_matrix_product(self, channel, dense, pi):
         np.testing.assert_allclose(channel.apply(pi).ravel(), dense @ pi.ravel(), rtol=1e-10, atol=1e-14)
 

@@ -105,6 +105,23 @@ def pi(channel):
 # -- the law -----------------------------------------------------------------------------------------------------------
 
 
+def test_the_likelihood_of_a_report_is_the_law(small):
+    stated = np.array([[float(chance) for chance in row] for row in law(small)])
+    assert small.likelihood(np.arange(1 << small.inputs)) == pytest.approx(stated, rel=1e-9, abs=1e-300)
+    every = small.every_report(1 << small.inputs)
+    assert stated[every].sum(axis=0) == pytest.approx(np.ones(small.inputs))
+    assert (np.diff(every) > 0).all()
+    assert small.every_report(len(every) - 1) is None
+
+
+def test_a_hash_speaks_for_the_truths_it_sends_to_its_value():
+    channel = LocalHashing(7, 1.0)
+    reports = channel.randomize(np.arange(7), source=Seeded(1))
+    held = channel.members(reports)[:, :-1] > 0
+    assert channel.likelihood(reports) == pytest.approx(np.where(held, channel.value.p, channel.value.q))
+    assert channel.every_report(1 << 40) is None
+
+
 def test_columns_of_the_law_sum_to_one(small):
     assert [sum(column) for column in zip(*law(small), strict=True)] == [1] * small.inputs
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from deniable.domain import Category
 
 CHUNK = 1 << 17  # values disguised at a time: their scratch space stays in the processor's cache
+_LOOKED_UP = 1 << 20  # up to this many entries, rows of P are looked up in the matrix
 MATRIX_CELLS = 1 << 24  # an explicit matrix above this many entries is refused: use apply and solve
 
 
@@ -183,6 +184,19 @@ class Channel(Frozen, ABC):
     def members(self, reports: NDArray[Any]) -> NDArray[np.float64]:
         """What each report adds to the cells: a row of zeros and ones."""
         return np.eye(self.outputs)[reports.ravel().astype(np.int64)]
+
+    def likelihood(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """Pr(report | truth), a row a report: what each of them says about every truth."""
+        codes, back = np.unique(np.asarray(reports).ravel().astype(np.int64), return_inverse=True)
+        if self.outputs * self.inputs <= _LOOKED_UP:
+            return self.matrix()[codes[back]]
+        single = np.zeros((self.outputs, len(codes)))
+        single[codes, np.arange(len(codes))] = 1.0
+        return self.adjoint(single.reshape(*self.output_shape, -1)).reshape(self.inputs, -1).T[back]
+
+    def every_report(self, most: int) -> NDArray[Any] | None:
+        """All reports that can come, as codes; None where they are more than `most`."""
+        return np.arange(self.outputs) if self.outputs <= most else None
 
     def reports_in(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """How many reports some counts stand for; trailing axes are carried along."""

@@ -106,6 +106,14 @@ class LocalHashing(Support):
         q = Fraction(self.value.other, 1 << self.value.bits)
         return Chances(p, q + (p - q) * two, p * two, q * two + (p - q) * three)
 
+    def chance(self, sizes: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """P' and q' of the k-RR over hash values, for the function at hand: it is drawn whatever the truth is."""
+        return np.full(len(sizes), self.value.p), np.full(len(sizes), self.value.q)
+
+    def every_report(self, most: int) -> None:  # noqa: ARG002 - there is no limit that would do
+        """There are far too many functions."""
+        return
+
     def randomize(self, codes: ArrayLike, *, source: Source = SECURE) -> NDArray[Any]:
         """Disguise answers, given as codes. `source` is for simulations; leave it alone otherwise."""
         given = self.codes(codes)

@@ -155,6 +155,22 @@ class Kronecker(Channel):
             counts += (joint.T @ last).ravel()
         return np.rint(counts).astype(np.int64).reshape(self.output_shape)
 
+    def likelihood(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """Rows of reports, one column an attribute: the product of what they say about each."""
+        rows = np.ones((len(reports), 1))
+        for i, channel in enumerate(self.channels):
+            mine = channel.likelihood(reports[:, i])
+            rows = (rows[:, :, None] * mine[:, None, :]).reshape(len(reports), -1)
+        return rows
+
+    def every_report(self, most: int) -> NDArray[Any] | None:
+        """Every combination, a row each."""
+        parts = [channel.every_report(most) for channel in self.channels]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts) or prod(map(len, known)) > most:
+            return None
+        return np.stack([axis.ravel() for axis in np.meshgrid(*known, indexing="ij")], axis=1)
+
     def reports_in(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Ask every attribute in turn."""
         for channel in self.channels:

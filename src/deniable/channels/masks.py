@@ -60,6 +60,10 @@ class Mask(Support):
         rows = np.ascontiguousarray(reports, dtype="<u8").reshape(-1, words(self.inputs))
         return np.append(held(rows, self.inputs, times), len(rows) if times is None else times.sum())
 
+    def every_report(self, most: int) -> NDArray[Any] | None:
+        """Every set."""
+        return np.arange(self.reports) if self.reports <= most else None
+
     def members(self, reports: NDArray[Any]) -> NDArray[np.float64]:
         """The sets as rows of zeros and ones, and a one for the report itself."""
         rows = np.asarray(reports).astype("<u8").reshape(-1, words(self.inputs))

@@ -14,7 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from math import floor
+from itertools import combinations
+from math import comb, floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,6 +114,18 @@ class SubsetSelection(Mask):
         pairs = max(1, others * (others - 1))  # with one other category there are no two
         two = Fraction((d - 1) * (d - 2), pairs), Fraction(d * (d - 1), pairs)
         return Chances(p, p * one[0] + (1 - p) * one[1], p * one[0], p * two[0] + (1 - p) * two[1])
+
+    def chance(self, sizes: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """P over the sets of d that hold the truth, 1 - p over those that do not; other sizes never come."""
+        p, others = self.p, self.inputs - 1
+        own, other = p / comb(others, self.d - 1), (1 - p) / comb(others, self.d)
+        return np.where(sizes == self.d, own, 0.0), np.where(sizes == self.d, other, 0.0)
+
+    def every_report(self, most: int) -> NDArray[Any] | None:
+        """The sets of d."""
+        if comb(self.inputs, self.d) > most:
+            return None
+        return np.sort([sum(1 << v for v in members) for members in combinations(range(self.inputs), self.d)])
 
     def _masks(self, codes: NDArray[np.integer], stream: Stream) -> NDArray[np.uint64]:
         one, n, others = np.uint64(1), len(codes), self.inputs - 1

@@ -56,7 +56,7 @@ class Chances:
 class Support(Channel):
     """A channel that reports a set of truths and treats them all alike.
 
-    What one must have: `inputs`, `chances`, `ratio`, `reports`, `randomize`, `tally`, `draw` and `to_dict`.
+    What one must have: `inputs`, `chances`, `chance`, `ratio`, `reports`, `randomize`, `tally`, `draw` and `to_dict`.
     """
 
     is_support = True
@@ -65,6 +65,10 @@ class Support(Channel):
     @abstractmethod
     def chances(self) -> Chances:
         """The four chances, exactly."""
+
+    @abstractmethod
+    def chance(self, sizes: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Pr(a set of this size | truth) if it holds the truth, and if it does not: no more does a set tell."""
 
     @property
     def outputs(self) -> int:  # type: ignore[override]
@@ -112,6 +116,12 @@ class Support(Channel):
     def affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """pi_v = (C_v / n - q) / (p - q): C_v is one binomial."""
         return np.full(self.inputs, self.p - self.q), np.full(self.inputs, self.q)
+
+    def likelihood(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """Pr(report | truth), a row a report, in two values: that of the truths it holds, and that of the others."""
+        held = self.members(reports)[:, :-1] > 0
+        own, other = self.chance(held.sum(axis=1))
+        return np.where(held, own[:, None], other[:, None])
 
     # -- second moments ----------------------------------------------------------------------------------------------
 

@@ -16,12 +16,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.channels.masks import IN_ONE_NUMBER, Mask, coins
+from deniable.channels.subset import SubsetSelection
 from deniable.channels.support import Chances, Support
+from deniable.channels.unary import bit_by_bit
 from deniable.errors import DesignError, SingularChannelError
 from deniable.frozen import fix
 
@@ -92,6 +95,30 @@ class TwoLevel(Mask):
             both(old.own, old.p, old.q),
             both(old.other, old.q, old.q),
         )
+
+    def chance(self, sizes: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What a set says of the truth once its bits were turned over.
+
+        Independent bits stay independent. A first set of d with j of the s sent members is s + d - 2 j turns away, and
+        how many of the truth's fellow members are among the sent ones is hypergeometric.
+        """
+        if not isinstance(self.first, SubsetSelection):
+            return bit_by_bit(self.p, self.q, self.inputs, sizes)
+        d, others = self.first.d, self.inputs - 1
+        different, back = np.unique(sizes, return_inverse=True)
+        found = np.array([[self._sent(int(s), d, others, held=held) for s in different] for held in (True, False)])
+        return found[0][back], found[1][back]
+
+    def _sent(self, size: int, d: int, others: int, *, held: bool) -> float:
+        """Pr(a given set of this size is sent | truth), the truth in it or not."""
+        total = 0.0
+        for kept, chance in ((True, self.first.p), (False, 1 - self.first.p)):
+            beside, fellows = size - held, d - kept  # sent and kept members other than the truth
+            for j in range(max(0, fellows + beside - others), min(fellows, beside) + 1):
+                ways = comb(beside, j) * comb(others - beside, fellows - j) / comb(others, fellows)
+                turns = (beside - j) + (fellows - j) + (held != kept)
+                total += chance * ways * self.again.q**turns * self.again.p ** (self.inputs - turns)
+        return total
 
     def resend(self, masks: NDArray[np.uint64], stream: Stream) -> NDArray[np.uint64]:
         """Turn the bits of kept sets over anew."""

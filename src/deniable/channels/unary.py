@@ -106,6 +106,10 @@ class Unary(Mask):
         p, q = Fraction(self.own, 1 << self.bits), Fraction(self.other, 1 << self.bits)
         return Chances(p, q, p * q, q * q)
 
+    def chance(self, sizes: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """P q^(s - 1) (1 - q)^(k - s) for a set of s that holds the truth, else (1 - p) q^s (1 - q)^(k - 1 - s)."""
+        return bit_by_bit(self.p, self.q, self.inputs, sizes)
+
     def _masks(self, codes: NDArray[np.integer], stream: Stream) -> NDArray[np.uint64]:
         width = words(self.inputs)
         others = coins(self.other, self.bits, (len(codes), width), stream)
@@ -122,6 +126,12 @@ class Unary(Mask):
     def to_dict(self) -> dict[str, object]:
         """{"kind": "unary", ...} with the four integers it consists of."""
         return {"kind": "unary", "k": self.inputs, "own": self.own, "other": self.other, "bits": self.bits}
+
+
+def bit_by_bit(p: float, q: float, k: int, sizes: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Chances of a set whose members come independently: the truth with p, each of the k - 1 others with q."""
+    others = q ** (sizes - 1.0) * (1 - q) ** (k - 1.0 - sizes)
+    return p * (1 - q) * others, (1 - p) * q * others
 
 
 def _within(k: int, epsilon: float, bits: int, *, symmetric: bool) -> Unary | None:

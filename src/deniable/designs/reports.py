@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -140,19 +141,47 @@ class Reports(Frozen):
         names = self.design.domain.project(attributes).names
         found = []
         for ballot in range(len(self.design.ballots)):
-            told = self.design.told(ballot, names)
+            told = self.told(ballot, names)
             if told is not None:
-                found.append(Observation(told.domain, told.channel, self._count(ballot, told), population=self.n))
+                found.append(Observation(told.domain, told.channel, self.count(ballot, told), population=self.n))
         return [observation for observation in merge(found) if observation.n > 0]
 
-    def _count(self, ballot: int, told: Told) -> NDArray[np.int64]:
+    def count(self, ballot: int, told: Told) -> NDArray[np.int64]:
         """Count what the respondents of a ballot told."""
-        rows = slice(None) if len(self.design.ballots) == 1 else np.flatnonzero(self.ballots == ballot)
-        columns = [column.narrow(self.answers[rows, column.place]) for column in told.columns]
+        codes = self.codes(ballot, told)
         if told.channel.is_support:
-            return told.channel.tally(np.stack(columns, axis=1) if len(columns) > 1 else columns[0])
-        shape = tuple(column.channel.outputs for column in told.columns)
-        return tally(np.stack(columns, axis=1) if len(columns) > 1 else columns[0][:, None], shape)
+            return told.channel.tally(codes if codes.shape[1] > 1 else codes[:, 0])
+        return tally(codes, tuple(column.channel.outputs for column in told.columns))
+
+    @cached_property
+    def _sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows in the order of their ballots, and where each ballot's begin: one pass, whatever is asked later."""
+        order = np.argsort(self.ballots, kind="stable")
+        return readonly(order), readonly(np.searchsorted(self.ballots[order], np.arange(len(self.design.ballots) + 1)))
+
+    def rows_of(self, ballot: int) -> NDArray[np.int64]:
+        """The rows of the respondents who drew a ballot."""
+        if len(self.design.ballots) == 1:
+            return np.arange(self.n)
+        order, starts = self._sorted
+        return order[starts[ballot] : starts[ballot + 1]]
+
+    def told(self, ballot: int, attributes: Sequence[str]) -> Told | None:
+        """What a ballot's reports tell about some attributes; None if nothing."""
+        return self.design.told(ballot, attributes)
+
+    def codes(self, ballot: int, told: Told) -> NDArray[Any]:
+        """What a ballot's respondents told: a row for each of `rows_of(ballot)`, a column a question."""
+        rows = slice(None) if len(self.design.ballots) == 1 else self.rows_of(ballot)
+        return np.stack([column.narrow(self.answers[rows, column.place]) for column in told.columns], axis=1)
+
+    def distinct(self, ballot: int, told: Told) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """The different things that a ballot's respondents told, a row each, and how often each came."""
+        codes = self.codes(ballot, told)
+        if codes.shape[1] > 1:
+            return np.unique(codes, axis=0, return_counts=True)
+        different, counts = np.unique(codes[:, 0], return_counts=True)  # as numbers: much faster than as rows
+        return different[:, None], counts
 
     def groups(self, by: str) -> Iterator[tuple[Any, Reports]]:
         """Split by the values of a public column."""

@@ -18,7 +18,7 @@ Everything carries a last axis of replicates: a bootstrap is fitted in one go.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ import numpy as np
 from deniable.domain import Domain
 from deniable.errors import ConvergenceError, EstimationError
 from deniable.estimation.em import GAP, refuse_sets
+from deniable.estimation.fit.fold import Fold
 from deniable.estimation.scoring import fisher_scoring
 from deniable.tables.table import Table
 
@@ -195,31 +196,6 @@ class _Step:
     following: NDArray[np.float64]
     loglik: NDArray[np.float64]
     distance: NDArray[np.float64]
-
-
-class Fold:
-    """Sums over all axes of a table but some, neighbouring axes taken together: NumPy is slow on many short ones."""
-
-    def __init__(self, domain: Domain, kept: Iterable[str]) -> None:
-        wanted = set(kept)
-        runs = [
-            (inside, prod(len(domain[name]) for name in names))
-            for inside, names in groupby(domain, key=wanted.__contains__)
-        ]
-        self.shape = tuple(size for _, size in runs)
-        # The longest first: what is left to sum is then as little as can be.
-        others = [axis for axis, (inside, _) in enumerate(runs) if not inside]
-        self._others = sorted(others, key=lambda axis: -self.shape[axis])
-        self.spread = tuple(size if inside else 1 for inside, size in runs)
-
-    def down(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum; what is summed over stays an axis of length 1, so that the result multiplies a folded table."""
-        shape = [*self.shape, values.shape[-1]]
-        for axis in self._others:
-            left, right = prod(shape[:axis]), prod(shape[axis + 1 :])
-            values = np.einsum("ldr->lr", values.reshape(left, shape[axis], right))
-            shape[axis] = 1
-        return values.reshape(shape)
 
 
 class Reporting:

@@ -90,47 +90,50 @@ class StoredReports(Reports):
         if attributes is None:
             return super().tabulate(None)
         names = self.design.domain.project(attributes).names
-        by_ballot = {b: told for b in range(len(self.design.ballots)) if (told := self.design.told(b, names))}
-        places = sorted({column.place for told in by_ballot.values() for column in told.columns})
-        keys, counts = self._count_places(places)
-        found = []
-        for ballot, told in by_ballot.items():
-            rows = slice(None) if len(self.design.ballots) == 1 else keys[:, 0] == ballot
-            answers = keys[rows][:, -len(places) :]
-            summed = self._sum(told, answers, counts[rows], places)
-            found.append(Observation(told.domain, told.channel, summed, population=self.n))
+        by_ballot = {b: told for b in range(len(self.design.ballots)) if (told := self.told(b, names))}
+        self._count_places(sorted({column.place for told in by_ballot.values() for column in told.columns}))
+        found = [Observation(t.domain, t.channel, self.count(b, t), population=self.n) for b, t in by_ballot.items()]
         return [observation for observation in merge(found) if observation.n > 0]
 
-    def _count_places(self, places: Sequence[int]) -> Keys:
-        """Count the ballots and their answers at some places."""
+    def _count_places(self, places: Sequence[int]) -> tuple[dict[str, NDArray[np.int64]], NDArray[np.int64]]:
+        """Count the ballots and their answers at some places (or at more, where these were counted already)."""
         columns = answer_columns(self.design)
         sizes = {BALLOT: len(self.design.ballots)} if len(self.design.ballots) > 1 else {}
         for place in places:
             outputs = [self.design.questions[b[place]].channel.reports for b in self.design.ballots if place < len(b)]
             sizes[columns[place]] = max(outputs)
-        kept = tuple(sizes)
+        kept = next((names for names in self._counted if set(sizes) <= set(names)), tuple(sizes))
         if kept not in self._counted:
             keys, counts = self.engine.count(sizes, self._where)
             self._counted[kept] = readonly(keys), readonly(counts)
-        return self._counted[kept]
+        keys, counts = self._counted[kept]
+        return dict(zip(kept, keys.T, strict=True)), counts
 
-    @staticmethod
-    def _sum(told: Told, answers: NDArray[np.int64], counts: NDArray[np.int64], places: Sequence[int]) -> NDArray[Any]:
-        """Sum one ballot's counts down to what they tell."""
-        where = []
+    def distinct(self, ballot: int, told: Told) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """The different things that a ballot's respondents told, counted where they lie."""
+        keys, counts = self._count_places([column.place for column in told.columns])
+        here = np.arange(len(counts)) if len(self.design.ballots) == 1 else np.flatnonzero(keys[BALLOT] == ballot)
+        names = answer_columns(self.design)
+        columns = []
         for column in told.columns:
-            codes = answers[:, places.index(column.place)]
+            codes = keys[names[column.place]][here]
             limit = int(np.prod(column.collapsed[0])) if column.collapsed else column.channel.reports
             if len(codes) and codes.max() >= limit:
                 raise InputError(
                     f"a ballot has the answer {int(codes.max())} to {' and '.join(column.attributes)}, which has only "
                     f"{limit}. Is it the design these reports were made by?"
                 )
-            where.append(column.narrow(codes))
+            columns.append(column.narrow(codes))
+        different, back = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+        return different, np.bincount(back.ravel(), counts[here], len(different)).astype(np.int64)
+
+    def count(self, ballot: int, told: Told) -> NDArray[Any]:
+        """Count what the respondents of a ballot told."""
+        codes, counts = self.distinct(ballot, told)
         if told.channel.is_support:
-            return told.channel.tally(where[0] if len(where) == 1 else np.stack(where, axis=1), counts)
+            return told.channel.tally(codes if codes.shape[1] > 1 else codes[:, 0], counts)
         total = np.zeros(tuple(column.channel.outputs for column in told.columns), dtype=np.int64)
-        np.add.at(total, tuple(where), counts)
+        total[tuple(codes.T.astype(np.int64))] = counts
         return total
 
     def groups(self, by: str) -> Iterator[tuple[Any, Reports]]:

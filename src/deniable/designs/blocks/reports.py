@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.blockwise import Blockwise
+from deniable.channels.kronecker import Kronecker
 from deniable.channels.mixture import Mixture
 from deniable.designs.blocks.block import check_chain
 from deniable.designs.blocks.fakes import BITS
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports
+from deniable.designs.told import Told
 from deniable.errors import InputError, MissingColumnError
 from deniable.frozen import fix, readonly
 from deniable.privacy.epsilon import compose
@@ -116,6 +118,33 @@ class BlockReports(Reports):
                 channel = Mixture.from_weights(block.keep[index], block.fakes[index], BITS)
                 found.append(Observation(domain, channel, counts, population=self.n, label=f"block {number}"))
         return found
+
+    def told(self, ballot: int, attributes: Sequence[str]) -> Told | None:
+        """What a ballot's reports tell about some attributes; a report is the pair (block, answer), see `Blockwise`."""
+        plain = super().told(ballot, attributes)
+        if plain is None or not len(self.rows_of(ballot)):
+            return None
+        used, _, sizes = self._used(ballot)
+        columns = []
+        for column in plain.columns:
+            index = self.design.ballots[ballot][column.place]
+            keep = [self.published[block].keep[index] for block in used]
+            fakes = [self.published[block].fakes[index] for block in used]
+            whole = Blockwise(keep, fakes, sizes, BITS)
+            channel = whole if column.collapsed is None else whole.collapse(*column.collapsed)
+            columns.append(replace(column, channel=channel))
+        together = columns[0].channel if len(columns) == 1 else Kronecker([column.channel for column in columns])
+        return Told(plain.domain, together, tuple(columns))
+
+    def codes(self, ballot: int, told: Told) -> NDArray[Any]:
+        """A ballot's reports as pairs (block, answer), numbered as `Blockwise` has them."""
+        _, place, _ = self._used(ballot)
+        cells = np.array([column.channel.inputs for column in told.columns])
+        return place[:, None] * cells + super().codes(ballot, told)
+
+    def _used(self, ballot: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The blocks with reports of a ballot, the place of each report's among them, and how many reports each has."""
+        return np.unique(self.blocks[self.rows_of(ballot)], return_inverse=True, return_counts=True)
 
     def _asked(self, index: int) -> tuple[NDArray[np.int64], int]:
         """The respondents who were asked a question, and its place on their ballot."""

@@ -1,0 +1,1 @@
+"""One engine for every table that is fitted: evidence, models, and the climb to the best of them."""

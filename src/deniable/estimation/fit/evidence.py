@@ -1,0 +1,402 @@
+"""Evidence: everything that reports say about some attributes, as likelihoods over the cells of one table.
+
+    pi        the unknown table over `domain`: the asked attributes, and those that ride along (`nuisance`)
+    M_o       sums it down to the attributes that group o of reports speaks of (missing by design)
+    P_o       maps that to the probabilities of the group's reports
+
+    forward(pi) = P_o M_o pi, all groups behind each other,      backward = its transpose,
+    information(pi) = sum of M_o' P_o' diag(n_o / lambda_o) P_o M_o.
+
+Reports that speak of only some of the asked attributes count for those; reports that speak of none are counted in
+`silent` and left out. A question whose channel has no form of its own for part of its attributes brings the others
+along as nuisance attributes, as far as the table stays small; beyond that it counts by its moments. Nothing is ever
+taken for a direct answer. `used` says what came of every group of reports.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.designs.observation import Observation, merge
+from deniable.designs.reports import Reports, Tallies
+from deniable.domain import Domain
+from deniable.errors import (
+    EstimationError,
+    InputError,
+    NotCoveredError,
+    UnknownAttributeError,
+    UnknownCategoryError,
+)
+from deniable.estimation.fit.group import Group
+from deniable.estimation.fit.respondents import Respondents, how_listed, place_of
+from deniable.estimation.fit.said import MOST_LISTED, Counted, Listed, Moments, Said, narrowed, of_observation
+from deniable.frozen import Frozen, readonly
+from deniable.wording import counted, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from deniable.designs.told import Told
+    from deniable.domain import Variable
+
+    Array = NDArray[np.float64]
+
+Reported = Reports | Tallies | Observation
+MOST_RIDING = 4096  # cells of a table up to which attributes ride along
+_MATRIX = 1 << 22  # entries up to which all groups together are one matrix
+_NEGLIGIBLE = 1e-8  # of a functional's length: how much of it may lie outside what the reports speak of
+_RANK = 1e-12  # of the largest: information below it is none
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence(Frozen):
+    """What reports say about the asked attributes.
+
+    Attributes:
+        asked: the asked attributes.
+        domain: those and the nuisance attributes, which come last: the table that is fitted.
+        groups: reports of one kind each.
+        silent: how many reports speak of none of the asked attributes.
+        respondents: who said what, where reports came one by one; None where they came as counts.
+    """
+
+    asked: Domain
+    domain: Domain
+    groups: tuple[Group, ...]
+    silent: int
+    respondents: Respondents | None = None
+
+    @property
+    def nuisance(self) -> tuple[str, ...]:
+        """Attributes that nobody asked about here, but some question does in one breath with an asked one."""
+        return self.domain.names[len(self.asked) :]
+
+    @property
+    def cells(self) -> int:
+        """How many cells the fitted table has, nuisance attributes included."""
+        return self.domain.cells
+
+    @property
+    def n(self) -> int:
+        """How many reports speak of the asked attributes."""
+        return round(sum(group.said.n for group in self.groups))
+
+    @cached_property
+    def likely(self) -> tuple[Group, ...]:
+        """The groups that have a likelihood."""
+        return tuple(group for group in self.groups if not isinstance(group.said, Moments))
+
+    @property
+    def has_likelihood(self) -> bool:
+        """Whether every report has one; else some count by their moments, and `evaluate` is a normal stand-in there."""
+        return len(self.likely) == len(self.groups)
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """What was used, a line for every group of reports, and what was left out."""
+        told = [
+            f"{round(g.said.n)} reports about {' and '.join(g.said.part)} through {g.said.channel.name}, {g.said.how}"
+            for g in self.groups
+        ]
+        silent = [f"{self.silent} reports speak of none of them"] if self.silent else []
+        riding = [f"{listed(self.nuisance)} ride along".replace("'", "")] if self.nuisance else []
+        return (*told, *silent, *riding)
+
+    # -- likelihood -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def counts(self) -> Array:
+        """How often each report came, all groups that have a likelihood behind each other, one replicate: (reports, 1).
+
+        Other counts of the same shape but for the last axis may stand in their place: replicates of a bootstrap.
+        """
+        return readonly(np.concatenate([group.counts for group in self.likely] or [np.empty(0)])[:, None])
+
+    @cached_property
+    def places(self) -> tuple[slice, ...]:
+        """Where the reports of each group that has a likelihood stand among all of them."""
+        ends = np.cumsum([0, *(len(group.counts) for group in self.likely)]).tolist()
+        return tuple(slice(a, b) for a, b in pairwise(ends))
+
+    @cached_property
+    def _matrix(self) -> Array | None:
+        """Everything as one matrix, where it is small."""
+        if self.counts.size * self.cells > _MATRIX or not self.likely:
+            return None
+        return readonly(np.concatenate([group.forward(np.eye(self.cells)) for group in self.likely]))
+
+    def forward(self, pi: Array) -> Array:
+        """Probabilities of all reports, (reports, replicates), for tables (*domain.shape, replicates)."""
+        flat = pi.reshape(self.cells, -1)
+        if self._matrix is not None:
+            return self._matrix @ flat
+        return np.concatenate([group.forward(flat) for group in self.likely])
+
+    def backward(self, y: Array) -> Array:
+        """The transpose of `forward`, from (reports, replicates) to tables."""
+        if self._matrix is not None:
+            return (self._matrix.T @ y).reshape(*self.domain.shape, -1)
+        total = np.zeros((self.cells, y.shape[1]))
+        for group, here in zip(self.likely, self.places, strict=True):
+            total += group.backward(y[here])
+        return total.reshape(*self.domain.shape, -1)
+
+    def evaluate(self, pi: Array, counts: Array | None = None) -> tuple[Array, Array]:
+        """Log-likelihood of every replicate (multinomial coefficients left out), and its gradient over the table."""
+        y = self.counts if counts is None else counts
+        loglik, gradient = np.zeros(pi.shape[-1]), np.zeros(pi.shape)
+        if self.likely:
+            lam, seen = self.forward(pi), y > 0
+            # A report that did not come adds neither 0 log 0 nor 0 / 0; one that cannot have come, minus infinity.
+            safe = np.where(seen, lam, 1.0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                loglik = (y * np.log(np.where(safe > 0, safe, 0.0))).sum(axis=0)
+                gradient = self.backward(np.where(seen, y / safe, 0.0))
+        for group in self.groups:
+            if isinstance(group.said, Moments):
+                away = group.said.estimate[:, None] - group.down(pi.reshape(self.cells, -1))
+                pull = group.said.precision @ away
+                loglik = loglik - (away * pull).sum(axis=0) / 2
+                gradient = gradient + group.up(pull).reshape(pi.shape)
+        return loglik, gradient
+
+    def information(self, pi: Array) -> Array:
+        """Fisher information of all reports at a table, (cells, cells), the sum to one not yet taken out."""
+        flat = np.asarray(pi, dtype=np.float64).reshape(self.cells)
+        total = np.zeros((self.cells, self.cells))
+        for group in self.groups:
+            total += group.information(flat)
+        return total
+
+    def information_times(self, pi: Array, w: Array) -> Array:
+        """The same times vectors (*domain.shape, replicates), for tables too large to write it out."""
+        flat, result = np.asarray(pi).reshape(self.cells), np.zeros((self.cells, int(w.size / self.cells)))
+        for group in self.groups:
+            result += group.information_times(flat, w.reshape(self.cells, -1))
+        return result.reshape(w.shape)
+
+    # -- what can be learned ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def margin(self) -> Array:
+        """The matrix that sums the table down to the asked attributes: (asked cells, cells)."""
+        inside = np.arange(self.cells) // (self.cells // self.asked.cells)
+        return readonly((inside == np.arange(self.asked.cells)[:, None]).astype(np.float64))
+
+    @property
+    def covers(self) -> bool:
+        """Whether some respondents were asked about all of the asked attributes together."""
+        return any(set(self.asked) <= set(group.said.part) for group in self.groups)
+
+    def estimable(self, functionals: ArrayLike) -> bool:
+        """Whether reports determine linear functionals of the table, rows over its cells: |W - W F^+ F| <= 1e-8 |W|."""
+        w = np.asarray(functionals, dtype=np.float64).reshape(-1, self.cells)
+        even = np.full(self.cells, 1 / self.cells)
+        values, vectors = np.linalg.eigh(self.information(even))
+        seen = vectors[:, values > _RANK * max(values[-1], 1e-300)]
+        return bool(np.linalg.norm(w - (w @ seen) @ seen.T) <= _NEGLIGIBLE * np.linalg.norm(w))
+
+    def require(self, functionals: ArrayLike | None = None) -> Evidence:
+        """Itself, if it determines the functionals (the asked table by default); else refused with the way out."""
+        determined = self.covers if functionals is None else self.estimable(functionals)
+        if not determined:
+            said = listed(sorted({" * ".join(group.said.part) for group in self.groups}))
+            raise NotCoveredError(
+                f"no respondent was asked about {listed(self.asked)} together, so their joint table cannot be "
+                f"recovered. The reports cover {said or 'nothing'}. Ask for a table inside one of these, or use a "
+                f"design that asks them together: Independent, Joint, or Views with k={len(self.asked)}",
+                attributes=self.asked.names,
+            )
+        return self
+
+    def __repr__(self) -> str:
+        riding = f" (and {', '.join(self.nuisance)})" if self.nuisance else ""
+        kinds = counted(len(self.groups), "group")
+        return f"<Evidence about {' x '.join(self.asked)}{riding}: {self.n} reports in {kinds}, {self.silent} silent>"
+
+
+def gather(
+    reports: Reported | Sequence[Reported],
+    attributes: str | Iterable[str],
+    *,
+    weights: ArrayLike | None = None,
+) -> Evidence:
+    """Everything that reports say about some attributes.
+
+    Args:
+        reports: what respondents sent, a simulation's tallies, observations, or a list of these.
+        attributes: what is asked about.
+        weights: one for every respondent, in the order of the reports; they are scaled to a mean of one, so that the
+            number of reports stays what it is. Counts have no respondents to weight.
+
+    >>> import deniable as dn, pyarrow as pa
+    >>> design = dn.Views({name: [0, 1] for name in "abc"}, k=2, epsilon=1.0)
+    >>> reports = design.randomize(pa.table({name: [0, 1] * 60 for name in "abc"}), source=dn.Seeded(1))
+    >>> evidence = gather(reports, ["a", "b"])
+    >>> sorted(tuple(group.said.part) for group in evidence.groups), evidence.n
+    ([('a',), ('a', 'b'), ('b',)], 120)
+    """
+    sources = [reports] if isinstance(reports, Reported) else list(reports)
+    refuse_pairs(sources)
+    names = [attributes] if isinstance(attributes, str) else list(attributes)
+    if len(set(names)) < len(names):
+        raise InputError(f"name different attributes, not {listed(names)}")
+    found = _Found(names)
+    given = None if weights is None else _weights(weights, sources)
+    done = 0
+    for source in sources:
+        if isinstance(source, Reports):
+            found.reports(source, None if given is None else given[done : done + source.n])
+            done += source.n
+        else:
+            found.tabulated(source)
+    return found.evidence(sources, given)
+
+
+class _Found:
+    """Evidence in the making: groups that share attributes and channel are one."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self.said: dict[tuple[object, ...], Said] = {}
+        self.silent = 0
+        self.origins: dict[tuple[int, int], tuple[tuple[object, ...], int]] = {}
+        self._source = -1
+
+    def tabulated(self, source: Tallies | Observation) -> None:
+        """Take counts."""
+        self._source += 1
+        if isinstance(source, Observation):
+            smaller = source.narrow(self.names) if set(source.domain) & set(self.names) else None
+            observations = [] if smaller is None else [smaller]
+            asked = source.n
+        else:
+            observations, asked = source.tabulate([name for name in self.names if name in source.attributes]), source.n
+        self.silent += max(0, asked - sum(o.n for o in observations))
+        for observation in merge(observations):
+            self._add(of_observation(observation))
+
+    def reports(self, source: Reports, weights: Array | None) -> None:
+        """Take what respondents sent, ballot by ballot."""
+        self._source += 1
+        known, spoken = [name for name in self.names if name in source.design.domain], 0
+        for ballot in range(len(source.design.ballots)):
+            told = source.told(ballot, known) if known else None
+            if told is None:
+                continue
+            said = _of_ballot(source, ballot, told, weights)
+            spoken += round(said.n)
+            if said.n:
+                self.origins[self._source, ballot] = self._add(said)
+        self.silent += source.n - spoken
+
+    def _add(self, said: Said) -> tuple[tuple[object, ...], int]:
+        """Add to what is alike; returns the group's key and where the new reports begin in it."""
+        key = (said.part, said.channel, type(said))
+        old = self.said.get(key)
+        if old is None:
+            self.said[key] = said
+            return key, 0
+        if isinstance(old, Moments) or isinstance(said, Moments):
+            self.said[key] = Moments(said.part, merge([old.observation(), said.observation()])[0])
+            return key, 0
+        if isinstance(old, Counted):
+            self.said[key] = replace(old, counts=old.counts + said.counts, n=old.n + said.n)
+            return key, 0
+        assert isinstance(said, Listed)
+        both = np.concatenate([old.counts, said.counts]), np.concatenate([old.codes, said.codes])
+        self.said[key] = replace(old, counts=both[0], codes=both[1], n=old.n + said.n)
+        return key, len(old.counts)
+
+    def evidence(self, sources: Sequence[Reported], weights: Array | None) -> Evidence:
+        """Lay all of it out over one table."""
+        same_categories(said.part for said in self.said.values())
+        known = {v.name: v for said in self.said.values() for v in said.part.values()}
+        missing = [name for name in self.names if name not in known]
+        if missing:
+            raise UnknownAttributeError(
+                f"no report speaks of {listed(missing)}; there are reports about {listed(known) or 'nothing'}",
+                attribute=missing[0],
+            )
+        asked = Domain([known[name] for name in self.names])
+        whole = Domain([*asked.values(), *(v for name, v in known.items() if name not in asked)])
+        alone = whole if whole.cells <= max(MOST_RIDING, asked.cells) else asked
+        groups = []
+        for said in self.said.values():
+            inside = [v for v in said.part.values() if v.name in alone]
+            groups.append(Group(said if len(inside) == len(said.part) else narrowed(said, Domain(inside)), alone))
+        people = [source for source in sources if isinstance(source, Reports)]
+        numbers = {key: number for number, key in enumerate(self.said)}
+        where = {origin: (numbers[key], first) for origin, (key, first) in self.origins.items()}
+        respondents = Respondents(people, self.names, where, weights) if len(people) == len(sources) else None
+        return Evidence(asked, alone, tuple(groups), self.silent, respondents)
+
+
+def _of_ballot(source: Reports, ballot: int, told: Told, weights: Array | None) -> Said:
+    """What the respondents of one ballot say."""
+    how = how_listed(told)
+    if weights is None and how == "cells":
+        counts: Array = source.count(ballot, told).astype(np.float64).ravel()
+        return Counted(told.domain, told.channel, counts, float(counts.sum()))
+    if weights is None:
+        codes, often = source.distinct(ballot, told)
+        places, times = place_of(told, codes), often.astype(np.float64)
+        n = float(times.sum())
+    else:
+        codes = source.codes(ballot, told)
+        places, times, n = place_of(told, codes), weights[source.rows_of(ballot)], float(len(codes))
+        codes = np.unique(codes, axis=0)
+    if how == "seen":
+        return Listed(told.domain, told.channel, _sums(places, times, len(codes)), n, codes)
+    if how == "cells":
+        return Counted(told.domain, told.channel, _sums(places, times, told.channel.outputs), n)
+    every = told.channel.every_report(MOST_LISTED)
+    assert every is not None
+    return Counted(told.domain, told.channel, _sums(places, times, len(every)), n, every.reshape(len(every), -1))
+
+
+def _sums(places: NDArray[np.int64], times: Array, size: int) -> Array:
+    return np.bincount(places, times, size).astype(np.float64)
+
+
+def _weights(weights: ArrayLike, sources: Sequence[Reported]) -> Array:
+    if not all(isinstance(source, Reports) for source in sources):
+        raise InputError("weights belong to respondents; tallies and observations are counts and have none to weight")
+    array = np.asarray(weights, dtype=np.float64).ravel()
+    n = sum(source.n for source in sources)
+    if len(array) != n or not np.isfinite(array).all() or (array < 0).any() or not array.sum() > 0:
+        raise InputError(f"expected {n} weights, one a respondent, numbers from 0 upwards; got {len(array)}", rows=n)
+    return array * (n / array.sum())
+
+
+def refuse_pairs(sources: Iterable[Any]) -> None:
+    """Refuse reports of respondents with correlated coins: they are not independent, so they have no likelihood."""
+    for source in sources:
+        design = getattr(source, "design", None)
+        if getattr(design, "pairs_reports", False):
+            raise EstimationError(
+                f"{type(design).__name__} pairs respondents whose coins are correlated, so their reports are not "
+                f"independent of each other and have no likelihood one by one. Tables and their errors stay right: "
+                f"use estimate(). Use an Independent design where more is wanted",
+                alternative="Independent",
+            )
+
+
+def same_categories(domains: Iterable[Domain]) -> None:
+    """Refuse reports that mean different things by the same name."""
+    known: dict[str, Variable] = {}
+    for variable in (v for domain in domains for v in domain.values()):
+        other = known.setdefault(variable.name, variable)
+        if other != variable:
+            raise UnknownCategoryError(
+                f"{variable.name!r} has the categories {listed(other.categories)} in some reports and "
+                f"{listed(variable.categories)} in others; bring them to the same categories in the same order",
+                attribute=variable.name,
+            )

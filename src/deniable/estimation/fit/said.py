@@ -1,0 +1,261 @@
+"""What a group of reports says, over the cells of the attributes they speak of.
+
+Three kinds, from the most to the least that is known of the reports::
+
+    Counted   every possible report is listed, and how often it came: counts are multinomial and suffice
+    Listed    the different reports that came, each with its likelihood row Pr(report | cell): sets, report by report
+    Moments   an unbiased table and its covariance: sets of which only the support was counted, and reports about more
+              attributes than can ride along. No likelihood; a normal one stands in for it
+
+A row may be multiplied by anything that does not depend on the cell (that a block was drawn, a hash function): no
+estimate and no likelihood ratio sees it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.channels.kronecker import Kronecker
+from deniable.channels.support import Support
+from deniable.designs.observation import Observation
+from deniable.errors import InputError
+from deniable.estimation.dispersion import Dispersion, Sample
+from deniable.estimation.projection import norm_sub
+from deniable.frozen import Frozen, readonly
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from deniable.channels.base import Channel
+    from deniable.domain import Domain
+
+    Array = NDArray[np.float64]
+
+MOST_LISTED = 4096  # possible reports up to which sets are counted like categories
+_HELD = 1 << 24  # entries of likelihood rows that are kept; more are made anew, piece by piece
+_PIECE = 1 << 20  # entries of a piece
+_MATRIX = 1 << 24  # entries of a channel's matrix that is written out
+_SINGULAR = 1e-12  # relative eigenvalue of a covariance that stands for something that does not vary
+
+
+@dataclass(frozen=True, eq=False)
+class Counted(Frozen):
+    """Counts of every possible report.
+
+    Attributes:
+        part: the attributes the reports speak of.
+        channel: from a cell of theirs to a report.
+        counts: how often each report came (weighted, where respondents are), flat.
+        n: how many reports there were.
+        codes: for sets, the reports that the counts are of, a row each; None where report u is cell u.
+    """
+
+    part: Domain
+    channel: Channel
+    counts: Array
+    n: float
+    codes: NDArray[Any] | None = None
+
+    how = "counted"
+
+    @cached_property
+    def matrix(self) -> Array | None:
+        """Pr(report | cell), where it is small enough to be written out."""
+        if self.codes is not None:
+            return readonly(_likelihood(self.channel, self.codes))
+        return readonly(self.channel.matrix()) if self.channel.outputs * self.channel.inputs <= _MATRIX else None
+
+    def apply(self, pi: Array) -> Array:
+        """Probabilities of the reports, for tables (cells, replicates)."""
+        if self.codes is not None:
+            assert self.matrix is not None
+            return self.matrix @ pi
+        shape = (*self.channel.input_shape, pi.shape[1])
+        return self.channel.apply(pi.reshape(shape)).reshape(self.channel.outputs, -1)
+
+    def adjoint(self, y: Array) -> Array:
+        """The transpose of `apply`."""
+        if self.codes is not None:
+            assert self.matrix is not None
+            return self.matrix.T @ y
+        shape = (*self.channel.output_shape, y.shape[1])
+        return self.channel.adjoint(y.reshape(shape)).reshape(self.channel.inputs, -1)
+
+    def information(self, pi: Array) -> Array:
+        """Expected: sum of n P' diag(1 / lambda) P, over the own cells."""
+        if self.matrix is None:
+            raise InputError(f"the information of {self.channel.name} has too many entries to be written out")
+        lam = self.matrix @ pi
+        weight = np.divide(self.counts.sum(), lam, out=np.zeros_like(lam), where=lam > 0)
+        return (self.matrix.T * weight) @ self.matrix
+
+    def rows(self, reports: NDArray[np.int64]) -> Array:
+        """Likelihood rows of some reports, given by their places in the counts."""
+        if self.matrix is not None:
+            return self.matrix[reports]
+        assert self.codes is None
+        return _likelihood(self.channel, np.stack(np.unravel_index(reports, self.channel.output_shape), axis=1))
+
+    def observation(self) -> Observation:
+        """The same as counts that can be inverted."""
+        counts = self.counts if self.codes is None else _tally(self.channel, self.codes, self.counts)
+        return Observation(self.part, self.channel, counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Listed(Frozen):
+    """Different reports that came, too many possible ones to count them all.
+
+    Attributes:
+        part: the attributes the reports speak of.
+        channel: from a cell of theirs to a report.
+        counts: how often each of them came (weighted, where respondents are).
+        n: how many reports there were.
+        codes: the reports, a row each, a column an answer.
+    """
+
+    part: Domain
+    channel: Channel
+    counts: Array
+    n: float
+    codes: NDArray[Any]
+
+    how = "report by report"
+
+    @cached_property
+    def _kept(self) -> Array | None:
+        small = len(self.codes) * self.part.cells <= _HELD
+        return readonly(_likelihood(self.channel, self.codes)) if small else None
+
+    def _pieces(self) -> Iterator[tuple[slice, Array]]:
+        if self._kept is not None:
+            yield slice(None), self._kept
+            return
+        step = max(1, _PIECE // self.part.cells)
+        for start in range(0, len(self.codes), step):
+            yield slice(start, start + step), _likelihood(self.channel, self.codes[start : start + step])
+
+    def apply(self, pi: Array) -> Array:
+        """Probabilities of the reports, for tables (cells, replicates)."""
+        out = np.empty((len(self.codes), pi.shape[1]))
+        for here, rows in self._pieces():
+            out[here] = rows @ pi
+        return out
+
+    def adjoint(self, y: Array) -> Array:
+        """The transpose of `apply`."""
+        return np.sum([rows.T @ y[here] for here, rows in self._pieces()], axis=0)
+
+    def information(self, pi: Array) -> Array:
+        """Observed: sum over reports of l l' / (l . pi)^2; those that did not come cannot be listed."""
+        total = np.zeros((self.part.cells, self.part.cells))
+        for here, rows in self._pieces():
+            total += (rows.T * (self.counts[here] / (rows @ pi) ** 2)) @ rows
+        return total
+
+    def rows(self, reports: NDArray[np.int64]) -> Array:
+        """Likelihood rows of some reports, given by their places in the counts."""
+        return self._kept[reports] if self._kept is not None else _likelihood(self.channel, self.codes[reports])
+
+    def observation(self) -> Observation:
+        """The same as counts that can be inverted."""
+        return Observation(self.part, self.channel, _tally(self.channel, self.codes, self.counts))
+
+
+@dataclass(frozen=True, eq=False)
+class Moments(Frozen):
+    """An unbiased table over `part`, made of counts that speak of it (and perhaps of more), and its covariance."""
+
+    part: Domain
+    source: Observation
+
+    how = "by their moments"
+
+    @property
+    def channel(self) -> Channel:
+        """That of the counts."""
+        return self.source.channel
+
+    @property
+    def n(self) -> float:
+        """How many reports there were."""
+        return self.source.n
+
+    @cached_property
+    def _sample(self) -> Sample:
+        return Sample(self.source, self.part, 1.0)
+
+    @cached_property
+    def estimate(self) -> Array:
+        """The unbiased table, flat."""
+        return readonly(self._sample.estimate.ravel())
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Its covariance, if the truth were the nearest possible table: that of few reports is not left to chance."""
+        o = self.source
+        likely = norm_sub(self._sample.own).reshape(o.channel.input_shape)
+        there = Observation(o.domain, o.channel, max(o.n, 2) * o.channel.apply(likely))
+        return readonly(Dispersion([Sample(there, self.part, 1.0)], self.part).matrix())
+
+    @cached_property
+    def precision(self) -> Array:
+        """The covariance inverted where anything varies: what stands in for the information."""
+        values, vectors = np.linalg.eigh((self.covariance + self.covariance.T) / 2)
+        varies = values > _SINGULAR * values[-1]
+        return readonly((vectors[:, varies] / values[varies]) @ vectors[:, varies].T)
+
+    def information(self, pi: Array) -> Array:  # noqa: ARG002 - as the other kinds have it
+        """The precision."""
+        return self.precision
+
+    def observation(self) -> Observation:
+        """The counts."""
+        return self.source
+
+
+Said = Counted | Listed | Moments
+
+
+def of_observation(observation: Observation) -> Counted | Moments:
+    """What counts say by themselves: categories all there is, sets no more than their moments."""
+    if holds_sets(observation.channel):
+        return Moments(observation.domain, observation)
+    counts = observation.counts.ravel()
+    return Counted(observation.domain, observation.channel, counts, float(counts.sum()))
+
+
+def narrowed(said: Said, part: Domain) -> Said:
+    """The same about fewer attributes, by its moments."""
+    return Moments(part, said.observation())
+
+
+def holds_sets(channel: Channel) -> bool:
+    """Whether reports through a channel are sets, whose counts say less than the reports do."""
+    parts = channel.channels if isinstance(channel, Kronecker) else (channel,)
+    return any(isinstance(part, Support) for part in parts)
+
+
+def _likelihood(channel: Channel, codes: NDArray[Any]) -> Array:
+    """Likelihood rows of reports that are rows of codes; a product takes rows, any other channel numbers."""
+    return channel.likelihood(codes if isinstance(channel, Kronecker) else codes[:, 0])
+
+
+def _tally(channel: Channel, codes: NDArray[Any], counts: Array) -> Array:
+    """Count what reports hold, weighted ones too."""
+    parts = channel.channels if isinstance(channel, Kronecker) else (channel,)
+    total: Array = np.zeros(channel.outputs)
+    step = max(1, _PIECE // channel.outputs)
+    for start in range(0, len(codes), step):
+        some, often = codes[start : start + step], counts[start : start + step]
+        joint = often[:, None]
+        for i, part in enumerate(parts):
+            joint = (joint[:, :, None] * part.members(some[:, i])[:, None, :]).reshape(len(some), -1)
+        total += joint.sum(axis=0)
+    return total.reshape(channel.output_shape)
