@@ -49,8 +49,8 @@ stress-test: .venv/.test ## set up, then run every test beside four programs tha
 	done; [ -z "$$failed" ]
 
 faults: .venv/.test ## set up, then kill servers and databases and send what nobody should, at length (about half an hour)
-	@DENIABLE_KILLS=50 DENIABLE_DATABASE_KILLS=30 DENIABLE_REQUESTS=20000 \
-		$(BIN)/python -m pytest tests/faults -n 0 --log-cli-level=INFO
+	@DENIABLE_KILLS=50 DENIABLE_DATABASE_KILLS=30 DENIABLE_REQUESTS=20000 DENIABLE_REPORTS=20000 \
+		$(BIN)/python -m pytest tests/faults tests/attacks/test_operator.py -n 0 --log-cli-level=INFO
 
 lint: .venv/.test ## the checks without the tests
 	@echo "== ruff check"
