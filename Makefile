@@ -14,8 +14,13 @@ TEST_EXTRAS := $(DEMO_EXTRAS),dev,docs,engines,files,graphical,optimize,postgres
 DOCS_EXTRAS := $(DEMO_EXTRAS),docs
 BENCH_EXTRAS := $(DEMO_EXTRAS),bench
 
-PYTEST_ARGS ?= -n auto
+# Each of the workers begins with its share of the tests and, when it is done, takes half of what another has left.
+PYTEST_ARGS ?= -n auto --dist worksteal
 BENCH ?= all
+TIMES ?= 1
+
+# Bytecode is kept, whatever the shell says: tests start hundreds of programs, each of which would compile NumPy anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 # uv does not read pip's settings: hand it the index that pip was told to use, if any.
 # Versions and hashes come from the lock, for the build's own requirements as well.
@@ -23,10 +28,10 @@ INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.ind
 	if [ -n "$$index" ] && [ -z "$${UV_DEFAULT_INDEX:-}" ]; then UV_DEFAULT_INDEX="$$index"; export UV_DEFAULT_INDEX; fi; \
 	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install --quiet
 
-.PHONY: help demo test faults lint docs bench page calibrate reproduce lock clean
+.PHONY: help demo test stress-test faults lint docs bench page calibrate reproduce lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: .venv/.demo ## set up, then show the whole story in a minute
 	@$(BIN)/deniable demo
@@ -35,9 +40,17 @@ test: lint ## set up, then check style, types, imports and run every test
 	@echo "== pytest"
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
+stress-test: .venv/.test ## set up, then run every test beside four programs that keep the processors busy (TIMES=5: so often)
+	@mkdir -p build
+	@failed=; for run in $$(seq $(TIMES)); do \
+		echo "== pytest under load, $$run of $(TIMES): build/stress-test-$$run.log"; \
+		./.ci/crowded $(BIN)/python -m pytest $(PYTEST_ARGS) > build/stress-test-$$run.log 2>&1 || failed=yes; \
+		tail -n 1 build/stress-test-$$run.log; \
+	done; [ -z "$$failed" ]
+
 faults: .venv/.test ## set up, then kill servers and databases and send what nobody should, at length (about half an hour)
-	@DENIABLE_KILLS=50 DENIABLE_DATABASE_KILLS=30 DENIABLE_REQUESTS=20000 \
-		$(BIN)/python -m pytest tests/faults -n 0 --log-cli-level=INFO
+	@DENIABLE_KILLS=50 DENIABLE_DATABASE_KILLS=30 DENIABLE_REQUESTS=20000 DENIABLE_REPORTS=20000 \
+		$(BIN)/python -m pytest tests/faults tests/attacks/test_operator.py -n 0 --log-cli-level=INFO
 
 lint: .venv/.test ## the checks without the tests
 	@echo "== ruff check"

@@ -6,17 +6,25 @@ And a real PostgreSQL: a server for each test process, a database for each test.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
+import sys
 import tempfile
-import time
 import warnings
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from waiting import until  # found through the line above, as it is by every other test
 
 SURVEY = """
 format = 1
@@ -112,26 +120,28 @@ class Cluster:
         where = ("-w", "-D", str(self.folder / "data"))
         pgexec("pg_ctl", (*where, *arguments), bin_path=self._server.bin_path, user=self._server.system_user)
 
-    def crash(self) -> None:
-        """Stop without a word to anybody, and start again."""
-        self._control("-m", "immediate", "-l", str(self.folder / "data" / "log"), "restart")
+    def crash(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """Stop without a word to anybody, and start again after something was done."""
+        # The server's program and its options, as it was started.
+        _, *options = shlex.split((self.folder / "data" / "postmaster.opts").read_text(encoding="utf-8"))
+        self._control("-m", "immediate", "stop")
+        meanwhile()
+        self._control("-l", str(self.folder / "data" / "log"), "-o", shlex.join(options), "start")
 
     def kill_backend(self) -> None:
         """Kill one of the processes that work for a collector; the server then ends all of them and recovers."""
         import psycopg
 
         ours = "SELECT pid FROM pg_stat_activity WHERE application_name = 'deniable' ORDER BY random()"
-        while not (found := self.run(ours)):  # collectors connect again when they have something to store
-            time.sleep(0.05)
+        found = until(lambda: self.run(ours))  # collectors connect again when they have something to store
         with suppress(ProcessLookupError):  # it may end by itself meanwhile
             os.kill(found[0][0], signal.SIGKILL)
-        while True:
-            try:
-                self.run("SELECT 1")
-            except psycopg.OperationalError:  # it recovers
-                time.sleep(0.05)
-            else:
-                return
+
+        def recovered():
+            with suppress(psycopg.OperationalError):
+                return self.run("SELECT 1")
+
+        until(recovered)
 
     def run(self, statement: str, database: str = "postgres") -> list[Any]:
         import psycopg

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import re
 import sys
 from collections import Counter
@@ -178,7 +179,7 @@ def test_hostile_words_are_refused_alike_whatever_the_answer(change):
     "Whatever design, words or headers a collector serves, a device answers by the design's own law or not at all.",
 )
 @pytest.mark.parametrize("channel", ["krr", "subset"])
-def test_twenty_thousand_reports_have_the_designs_own_law(channel):
+def test_many_reports_have_the_designs_own_law(channel):
     # Words that lie as well as they can, headers of every kind: reports follow the channel all the same. Chi-square of
     # the reports of one truth; the bound is exceeded once in 10^7 by a right program.
     def lie(form):
@@ -188,7 +189,7 @@ def test_twenty_thousand_reports_have_the_designs_own_law(channel):
     keys = f'design = {{ kind = "joint", channel = "{channel}" }}'
     survey = parse_survey(ASK.replace("[100, 200]", "[50, 100, 150, 200, 250]").format(name="six", keys=keys, rest=""))
     operator = Operator(survey, words=lie, headers={"retry_after": 1e9, "content_type": "text/css"})
-    n = 20_000
+    n = int(os.environ.get("DENIABLE_REPORTS", "2000"))  # `make faults` asks ten times as many
     crowd(operator, n, {"income": 137})
     law = channel_from_dict(json.loads(operator.body)["plan"]["questions"][0]["channel"])
     counts = Counter(report.answers[0] for report in operator.received)

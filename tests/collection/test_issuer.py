@@ -9,7 +9,6 @@ import random
 import secrets
 import socket
 import threading
-import time
 from contextlib import closing as closed
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -38,6 +37,7 @@ from deniable.surveys.survey import parse_survey
 from deniable.web.issuer import IssuerService
 from deniable.web.limits import Limits
 from deniable.web.serve import Service, background, read_public_key
+from waiting import until
 
 PERSON = {"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}
 KEY = SecretKey.generate(2048)  # one for all tests that do not need their own: making one takes a while
@@ -58,13 +58,6 @@ def slots(folder):
 @pytest.fixture
 def text(survey_text):
     return survey_text.replace("epsilon = 1.0", 'epsilon = 1.0\nadmission = "blind"')
-
-
-def wait_until(happens):
-    deadline = time.monotonic() + 60
-    while not happens():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def ask(issuer, invitation):
@@ -216,7 +209,7 @@ def test_the_button_closes_the_issuer_and_seals_the_reports(serve, text, tmp_pat
         message = running.collector.entrance.issuer.message
         assert list(running.data.glob("reports.tail-*"))
         running.collector.end()
-        wait_until((running.data / "reports.sealed.sqlite").exists)
+        until((running.data / "reports.sealed.sqlite").exists)
         assert closed_traces(running.data, message, made[0]) == (True, 5, True)
         _, _, answer = ask(running.collector.entrance.issuer, made[1])
         assert (isinstance(answer, Problem), answer.code) == (True, "closed")
@@ -233,8 +226,8 @@ def test_the_date_closes_the_survey_for_good(serve, text, monkeypatch):
         Client(running.url, invitation=made[0]).answer(PERSON, public=["region"])
         message = running.collector.entrance.issuer.message
         clock.now += timedelta(days=365)
-        wait_until(lambda: running.collector.entrance.is_ended)
-        wait_until((running.data / "reports.sealed.sqlite").exists)
+        until(lambda: running.collector.entrance.is_ended)
+        until((running.data / "reports.sealed.sqlite").exists)
         assert closed_traces(running.data, message, made[0]) == (True, 5, True)
         clock.now -= timedelta(days=365)  # the clock is set back
         assert not running.collector.is_open
@@ -262,7 +255,7 @@ def test_the_command_closes_a_survey_that_runs(serve, text, tmp_path):
         assert "secret key is deleted" in done.output
         assert closed_traces(running.data, message, made[0]) == (True, 5, True)
         assert (running.data / "reports.sealed.sqlite").exists()
-        wait_until(lambda: not running.collector.is_open)
+        until(lambda: not running.collector.is_open)
     path.write_text(text.replace('"badly"', '"poorly"'), encoding="utf-8")
     changed = CliRunner().invoke(app, ["close", str(path), "--data", str(tmp_path / "data")])
     assert (changed.exit_code, "was never served from here" in changed.output) == (3, True)
@@ -376,7 +369,7 @@ def test_the_issuer_closes_by_date(tmp_path, text, monkeypatch):
         message = service.issuer.message
         assert isinstance(ask(service.issuer, made[0])[2], Signed)
         clock.now += timedelta(days=365)
-        wait_until(lambda: service.issuer.is_over)
+        until(lambda: service.issuer.is_over)
         assert get(url, "/v1/tokens", "POST", b"{}")[0] == 403
     assert closed_traces(tmp_path, message, made[0]) == (True, 3, True)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import importlib.util
 import threading
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlsplit
@@ -25,6 +24,7 @@ from deniable.collection.storage.postgres_connection import patiently
 from deniable.collection.storage.postgres_schema import ALONE, MIGRATIONS
 from deniable.errors import InputError, StoreError, StoreFullError
 from deniable.web.serve import Service, background
+from waiting import until
 
 _SPEC = importlib.util.spec_from_file_location("store_contract", Path(__file__).parent / "store_contract.py")
 contract = importlib.util.module_from_spec(_SPEC)
@@ -276,8 +276,7 @@ def test_a_report_is_stored_once_whatever_the_database_s_isolation(cluster):
             db.execute(ALONE)
             adding = threading.Thread(target=lambda: found.extend(other.add([row(store, 1)])))
             adding.start()
-            while not cluster.run("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"):
-                time.sleep(0.01)
+            until(lambda: cluster.run("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"))
             db.execute(postgres._SEAL)
         adding.join()
         assert found == [contract.SAME]
@@ -340,9 +339,6 @@ def test_few_reports_are_sealed_when_time_is_up(store, ask, monkeypatch):
     monkeypatch.setattr("deniable.collection.storage.postgres.PATIENCE", 0.02)
     fill(store, 7)
     store.tend()
-    deadline = time.monotonic() + 60
-    while ask("SELECT count(*) FROM arrived") != [(0,)]:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: ask("SELECT count(*) FROM arrived") == [(0,)])
     assert ask("SELECT count(*) FROM reports") == [(7,)]
     assert len(store.counts(1)) == 7

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
+from pathlib import Path
 
 import pytest
 
@@ -20,7 +20,9 @@ from deniable.collection.storage.layout import Layout, unfinished
 from deniable.collection.storage.places import find_store
 from deniable.collection.storage.sqlite import MIGRATIONS, SqliteStore
 from deniable.errors import InputError, StoreError
+from waiting import PATIENCE, until
 
+TESTS = Path(__file__).parents[1]
 CELLS = [f"[null,0,[{answer}],[]]" for answer in range(5)]
 
 
@@ -42,13 +44,6 @@ def expected(numbers):
     return {cell: n for answer, cell in enumerate(CELLS) if (n := sum(number % 5 == answer for number in numbers))}
 
 
-def wait_until(happens):
-    deadline = time.monotonic() + 60
-    while not happens():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def in_tails(folder):
     """How many reports an intruder finds in tails."""
     layout = Layout(folder / "reports.sqlite")
@@ -64,7 +59,7 @@ def test_a_thousand_reports_are_sealed(tmp_path):
     store = make(tmp_path)
     for start in range(0, 3000, 100):
         store.add([row(store, number) for number in range(start, start + 100)])
-    wait_until(lambda: in_tails(tmp_path) < tail.SEGMENT)
+    until(lambda: in_tails(tmp_path) < tail.SEGMENT)
     assert store.counts(1) == store.recount(1) == expected(range(3000))
     store.close()
 
@@ -73,7 +68,7 @@ def test_few_reports_are_sealed_when_time_is_up(tmp_path, monkeypatch):
     monkeypatch.setattr(tail, "PATIENCE", 0.05)
     store = make(tmp_path)
     store.add([row(store, number) for number in range(7)])
-    wait_until(lambda: in_tails(tmp_path) == 0)
+    until(lambda: in_tails(tmp_path) == 0)
     assert store.total(1) == 7
     assert store.add([row(store, 3), row(store, 7)]) == [Outcome.SAME, Outcome.STORED]
     store.close()
@@ -87,7 +82,7 @@ def test_what_was_left_unsealed_is_sealed_at_the_next_start(tmp_path):
     store = SqliteStore(tmp_path / "copy" / "reports.sqlite")
     assert in_tails(tmp_path / "copy") == 7
     store.tend()
-    wait_until(lambda: in_tails(tmp_path / "copy") == 0)
+    until(lambda: in_tails(tmp_path / "copy") == 0)
     assert store.counts(1) == expected(range(7))
     store.close()
 
@@ -197,13 +192,14 @@ def test_readers_see_every_report_once_while_files_are_replaced(tmp_path, monkey
 
 def test_two_programs_may_add_to_the_same_files(tmp_path):
     code = (
-        "import sys, importlib.util as u; s = u.spec_from_file_location('t', sys.argv[1]); t = u.module_from_spec(s);"
+        "import sys, importlib.util as u; sys.path.insert(0, sys.argv[3]);"
+        "s = u.spec_from_file_location('t', sys.argv[1]); t = u.module_from_spec(s);"
         "s.loader.exec_module(t); t.add_some(sys.argv[2])"
     )
     store = make(tmp_path)
-    other = subprocess.Popen([sys.executable, "-c", code, __file__, str(tmp_path)])
+    other = subprocess.Popen([sys.executable, "-c", code, __file__, str(tmp_path), str(TESTS)])
     mine = add_some(tmp_path, store)
-    assert other.wait(60) == 0
+    assert other.wait(PATIENCE) == 0
     assert mine <= 6000
     assert store.counts(1) == store.recount(1) == expected(range(6000))
     store.close()
@@ -239,7 +235,7 @@ def test_a_program_that_seals_waits_for_another_one_and_touches_none_of_its_file
     (other,) = others
     if kill:
         other.kill()
-    assert other.wait(60) == (-9 if kill else 0)
+    assert other.wait(PATIENCE) == (-9 if kill else 0)
     other.stdout.close()
     assert store.add([row(store, 1), row(store, 60)]) == [Outcome.SAME, Outcome.STORED]
     assert store.counts(1) == store.recount(1) == expected(range(61))

@@ -20,6 +20,7 @@ from deniable.collection.storage.base import key_of
 from deniable.collection.storage.places import open_store
 from deniable.collection.transport import Http
 from deniable.errors import UnreachableError
+from waiting import until
 
 DEVICES = 3
 SURVEY = """
@@ -100,6 +101,16 @@ class Device(threading.Thread):
         return None
 
 
+def told(devices):
+    return sum(len(device.acknowledged) for device in devices)
+
+
+def go_on(devices, reports):
+    """Wait until devices were told that so many more reports are stored, or one met what it should not."""
+    before = told(devices)
+    until(lambda: told(devices) >= before + reports or any(device.faults for device in devices))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_device_is_told_what_is_not_so(collectors, times, kind):
@@ -114,14 +125,12 @@ def test_no_device_is_told_what_is_not_so(collectors, times, kind):
         for device in devices:
             device.start()
         for _ in range(times.kills):
-            time.sleep(moments.uniform(0.2, 1.0))
+            go_on(devices, moments.randint(1, 20))
             server.kill()
             server.start()
         # Whatever was waiting gets through.
-        before = [len(device.acknowledged) for device in devices]
-        while any(len(device.acknowledged) < n + 5 for device, n in zip(devices, before, strict=True)):
-            assert not [fault for device in devices for fault in device.faults]
-            time.sleep(0.1)
+        for device in devices:
+            go_on([device], 5)
     finally:
         stop.set()
         for device in devices:

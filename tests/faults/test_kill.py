@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 import resource
-import time
 
 import pytest
 
 from deniable.collection.messages import Report, encode
 from deniable.collection.storage.sqlite import SqliteStore
+from waiting import until
 
 
 @pytest.mark.slow
@@ -20,8 +20,8 @@ def test_what_was_acknowledged_survives_being_killed_and_is_counted_once(
     service = collectors(1)
     (server,) = service.servers
     with service.under_load() as senders:
-        for _ in range(2 + times.kills):
-            time.sleep(moments.uniform(0.2, 1.0))
+        for _ in range(1 + times.kills):
+            service.go_on(moments.randint(1, 100))
             server.kill()
             server.start()
     assert_nothing_is_lost_or_twice(SqliteStore(server.data / "reports.sqlite"), senders)
@@ -32,23 +32,14 @@ def test_what_was_acknowledged_survives_being_killed_and_is_counted_once(
 def test_a_disk_that_is_full_under_load_is_said_and_nothing_is_lost(collectors, assert_nothing_is_lost_or_twice):
     service = collectors(1)
     (server,) = service.servers
-
-    def wait_until(happens):
-        deadline = time.monotonic() + 60
-        while not happens():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
     with service.under_load() as senders:
-        time.sleep(0.5)
+        service.go_on(50)
         # No file of the server's may have more than a page: every write fails, as on a full disk.
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
-        wait_until(lambda: sum(sender.statuses[507] for sender in senders) >= 10)
+        until(lambda: sum(sender.statuses[507] for sender in senders) >= 10)
         assert [server.ask("GET", path)[0] for path in ("/health", "/health/live")] == [503, 200]
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
-        before = sum(len(sender.acknowledged) for sender in senders)
-        # The same process stores reports again.
-        wait_until(lambda: sum(len(sender.acknowledged) for sender in senders) > before + 50)
+        service.go_on(50)  # the same process stores reports again
     assert_nothing_is_lost_or_twice(SqliteStore(server.data / "reports.sqlite"), senders)
 
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import json
 import random
-import time
 
 import pytest
 
 from deniable.collection.messages import Report, encode
 from deniable.collection.storage.postgres import PostgresStore
 from deniable.collection.tokens import ANALYST, new_token
+from waiting import until
 
 
 @pytest.mark.slow
-def test_workers_that_are_killed_under_load_lose_nothing(collectors, database, assert_nothing_is_lost_or_twice):
+def test_workers_that_are_killed_under_load_lose_nothing(collectors, database, times, assert_nothing_is_lost_or_twice):
     moments = random.Random(21)  # noqa: S311 - repeats, hides nothing
     service = collectors(2, "--database", database)
     with service.under_load() as senders:
-        for number in range(4):
-            time.sleep(moments.uniform(0.2, 0.8))
+        for number in range(1 + times.kills):
+            service.go_on(moments.randint(1, 100))
             service.servers[number % 2].kill()
             service.servers[number % 2].start()
     assert_nothing_is_lost_or_twice(PostgresStore(database), senders)
@@ -29,17 +29,11 @@ def test_workers_that_are_killed_under_load_lose_nothing(collectors, database, a
 def test_a_database_that_crashes_under_load_loses_nothing(
     collectors, cluster, database, assert_nothing_is_lost_or_twice
 ):
-    moments = random.Random(22)  # noqa: S311 - repeats, hides nothing
     service = collectors(2, "--database", database)
     with service.under_load() as senders:
-        for _ in range(3):
-            time.sleep(moments.uniform(0.3, 0.8))
-            cluster.crash()
-        before = sum(len(sender.acknowledged) for sender in senders)
-        time.sleep(1.5)
-        # The same processes store reports again.
-        assert sum(len(sender.acknowledged) for sender in senders) > before
-    assert sum(sender.statuses[503] for sender in senders) > 0
+        service.go_on(50)
+        cluster.crash(lambda: until(lambda: all(sender.statuses[503] for sender in senders)))
+        service.go_on(50)  # the same processes store reports again
     assert_nothing_is_lost_or_twice(PostgresStore(database), senders)
 
 
@@ -55,11 +49,9 @@ def test_nothing_is_lost_whoever_is_killed(collectors, cluster, database, times,
 
     with service.under_load() as senders:
         for turn in range(times.database_kills):
-            time.sleep(moments.uniform(0.2, 0.8))
+            service.go_on(moments.randint(1, 100))
             [cluster.kill_backend, kill_worker, cluster.crash][turn % 3]()
-        before = sum(len(sender.acknowledged) for sender in senders)
-        while sum(len(sender.acknowledged) for sender in senders) <= before:
-            time.sleep(0.1)
+        service.go_on(50)
     assert_nothing_is_lost_or_twice(PostgresStore(database), senders)
 
 
@@ -82,8 +74,11 @@ def test_what_two_workers_turned_away_is_shown_as_one_sum(collectors, database):
         token = new_token(store, ANALYST)
         for turn in range(7):
             assert service.servers[turn % 2].ask("POST", "/v1/reports", b"{}")[0] == 400
-        time.sleep(1.5)  # each writes its own once a second
-        for server in service.servers:
+
+        def shown(server):
             found = server.ask("GET", "/v1/results", headers={"Authorization": f"Bearer {token}"})
-            assert json.loads(found[1])["rejected"] == {"malformed": 7}
+            return json.loads(found[1])["rejected"]
+
+        for server in service.servers:  # each writes its own once a second
+            until(lambda asked=server: shown(asked) == {"malformed": 7})
         store.close()

@@ -46,6 +46,10 @@ def spark():
             sql.SparkSession.builder.master("local[1]")
             .config("spark.ui.enabled", "false")
             .config("spark.driver.memory", "512m")
+            # A few small jobs end before a compiler that optimizes has paid for itself.
+            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto")
+            .config("spark.sql.codegen.wholeStage", "false")
+            .config("spark.sql.adaptive.enabled", "false")
             .config("spark.sql.shuffle.partitions", "1")
             .config("spark.sql.warehouse.dir", os.fspath(os.environ.get("TMPDIR", "/tmp")))  # noqa: S108 - never written
             .getOrCreate()

@@ -1,0 +1,17 @@
+"""Waiting for what must happen. How long it takes says nothing: it may be a slow machine with much else to do."""
+
+from __future__ import annotations
+
+import time
+
+PATIENCE = 300.0  # seconds, after which a test hangs rather than waits
+
+
+def until(happens, told="it never happened"):
+    """Ask again and again; return what was answered as soon as it is something."""
+    deadline = time.monotonic() + PATIENCE
+    while not (found := happens()):
+        if time.monotonic() > deadline:
+            raise TimeoutError(told() if callable(told) else told)
+        time.sleep(0.01)
+    return found
