@@ -16,6 +16,7 @@ BENCH_EXTRAS := $(DEMO_EXTRAS),bench
 
 PYTEST_ARGS ?= -n auto
 BENCH ?= all
+MUTANTS ?=
 
 # uv does not read pip's settings: hand it the index that pip was told to use, if any.
 # Versions and hashes come from the lock, for the build's own requirements as well.
@@ -23,7 +24,7 @@ INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.ind
 	if [ -n "$$index" ] && [ -z "$${UV_DEFAULT_INDEX:-}" ]; then UV_DEFAULT_INDEX="$$index"; export UV_DEFAULT_INDEX; fi; \
 	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install --quiet
 
-.PHONY: help demo test faults lint docs bench page calibrate reproduce lock clean
+.PHONY: help demo test faults mutants lint docs bench page calibrate reproduce lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -38,6 +39,9 @@ test: lint ## set up, then check style, types, imports and run every test
 faults: .venv/.test ## set up, then kill servers and databases and send what nobody should, at length (about half an hour)
 	@DENIABLE_KILLS=50 DENIABLE_DATABASE_KILLS=30 DENIABLE_REQUESTS=20000 \
 		$(BIN)/python -m pytest tests/faults -n 0 --log-cli-level=INFO
+
+mutants: .venv/.test ## set up, then change promises' modules a little and see that tests notice (MUTANTS=name for one; an hour)
+	@$(BIN)/python tests/mutants $(MUTANTS)
 
 lint: .venv/.test ## the checks without the tests
 	@echo "== ruff check"
