@@ -170,9 +170,14 @@ def test_interrupted_while_it_clears_up_nothing_is_disguised_again(moment, peopl
     def stop(*_args):
         raise KeyboardInterrupt
 
+    unlink = Path.unlink
+
+    def unlinked(path, **options):
+        return stop() if path.name.startswith("part-") else unlink(path, **options)
+
     with monkeypatch.context() as patch:
         if moment == "the first part":
-            patch.setattr(Path, "unlink", stop)
+            patch.setattr(Path, "unlink", unlinked)
         else:
             patch.setattr(job.shutil, "rmtree", stop)
         with pytest.raises(KeyboardInterrupt):
