@@ -17,6 +17,7 @@ BENCH_EXTRAS := $(DEMO_EXTRAS),bench
 # Each of the workers begins with its share of the tests and, when it is done, takes half of what another has left.
 PYTEST_ARGS ?= -n auto --dist worksteal
 BENCH ?= all
+MUTANTS ?=
 TIMES ?= 1
 
 # Bytecode is kept, whatever the shell says: tests start hundreds of programs, each of which would compile NumPy anew.
@@ -28,7 +29,7 @@ INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.ind
 	if [ -n "$$index" ] && [ -z "$${UV_DEFAULT_INDEX:-}" ]; then UV_DEFAULT_INDEX="$$index"; export UV_DEFAULT_INDEX; fi; \
 	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install --quiet
 
-.PHONY: help demo test stress-test faults lint docs bench page calibrate reproduce lock clean
+.PHONY: help demo test stress-test faults mutants lint docs bench page calibrate reproduce lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -51,6 +52,9 @@ stress-test: .venv/.test ## set up, then run every test beside four programs tha
 faults: .venv/.test ## set up, then kill servers and databases and send what nobody should, at length (about half an hour)
 	@DENIABLE_KILLS=50 DENIABLE_DATABASE_KILLS=30 DENIABLE_REQUESTS=20000 DENIABLE_REPORTS=20000 \
 		$(BIN)/python -m pytest tests/faults tests/attacks/test_operator.py -n 0 --log-cli-level=INFO
+
+mutants: .venv/.test ## set up, then change promises' modules a little and see that tests notice (MUTANTS=name for one; an hour)
+	@$(BIN)/python tests/mutants $(MUTANTS)
 
 lint: .venv/.test ## the checks without the tests
 	@echo "== ruff check"

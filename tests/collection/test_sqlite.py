@@ -89,9 +89,39 @@ def test_closing_seals_everything_in_files_that_only_their_owner_reads(store, tm
 def test_commits_are_synced(store):
     store.register("a" * 64, b"body")
     store.add([row(store, 1)])
-    for db in (store._db, store._reports._db):
+    for db in (store._db, store._reader, store._reports._db):
         assert db.execute("PRAGMA synchronous").fetchone() == (2,)
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert store._db.execute("PRAGMA secure_delete").fetchone() == (1,)
+
+
+def test_compacting_leaves_nothing_of_what_was_dropped(store, tmp_path):
+    for number in range(50):
+        store.keep(f"name-{number}", b"a mark to look for" * 300)
+    store.compact()
+    size = (tmp_path / "reports.sqlite").stat().st_size
+    store.forget("name-")
+    store.compact()
+    assert (tmp_path / "reports.sqlite").stat().st_size < size / 5
+    assert (tmp_path / "reports.sqlite-wal").stat().st_size == 0
+    assert b"a mark to look for" not in (tmp_path / "reports.sqlite").read_bytes()
+
+
+def test_a_new_store_has_a_salt_of_its_own(store, tmp_path):
+    other = SqliteStore(tmp_path / "other" / "reports.sqlite")
+    assert len(store.salt) == len(other.salt) == 32
+    assert store.salt != other.salt
+    other.close()
+
+
+def test_designs_are_numbered_in_the_order_they_came(store, reopen):
+    assert [store.register(name * 64, name.encode()) for name in "cab"] == [1, 2, 3]
+    assert store.register("a" * 64, b"another body") == 2
+    assert list(reopen(store).designs().items()) == [
+        ("c" * 64, (1, b"c")),
+        ("a" * 64, (2, b"a")),
+        ("b" * 64, (3, b"b")),
+    ]
 
 
 def test_a_full_disk_loses_nothing_and_passes(store, monkeypatch):

@@ -113,15 +113,42 @@ def test_the_ends():
     assert posterior(1e-300, math.inf) == 1.0
     assert posterior(1.0, Fraction(7)) == 1.0
     assert float_above(Fraction(10**400)) == math.inf
+    assert epsilon_below(math.inf) == math.inf
+    assert compose([math.inf, Fraction(10**400)]) == math.inf  # which no float could be multiplied by
+
+
+def test_next_to_one_the_logarithm_has_a_bound_that_needs_no_digits():
+    # ln r >= 1 - 1/r, here 2^-400: a hundred digits of r cannot be told from 1.
+    assert epsilon_below(1 / (1 - Fraction(1, 2**400))) == 2.0**-400
+    # ln r <= r - 1.
+    assert epsilon_of(1 + Fraction(1, 2**400)) == 2.0**-400
+
+
+def test_the_power_is_pinned_to_its_last_digit():
+    # Sixty digits of e, the last one less by one: accounts are compared with exactly this.
+    assert exp_below(1.0) == Fraction("2.71828182845904523536028747135266249775724709369995957496696")
+
+
+def test_the_largest_epsilon_is_one_thousand():
+    assert exp_below(1000.0) > 1
+    with pytest.raises(DesignError, match="at most 1000"):
+        exp_below(math.nextafter(1000.0, math.inf))
 
 
 def test_the_textbook_value():
     assert epsilon_of(Fraction(3)) == pytest.approx(1.0986122886681098, abs=0)  # Warner's p = 3/4
 
 
-@pytest.mark.parametrize("bad", [math.nan, 0, 0.0, -1.0, math.inf, -math.inf, 1e9, 10**400])
-def test_what_is_no_epsilon_is_refused(bad):
-    with pytest.raises(DesignError, match="cannot be used") as caught:
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        (math.nan, "not a number"),
+        *[(low, "above 0") for low in (0, 0.0, -0.5, -1.0, -math.inf)],
+        *[(high, "at most 1000") for high in (math.inf, 1e9, 10**400)],
+    ],
+)
+def test_what_is_no_epsilon_is_refused(bad, why):
+    with pytest.raises(DesignError, match=f"cannot be used: .*{why}") as caught:
         exp_below(bad)
     assert caught.value.exit_code == 4
 

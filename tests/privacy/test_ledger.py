@@ -129,27 +129,41 @@ class TestRefusals:
             Ledger(limit)
 
     @pytest.mark.parametrize(
-        "make",
+        ("make", "told"),
         [
-            lambda: Asked("", 0, Fraction(2)),
-            lambda: Asked(7, 0, Fraction(2)),
-            lambda: Asked("a", -1, Fraction(2)),
-            lambda: Asked("a", True, Fraction(2)),
-            lambda: Asked("a", 0.0, Fraction(2)),
-            lambda: Replayed("a", ""),
-            lambda: Replayed(None, "a"),
+            (lambda: Asked("", 0, Fraction(2)), "design is a design's id"),
+            (lambda: Asked(7, 0, Fraction(2)), "design is a design's id"),
+            (lambda: Asked("a", -1, Fraction(2)), "a ballot is an integer"),
+            (lambda: Asked("a", True, Fraction(2)), "a ballot is an integer"),
+            (lambda: Asked("a", 0.0, Fraction(2)), "a ballot is an integer"),
+            (lambda: Replayed("a", ""), "of is a design's id"),
+            (lambda: Replayed(None, "a"), "design is a design's id"),
         ],
     )
-    def test_malformed_events(self, make):
-        with pytest.raises(InputError):
+    def test_malformed_events(self, make, told):
+        with pytest.raises(InputError, match=f"^{told}"):
             make()
+
+    @pytest.mark.parametrize("event", [Asked("a", 0, Fraction(2)), Replayed("a", of="b")])
+    def test_an_event_never_changes(self, event):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            event.design = "c"
 
     def test_ratios_that_are_none_or_cannot_be_written_down(self):
         for ratio in (Fraction(1, 2), 1.5):
             with pytest.raises(DesignError):
                 Asked("a", 0, ratio)
-        with pytest.raises(PrivacyError, match="digits"):
-            Asked("a", 0, Fraction(10**4000 + 1, 10**4000))
+        for long in (10**4000, 10**4000 + 1):
+            with pytest.raises(PrivacyError, match="digits"):
+                Asked("a", 0, Fraction(long, long - 1))
+
+    def test_the_longest_ratio_is_written_down_and_read(self):
+        ratio = Fraction(10**4000 - 1, 10**4000 - 2)
+        ledger = charged(1.0, Asked("a", 0, ratio))
+        assert Ledger.from_dict(json.loads(json.dumps(ledger.to_dict()))).spent == ratio
+
+    def test_a_whole_ratio_becomes_a_fraction(self):
+        assert type(Asked("a", 0, 2).ratio) is Fraction
 
 
 class TestBlindToValues:
@@ -239,6 +253,7 @@ class TestStored:
             (("events", 0, "design"), "b", PrivacyError),  # two answers to b
             (("events", 1, "of"), "z", PrivacyError),
             (("events", 1, "design"), 5, InputError),
+            (("events", 1, "ratio"), "1/1", InputError),
             (("events", 1), "replayed/1", UnknownEventError),
             (("events", 1), None, UnknownEventError),
         ],
@@ -259,6 +274,13 @@ class TestStored:
         with pytest.raises(InputError):
             Ledger.from_dict(state)
 
+    def test_it_is_said_what_was_found_instead(self):
+        with pytest.raises(InputError, match=r"got \['kind', 'limit'\]"):
+            Ledger.from_dict({"kind": "deniable.ledger/1", "limit": 1.0})
+        state = {"kind": "deniable.ledger/1", "limit": 1.0, "events": [{"kind": "asked/2"}]}
+        with pytest.raises(UnknownEventError, match="an event of kind 'asked/2'"):
+            Ledger.from_dict(state)
+
     @pytest.mark.parametrize("state", [None, [], "ledger", 3])
     def test_what_is_no_state_is_refused(self, state):
         with pytest.raises(InputError):
@@ -274,5 +296,11 @@ def test_it_is_append_only_and_shows_itself():
     assert len(ledger.events) == 1
     assert repr(ledger) == "<Ledger: epsilon 1.0986 of 2 spent, 0.9014 left, 1 events>"
     assert copy.deepcopy(ledger) == ledger
+    assert ledger.limit == 2.0
+    ledger.charge(Replayed("<b>", of="a"))
+    assert ledger._repr_html_() == (
+        "<table><caption>epsilon 1.0986 of 2 spent, 0.9014 left</caption><tbody>"
+        "<tr><td>a</td><td>1.0986</td></tr><tr><td>&lt;b&gt;, as in a</td><td>0.0000</td></tr></tbody></table>"
+    )
     assert ledger != Ledger(2.0)
     assert ledger != "ledger"

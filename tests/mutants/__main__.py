@@ -1,0 +1,10 @@
+"""`python tests/mutants`: the folder is run, so it has to be made a package first."""
+
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+    from mutants.command import main
+
+    sys.exit(main(sys.argv[1:]))

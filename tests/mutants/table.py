@@ -1,0 +1,40 @@
+"""Which modules are changed, and which tests have to notice: the room's, the contracts, the module's own examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A module, and where its tests are (files or folders, from the root of the repository)."""
+
+    module: str
+    tests: tuple[str, ...]
+
+
+def _in(folder: str, names: str) -> tuple[str, ...]:
+    return tuple(f"tests/{folder}/test_{name}.py" for name in names.split())
+
+
+# Not with a database server, and not what starts programs: those load the module from its file.
+_DEVICE = _in("collection", "client vectors messages blocks pairs invitations ticket first_version")
+_COLLECTOR = _in("collection", "blocks pairs invitations issuer opening work rejections first_version")
+
+SUBJECTS = {
+    "krr": Subject(
+        "deniable.channels.krr",
+        (*_in("channels", "krr weights"), *_in("contracts", "channels"), "src/deniable/channels/krr.py"),
+    ),
+    "support": Subject("deniable.channels.support", _in("contracts", "support")),
+    "epsilon": Subject(
+        "deniable.privacy.epsilon", (*_in("privacy", "epsilon ledger statement"), "src/deniable/privacy/epsilon.py")
+    ),
+    "ledger": Subject("deniable.privacy.ledger", (*_in("privacy", "ledger"), "src/deniable/privacy/ledger.py")),
+    "verify": Subject("deniable.collection.verify", _DEVICE),
+    "client": Subject("deniable.collection.client", _DEVICE),
+    "sqlite": Subject("deniable.collection.storage.sqlite", _in("collection", "sqlite tail failures")),
+    "collector": Subject("deniable.collection.collector", (*_COLLECTOR, *_in("web", "app"))),
+    "designs": Subject("deniable.designs.base", _in("designs", "designs codec files sets")),
+    "job": Subject("deniable.frames.job", _in("frames", "job arrow")),
+}
