@@ -49,8 +49,11 @@ def _stated_mixture(shares: list[str]) -> Channel:
     return Mixture(keep, [share / (1 - keep) for share in noise])
 
 
-def _dense(name: str, columns: list[list[int]], bits: int) -> Channel:
-    return Dense.from_weights([list(row) for row in zip(*columns, strict=True)], bits, name=name)
+def _dense(name: str, columns: list[list[int]], bits: int, *, partial: bool = False) -> Channel:
+    channel = Dense.from_weights([list(row) for row in zip(*columns, strict=True)], bits, name=name, partial=partial)
+    if partial is not False and not channel.is_partial:
+        raise ValueError("'partial' is said of channels that cannot be inverted only")
+    return channel
 
 
 def _stated_dense(name: str, columns: list[list[str]]) -> Channel:

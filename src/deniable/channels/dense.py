@@ -2,6 +2,10 @@
 
 Square channels are inverted. Where reports outnumber truths, the inverse is the least-squares one weighted for evenly
 spread truths: fixed in advance, so that estimates stay linear and unbiased; maximum likelihood does the rest.
+
+A channel of integers may be *partial*: several truths give reports that no sum tells apart, as where only a mean is
+asked. What it tells are the functionals w . pi with w in the row space of P; `solve_adjoint` gives the weights of the
+reports for these and refuses others, and there is no table to `solve` for.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from deniable.domain import Category
 
 _WORST_CONDITION = 1e12  # beyond this the inverse of P is rounding error
+_TOLD = 1e-8  # how far outside the row space a functional may lie, by rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -62,8 +67,14 @@ class Dense(Explicit):
         self._set(columns, None, name, categories)
 
     @classmethod
-    def from_weights(cls, weights: ArrayLike, bits: int, *, name: str | None = None) -> Dense:
-        """Take integers W[u, v], every column summing to 2^bits."""
+    def from_weights(cls, weights: ArrayLike, bits: int, *, name: str | None = None, partial: bool = False) -> Dense:
+        """Take integers W[u, v], every column summing to 2^bits; `partial` allows a channel that tells only some sums.
+
+        >>> even = [3 << 14, 1 << 14, 1 << 14, 3 << 14]
+        >>> parity = Dense.from_weights([even, [(1 << 16) - w for w in even]], 16, partial=True)
+        >>> parity.tells([1, 0, 0, 1]), parity.tells([1, 1, 0, 0])
+        (True, False)
+        """
         table = np.asarray(weights)
         if bits not in WIDTHS or table.ndim != 2 or not table.size or table.dtype.kind not in "iu":
             raise ProbabilityError(f"weights must be a matrix of integers from 0, with 16- or 32-bit draws, not {bits}")
@@ -81,7 +92,8 @@ class Dense(Explicit):
                 total=int(totals[truth]),
             )
         whole = 1 << bits
-        return cls._of([[Fraction(w, whole) for w in column] for column in table.T.tolist()], bits, name, None)
+        columns = [[Fraction(w, whole) for w in column] for column in table.T.tolist()]
+        return cls._of(columns, bits, name, None, partial=partial)
 
     @classmethod
     def _of(
@@ -90,13 +102,22 @@ class Dense(Explicit):
         bits: int | None,
         name: str | None,
         categories: Sequence[Category] | None,
+        *,
+        partial: bool = False,
     ) -> Dense:
         made = cls.__new__(cls)
-        made._set(columns, bits, name, categories)
+        made._set(columns, bits, name, categories, partial=partial)
         return made
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return again(Dense._of, columns=self._columns, bits=self.bits, name=self.name, categories=self.categories)
+        return again(
+            Dense._of,
+            columns=self._columns,
+            bits=self.bits,
+            name=self.name,
+            categories=self.categories,
+            partial=self.is_partial,
+        )
 
     def _set(
         self,
@@ -104,6 +125,8 @@ class Dense(Explicit):
         bits: int | None,
         name: str | None,
         categories: Sequence[Category] | None,
+        *,
+        partial: bool = False,
     ) -> None:
         fix(
             self,
@@ -116,6 +139,8 @@ class Dense(Explicit):
             raise ProbabilityError(f"{self.name} has {self.inputs} truths but {len(self.categories)} categories")
         if self.inputs < 2:
             raise ProbabilityError(f"{self.name} has {self.inputs} truth; a question needs at least two")
+        if partial:
+            return
         if self.outputs < self.inputs:
             raise SingularChannelError(
                 f"{self.name} has {self.inputs} truths but only {self.outputs} reports, so truths cannot be told apart",
@@ -147,6 +172,42 @@ class Dense(Explicit):
         return float(np.linalg.cond(self._p))
 
     @cached_property
+    def is_partial(self) -> bool:
+        """Whether the reports tell only some functionals of the truth's shares."""
+        return self.outputs < self.inputs or self.condition > _WORST_CONDITION
+
+    def tells(self, w: ArrayLike) -> bool:
+        """Whether reports tell w . pi: whether w lies in the row space of P."""
+        row = np.asarray(w, dtype=np.float64)
+        missed = row - self._p.T @ (self._q.T @ row)
+        return bool(np.abs(missed).max() <= _TOLD * np.abs(row).max())
+
+    def _solve(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        self._refuse_if_partial()
+        return super()._solve(x)
+
+    def _solve_squared(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        self._refuse_if_partial()
+        return super()._solve_squared(x)
+
+    def _spread(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self._refuse_if_partial()
+        return super()._spread()
+
+    def _solve_adjoint(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.is_partial and not all(self.tells(row) for row in np.moveaxis(y, 1, 2).reshape(-1, self.inputs)):
+            self._refuse_if_partial()
+        return super()._solve_adjoint(y)
+
+    def _refuse_if_partial(self) -> None:
+        if self.is_partial:
+            raise SingularChannelError(
+                f"{self.name} tells only some sums of the shares, and this is none of them, or the table of all. Ask "
+                f"`tells` which it tells, or collect through a channel that is made for what is wanted",
+                condition=self.condition,
+            )
+
+    @cached_property
     def ratio(self) -> Fraction | float:
         """The largest ratio within a row, exactly."""
         return largest_ratio(list(zip(*self._columns, strict=True)))
@@ -158,11 +219,14 @@ class Dense(Explicit):
     @cached_property
     def _q(self) -> NDArray[np.float64]:
         p = self._p
-        if self.inputs == self.outputs:
+        if self.inputs == self.outputs and not self.is_partial:
             return readonly(np.asarray(np.linalg.inv(p), dtype=np.float64))
         # Report u has a variance near its share at evenly spread truths; one that never occurs gets no weight.
         lam = p.mean(axis=1)
         weighted = p.T / np.where(lam > 0, lam, np.inf)
+        if self.is_partial:
+            # Of all weights with P'g = w, those of least variance; for w outside the row space there are none.
+            return readonly(np.asarray(np.linalg.pinv(weighted @ p, rcond=1e-11, hermitian=True) @ weighted))
         return readonly(np.asarray(np.linalg.solve(weighted @ p, weighted), dtype=np.float64))
 
     def affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
@@ -207,4 +271,5 @@ class Dense(Explicit):
             columns = [[str(share) for share in column] for column in self._columns]
             return {"kind": "dense", "name": self.name, "columns": columns}
         columns = [[int(share * (1 << self.bits)) for share in column] for column in self._columns]
-        return {"kind": "dense", "name": self.name, "columns": columns, "bits": self.bits}
+        some = {"partial": True} if self.is_partial else {}
+        return {"kind": "dense", "name": self.name, "columns": columns, "bits": self.bits, **some}
