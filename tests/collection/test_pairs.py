@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 
 from deniable.channels.paired import Coins
-from deniable.collection.client import Client
 from deniable.collection.export import stored_reports
 from deniable.collection.form import design_body
-from deniable.collection.messages import Seeking, design_id, encode
-from deniable.collection.pairs import WAIT, Matcher, Seeker
+from deniable.collection.pairs import WAIT, Matcher
 from deniable.collection.simulation import Crowd
-from deniable.collection.transport import Http
-from deniable.collection.verify import verify
+from deniable.device.client import Client
+from deniable.device.messages import Seeking, design_id
+from deniable.device.partner import Seeker
+from deniable.device.transport import Http
+from deniable.device.verify import verify
+from deniable.device.wire import encode
 from deniable.errors import InputError, RefusedDesignError, SurveyError
 from deniable.estimation.estimator import estimate
 from deniable.surveys.survey import parse_survey
@@ -179,7 +181,7 @@ def test_only_so_many_may_wait(monkeypatch):
 
 
 def test_devices_find_each_other_and_the_server_sees_no_coin(running, monkeypatch):
-    monkeypatch.setattr("deniable.collection.client._PAUSE", 0.1)
+    monkeypatch.setattr("deniable.device.partner._PAUSE", 0.1)
     agreed, lock = [], threading.Lock()
 
     def answer():
@@ -214,8 +216,8 @@ def test_a_simulated_crowd_is_paired_two_by_two(running):
 
 
 def test_a_device_without_a_partner_answers_alone(running, monkeypatch):
-    monkeypatch.setattr("deniable.collection.client._LONGEST_SEARCH", 0.2)
-    monkeypatch.setattr("deniable.collection.client._PAUSE", 0.1)
+    monkeypatch.setattr("deniable.device.partner._LONGEST_SEARCH", 0.2)
+    monkeypatch.setattr("deniable.device.partner._PAUSE", 0.1)
     assert Client(running.url).answer({"a": "yes", "b": "no"}).delivered
 
 

@@ -7,7 +7,6 @@ import resource
 
 import pytest
 
-from deniable.collection.messages import Report, encode
 from deniable.collection.storage.sqlite import SqliteStore
 from waiting import until
 

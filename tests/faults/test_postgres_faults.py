@@ -7,7 +7,6 @@ import random
 
 import pytest
 
-from deniable.collection.messages import Report, encode
 from deniable.collection.storage.postgres import PostgresStore
 from deniable.collection.tokens import ANALYST, new_token
 from waiting import until
