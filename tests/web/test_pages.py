@@ -18,7 +18,7 @@ from deniable.collection import verify
 from deniable.collection.collector import Collector
 from deniable.collection.problems import PROBLEMS
 from deniable.collection.storage.sqlite import SqliteStore
-from deniable.designs import block
+from deniable.designs.blocks import block
 from deniable.errors import DeniableError
 from deniable.surveys.example import example_text
 from deniable.surveys.frames import FRAMES
