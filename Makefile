@@ -29,7 +29,7 @@ INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.ind
 	if [ -n "$$index" ] && [ -z "$${UV_DEFAULT_INDEX:-}" ]; then UV_DEFAULT_INDEX="$$index"; export UV_DEFAULT_INDEX; fi; \
 	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install --quiet
 
-.PHONY: help demo test stress-test faults mutants lint docs bench page calibrate reproduce lock clean
+.PHONY: help demo test stress-test faults engines mutants lint docs bench page calibrate reproduce lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -52,6 +52,9 @@ stress-test: .venv/.test ## set up, then run every test beside four programs tha
 faults: .venv/.test ## set up, then kill servers and databases and send what nobody should, at length (about half an hour)
 	@DENIABLE_KILLS=50 DENIABLE_DATABASE_KILLS=30 DENIABLE_REQUESTS=20000 DENIABLE_REPORTS=20000 \
 		$(BIN)/python -m pytest tests/faults tests/attacks/test_operator.py -n 0 --log-cli-level=INFO
+
+engines: .venv/.test ## set up, then compare every engine on a hundred times the rows, and Spark on every design (some minutes)
+	@DENIABLE_ROWS=200000 $(BIN)/python -m pytest tests/frames/test_engines.py -n 0
 
 mutants: .venv/.test ## set up, then change promises' modules a little and see that tests notice (MUTANTS=name for one; an hour)
 	@$(BIN)/python tests/mutants $(MUTANTS)

@@ -4,7 +4,8 @@ SMALL = graphs.Size(nodes=2000, edges=5000, triangle_nodes=200, repetitions=40, 
 
 
 def test_the_measurements_run_on_small_graphs():
-    assert graphs.measure_size(SMALL).met
+    # How many seconds it takes is said by `make bench`, not here.
+    assert all(claim.met for claim in graphs.measure_size(SMALL).claims if claim.unit != "s")
     assert graphs.measure_errors(SMALL).met
     variances = graphs.measure_variances(SMALL)
     ratios, errors = variances.rows["Monte Carlo / closed form"], variances.rows["its std error"]

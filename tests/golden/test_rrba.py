@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from time import process_time
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from deniable import datasets
 from deniable.designs.blocks.design import Blocks
 from deniable.errors import InputError
 from deniable.estimation.blocks import last_two
+from effort import calls
 
 # The Survey network of Scutari & Denis (2014): Pr(E = high | A, S), Pr(O = emp | E), Pr(R = small | E), Pr(T | O, R).
 SURVEY = dn.Domain(
@@ -30,6 +30,8 @@ AGE, SEX = [0.3, 0.5, 0.2], [0.6, 0.4]
 HIGH = np.array([[0.75, 0.64], [0.72, 0.7], [0.88, 0.9]])
 EMPLOYED, SMALL = np.array([0.96, 0.92]), np.array([0.25, 0.2])
 TRAVEL = np.array([[[0.48, 0.42, 0.1], [0.58, 0.24, 0.18]], [[0.56, 0.36, 0.08], [0.7, 0.21, 0.09]]])
+# The most calls for a three-way table out of pairs, however many people answered: some tenths of a second.
+A_TABLE = 200_000
 
 
 def two(share):
@@ -114,40 +116,36 @@ def test_splitting_a_view_against_one_random_pair(survey):
     assert measured["all"] / measured["one"] == pytest.approx(expected["all"] / expected["one"], rel=0.35)
 
 
-def test_all_three_way_tables_of_survey_quickly_and_near(survey):
+def test_all_three_way_tables_of_survey_with_little_work_and_near(survey):
     reports = dn.Views(SURVEY, k=2, epsilon=2.0).simulate(survey, 120_000, source=dn.Seeded(5))
-    start = process_time()
-    found = [dn.estimate(reports, triple) for triple in combinations(SURVEY, 3)]
-    assert process_time() - start < 5
+    found, work = calls(lambda: [dn.estimate(reports, triple) for triple in combinations(SURVEY, 3)])
+    assert work < 20 * A_TABLE
     apart = [np.abs((e.table - survey.project(e.attributes)).values).sum() / 2 for e in found]
     assert np.mean(apart) < 0.04
     assert {e.method for e in found} == {"loglinear"}
 
 
-def test_any_three_way_table_of_alarm_quickly():
+def test_any_three_way_table_of_alarm_with_little_work():
     alarm = datasets.network("alarm")
     design = dn.Views(alarm.domain, k=2, epsilon=2.0)
     codes = alarm.codes(80_000, dn.Seeded(1))
     reports = dn.Reports.of_codes(design, *design.randomize_codes(codes, source=dn.Seeded(2)))
     for triple in (("LVFAILURE", "HYPOVOLEMIA", "STROKEVOLUME"), ("VENTTUBE", "KINKEDTUBE", "PRESS")):
-        start = process_time()
-        result = dn.estimate(reports, triple)
-        assert process_time() - start < 0.3
+        result, work = calls(lambda triple=triple: dn.estimate(reports, triple))
+        assert work < A_TABLE
         assert result.table.total == pytest.approx(1)
 
 
 def test_a_million_respondents_in_blocks():
-    # The requirement is 30 s; measured 4. A tenth of it here, with a tenth of the bound.
+    # A tenth of them here. The requirement is 30 s; no more than two calls for each is a second on a slow machine.
     domain = dn.Domain({name: range(2 + i % 2) for i, name in enumerate("AREOST")})
     codes = np.stack(
         [np.random.default_rng(i).integers(0, size, 100_000) for i, size in enumerate(domain.shape)], axis=1
     )
     done = []
-    start = process_time()
-    reports = Blocks(domain, epsilon=1.0, block_size=250).run(
-        codes, source=dn.Seeded(1), progress=lambda *state: done.append(state)
-    )
-    assert process_time() - start < 3
+    design = Blocks(domain, epsilon=1.0, block_size=250)
+    reports, work = calls(lambda: design.run(codes, source=dn.Seeded(1), progress=lambda *state: done.append(state)))
+    assert work < 2 * len(codes)
     assert len(reports.published) == len(done) == 400
     assert done[-1] == (100_000, 100_000)
 

@@ -16,8 +16,7 @@ import pytest
 import deniable.web
 from deniable.collection.collector import Collector
 from deniable.collection.storage.sqlite import SqliteStore
-from deniable.designs import block
-from deniable.device import verify
+from deniable.device import block, verify
 from deniable.device.form import PLAIN
 from deniable.device.problems import PROBLEMS
 from deniable.errors import DeniableError
