@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -95,6 +96,62 @@ def test_commits_are_synced(store):
     assert store._db.execute("PRAGMA secure_delete").fetchone() == (1,)
 
 
+def test_what_matters_is_set_and_not_left_to_how_sqlite_was_built(tmp_path, monkeypatch):
+    connect = sqlite3.connect
+
+    def careless(*arguments, **options):
+        db = connect(*arguments, **options)
+        db.execute("PRAGMA synchronous = OFF")
+        db.execute("PRAGMA secure_delete = OFF")
+        return db
+
+    monkeypatch.setattr(sqlite3, "connect", careless)
+    store = SqliteStore(tmp_path / "reports.sqlite")
+    for db in (store._db, store._reader):
+        assert db.execute("PRAGMA synchronous").fetchone() == (2,)
+        assert db.execute("PRAGMA secure_delete").fetchone() == (1,)
+    store.close()
+
+
+@pytest.mark.parametrize("wrong", ["newer", "no database", "a part", "a part is missing"])
+def test_what_cannot_be_opened_is_closed_again(wrong, tmp_path, monkeypatch):
+    path, connect, opened = tmp_path / "reports.sqlite", sqlite3.connect, []
+    store = SqliteStore(path)
+    store.register("a" * 64, b"body")
+    store.add([row(store, 1)])
+    store.close()
+    if wrong == "newer":
+        with closing(sqlite3.connect(path)) as db:
+            db.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    elif wrong == "no database":
+        path.write_bytes(b"no database" * 1000)
+    elif wrong == "a part":
+        path = tmp_path / "reports.sealed.sqlite"
+    else:
+        monkeypatch.setattr("deniable.collection.storage.layout.Layout.state", refuse)
+
+    def noted(*arguments, **options):
+        opened.append(connect(*arguments, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", noted)
+    with pytest.raises(InputError):
+        SqliteStore(path)
+    assert opened
+    for db in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            db.execute("SELECT 1")
+
+
+def refuse(_layout):
+    raise InputError("a part is missing")
+
+
+def test_opening_again_draws_no_second_salt(store, beside):
+    assert beside.salt == store.salt
+    assert store._db.execute("SELECT COUNT(*) FROM store").fetchone() == (1,)
+
+
 def test_compacting_leaves_nothing_of_what_was_dropped(store, tmp_path):
     for number in range(50):
         store.keep(f"name-{number}", b"a mark to look for" * 300)
@@ -108,7 +165,7 @@ def test_compacting_leaves_nothing_of_what_was_dropped(store, tmp_path):
 
 
 def test_a_new_store_has_a_salt_of_its_own(store, tmp_path):
-    other = SqliteStore(tmp_path / "other" / "reports.sqlite")
+    other = SqliteStore(tmp_path / "some" / "other" / "reports.sqlite")
     assert len(store.salt) == len(other.salt) == 32
     assert store.salt != other.salt
     other.close()

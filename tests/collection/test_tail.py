@@ -369,6 +369,17 @@ def test_a_store_of_version_0_1_is_read_as_it_is_and_sealed_when_reports_come(tm
     again.close()
 
 
+def test_nothing_is_left_of_reports_of_version_0_1_once_they_are_sealed(tmp_path):
+    old_store(tmp_path / "reports.sqlite", range(2000))
+    store = SqliteStore(tmp_path / "reports.sqlite")
+    size = (tmp_path / "reports.sqlite").stat().st_size
+    store._reports.seal()
+    assert (tmp_path / "reports.sqlite-wal").stat().st_size == 0  # already now, not only when it is closed
+    assert (tmp_path / "reports.sqlite").stat().st_size < size / 2
+    assert b"[null,0" not in (tmp_path / "reports.sqlite").read_bytes()
+    store.close()
+
+
 def test_reports_of_version_0_1_are_not_counted_twice_after_a_crash(tmp_path, monkeypatch):
     old_store(tmp_path / "reports.sqlite", range(30))
     store = SqliteStore(tmp_path / "reports.sqlite")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import FrozenInstanceError
 from fractions import Fraction
 from itertools import combinations
 
@@ -22,7 +23,7 @@ from deniable.channels.krr import KRR
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
-from deniable.errors import DesignError, InputError
+from deniable.errors import DesignError, InputError, PrecisionError
 from deniable.randomness import SECURE, Seeded
 
 # Monte Carlo means are compared at seven standard errors: 3e-12 a number, some 10^4 numbers below.
@@ -234,6 +235,26 @@ def test_the_sum_of_squares_is_the_moments(channel, pi):
     np.testing.assert_allclose(built, moments, rtol=1e-9, atol=1e-10 * np.abs(moments).max())
 
 
+def test_moments_written_out_are_the_moments_of_every_replicate(channel):
+    shares = channel.apply(np.random.default_rng(20).dirichlet(np.ones(channel.inputs), size=3).T)
+    written = channel.second_moments(shares)
+    assert written.shape == (3, channel.inputs, channel.inputs)
+    for replicate in range(3):
+        moments = np.stack([channel.moments_times(shares[:, replicate], w) for w in np.eye(channel.inputs)], axis=1)
+        np.testing.assert_allclose(written[replicate], moments, rtol=1e-9, atol=1e-10 * np.abs(moments).max())
+
+
+def test_chances_never_change(channel):
+    with pytest.raises(FrozenInstanceError):
+        channel.chances.p = channel.chances.q
+
+
+@pytest.mark.parametrize("make", [SubsetSelection, LocalHashing])
+def test_an_epsilon_that_no_integers_reach_is_refused_whatever_size_is_best(make):
+    with pytest.raises(PrecisionError):
+        make(10, 1e-12)
+
+
 def test_spread_and_affine_belong_to_the_cells(channel, pi):
     diagonal, sums = channel.spread()
     rest = (sums - diagonal) / (channel.inputs - 1)
@@ -334,6 +355,8 @@ def test_seeds_repeat_and_bad_codes_are_refused(channel):
         channel.randomize([0, channel.inputs])
     with pytest.raises(InputError, match=r"2 codes lie outside 0 \.\. \d+, the truths of "):
         channel.randomize([-1, 0, -channel.inputs, channel.inputs - 1])
+    with pytest.raises(InputError, match=r"1 codes lie outside"):
+        channel.randomize([-1])
     with pytest.raises(InputError, match="codes must be whole numbers"):
         channel.randomize([0.0])
     with pytest.raises(DesignError, match="reports sets"):

@@ -11,7 +11,7 @@ import os
 import secrets
 import sqlite3
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,24 +62,21 @@ class SqliteStore:
         self._path = Path(path)
         if not self._path.exists():
             _make(self._path)
-        try:
-            self._db = self._connect()
-            self._reader = self._connect()
-            self._migrate()
-        except sqlite3.DatabaseError as error:
-            if is_full(error, self._path.parent):
-                raise StoreFullError(f"there is no space left to open {path}") from error
-            raise InputError(f"{path} is not a store of reports: {error}", path=str(path)) from error
         self._writing, self._reading = threading.Lock(), threading.Lock()
         self._claimed: int | None = None  # the folder, held
-        (self.salt,) = self._db.execute("SELECT salt FROM store").fetchone()
-        layout = Layout(self._path)
-        try:
+        with ExitStack() as opened:  # what cannot be opened whole is closed again
+            try:
+                self._db = self._connect(opened)
+                self._reader = self._connect(opened)
+                self._migrate()
+            except sqlite3.DatabaseError as error:
+                if is_full(error, self._path.parent):
+                    raise StoreFullError(f"there is no space left to open {path}") from error
+                raise InputError(f"{path} is not a store of reports: {error}", path=str(path)) from error
+            (self.salt,) = self._db.execute("SELECT salt FROM store").fetchone()
+            layout = Layout(self._path)
             layout.state()  # refuses a folder in which a part is missing
-        except InputError:
-            self._reader.close()
-            self._db.close()
-            raise
+            opened.pop_all()
         self._reports = Tail(layout, self._empty)
 
     @property
@@ -87,12 +84,12 @@ class SqliteStore:
         """Where the files are."""
         return self._path.parent
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, opened: ExitStack) -> sqlite3.Connection:
         # Used from several threads, one at a time: the locks see to that.
         db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=_BUSY)
+        opened.callback(db.close)
         # Asked of SQLite: to open and close the file beside it would end SQLite's own locks on it.
         if db.execute("PRAGMA application_id").fetchone() == (PART,):
-            db.close()
             raise InputError(
                 f"{self._path} is only a part of a store: name its folder, {self._path.parent}", path=str(self._path)
             )
