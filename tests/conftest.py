@@ -1,6 +1,6 @@
 """A collector to talk to: the real application and server on a loopback port, in a thread of the test.
 
-And a real PostgreSQL: a server for each test process, a database for each test.
+And a real PostgreSQL: a server for each test process, a database for each test. And the package as it is handed out.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 import shlex
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -177,3 +178,18 @@ def database(cluster):
     """The address of an empty PostgreSQL database."""
     with cluster.database() as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def distributions(tmp_path_factory):
+    """A folder with what is handed out: the source distribution and the wheel, built from what is here now."""
+    folder = tmp_path_factory.mktemp("distributions")
+    build = [sys.executable, "-m", "hatchling", "build", "-d", folder]
+    subprocess.run(build, check=True, cwd=Path(__file__).parents[1], capture_output=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(distributions):
+    (found,) = distributions.glob("*.whl")
+    return found

@@ -6,22 +6,17 @@ import subprocess
 import sys
 import sysconfig
 import venv
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
 
 # What checkers read is not to be imported; the right uses are run by a test.
 collect_ignore = ["right.py", "wrong.py"]
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory):
+def installed(tmp_path_factory, wheel):
     """The interpreter of an environment that has the built wheel, and everything else from ours."""
-    folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder], check=True, cwd=ROOT)
-    (wheel,) = folder.glob("*.whl")
+    folder = tmp_path_factory.mktemp("typing")
     venv.create(folder / "venv", symlinks=True)
     (packages,) = folder.glob("venv/lib/python*/site-packages")
     install = ["-m", "uv", "pip", "install", "--quiet", "--offline", "--no-deps", "--target", packages, wheel]
