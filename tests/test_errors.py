@@ -18,15 +18,16 @@ import pytest
 
 import deniable as dn
 from deniable import errors
-from deniable.collection.messages import Report, decode
-from deniable.collection.problems import problem
 from deniable.collection.storage.base import Row
 from deniable.collection.storage.sqlite import SqliteStore
-from deniable.collection.transport import Http, Response
-from deniable.collection.verify import verify
 from deniable.collection.writer import Writer
+from deniable.device.events import Asked
+from deniable.device.messages import Report
+from deniable.device.problems import problem
+from deniable.device.transport import Http, Response
+from deniable.device.verify import verify
+from deniable.device.wire import decode
 from deniable.estimation.em import maximum_likelihood
-from deniable.privacy.ledger import Asked
 from deniable.results import pyplot
 from deniable.surveys.survey import parse_survey
 

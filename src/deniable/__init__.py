@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from deniable.channels.subset import SubsetSelection as SubsetSelection
     from deniable.channels.two_level import TwoLevel as TwoLevel
     from deniable.channels.unary import Unary as Unary
-    from deniable.collection.client import Client as Client
     from deniable.designs.base import Design as Design
     from deniable.designs.base import Question as Question
     from deniable.designs.blocks.design import Blocks as Blocks
@@ -47,6 +46,8 @@ if TYPE_CHECKING:
     from deniable.designs.reports import Reports as Reports
     from deniable.designs.sampled import Sampled as Sampled
     from deniable.designs.views import Views as Views
+    from deniable.device.client import Client as Client
+    from deniable.device.ledger import Ledger as Ledger
     from deniable.domain import Domain as Domain
     from deniable.domain import Variable as Variable
     from deniable.errors import DeniableError as DeniableError
@@ -111,7 +112,6 @@ if TYPE_CHECKING:
     from deniable.planning.power import sample_size as sample_size
     from deniable.planning.width import sample_size_for_width as sample_size_for_width
     from deniable.privacy.audit import audit as audit
-    from deniable.privacy.ledger import Ledger as Ledger
     from deniable.randomness import Seeded as Seeded
     from deniable.results import Interval as Interval
     from deniable.results import TestResult as TestResult
@@ -269,8 +269,8 @@ else:
         "PairedItems": "designs.paired.items",
         "Coins": "channels.paired",
         "paired_optimum": "channels.paired_optimum",
-        "Ledger": "privacy.ledger",
-        "Client": "collection.client",
+        "Ledger": "device.ledger",
+        "Client": "device.client",
         "Survey": "surveys.survey",
         "read_survey": "surveys.survey",
         "audit": "privacy.audit",

@@ -5,6 +5,7 @@ The style itself is `figures.mplstyle`, beside this file. Axes that the caller b
 
 from __future__ import annotations
 
+import math
 import textwrap
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import numpy as np
 from deniable.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import ModuleType
 
     from matplotlib import RcParams
@@ -137,6 +138,39 @@ def _edges(ax: Axes, low: NDArray[np.float64], high: NDArray[np.float64]) -> tup
     least, most = min(known, default=0.0), max(known, default=1.0)
     reach = 0.15 * (most - least) or 1.0
     return least - reach, most + reach
+
+
+def beliefs(posterior: Callable[[float], float], title: str, ax: Axes | None = None) -> Axes:
+    """Draw what a report can do to anybody's belief: from what was believed before to the most and least after it.
+
+    The least follows from the most by symmetry: who believes b in one thing believes 1 - b in its opposite.
+    """
+    ax = axes(ax, size=(4.6, 4.2))
+    before = [step / 200 for step in range(201)]
+    most = [posterior(belief) for belief in before]
+    least = [1 - posterior(1 - belief) for belief in before]
+    (line,) = ax.plot(before, most, label="at most after the report")
+    ax.plot(before, least, color=line.get_color(), linestyle="--", label="at least")
+    ax.fill_between(before, least, most, color=line.get_color(), alpha=0.12)
+    ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, label="unchanged")
+    for belief in (0.05, 0.5):
+        ax.annotate(
+            f"{belief:.0%} to {math.ceil(1000 * posterior(belief)) / 10:.1f}%",  # a promise is rounded up
+            (belief, posterior(belief)),
+            xytext=(6, -9),
+            textcoords="offset points",
+            fontsize="small",
+        )
+        ax.plot([belief], [posterior(belief)], "o", color=line.get_color(), markersize=4)
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1.02)
+    ax.xaxis.set_major_formatter("{x:.0%}")
+    ax.yaxis.set_major_formatter("{x:.0%}")
+    ax.set_xlabel("belief before")
+    ax.set_ylabel("belief after")
+    ax.set_title(title)
+    ax.legend(loc="lower right", fontsize="small", frameon=False)
+    return ax
 
 
 def legend(ax: Axes, title: str = "") -> None:

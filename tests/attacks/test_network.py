@@ -14,10 +14,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from sentences import breaks
 
-from deniable.collection.client import Client
-from deniable.collection.messages import encode
-from deniable.collection.problems import PROBLEMS, problem
-from deniable.collection.transport import Http, Response
+from deniable.device.client import Client
+from deniable.device.problems import PROBLEMS, problem
+from deniable.device.transport import Http, Response
+from deniable.device.wire import encode
 from deniable.errors import CollectorError, UnreachableError
 
 PERSON = {"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}

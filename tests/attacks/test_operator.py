@@ -26,15 +26,17 @@ from sentences import breaks
 
 from deniable.channels.codec import channel_from_dict
 from deniable.channels.krr import KRR
-from deniable.collection.client import Client
 from deniable.collection.form import announcement, design_body, form_body
-from deniable.collection.messages import Report, decode, design_id, encode
-from deniable.collection.problems import problem
-from deniable.collection.transport import Response
+from deniable.device.client import Client
+from deniable.device.form import PLAIN
+from deniable.device.messages import Report, design_id
+from deniable.device.problems import problem
+from deniable.device.transport import Response
+from deniable.device.wire import decode, encode
 from deniable.errors import DeniableError, InputError, PrivacyError, RefusedDesignError, SurveyError
 from deniable.surveys.frames import FRAMES
 from deniable.surveys.survey import parse_survey
-from deniable.surveys.words import PLAIN, WORDS
+from deniable.surveys.words import WORDS
 
 ASK = """
 format = 1

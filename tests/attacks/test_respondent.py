@@ -18,13 +18,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from sentences import breaks
 
-from deniable.collection.client import Client
 from deniable.collection.collector import Collector
 from deniable.collection.export import stored_reports
-from deniable.collection.messages import Report, encode
 from deniable.collection.storage.places import open_store
-from deniable.collection.transport import Http
 from deniable.designs.joint import Joint
+from deniable.device.client import Client
+from deniable.device.messages import Report
+from deniable.device.transport import Http
+from deniable.device.wire import encode
 from deniable.errors import RejectedError
 from deniable.estimation.estimator import estimate
 from deniable.randomness import Seeded

@@ -39,14 +39,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from sentences import breaks
 
-from deniable.collection import blind
-from deniable.collection.client import Client
 from deniable.collection.collector import Collector
-from deniable.collection.invitations import digest, token_id
+from deniable.collection.invitations import digest
 from deniable.collection.issuer import public_key
-from deniable.collection.messages import Application, Report, Signed, encode
 from deniable.collection.storage.base import key_of
 from deniable.collection.storage.places import open_store
+from deniable.device import blind
+from deniable.device.client import Client
+from deniable.device.messages import Application, Report, Signed
+from deniable.device.ticket import token_id
+from deniable.device.wire import encode
 from deniable.surveys.survey import parse_survey
 
 MODEL = Path(__file__).parents[2] / "docs" / "explanation" / "threat-model.md"

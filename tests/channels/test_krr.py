@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.channels.krr import KRR
+from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, PrecisionError, ProbabilityError, SingularChannelError
-from deniable.privacy.epsilon import exp_below
 
 categories = st.integers(2, 300)
 epsilons = st.floats(0.01, 8)

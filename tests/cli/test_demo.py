@@ -15,7 +15,7 @@ from deniable.cli import demo
 from deniable.cli.app import app
 from deniable.datasets import fair
 from deniable.designs.views import Views
-from deniable.privacy.statement import Statement
+from deniable.device.statement import Statement
 from deniable.randomness import SECURE, Seeded
 from deniable.surveys.survey import read_survey
 from deniable.tables.table import Table

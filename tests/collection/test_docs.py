@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from deniable.collection import messages
-from deniable.collection.problems import PROBLEMS
+from deniable.device import messages
+from deniable.device.form import AROUND
+from deniable.device.problems import PROBLEMS
 from deniable.surveys import schema
 from deniable.surveys.designs import BUILDERS
-from deniable.surveys.phrases import AROUND, PHRASES
+from deniable.surveys.phrases import PHRASES
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
 

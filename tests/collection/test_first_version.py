@@ -7,11 +7,12 @@ from fractions import Fraction
 
 import pytest
 
-from deniable.collection.client import Client
 from deniable.collection.export import stored_reports
-from deniable.collection.messages import Report, design_id, encode
-from deniable.collection.state import DELIVERED, FORMAT, State
-from deniable.collection.transport import Http, Response
+from deniable.device.client import Client
+from deniable.device.memory import DELIVERED, FORMAT, State
+from deniable.device.messages import Report, design_id
+from deniable.device.transport import Http, Response
+from deniable.device.wire import encode
 from deniable.errors import InputError, RefusedDesignError
 
 # As version 1 made them; never edit this.

@@ -12,15 +12,17 @@ import pytest
 from click.testing import CliRunner
 
 from deniable.cli.app import app
-from deniable.collection import blind, messages
-from deniable.collection.blind import PublicKey, SecretKey
-from deniable.collection.client import Client
-from deniable.collection.invitations import digest, report_id, token_id
+from deniable.collection.invitations import digest
 from deniable.collection.issuer import LocalIssuer, read_key
-from deniable.collection.messages import Application, Issuer, Report, Signed, encode
+from deniable.collection.signing import SecretKey
 from deniable.collection.simulation import Crowd
-from deniable.collection.ticket import _key
-from deniable.collection.transport import Http, Response
+from deniable.device import blind, wire
+from deniable.device.blind import PublicKey
+from deniable.device.client import Client
+from deniable.device.messages import Application, Issuer, Report, Signed
+from deniable.device.ticket import _key, report_id, token_id
+from deniable.device.transport import Http, Response
+from deniable.device.wire import encode
 from deniable.errors import InputError, PrivacyError, RejectedError
 
 PERSON = {"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}
@@ -158,7 +160,7 @@ def test_the_server_never_sees_token_and_invitation_together(blinded, tmp_path):
     paths = [path for path, body, _ in seen if body]
     assert paths == ["/v1/tokens", "/v1/reports"]
     signing, reporting = [body + answer for _, body, answer in seen if body]
-    report = messages.decode(seen[-1][1], Report, most=10_000)
+    report = wire.decode(seen[-1][1], Report, most=10_000)
     assert made.encode() in signing
     for part in (report.token, report.signature, report.id):
         assert part.encode() not in signing

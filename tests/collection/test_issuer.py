@@ -19,19 +19,22 @@ import pytest
 from click.testing import CliRunner
 
 from deniable.cli.app import app
-from deniable.collection import adoption, blind, closing
-from deniable.collection.blind import SecretKey
-from deniable.collection.client import Client
+from deniable.collection import adoption, closing
 from deniable.collection.collector import Collector
 from deniable.collection.entrance import Entrance
 from deniable.collection.form import LOOPBACK, design_body
-from deniable.collection.invitations import digest, name_of, report_id, token_id
+from deniable.collection.invitations import digest, name_of
 from deniable.collection.issuer import DistantIssuer, LocalIssuer, issuer_path, key_bytes, public_key
-from deniable.collection.messages import Application, Issuer, Problem, Signed, encode
+from deniable.collection.signing import SecretKey
 from deniable.collection.storage.base import Row
 from deniable.collection.storage.postgres import PostgresStore
 from deniable.collection.storage.slots import FREE, Slots
 from deniable.collection.storage.sqlite import SqliteStore
+from deniable.device import blind
+from deniable.device.client import Client
+from deniable.device.messages import Application, Issuer, Problem, Signed
+from deniable.device.ticket import report_id, token_id
+from deniable.device.wire import encode
 from deniable.errors import InputError
 from deniable.surveys.survey import parse_survey
 from deniable.web.issuer import IssuerService
@@ -283,7 +286,7 @@ class Routed:
     """What a proxy does: two addresses go to the issuer, all others to the collector."""
 
     def __init__(self, collector, issuer):
-        from deniable.collection.transport import Http
+        from deniable.device.transport import Http
 
         self._collector, self._issuer = Http(collector), Http(issuer)
 

@@ -10,23 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.collection.blocks import ServedBlocks
-from deniable.collection.form import announcement, decimal_text, design_body, form_body, read_form
-from deniable.collection.messages import (
-    Announcement,
-    Design,
-    Failure,
-    FirstDesign,
-    Form,
-    Receipt,
-    Report,
-    decode,
-    design_id,
-    encode,
-)
-from deniable.collection.problems import PROBLEMS, problem
-from deniable.collection.verify import verify, verify_stored
+from deniable.collection.form import announcement, decimal_text, design_body, form_body
 from deniable.designs.blocks.aggregator import Aggregator
-from deniable.designs.blocks.block import Block
+from deniable.device.block import Block
+from deniable.device.form import read_form
+from deniable.device.messages import Announcement, Design, Failure, FirstDesign, Form, Receipt, Report, design_id
+from deniable.device.problems import PROBLEMS, problem
+from deniable.device.verify import verify, verify_stored
+from deniable.device.wire import decode, encode
 from deniable.errors import MessageError
 from deniable.surveys.example import example_text
 from deniable.surveys.survey import parse_survey

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from deniable.cli.app import app
 from deniable.collection.collector import Collector
-from deniable.collection.messages import Problem, Report
 from deniable.collection.storage.sqlite import SqliteStore
+from deniable.device.messages import Problem, Report
 from deniable.surveys.survey import parse_survey
 
 DAYS = [datetime(2030, month, 15, tzinfo=UTC) for month in (1, 2, 3)]

@@ -14,14 +14,15 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from deniable.collection.invitations import report_id
-from deniable.collection.messages import Report, encode
 from deniable.collection.storage import postgres
 from deniable.collection.storage.base import Row, key_of
 from deniable.collection.storage.places import open_store
 from deniable.collection.storage.postgres import SEGMENT, PostgresStore
 from deniable.collection.storage.postgres_connection import patiently
 from deniable.collection.storage.postgres_schema import ALONE, MIGRATIONS
+from deniable.device.messages import Report
+from deniable.device.ticket import report_id
+from deniable.device.wire import encode
 from deniable.errors import InputError, StoreError, StoreFullError
 from deniable.web.serve import Service, background
 from waiting import until

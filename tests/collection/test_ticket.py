@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from deniable.collection.client import Client
+from deniable.device.client import Client
 from deniable.web.serve import Service, background
 
 SURVEY = """

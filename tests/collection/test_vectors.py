@@ -5,12 +5,10 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-import typing
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -22,24 +20,26 @@ from deniable.channels.hadamard import HadamardResponse
 from deniable.channels.hashing import LocalHashing
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
+from deniable.channels.paired import Coins
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
-from deniable.collection import messages
-from deniable.collection import verify as verifying
 from deniable.collection.acceptor import Acceptor
 from deniable.collection.blocks import ServedBlocks
 from deniable.collection.collector import read_batch
-from deniable.collection.encoding import Coded
-from deniable.collection.form import read_form
-from deniable.collection.messages import Bins, Choices, Problem, Report, Rule, decode
-from deniable.collection.pairs import Seeker
-from deniable.collection.sampler import disguise, resend
-from deniable.collection.verify import verify, verify_stored
-from deniable.designs.blocks.block import Block, check, check_chain
-from deniable.domain import Variable
+from deniable.device import messages
+from deniable.device import verify as verifying
+from deniable.device.block import Block, check, check_chain
+from deniable.device.encoding import Coded
+from deniable.device.epsilon import exp_below
+from deniable.device.form import read_form
+from deniable.device.kinds import KINDS, kind_from_dict
+from deniable.device.kinds.mixture import MixtureWeights
+from deniable.device.messages import Attribute, Bins, Choices, Problem, Report, Rule
+from deniable.device.partner import Seeker
+from deniable.device.verify import verify, verify_stored
+from deniable.device.wire import decode
 from deniable.errors import InputError, MessageError, PrivacyError, RefusedDesignError
-from deniable.privacy.epsilon import exp_below
 from deniable.privacy.paired import PairedPrivacy
 from deniable.randomness import Seeded
 
@@ -92,7 +92,7 @@ def test_an_answer_has_the_stated_code_or_none(vector):
     asked, value = vector["attribute"], vector["value"]
     coder = Bins(tuple(asked["coder"]["edges"])) if "edges" in asked["coder"] else Choices()
     rules = (Rule("public", ("a",)),) if asked["ruled"] else ()
-    coded = Coded(Variable("asked", tuple(asked["categories"])), coder, rules)
+    coded = Coded(Attribute("asked", tuple(asked["categories"])), coder, rules)
     is_number = isinstance(value, dict)
     for given in [float(value["number"]), np.float64(value["number"])] if is_number else [value]:
         if vector["code"] is not None:
@@ -105,7 +105,7 @@ def test_an_answer_has_the_stated_code_or_none(vector):
 
 
 def test_numbers_of_every_library_have_the_same_code():
-    bins = Coded(Variable("asked", ("a", "b", "c")), Bins(("0.3", "10")))
+    bins = Coded(Attribute("asked", ("a", "b", "c")), Bins(("0.3", "10")))
     for given in (
         5,
         5.0,
@@ -131,9 +131,9 @@ def test_numbers_of_every_library_have_the_same_code():
     ):
         with pytest.raises(InputError):
             bins.code(given)
-    texts = Coded(Variable("asked", ("no", "yes")), Choices())
+    texts = Coded(Attribute("asked", ("no", "yes")), Choices())
     assert texts.code(np.str_("yes")) == 1
-    flags = Coded(Variable("asked", (False, True)), Choices())
+    flags = Coded(Attribute("asked", (False, True)), Choices())
     assert flags.code(np.True_) == 1
 
 
@@ -163,25 +163,26 @@ def test_every_reason_in_the_documentation_has_a_vector():
 
 @pytest.mark.parametrize("vector", load("outcomes.json"), ids=lambda vector: json.dumps(vector["channel"])[:50])
 def test_draws_make_the_stated_reports(vector):
-    channel = channel_from_dict(vector["channel"])
-    assert channel.ratio == Fraction(vector["ratio"])
+    channel, kind = channel_from_dict(vector["channel"]), kind_from_dict(vector["channel"])
+    assert channel.ratio == kind.ratio == Fraction(vector["ratio"])
+    assert channel.inputs == kind.truths
     for truth, draws, report in vector["outcomes"]:
         left = iter(draws)
-        assert disguise(channel, truth, lambda _bits, left=left: next(left)) == report
+        assert kind.disguise(truth, lambda _bits, left=left: next(left)) == report
+        assert kind.can_be(report)
         assert list(left) == []
     if channel.bits and not channel.is_support:
         truths, draws, reports = zip(*vector["outcomes"], strict=True)
         assert channel.outcome(truths, np.concatenate(draws)).tolist() == list(reports)
     for kept, draws, report in vector.get("resent", []):
         left = iter(draws)
-        assert resend(channel, kept, lambda _bits, left=left: next(left)) == report
+        assert kind.resend(kept, lambda _bits, left=left: next(left)) == report
         assert list(left) == []
 
 
 def test_every_kind_of_channel_has_outcomes():
     kinds = {vector["channel"]["kind"] for vector in load("outcomes.json")}
-    served = {msgspec.inspect.type_info(kind).tag for kind in typing.get_args(messages.Weights)}
-    assert served - kinds == {"adaptive", "paired"}  # these have files of their own
+    assert {*KINDS} - kinds == {"adaptive", "paired"}  # these have files of their own
 
 
 SETS = [
@@ -199,7 +200,8 @@ def test_a_device_draws_what_a_batch_does(channel):
     # Two samples of the same size from what should be one law: chi-square of their difference, over the reports that
     # come often enough. Of hashes, only which categories they hold is compared: there are more functions than people.
     n, stream, truth = 20_000, Seeded(5).stream(), channel.inputs - 2
-    device = np.array([disguise(channel, truth, lambda bits: int(stream.words(1, bits)[0])) for _ in range(n)])
+    kind = kind_from_dict(channel.to_dict())
+    device = np.array([kind.disguise(truth, lambda bits: int(stream.words(1, bits)[0])) for _ in range(n)])
     batch = channel.randomize(np.full(n, truth), source=Seeded(6)).astype(np.int64)
     if isinstance(channel, LocalHashing):
         device, batch = (channel.members(codes)[:, :-1] @ [1, 2] for codes in (device, batch))
@@ -271,10 +273,9 @@ def test_a_chain_is_followed_or_refused_for_the_stated_reason(vector):
 
 
 def test_every_channel_that_no_device_runs_has_a_vector():
-    served = {msgspec.inspect.type_info(kind).tag for kind in typing.get_args(messages.Weights)}
     refused = [json.loads(vector["body"]) for vector in load("designs.json") if vector["reason"] == "unknown-channel"]
     kinds = {question["channel"]["kind"] for design in refused for question in design["plan"]["questions"]}
-    assert {kind for kind, _ in codec._READERS} - served <= kinds
+    assert {kind for kind, _ in codec._READERS} - {*KINDS} <= kinds
 
 
 def test_every_reason_to_refuse_a_block_has_a_vector():
@@ -288,6 +289,8 @@ def test_draws_make_the_stated_reports_in_a_block():
     for place, truth, draw, report in BLOCKS["outcomes"]["rows"]:
         channel = Mixture.from_weights(block.keep[place], block.fakes[place], 32)
         assert channel.outcome(np.array([truth]), np.array([draw], dtype=np.uint32)).tolist() == [report]
+        kind = MixtureWeights(block.keep[place], block.fakes[place], 32)
+        assert kind.disguise(truth, lambda _bits, draw=draw: draw) == report
 
 
 def seeker_of(vector):
@@ -311,8 +314,10 @@ def test_a_key_without_a_secret_is_no_partner(vector):
 
 
 def test_a_coin_and_a_draw_make_the_stated_report():
-    coins = design_of(PAIRS).questions[0].coins
+    kind = design_of(PAIRS).questions[0].channel
+    coins = Coins(kind.truthful, kind.shift, kind.bits)
     for truth, draw, side, report in PAIRS["outcomes"]:
+        assert kind.beside(truth, lambda _bits, draw=draw: draw, side) == report
         truthful = coins.truthful_at(np.array([side]), np.array([draw], dtype=np.uint32))[0]
         assert (truth if truthful else 1 - truth) == report
     assert {tuple(row[1:3]) for row in PAIRS["outcomes"] if row[0] != row[3]}
@@ -321,7 +326,8 @@ def test_a_coin_and_a_draw_make_the_stated_report():
 @pytest.mark.parametrize("vector", PAIRS["statements"], ids=lambda vector: vector["coin"])
 def test_the_four_numbers_of_a_paired_design(vector):
     body = vector["body"].encode()
-    coins = [question.coins for question in verify(body, messages.design_id(body)).questions]
+    channels = [question.channel for question in verify(body, messages.design_id(body)).questions]
+    coins = [Coins(channel.truthful, channel.shift, channel.bits) for channel in channels]
     told = PairedPrivacy(tuple((coin.p, coin.d) for coin in coins))
     lines = " ".join(told.lines())
     for key in ("claimed", "partner", "coin"):

@@ -11,12 +11,13 @@ import msgspec
 import pytest
 
 from deniable.collection import collector as module
-from deniable.collection.blind import SecretKey
 from deniable.collection.collector import Collector, read_batch
 from deniable.collection.issuer import DistantIssuer, key_bytes
-from deniable.collection.messages import Problem, Report, encode
+from deniable.collection.signing import SecretKey
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.collection.work import Work
+from deniable.device.messages import Problem, Report
+from deniable.device.wire import encode
 from deniable.errors import BusyError, StoreError
 from deniable.surveys.survey import parse_survey
 

@@ -28,13 +28,13 @@ import deniable as dn
 from deniable.channels.base import Channel
 from deniable.channels.bitmask import Bitmask
 from deniable.channels.blockwise import Blockwise
-from deniable.collection import messages
 from deniable.collection.blocks import ServedBlocks
 from deniable.collection.form import design_body
-from deniable.collection.verify import verify
 from deniable.datasets import Network
-from deniable.designs.blocks.block import Block
 from deniable.designs.blocks.message import MessageBlocks
+from deniable.device import messages, wire
+from deniable.device.block import Block
+from deniable.device.verify import verify
 from deniable.errors import DeniableError, SmallCellWarning
 from deniable.estimation.blocks import Convergence
 from deniable.estimation.reconcile import reconcile
@@ -160,6 +160,8 @@ OTHERS = {
     "Graph": lambda: dn.Graph([("ann", "bob"), ("bob", "cem")]),
     "Graph of an array": lambda: dn.Graph(np.array([[0, 1], [1, 2]]), nodes=5),
     "PairSet": lambda: dn.Graph([(0, 1), (1, 2)], nodes=5).pairs,
+    "VerifiedDesign": verified,
+    "VerifiedQuestion": lambda: verified().questions[0],
     "Released": lambda: Released(np.arange(3.0), 1.0, 1.0, 0.0, "none"),
     "Network": lambda: Network(dn.Domain({"a": [0, 1]}), {"a": ()}, {"a": np.array([0.4, 0.6])}),
 }
@@ -388,7 +390,7 @@ def test_a_message_is_not_changed():
     with pytest.raises(AttributeError):
         del message.epsilon
     assert pickled(message) == copy.deepcopy(message) == message
-    assert messages.encode(pickled(message)) == messages.encode(message)
+    assert wire.encode(pickled(message)) == wire.encode(message)
 
 
 # -- nothing was forgotten -----------------------------------------------------------------------------------------

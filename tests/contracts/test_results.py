@@ -21,9 +21,9 @@ import pytest
 
 import deniable as dn
 from deniable import graphs
-from deniable.privacy.ledger import Asked, Replayed
+from deniable.device.events import Asked, Replayed
+from deniable.device.statement import Statement
 from deniable.privacy.paired import PairedPrivacy
-from deniable.privacy.statement import Statement
 from deniable.reproduce.record import Line, Record
 from deniable.results import Interval, TestResult
 

@@ -14,12 +14,13 @@ from scipy import stats
 
 import deniable as dn
 from deniable.designs.blocks.aggregator import Aggregator
-from deniable.designs.blocks.block import check, check_chain
 from deniable.designs.blocks.design import Blocks
-from deniable.designs.blocks.fakes import WHOLE, Limits, fake_weights
+from deniable.designs.blocks.fakes import fake_weights, first_mixture
 from deniable.designs.blocks.reports import BlockReports
+from deniable.device.block import check, check_chain
+from deniable.device.epsilon import epsilon_of, exp_below
+from deniable.device.limits import WHOLE, Limits
 from deniable.errors import DesignError, InputError, MissingColumnError, NotCoveredError
-from deniable.privacy.epsilon import epsilon_of, exp_below
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": ["x", "y"]})
 PI = dn.Table(DOMAIN, np.array([[[6, 1], [1, 2], [2, 1]], [[1, 3], [2, 1], [1, 4]]]) / 25)
@@ -46,7 +47,7 @@ def test_limits_use_epsilon_up_and_never_exceed_it(cells, epsilon, phi):
 
 def test_with_all_fakes_even_it_is_k_rr():
     limits = Limits.of(6, 1.0, Fraction(1))
-    mixture, krr = limits.start, dn.KRR(6, epsilon=1.0)
+    mixture, krr = first_mixture(limits), dn.KRR(6, epsilon=1.0)
     np.testing.assert_allclose(mixture.matrix(), krr.matrix(), atol=2e-4)
 
 

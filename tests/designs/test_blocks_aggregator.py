@@ -10,7 +10,7 @@ import pytest
 import deniable as dn
 from deniable.designs.blocks.aggregator import Aggregator
 from deniable.designs.blocks.design import Blocks
-from deniable.designs.blocks.fakes import WHOLE
+from deniable.device.limits import WHOLE
 from deniable.errors import DesignError, InputError, PrivacyError
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1]})

@@ -7,9 +7,9 @@ import pytest
 
 import deniable as dn
 from deniable.designs.blocks.aggregator import Aggregator
-from deniable.designs.blocks.block import Block, check, check_chain
 from deniable.designs.blocks.design import Blocks
-from deniable.designs.blocks.fakes import WHOLE
+from deniable.device.block import Block, check, check_chain
+from deniable.device.limits import WHOLE
 from deniable.errors import InputError, PrivacyError
 
 DESIGN = Blocks({"a": [0, 1], "b": [0, 1]}, epsilon=1.0, block_size=2)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import deniable as dn
 from deniable.designs.allocate import even_share
 from deniable.designs.views import greedy, round_robin, views
+from deniable.device.epsilon import exp_below
 from deniable.errors import (
     DesignError,
     InputError,
@@ -24,7 +25,6 @@ from deniable.errors import (
     SmallCellWarning,
     UnknownAttributeError,
 )
-from deniable.privacy.epsilon import exp_below
 
 DOMAIN = dn.Domain({"a": ["n", "y"], "b": [0, 1, 2], "c": ["n", "y"], "d": [False, True]})
 EPSILON = 2.0

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from watching import LOOK, NO_CHANCE, PUT, SURVEY, serious, shown, stored
 
-from deniable.collection.messages import encode
+from deniable.device.wire import encode
 from deniable.web.assets import asset
 from deniable.web.shell import PAGE
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from watching import LOOK, SURVEY, serious, shown, stored
 
-from deniable.collection.invitations import report_id
 from deniable.collection.simulation import Crowd
-from deniable.designs.blocks.block import Block
+from deniable.device.block import Block
+from deniable.device.ticket import report_id
 from deniable.surveys.survey import parse_survey
 
 TABLES = 'tables = [["smokes", "sleep"]]'

@@ -9,8 +9,8 @@ import pytest
 from watching import LOOK, NO_CHANCE, serious, shown, stored
 
 from deniable.collection.export import stored_reports
-from deniable.collection.messages import design_id
 from deniable.collection.simulation import Crowd
+from deniable.device.messages import design_id
 from deniable.estimation.estimator import estimate
 
 MONTHS = ["January", "February", "March", "April", "May", "June"]

@@ -14,11 +14,11 @@ from contextlib import closing
 
 import pytest
 
-from deniable.collection.client import Client
 from deniable.collection.export import stored_reports
 from deniable.collection.storage.base import key_of
 from deniable.collection.storage.places import open_store
-from deniable.collection.transport import Http
+from deniable.device.client import Client
+from deniable.device.transport import Http
 from deniable.errors import UnreachableError
 from waiting import until
 

@@ -7,8 +7,9 @@ import resource
 
 import pytest
 
-from deniable.collection.messages import Report, encode
 from deniable.collection.storage.sqlite import SqliteStore
+from deniable.device.messages import Report
+from deniable.device.wire import encode
 from waiting import until
 
 

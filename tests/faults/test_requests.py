@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from deniable.collection.messages import Problem, decode, encode
-from deniable.collection.problems import PROBLEMS
+from deniable.device.messages import Problem
+from deniable.device.problems import PROBLEMS
+from deniable.device.wire import decode, encode
 
 KINDS = {
     "open": ("open", '{ kind = "independent" }'),

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from deniable.channels.krr import KRR
+from deniable.device.epsilon import epsilon_of
 from deniable.errors import DesignError, InputError
 from deniable.graphs import EdgeStatement, Graph, NoisyGraph, coins, edges, randomize
 from deniable.graphs.examples import clustered_graph
 from deniable.graphs.pairs import pairs_of
-from deniable.privacy.epsilon import epsilon_of
 from deniable.randomness import Seeded
 
 

@@ -9,10 +9,10 @@ from itertools import product
 import numpy as np
 import pytest
 
+from deniable.device.statement import rounded_up
 from deniable.errors import DesignError, InputError
 from deniable.privacy.pair_attacks import all_truths_epsilon, exact_ratio, items_ratio
 from deniable.privacy.paired import PairedPrivacy
-from deniable.privacy.statement import rounded_up
 
 HALF = Fraction(1, 2)
 

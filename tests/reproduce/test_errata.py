@@ -14,7 +14,8 @@ import pytest
 import deniable as dn
 from deniable.channels.paired import joint_truthfulness, lowest_rho
 from deniable.designs.blocks.design import Blocks
-from deniable.designs.blocks.fakes import Limits, fake_weights
+from deniable.designs.blocks.fakes import fake_weights
+from deniable.device.limits import Limits
 from deniable.errors import SingularChannelError
 from deniable.estimation.blocks import block_size
 from deniable.estimation.projection import norm_sub

@@ -37,17 +37,16 @@ from deniable.channels.paired import Coins
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
-from deniable.collection.encoding import Coded
-from deniable.collection.messages import Bins, Choices, Rule
-from deniable.collection.pairs import Seeker
-from deniable.collection.sampler import disguise, resend
-from deniable.collection.verify import verify
-from deniable.designs.blocks.block import Block
-from deniable.designs.blocks.fakes import WHOLE, Limits
 from deniable.designs.paired.design import Paired
-from deniable.domain import Variable
+from deniable.device.block import Block
+from deniable.device.encoding import Coded
+from deniable.device.epsilon import exp_below
+from deniable.device.kinds import kind_from_dict
+from deniable.device.limits import WHOLE, Limits
+from deniable.device.messages import Attribute, Bins, Choices, Rule
+from deniable.device.partner import Seeker
+from deniable.device.verify import verify
 from deniable.errors import InputError
-from deniable.privacy.epsilon import exp_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -624,9 +623,8 @@ def add_sets(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a ve
 def block_vectors() -> dict:
     body = canonical(BLOCKS)
     design = verify(body.encode(), hashlib.sha256(body.encode()).hexdigest())
-    starts = [limits.start.to_dict() for limits in (LIMITS[3], LIMITS[2])]
-    keep = tuple(int(start["keep"]) for start in starts)
-    even = tuple(tuple(start["fakes"]) for start in starts)
+    keep = tuple(LIMITS[cells].keep for cells in (3, 2))
+    even = tuple(LIMITS[cells].start for cells in (3, 2))
     plan_ = design.plan_id
     first = Block(plan_, 0, plan_, keep, even)
     spare = even[0][2] - LIMITS[3].floor
@@ -826,13 +824,13 @@ def set_outcomes(channel: Channel) -> dict:
     for truth in sorted({0, 1, channel.inputs // 2, channel.inputs - 1}):
         for start in range(0, len(given), 3):
             draw = Given(given, start)
-            report = disguise(channel, truth, draw)
+            report = kind_from_dict(channel.to_dict()).disguise(truth, draw)
             found["outcomes"].append([truth, draw.used, report])
     if isinstance(channel, TwoLevel):
         found["resent"] = []
         for start in range(0, len(given), 3):
             draw, kept = Given(given, start), found["outcomes"][start][2]
-            report = resend(channel, kept, draw)
+            report = kind_from_dict(channel.to_dict()).resend(kept, draw)
             found["resent"].append([kept, draw.used, report])
     reports = [row[2] for row in found["outcomes"][:3]]
     found["members"] = [[report, holders(channel, report)] for report in reports]
@@ -959,7 +957,7 @@ def encoding_vectors() -> list[dict]:
     for asked, value in cases:
         coder = Bins(tuple(asked["coder"]["edges"])) if "edges" in asked["coder"] else Choices()
         rules = (Rule("public", ("a",)),) if asked["ruled"] else ()
-        coded = Coded(Variable("asked", tuple(asked["categories"])), coder, rules)
+        coded = Coded(Attribute("asked", tuple(asked["categories"])), coder, rules)
         try:
             code: int | None = coded.code(float(value) if isinstance(value, Number) else value)
         except InputError:

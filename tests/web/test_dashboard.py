@@ -23,11 +23,11 @@ from deniable.collection import tokens
 from deniable.collection.acceptor import encode_cell
 from deniable.collection.collector import Collector
 from deniable.collection.export import stored_reports
-from deniable.collection.origins import fingerprint
 from deniable.collection.storage.base import Row
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.collection.tokens import ANALYST, new_token
-from deniable.privacy.statement import rounded_up
+from deniable.device.origins import fingerprint
+from deniable.device.statement import rounded_up
 from deniable.surveys.survey import parse_survey
 from deniable.web import dashboard, login
 from deniable.web.overview import largest_weight, overview

@@ -17,7 +17,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from deniable.collection.collector import Collector
-from deniable.collection.messages import (
+from deniable.collection.storage.sqlite import SqliteStore
+from deniable.device.messages import (
     MOST_ADMISSION_BYTES,
     MOST_BATCH_BYTES,
     MOST_REPORT_BYTES,
@@ -26,11 +27,9 @@ from deniable.collection.messages import (
     Receipt,
     Report,
     Seeking,
-    decode,
-    encode,
 )
-from deniable.collection.problems import PROBLEMS
-from deniable.collection.storage.sqlite import SqliteStore
+from deniable.device.problems import PROBLEMS
+from deniable.device.wire import decode, encode
 from deniable.surveys.survey import parse_survey
 from deniable.web.app import create_app
 

@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from deniable.collection.collector import Collector
-from deniable.collection.messages import Problem, decode
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.collection.tokens import ANALYST, new_token
+from deniable.device.messages import Problem
+from deniable.device.wire import decode
 from deniable.surveys.survey import parse_survey
 from deniable.web import dashboard
 from deniable.web.health import Health

@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 import pytest
 from starlette.responses import Response
 
-from deniable.collection.messages import MOST_BATCH_BYTES, Problem, decode
-from deniable.collection.problems import PROBLEMS
+from deniable.device.messages import MOST_BATCH_BYTES, Problem
+from deniable.device.problems import PROBLEMS
+from deniable.device.wire import decode
 from deniable.web import protocol
 from deniable.web.limits import Limiter, Limits
 from deniable.web.protocol import Connection, ConnectionLimits

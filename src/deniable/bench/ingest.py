@@ -31,10 +31,11 @@ import numpy as np
 
 from deniable.bench import Claim, Outcome
 from deniable.collection.collector import Collector
-from deniable.collection.messages import Report, encode
-from deniable.collection.problems import problem
 from deniable.collection.storage.base import Outcome as Fate
 from deniable.collection.storage.places import open_store
+from deniable.device.messages import Report
+from deniable.device.problems import problem
+from deniable.device.wire import encode
 from deniable.errors import MissingExtraError
 from deniable.surveys.survey import parse_survey
 
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
-    from deniable.collection.messages import Problem
     from deniable.collection.storage.base import Row
+    from deniable.device.messages import Problem
 
 SURVEY = """
 format = 1

@@ -36,10 +36,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.device.epsilon import epsilon_of
+from deniable.device.statement import Statement
 from deniable.errors import InputError
 from deniable.frozen import Frozen, readonly
-from deniable.privacy.epsilon import epsilon_of
-from deniable.privacy.statement import Statement
 from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:

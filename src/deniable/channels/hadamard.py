@@ -22,9 +22,9 @@ import numpy as np
 
 from deniable.channels.base import Channel
 from deniable.channels.weights import narrowest, whole, width
+from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, ProbabilityError
 from deniable.frozen import fix
-from deniable.privacy.epsilon import exp_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

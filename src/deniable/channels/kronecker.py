@@ -16,9 +16,9 @@ import numpy as np
 
 from deniable.channels.base import Channel, multinomials
 from deniable.channels.support import Support
+from deniable.device.epsilon import compose
 from deniable.errors import DesignError, InputError
 from deniable.frozen import fix, readonly
-from deniable.privacy.epsilon import compose
 from deniable.randomness import SECURE, Seeded, Source
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from deniable.channels.base import multinomials
 from deniable.channels.masks import IN_ONE_NUMBER, Mask
 from deniable.channels.support import Chances, sharpest
 from deniable.channels.weights import narrowest, whole, width
+from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, ProbabilityError, SingularChannelError
 from deniable.frozen import fix
-from deniable.privacy.epsilon import exp_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,8 +20,8 @@ from deniable.cli.common import (
     split,
     table_option,
 )
+from deniable.device.statement import rounded_up
 from deniable.errors import InputError
-from deniable.privacy.statement import rounded_up
 from deniable.wording import listed
 
 if TYPE_CHECKING:

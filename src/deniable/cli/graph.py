@@ -8,8 +8,8 @@ import click
 import numpy as np
 
 from deniable.cli.common import FILE, as_json, console, emit, grid
+from deniable.device.statement import rounded_up
 from deniable.errors import InputError
-from deniable.privacy.statement import rounded_up
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deniable.cli.common import FILE, as_json, console, emit, grid, split, table_option
+from deniable.device.statement import rounded_up
 from deniable.errors import DesignError, InputError
-from deniable.privacy.statement import rounded_up
 
 if TYPE_CHECKING:
     from pathlib import Path

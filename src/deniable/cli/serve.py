@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from deniable.collection.form import LOOPBACK
-from deniable.collection.origins import fingerprint, is_for, is_origin, origin_of
+from deniable.device.origins import fingerprint, is_for, is_origin, origin_of
+from deniable.device.statement import rounded_up
 from deniable.errors import InputError
-from deniable.privacy.statement import rounded_up
 from deniable.surveys.survey import read_survey
 from deniable.web.login import new_link
 from deniable.web.serve import Service, listen, server

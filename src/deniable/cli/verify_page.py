@@ -10,11 +10,11 @@ from urllib.parse import urljoin, urlsplit
 import click
 
 from deniable.cli.common import as_json, emit
-from deniable.collection.transport import Http
+from deniable.device.transport import Http
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
-    from deniable.collection.transport import Response
+    from deniable.device.transport import Response
 
 _MOST = 1 << 22  # bytes
 

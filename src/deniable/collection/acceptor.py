@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from deniable.channels.subset import SubsetSelection
-from deniable.collection.messages import FirstDesign
-from deniable.collection.problems import problem
+from deniable.device.messages import FirstDesign
+from deniable.device.problems import problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from deniable.channels.base import Channel
     from deniable.collection.blocks import Chain
-    from deniable.collection.messages import Problem, Report
-    from deniable.collection.verify import VerifiedDesign
+    from deniable.device.messages import Problem, Report
+    from deniable.device.verified import VerifiedDesign
 
 # Whether there may be a token and a signature: by whether admission is blind, which version 1 did not say.
 _TOKENS = {None: ((False, False), (True, True)), False: ((False, False),), True: ((True, True),)}
@@ -68,7 +66,8 @@ class Acceptor:
         if report.ballot >= len(self._channels):
             return problem("unfit", f"The design has {len(self._channels)} ballots.")
         asked = self._channels[report.ballot]
-        if len(report.answers) != len(asked) or not all(map(_can_be, report.answers, asked)):
+        possible = (channel.can_be(code) for channel, code in zip(asked, report.answers, strict=False))
+        if len(report.answers) != len(asked) or not all(possible):
             return problem("unfit", "The answers are not reports of the ballot's questions.")
         if len(report.public) != len(self._public) or not all(map(operator.lt, report.public, self._public)):
             return problem("unfit", "The public attributes are not those of the design.")
@@ -78,13 +77,6 @@ class Acceptor:
         if self.chain is None or block is None:
             return block is None and self.chain is None
         return self.chain.knows(block)
-
-
-def _can_be(code: int, channel: Channel) -> bool:
-    """Tell whether a channel ever reports this. A set of the wrong size would weigh more than one that was drawn."""
-    if isinstance(channel, SubsetSelection) and code.bit_count() != channel.d:
-        return False
-    return code < channel.reports
 
 
 def encode_cell(block: str | None, ballot: int, answers: tuple[int, ...], public: tuple[int, ...]) -> str:

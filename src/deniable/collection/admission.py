@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.collection import blind
-from deniable.collection.invitations import digest, token_id
+from deniable.collection.invitations import digest
+from deniable.device import blind
+from deniable.device.ticket import token_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deniable.collection.blind import PublicKey
-    from deniable.collection.messages import Report
     from deniable.collection.storage.base import Store
+    from deniable.device.blind import PublicKey
+    from deniable.device.messages import Report
     from deniable.surveys.schema import Admission
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable.collection.form import design_body
-from deniable.collection.messages import Design, design_id
-from deniable.collection.verify import verify, verify_stored
+from deniable.device.messages import Design, design_id
+from deniable.device.verify import verify, verify_stored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,10 +19,10 @@ import msgspec
 import numpy as np
 
 from deniable.collection.acceptor import decode_cell
-from deniable.collection.messages import Design, plan_message
 from deniable.designs.blocks.aggregator import FORMAT, Aggregator
-from deniable.designs.blocks.block import Block, check_chain
 from deniable.designs.blocks.message import MessageBlocks
+from deniable.device.block import Block, check_chain
+from deniable.device.messages import Design, plan_message
 from deniable.frozen import fix
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.collection.storage.base import Store
-    from deniable.collection.verify import VerifiedDesign
+    from deniable.device.verified import VerifiedDesign
 
 _FRESH = 1.0  # seconds for which a worker believes that nobody has published a block
 

@@ -14,14 +14,20 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from deniable.collection import messages
 from deniable.collection.acceptor import Acceptor
 from deniable.collection.amendments import current_design
 from deniable.collection.blocks import Chain
 from deniable.collection.closing import Closing
 from deniable.collection.entrance import Entrance
 from deniable.collection.form import LOOPBACK, announcement, form_body
-from deniable.collection.messages import (
+from deniable.collection.opening import Ends, Opening
+from deniable.collection.rejections import Rejections
+from deniable.collection.storage.base import Outcome, Row, key_of
+from deniable.collection.work import Work
+from deniable.collection.writer import MOST_WAITING, Writer
+from deniable.designs.paired.design import Paired
+from deniable.device import messages, wire
+from deniable.device.messages import (
     MOST_ADMISSION_BYTES,
     MOST_BATCH,
     MOST_BATCH_BYTES,
@@ -32,14 +38,8 @@ from deniable.collection.messages import (
     Receipt,
     Report,
 )
-from deniable.collection.opening import Ends, Opening
-from deniable.collection.problems import problem, read
-from deniable.collection.rejections import Rejections
-from deniable.collection.storage.base import Outcome, Row, key_of
-from deniable.collection.verify import verify_stored
-from deniable.collection.work import Work
-from deniable.collection.writer import MOST_WAITING, Writer
-from deniable.designs.paired.design import Paired
+from deniable.device.problems import problem, read
+from deniable.device.verify import verify_stored
 from deniable.errors import BusyError, InputError, StoreError, StoreFullError
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 
     from deniable.collection.admission import Door
     from deniable.collection.issuer import Issuing
-    from deniable.collection.messages import Signed
     from deniable.collection.storage.base import Store
-    from deniable.collection.verify import VerifiedDesign
+    from deniable.device.messages import Signed
+    from deniable.device.verified import VerifiedDesign
     from deniable.surveys.survey import Survey
 
 
@@ -106,7 +106,7 @@ class Collector:
         self._served = {name: self._serve(name, *known) for name, known in store.designs().items()}
         self.plan_id = self._served[self.design_id].verified.plan_id
         self._forms = {self._served[self.design_id].verified.terms.texts: form_body(survey)}
-        self.announcement = messages.encode(announcement(survey, self.design_id))
+        self.announcement = wire.encode(announcement(survey, self.design_id))
         self.writer = Writer(store, most_waiting)
         self.rejections = Rejections(store)
         self._work = Work()
@@ -336,7 +336,7 @@ def read_batch(body: bytes) -> list[Report | Problem] | Problem:
         return problem("too-large", f"A batch has at most {MOST_BATCH_BYTES} bytes.")
     try:
         reports: list[Report | Problem] = list(_BATCH.decode(body))
-        if len(reports) <= MOST_BATCH and messages.encode(reports) == body:
+        if len(reports) <= MOST_BATCH and wire.encode(reports) == body:
             return reports
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass

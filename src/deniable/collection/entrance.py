@@ -16,8 +16,8 @@ from deniable.collection import adoption
 from deniable.collection.admission import Door
 from deniable.collection.invitations import admission_id, admitted, check_number, invite, name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path, public_key
-from deniable.collection.messages import design_id
 from deniable.collection.opening import end_mark, given_date
+from deniable.device.messages import design_id
 from deniable.errors import InputError
 
 if TYPE_CHECKING:

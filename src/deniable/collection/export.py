@@ -10,17 +10,21 @@ from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
+from deniable.channels.codec import channel_from_dict
+from deniable.channels.paired import Coins
 from deniable.collection.acceptor import decode_cell, decode_cells
 from deniable.collection.amendments import amendments_of
 from deniable.collection.blocks import ServedBlocks, kept_blocks, positions
 from deniable.collection.storage.places import find_store
-from deniable.collection.verify import VerifiedDesign, verify_stored
 from deniable.designs.base import Design, Question
 from deniable.designs.blocks.reports import BlockReports
 from deniable.designs.paired.design import Paired
 from deniable.designs.reports import Reports
+from deniable.device.verify import verify_stored
+from deniable.domain import Domain
 from deniable.errors import InputError, SmallCellWarning
 from deniable.wording import listed
 
@@ -29,7 +33,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from deniable.collection.storage.base import Store
-    from deniable.designs.blocks.block import Block
+    from deniable.device.block import Block
+    from deniable.device.kinds.base import Kind
+    from deniable.device.verified import VerifiedDesign
 
 
 def collected(place: str | Path, design: str | None = None) -> Reports | None:
@@ -124,8 +130,17 @@ def design_of(verified: VerifiedDesign) -> Design:
     Of paired respondents nobody knows who the pairs were, nor how many were completed. Their reports get the errors of
     independent respondents, which are the larger ones, and stay marked as paired for the tests that must refuse them.
     """
+    domain = Domain({name: attribute.categories for name, attribute in verified.domain.items()})
     if verified.is_paired:
-        coins = {q.name: q.coins for q in verified.questions if q.coins is not None}
-        return Paired(verified.domain, coins=coins)
-    questions = [Question(question.domain.names, question.channel) for question in verified.questions]
-    return Design(verified.domain, questions, verified.ballots)
+        coins = {question.name: _coins(question.channel) for question in verified.questions}
+        return Paired(domain, coins=coins)
+    questions = [
+        Question(tuple(question.domain), channel_from_dict(msgspec.to_builtins(question.channel)))
+        for question in verified.questions
+    ]
+    return Design(domain, questions, verified.ballots)
+
+
+def _coins(channel: Kind) -> Coins:
+    fields = msgspec.to_builtins(channel)
+    return Coins(fields["truthful"], fields["shift"], fields["bits"])

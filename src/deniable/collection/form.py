@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from deniable.collection.integers import refuse
-from deniable.collection.messages import (
-    MOST_FORM_BYTES,
+from deniable.designs.blocks.design import Blocks
+from deniable.designs.paired.design import Paired
+from deniable.device.limits import BITS
+from deniable.device.messages import (
     Announcement,
     Bins,
     BlockRule,
@@ -20,27 +21,20 @@ from deniable.collection.messages import (
     Plan,
     PublicItem,
     Rule,
-    decode,
     design_id,
-    encode,
 )
-from deniable.collection.messages import Item as ItemMessage
-from deniable.collection.terms import is_edge
-from deniable.collection.verify import verify
-from deniable.designs.blocks.design import Blocks
-from deniable.designs.blocks.fakes import BITS
-from deniable.designs.paired.design import Paired
-from deniable.errors import DesignError, MessageError, SurveyError
-from deniable.surveys.phrases import AROUND
-from deniable.surveys.words import PLAIN
+from deniable.device.messages import Item as ItemMessage
+from deniable.device.terms import is_edge
+from deniable.device.verify import verify
+from deniable.device.wire import encode
+from deniable.errors import DesignError, SurveyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from deniable.collection.messages import Coder
-    from deniable.collection.verify import VerifiedDesign
     from deniable.designs.base import Design as PlannedDesign
+    from deniable.device.messages import Coder
     from deniable.surveys.items import Item
     from deniable.surveys.survey import Survey
 
@@ -169,31 +163,6 @@ def form_body(survey: Survey) -> bytes:
 
 def _words(item: Item) -> FormItem:
     return FormItem(item.name, dict(item.text), tuple(dict(option.text) for option in item.options))
-
-
-def read_form(body: bytes, design: VerifiedDesign) -> Form:
-    """Read a form as it came from a server: it must be the one that the design names, and fit it."""
-    if design_id(body) != design.terms.texts:
-        refuse("wrong-texts", "the words are not those that the design names")
-    try:
-        form = decode(body, Form, most=MOST_FORM_BYTES)
-    except MessageError as error:
-        refuse(str(error.details["code"]), "the bytes are not words that this program knows")
-    if encode(form) != body:
-        refuse("not-canonical", "the words are not written in their canonical form")
-    for items, variables in ((form.questions, tuple(design.domain.values())), (form.public, design.public)):
-        if [item.name for item in items] != [variable.name for variable in variables]:
-            refuse("form-unfit", "the words are not about the design's attributes in their order")
-        if [len(item.choices) for item in items] != [len(variable) for variable in variables]:
-            refuse("form-unfit", "there is not one text for every category")
-    every = [form.title, *form.texts.values()]
-    for item in [*form.questions, *form.public]:
-        every += [item.text, *item.choices]
-    if len(set(form.languages)) != len(form.languages) or any(set(words) != set(form.languages) for words in every):
-        refuse("form-unfit", "there is not one text for every language")
-    if form.survey != design.message.survey or not set(form.texts) <= {*AROUND, *PLAIN}:
-        refuse("form-unfit", "the words are for another survey, or some stand where the program's own belong")
-    return form
 
 
 def announcement(survey: Survey, design: str) -> Announcement:

@@ -20,7 +20,8 @@ import secrets
 from typing import TYPE_CHECKING
 
 from deniable.collection.form import LOOPBACK, design_body
-from deniable.collection.messages import encode
+from deniable.device.ticket import report_id
+from deniable.device.wire import encode
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,20 +68,6 @@ def check_number(number: int) -> int:
     if not 1 <= number <= MOST:
         raise InputError(f"make 1 to {MOST} invitations at a time, not {number}", number=number)
     return number
-
-
-def report_id(invitation: str) -> str:
-    """The id of the one report that a plain invitation lets in.
-
-    >>> report_id("invitation")[:16]
-    '232f73a67b9cfe94'
-    """
-    return hashlib.sha256(b"deniable/1/invitation:" + invitation.encode()).hexdigest()
-
-
-def token_id(token: bytes) -> str:
-    """The id of the one report that a blind token lets in."""
-    return hashlib.sha256(token).hexdigest()
 
 
 def digest(secret: str) -> bytes:

@@ -14,12 +14,13 @@ import secrets
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from deniable.collection import messages
-from deniable.collection.blind import PublicKey, SecretKey
 from deniable.collection.invitations import digest
-from deniable.collection.messages import MOST_ADMISSION_BYTES, Application, Issuer, Problem, Signed
-from deniable.collection.problems import problem, read
+from deniable.collection.signing import SecretKey
 from deniable.collection.storage.slots import Slots
+from deniable.device import wire
+from deniable.device.blind import PublicKey
+from deniable.device.messages import MOST_ADMISSION_BYTES, Application, Issuer, Problem, Signed
+from deniable.device.problems import problem, read
 from deniable.errors import InputError, MessageError
 
 if TYPE_CHECKING:
@@ -133,11 +134,11 @@ def public_key(message: bytes) -> PublicKey:
         InputError: it is none, or one that devices refuse.
     """
     try:
-        issuer = messages.decode(message, Issuer, most=MOST_ADMISSION_BYTES)
+        issuer = wire.decode(message, Issuer, most=MOST_ADMISSION_BYTES)
     except MessageError as error:
         raise InputError(f"this is not an issuer's key: {error.message}") from error
     key = PublicKey(int(issuer.n, 16), issuer.e)
-    if not key.is_sound or messages.encode(issuer) != message:
+    if not key.is_sound or wire.encode(issuer) != message:
         raise InputError("the issuer's key is not an RSA key of 2048 to 8192 bits with exponent 65537, written as sent")
     return key
 
@@ -150,7 +151,7 @@ def new_key() -> tuple[bytes, bytes]:
 def key_bytes(key: SecretKey) -> tuple[bytes, bytes]:
     """Both halves of a key, as they are shown and as they are kept."""
     public = Issuer(1, key.public.n.to_bytes(key.public.size, "big").hex(), key.public.e)
-    return messages.encode(public), key.p.to_bytes(_NUMBER, "big") + key.q.to_bytes(_NUMBER, "big")
+    return wire.encode(public), key.p.to_bytes(_NUMBER, "big") + key.q.to_bytes(_NUMBER, "big")
 
 
 def read_key(kept: bytes) -> SecretKey:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.surveys.phrases import NOT_ASKED
+from deniable.device.encoding import NOT_ASKED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.collection.encoding import Coded
-    from deniable.collection.verify import VerifiedDesign
-    from deniable.domain import Variable
+    from deniable.device.encoding import Coded
+    from deniable.device.messages import Attribute
+    from deniable.device.verified import VerifiedDesign
 
 _TOGETHER = 0.5  # how often an answer follows the person's own trait instead of the population's shares
 
@@ -47,10 +47,10 @@ class Population:
                 person[name] = NOT_ASKED
         return person
 
-    def _pick(self, variable: Variable, place: float) -> Any:
+    def _pick(self, variable: Attribute, place: float) -> Any:
         ends = np.cumsum(self._shares[variable.name])
         return variable.categories[min(int(np.searchsorted(ends, place, side="right")), len(variable) - 1)]
 
     def code(self, person: dict[str, Any], name: str) -> int:
         """The code of a person's true answer."""
-        return self._design.domain[name].code(person[name])
+        return self._design.domain[name].categories.index(person[name])

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deniable.collection.client import BLOCKS, Client
-from deniable.collection.messages import encode
-from deniable.collection.pairs import Seeker
-from deniable.collection.sending import post_batch, post_report
-from deniable.collection.transport import Http
+from deniable.device.client import Client
+from deniable.device.consent import BLOCKS
+from deniable.device.partner import Seeker
+from deniable.device.sending import post_batch, post_report
+from deniable.device.transport import Http
+from deniable.device.wire import encode
 from deniable.errors import RejectedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from deniable.collection.messages import Form
-    from deniable.collection.transport import Transport
-    from deniable.collection.verify import VerifiedDesign
+    from deniable.device.messages import Form
+    from deniable.device.transport import Transport
+    from deniable.device.verified import VerifiedDesign
 
 
 class Crowd:

@@ -23,11 +23,11 @@ from deniable.channels.kronecker import Kronecker
 from deniable.designs.observation import Observation
 from deniable.designs.reports import Reports, Tallies
 from deniable.designs.told import Column, Told
+from deniable.device.epsilon import compose, epsilon_of
+from deniable.device.statement import Statement
 from deniable.domain import Domain
 from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen, again, fix, readonly
-from deniable.privacy.epsilon import compose, epsilon_of
-from deniable.privacy.statement import Statement
 from deniable.randomness import SECURE, Source
 from deniable.results import backend_of
 from deniable.wording import counted, listed

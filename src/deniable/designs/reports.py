@@ -15,9 +15,9 @@ import numpy as np
 from deniable.designs.files import write_reports
 from deniable.designs.header import Header
 from deniable.designs.observation import Observation, merge
+from deniable.device.statement import Statement
 from deniable.errors import InputError, MissingColumnError, SmallCellWarning, UnknownAttributeError
 from deniable.frozen import Frozen, again, fix, readonly
-from deniable.privacy.statement import Statement
 from deniable.results import backend_of, frame_of, html_table
 from deniable.tables.table import tally
 from deniable.wording import listed

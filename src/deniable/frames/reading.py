@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from deniable.designs.blocks.block import Block
 from deniable.designs.blocks.design import Blocks
 from deniable.designs.blocks.reports import BLOCK, BlockReports
 from deniable.designs.codec import design_from_bytes
@@ -19,6 +18,7 @@ from deniable.designs.header import Header
 from deniable.designs.paired.design import Paired
 from deniable.designs.paired.reports import PairedReports
 from deniable.designs.reports import BALLOT, Reports, answer_columns
+from deniable.device.block import Block
 from deniable.errors import DeniableError, InputError
 from deniable.wording import listed
 

@@ -40,11 +40,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from deniable.channels.krr import KRR
+from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen
 from deniable.graphs.edges import Reporter, randomize
 from deniable.graphs.statistics import MOST_DENSE
-from deniable.privacy.epsilon import exp_below
 from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
-from deniable.privacy.drawing import beliefs
-from deniable.privacy.epsilon import epsilon_of, float_above, posterior
+from deniable.device.epsilon import epsilon_of, float_above, posterior
+from deniable.drawing import beliefs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

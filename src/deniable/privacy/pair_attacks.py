@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from deniable.privacy.epsilon import Ratio
+    from deniable.device.epsilon import Ratio
 
 DELTA = 1e-6
 """The share of bad luck at which the attacker who knows all other truths is shown."""

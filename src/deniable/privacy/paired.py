@@ -31,9 +31,10 @@ from html import escape
 from itertools import product
 from typing import TYPE_CHECKING
 
+from deniable.device.epsilon import compose, epsilon_of
+from deniable.device.statement import rounded_up
 from deniable.errors import DesignError, InputError
 from deniable.privacy.drawing import epsilons
-from deniable.privacy.epsilon import compose, epsilon_of
 from deniable.privacy.pair_attacks import (
     DELTA,
     after_lie,
@@ -44,14 +45,13 @@ from deniable.privacy.pair_attacks import (
     partner_views,
     stranger_views,
 )
-from deniable.privacy.statement import rounded_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from matplotlib.axes import Axes
 
-    from deniable.privacy.epsilon import Ratio
+    from deniable.device.epsilon import Ratio
 
     _Views = Callable[[float, float], Iterator[tuple[float, float]]]
 

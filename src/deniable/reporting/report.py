@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from deniable.designs.base import Design
+    from deniable.device.statement import Statement
     from deniable.estimation.estimate import Estimate
     from deniable.inference.pairs import Pairs
-    from deniable.privacy.statement import Statement
     from deniable.reporting.blocks import Column
     from deniable.tables.table import Table
 

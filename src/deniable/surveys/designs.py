@@ -15,8 +15,8 @@ from deniable.designs.joint import Joint
 from deniable.designs.paired.design import Paired
 from deniable.designs.sampled import Sampled
 from deniable.designs.views import Views
+from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, SurveyError, UnknownAttributeError
-from deniable.privacy.epsilon import exp_below
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

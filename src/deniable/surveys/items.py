@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from deniable.device.encoding import NOT_ASKED, SKIPPED
 from deniable.domain import Variable
 from deniable.errors import SurveyError
 from deniable.frozen import Frozen
-from deniable.surveys.phrases import NO, NOT_ASKED, SKIPPED, YES
+from deniable.surveys.phrases import NO, YES
 from deniable.surveys.schema import ChoiceEntry, Kind, PublicEntry, QuestionEntry
 
 if TYPE_CHECKING:

@@ -6,8 +6,6 @@ A survey in another language, or with other words, gives them under `[texts]`.
 from __future__ import annotations
 
 YES, NO = "yes", "no"
-SKIPPED = "prefer not to say"
-NOT_ASKED = "does not apply"
 
 PHRASES: dict[str, dict[str, str]] = {
     "yes": {"en": "Yes", "de": "Ja", "es": "Sí", "fr": "Oui", "it": "Sì", "nl": "Ja", "pt": "Sim"},
@@ -31,6 +29,3 @@ PHRASES: dict[str, dict[str, str]] = {
         "pt": "Não se aplica",
     },
 }
-
-# What a survey may say around its questions; empty where the file leaves it out.
-AROUND = ("welcome", "thanks", "contact")

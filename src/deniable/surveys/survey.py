@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from deniable.device.epsilon import exp_below
 from deniable.domain import Domain
 from deniable.errors import DesignError, InputError, SurveyError
 from deniable.frozen import Frozen
-from deniable.privacy.epsilon import exp_below
 from deniable.surveys.designs import build
 from deniable.surveys.items import Item, public_item, question_item
 from deniable.surveys.schema import Admission, SurveyEntry

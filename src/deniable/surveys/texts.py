@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deniable.device.form import AROUND, PLAIN
 from deniable.errors import SurveyError
-from deniable.surveys.phrases import AROUND, PHRASES
-from deniable.surveys.words import PLAIN, WORDS
+from deniable.surveys.phrases import PHRASES
+from deniable.surveys.words import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

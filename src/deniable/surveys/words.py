@@ -363,25 +363,6 @@ WORDS: dict[str, dict[str, str]] = {
     "reason_numbers": {"en": "Its numbers are not in order.", "de": "Ihre Zahlen sind nicht in Ordnung."},
 }
 
-# Words that promise nothing, and that a survey may replace.
-PLAIN = (
-    "language",
-    "closed_heading",
-    "closed",
-    "invitation_heading",
-    "invitation",
-    "invitation_label",
-    "enter",
-    "another_invitation",
-    "begin",
-    "questions_heading",
-    "unanswered",
-    "question_column",
-    "unsent_heading",
-    "again",
-    "done_heading",
-)
-
 # The word for a code, of a device's refusal or of a collector's problem; the last one for all that are not here.
 SENTENCES: dict[str, str] = {
     "problem_uninvited": "uninvited",

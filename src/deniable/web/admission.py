@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
-from deniable.collection.messages import MOST_ADMISSION_BYTES, Problem
+from deniable.device.messages import MOST_ADMISSION_BYTES, Problem
 from deniable.web.ingest import bounded_body
 from deniable.web.responses import json_bytes, json_response, problem_response
 

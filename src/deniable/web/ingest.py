@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.collection.messages import MOST_BATCH_BYTES, Problem
+from deniable.device.messages import MOST_BATCH_BYTES, Problem
 from deniable.web.responses import DONE, json_response, problem_response
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from deniable.collection.adoption import adopt
 from deniable.collection.closing import Closing
 from deniable.collection.invitations import name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path
-from deniable.collection.messages import MOST_ADMISSION_BYTES, Problem
-from deniable.collection.problems import problem
 from deniable.collection.storage.places import find_store
+from deniable.device.messages import MOST_ADMISSION_BYTES, Problem
+from deniable.device.problems import problem
 from deniable.errors import InputError
 from deniable.surveys.survey import read_survey
 from deniable.web.app import Application

@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from deniable.collection.messages import (
+from deniable.device.block import Block
+from deniable.device.messages import (
     MOST_BATCH,
     Announcement,
     Application,
@@ -20,8 +21,7 @@ from deniable.collection.messages import (
     Seeking,
     Signed,
 )
-from deniable.collection.problems import PROBLEMS
-from deniable.designs.blocks.block import Block
+from deniable.device.problems import PROBLEMS
 from deniable.version import __version__
 
 _TYPES = (Report, Receipt, Problem, Announcement, Design, Block, Form, Issuer, Application, Signed, Seeking, Found)

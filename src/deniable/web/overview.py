@@ -9,11 +9,11 @@ import numpy as np
 
 from deniable.channels.hadamard import HadamardResponse
 from deniable.collection.export import stored_reports
-from deniable.collection.origins import fingerprint
+from deniable.device.epsilon import epsilon_of
+from deniable.device.origins import fingerprint
 from deniable.errors import EstimationError, NotCoveredError
 from deniable.estimation.estimator import estimate
 from deniable.inference.pairs import all_pairs, stars
-from deniable.privacy.epsilon import epsilon_of
 from deniable.reporting.quality import alarms, ballot_counts
 from deniable.tables.table import Table
 from deniable.web.results import LEVEL

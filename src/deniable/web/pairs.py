@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
-from deniable.collection.messages import MOST_ADMISSION_BYTES, Problem, Seeking
 from deniable.collection.pairs import Matcher
-from deniable.collection.problems import read
+from deniable.device.messages import MOST_ADMISSION_BYTES, Problem, Seeking
+from deniable.device.problems import read
 from deniable.web.ingest import bounded_body
 from deniable.web.responses import json_response, problem_response
 

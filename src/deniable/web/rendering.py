@@ -6,7 +6,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from deniable.privacy.statement import rounded_up
+from deniable.device.statement import rounded_up
 from deniable.web.assets import integrity
 from deniable.web.pages import GUARDED
 

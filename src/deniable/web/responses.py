@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from deniable.collection.messages import encode
-from deniable.collection.problems import RETRY_AFTER, problem
+from deniable.device.problems import RETRY_AFTER, problem
+from deniable.device.wire import encode
 
 if TYPE_CHECKING:
-    from deniable.collection.messages import Problem
+    from deniable.device.messages import Problem
 
 # Nothing here is a page, and nothing may be taken for one.
 SAFE = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'"}

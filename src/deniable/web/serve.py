@@ -14,10 +14,10 @@ from deniable.collection import tokens
 from deniable.collection.collector import Collector
 from deniable.collection.form import LOOPBACK
 from deniable.collection.issuer import DistantIssuer
-from deniable.collection.messages import MOST_ADMISSION_BYTES
 from deniable.collection.storage.places import FILE, open_store
 from deniable.collection.tokens import ANALYST
-from deniable.collection.transport import Http
+from deniable.device.messages import MOST_ADMISSION_BYTES
+from deniable.device.transport import Http
 from deniable.errors import InputError, MissingExtraError
 from deniable.surveys.survey import read_survey
 

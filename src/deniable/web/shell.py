@@ -21,9 +21,10 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from deniable.device.form import PLAIN
 from deniable.errors import DeniableError
 from deniable.surveys.frames import FRAMES
-from deniable.surveys.words import PLAIN, SENTENCES, WORDS
+from deniable.surveys.words import SENTENCES, WORDS
 from deniable.web.bundle import bundle
 
 if TYPE_CHECKING:

@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from deniable.designs.blocks.block import Block, check_chain
-from deniable.designs.blocks.fakes import WHOLE, fake_weights
+from deniable.designs.blocks.fakes import fake_weights
+from deniable.device.block import Block, check_chain
+from deniable.device.limits import WHOLE
 from deniable.errors import DesignError, InputError
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Aggregator:
         self.state: State = "collecting"
         weights = np.zeros(shape, dtype=np.int64)
         for row, limits in zip(weights, design.limits, strict=True):
-            row[: limits.cells] = limits.start.weights().min(axis=1)
+            row[: limits.cells] = limits.start
         self.published: list[Block] = []
         self._open(weights)
 

@@ -3,11 +3,11 @@
 Respondents come in blocks. Each keeps the truth with probability p, else reports a fake drawn from T, the distribution
 published for their block; from a block's reports the next T is learned, so that fakes come to look like the population.
 
-Two modes. "ldp" keeps the respondent's total epsilon in every block: T has a floor, p follows from it (see `fakes`). It
-is never better than k-RR at the same epsilon: with a floor, part of the answers is simply thrown away. "deniability" is
-the published protocol: its p, no floor, and the claim epsilon = ln(1 / (1 - p)), which holds only for a report that
-every fake would have been. What a report really reveals is 1 + p / ((1 - p) T[v]), without bound as T[v] goes to zero;
-this mode says both numbers wherever it is printed.
+Two modes. "ldp" keeps the respondent's total epsilon in every block: T has a floor, p follows from it (see
+`device.limits`). It is never better than k-RR at the same epsilon: with a floor, part of the answers is simply thrown
+away. "deniability" is the published protocol: its p, no floor, and the claim epsilon = ln(1 / (1 - p)), which holds
+only for a report that every fake would have been. What a report really reveals is 1 + p / ((1 - p) T[v]), without bound
+as T[v] goes to zero; this mode says both numbers wherever it is printed.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ from deniable.channels.weights import stated
 from deniable.designs.allocate import even_share
 from deniable.designs.base import Design, Question, public_columns
 from deniable.designs.blocks.aggregator import Aggregator, Update
-from deniable.designs.blocks.fakes import BITS, Limits
+from deniable.designs.blocks.fakes import first_mixture
 from deniable.designs.blocks.reports import BlockReports
 from deniable.designs.views import views
+from deniable.device.epsilon import compose, epsilon_of
+from deniable.device.limits import BITS, Limits
+from deniable.device.statement import Statement
 from deniable.domain import Domain
 from deniable.errors import DesignError, InputError, NotCoveredError
 from deniable.frozen import Frozen, fix, readonly
-from deniable.privacy.epsilon import compose, epsilon_of
-from deniable.privacy.statement import Statement
 from deniable.randomness import SECURE, Source
 from deniable.wording import listed
 
@@ -113,7 +114,7 @@ class Blocks(Design):
                 cells = known.project(combination).cells
                 limit = Limits.of(cells, budget, even) if kept is None else Limits.unfloored(cells, kept)
                 limits.append(limit)
-                questions.append(Question(combination, limit.start))
+                questions.append(Question(combination, first_mixture(limit)))
             indices = list(range(first, len(questions)))
             ballots += [[index] for index in indices] if answer == "one" else [indices]
         fix(self, k=k, answer=answer, mode=mode, block_size=int(block_size), requested=float(epsilon))

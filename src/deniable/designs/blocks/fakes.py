@@ -1,82 +1,24 @@
-"""Fakes: what distribution T of fake answers a block may publish, and how an estimate becomes one.
-
-A report u of a mixture has the ratio 1 + keep / fakes[u], in integers of 2^32 draws. So the bound is kept by two
-numbers a question, fixed once and for all in the design: `keep` is at most K and every fake's weight at least F, with
-
-    1 + K / F <= e^epsilon,    K = 2^32 E phi / (t + E phi),    F = K / E = (2^32 - K) phi / t,    E = e^epsilon - 1,
-
-K rounded down and F up. phi says how the fakes are made: phi of them are even over the t cells, and the rest follow
-what is known of the population. phi = 1 is k-RR; a smaller phi makes fakes more like the truth, and has to keep it less
-often.
-"""
+"""Fakes: how an estimate becomes the distribution T that a block publishes. Which may be: `deniable.device.limits`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import ceil, floor
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.channels.mixture import Mixture
-from deniable.errors import DesignError, PrecisionError
-from deniable.privacy.epsilon import exp_below
+from deniable.device.limits import BITS, WHOLE
 from deniable.tables.simplex import norm_sub_rows
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
-BITS = 32
-WHOLE = 1 << BITS
+    from deniable.device.limits import Limits
 
 
-@dataclass(frozen=True)
-class Limits:
-    """The most draws that may keep the truth, and the fewest that must lead to each fake, of 2^32; t cells."""
-
-    cells: int
-    keep: int
-    floor: int
-
-    @classmethod
-    def of(cls, cells: int, epsilon: float, phi: Fraction) -> Limits:
-        """The largest keep that meets epsilon whatever T is published above the floor.
-
-        >>> from fractions import Fraction
-        >>> from deniable.privacy.epsilon import epsilon_of
-        >>> limits = Limits.of(4, 1.0, Fraction(1, 2))
-        >>> round(limits.keep / WHOLE, 6), 0.999999 < epsilon_of(1 + Fraction(limits.keep, limits.floor)) <= 1
-        (0.176809, True)
-        """
-        if not 0 < phi <= 1:
-            raise DesignError(f"phi is the share of even fakes: above 0 and at most 1, not {float(phi):g}", phi=phi)
-        odds = exp_below(epsilon) - 1
-        keep = floor(WHOLE * odds * phi / (cells + odds * phi))
-        while (excess := keep + cells * (lowest := ceil(keep / odds)) - WHOLE) > 0:
-            keep -= excess  # at phi = 1 rounding up every floor may take a few draws too many
-        if keep < 1:
-            raise PrecisionError(
-                f"{cells} cells leave no draw of 2^{BITS} for the truth at epsilon {epsilon:g} and phi {float(phi):g}. "
-                f"Ask fewer attributes at a time, or raise phi",
-                cells=cells,
-            )
-        return cls(cells, keep, lowest)
-
-    @classmethod
-    def unfloored(cls, cells: int, keep: Fraction) -> Limits:
-        """The published protocol: the truth with probability `keep`, and fakes as rare as the estimate says."""
-        kept = floor(WHOLE * keep)
-        if not 1 <= kept <= WHOLE - cells:
-            raise DesignError(f"keep is a probability between 0 and 1, not {float(keep):g}", keep=float(keep))
-        return cls(cells, kept, 0)
-
-    @property
-    def start(self) -> Mixture:
-        """The first block's mixture: nothing is known, so fakes are even."""
-        each, left = divmod(WHOLE - self.keep, self.cells)
-        return Mixture.from_weights(self.keep, [each + (cell < left) for cell in range(self.cells)], BITS)
+def first_mixture(limits: Limits) -> Mixture:
+    """The first block's mixture: nothing is known, so fakes are even."""
+    return Mixture.from_weights(limits.keep, limits.start, BITS)
 
 
 def fake_weights(estimates: NDArray[np.float64], limits: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,11 +13,12 @@ import msgspec
 
 from deniable.designs.base import Design, Question
 from deniable.designs.blocks.design import Blocks
-from deniable.designs.blocks.fakes import BITS, Limits
+from deniable.designs.blocks.fakes import first_mixture
+from deniable.device.limits import BITS, Limits
+from deniable.device.statement import Statement
 from deniable.domain import Domain
 from deniable.errors import DesignError
 from deniable.frozen import fix
-from deniable.privacy.statement import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +43,7 @@ class MessageBlocks(Blocks):
             if (channel["kind"], channel["bits"], channel["cells"]) != ("adaptive", BITS, cells):
                 raise DesignError(f"a design in blocks has adaptive channels of {BITS} bits, not {channel}")
             limits.append(Limits(cells, channel["most_kept"], channel["least_fake"]))
-            questions.append(Question(tuple(asked["attributes"]), limits[-1].start))
+            questions.append(Question(tuple(asked["attributes"]), first_mixture(limits[-1])))
         Design.__init__(self, domain, questions, plan["ballots"])
         fix(self, limits=limits, mode="ldp", keep=None, requested=float(message["epsilon"]), block_size=_UNBOUNDED)
         fix(self, _message=msgspec.json.encode(message))

@@ -12,15 +12,15 @@ import numpy as np
 from deniable.channels.blockwise import Blockwise
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.mixture import Mixture
-from deniable.designs.blocks.block import check_chain
-from deniable.designs.blocks.fakes import BITS
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports
 from deniable.designs.told import Told
+from deniable.device.block import check_chain
+from deniable.device.epsilon import compose
+from deniable.device.limits import BITS
+from deniable.device.statement import Statement
 from deniable.errors import InputError, MissingColumnError
 from deniable.frozen import fix, readonly
-from deniable.privacy.epsilon import compose
-from deniable.privacy.statement import Statement
 from deniable.results import frame_of
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.designs.blocks.block import Block
     from deniable.designs.blocks.design import Blocks
     from deniable.designs.header import Header
+    from deniable.device.block import Block
     from deniable.results import Frame
 
 BLOCK = "block"

@@ -17,11 +17,11 @@ from deniable.designs.base import Design, Question, public_columns
 from deniable.designs.observation import Observation
 from deniable.designs.paired.pairing import completed, deal, pair_up
 from deniable.designs.paired.reports import PairedReports, PairedTallies
+from deniable.device.statement import Statement
 from deniable.domain import Category, Domain
 from deniable.errors import DesignError, InputError, NotCoveredError
 from deniable.frozen import Frozen, fix, readonly
 from deniable.privacy.paired import PairedPrivacy
-from deniable.privacy.statement import Statement
 from deniable.randomness import SECURE, Source
 from deniable.results import backend_of
 from deniable.wording import listed

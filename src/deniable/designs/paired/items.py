@@ -10,10 +10,10 @@ import numpy as np
 from deniable.channels.dense import Dense
 from deniable.channels.paired import Coins
 from deniable.designs.base import Design, Question
+from deniable.device.statement import Statement
 from deniable.domain import Category, Domain
 from deniable.errors import DesignError
 from deniable.frozen import Frozen, fix
-from deniable.privacy.statement import Statement
 from deniable.wording import listed
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import numpy as np
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
-from deniable.designs.blocks.fakes import Limits
+from deniable.device.limits import Limits
 from deniable.estimation.projection import norm_sub_rows
 from deniable.randomness import Seeded
 from deniable.reproduce.adult import adult_codes

@@ -2,7 +2,7 @@
 /**
  * The device's half of blind RSA signatures, RFC 9474: RSABSSA-SHA384-PSS-Randomized.
  *
- * The same integers and bytes as deniable/collection/blind.py; both run the vectors of the RFC. Times may depend on the
+ * The same integers and bytes as deniable/device/blind.py; both run the vectors of the RFC. Times may depend on the
  * numbers here: they are the device's own, drawn once, and nobody else can have them computed again.
  */
 

@@ -13,20 +13,18 @@ from itertools import pairwise
 from math import gcd
 from typing import TYPE_CHECKING
 
-from deniable.collection.encoding import Coded
-from deniable.collection.integers import refuse
-from deniable.collection.messages import Bins, DenseWeights
-from deniable.collection.origins import is_origin
-from deniable.surveys.phrases import NOT_ASKED, SKIPPED
+from deniable.device.encoding import NOT_ASKED, SKIPPED, Coded
+from deniable.device.messages import Bins
+from deniable.device.origins import is_origin
+from deniable.device.refusal import refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from deniable.collection.messages import Category, Coder, Design, Item, PublicItem, Rule
-    from deniable.domain import Domain, Variable
+    from deniable.device.messages import Attribute, Coder, Design, Item, PublicItem, Rule
+    from deniable.device.wire import Category
 
 MOST_ORIGINS = 16
-_MOST_NAME = 100  # characters of a dense channel's name
 _EDGE = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{0,14}[1-9])?")
 
 
@@ -40,7 +38,7 @@ def is_edge(text: str) -> bool:
 
 
 def check_items(
-    message: Design, domain: Domain, public: Sequence[Variable]
+    message: Design, domain: Mapping[str, Attribute], public: Sequence[Attribute]
 ) -> tuple[tuple[Coded, ...], tuple[Coded, ...]]:
     """Check items, coders and rules; returns the attributes, disguised and public, each with its way to a code."""
     if [item.name for item in message.items] != list(domain):
@@ -58,7 +56,7 @@ def check_items(
     return disguised, tuple(Coded(clear[each.name], each.coder) for each in message.public)
 
 
-def _check_coder(coder: Coder, variable: Variable) -> None:
+def _check_coder(coder: Coder, variable: Attribute) -> None:
     if not isinstance(coder, Bins):
         return
     name = variable.name
@@ -71,7 +69,7 @@ def _check_coder(coder: Coder, variable: Variable) -> None:
         refuse("wrong-coder", f"{len(coder.edges)} edges do not make the {len(variable)} categories of {name!r}")
 
 
-def _check_rules(item: Item, variable: Variable, public: dict[str, Variable]) -> None:
+def _check_rules(item: Item, variable: Attribute, public: dict[str, Attribute]) -> None:
     if not item.show_if:
         return
     if NOT_ASKED not in variable.categories:
@@ -82,7 +80,7 @@ def _check_rules(item: Item, variable: Variable, public: dict[str, Variable]) ->
         _check_rule(item.name, rule, public)
 
 
-def _check_rule(name: str, rule: Rule, public: dict[str, Variable]) -> None:
+def _check_rule(name: str, rule: Rule, public: dict[str, Attribute]) -> None:
     if rule.attribute not in public:
         refuse("wrong-rule", f"who is asked {name!r} would tell about {rule.attribute!r}, which is not public")
     categories = public[rule.attribute].categories
@@ -97,7 +95,7 @@ def _places(values: Sequence[Category], categories: Sequence[object]) -> list[in
     return places if -1 not in places and all(low < high for low, high in pairwise(places)) else None
 
 
-def check_static(message: Design, domain: Domain) -> None:
+def check_static(message: Design, domain: Mapping[str, Attribute]) -> None:
     """Check that each attribute which is said not to change is named once, in order."""
     if [name for name in domain if name in message.static] != list(message.static):
         refuse("wrong-items", "the static attributes do not stand once each in the order of the plan")
@@ -135,5 +133,4 @@ def check_ballots(message: Design) -> None:
     if len(asked) != len(plan.domain):
         refuse("leftover", "some attribute is in no question")
     for question in plan.questions:
-        if isinstance(question.channel, DenseWeights) and len(question.channel.name) > _MOST_NAME:
-            refuse("leftover", "the name of a channel is longer than names are")
+        question.channel.check_leftover()

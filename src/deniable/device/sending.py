@@ -13,15 +13,15 @@ import random
 import time
 from typing import TYPE_CHECKING
 
-from deniable.collection import messages
-from deniable.collection.messages import Problem, Receipt
-from deniable.collection.problems import FINAL, PREFIX, PROBLEMS
+from deniable.device import wire
+from deniable.device.messages import Problem, Receipt
+from deniable.device.problems import FINAL, PREFIX, PROBLEMS
 from deniable.errors import CollectorError, MessageError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from deniable.collection.transport import Response, Transport
+    from deniable.device.transport import Response, Transport
 
 MOST_ANSWER = 1 << 20
 _MOST_PROBLEM = 1 << 16
@@ -37,7 +37,7 @@ def problem_of(answer: Response) -> Problem | None:
     if answer.content_type != _PROBLEM:
         return None
     try:
-        said = messages.decode(answer.body, Problem, most=_MOST_PROBLEM)
+        said = wire.decode(answer.body, Problem, most=_MOST_PROBLEM)
     except MessageError:
         return None
     status, title = PROBLEMS.get(said.code, (0, ""))
@@ -79,7 +79,7 @@ def post_batch(transport: Transport, bodies: Sequence[bytes]) -> list[Problem | 
     answer = persist(lambda: transport.request("POST", _REPORTS, batch, most=MOST_ANSWER))
     if answer.status != 200:
         return [problem_of(answer) or _strange(answer)] * len(bodies)
-    receipt = messages.decode(answer.body, Receipt, most=MOST_ANSWER)
+    receipt = wire.decode(answer.body, Receipt, most=MOST_ANSWER)
     places = [failure.index for failure in receipt.failures]
     if len({*places} & {*range(len(bodies))}) != len(places) or receipt.accepted + len(places) != len(bodies):
         raise CollectorError("the collector's receipt is not about the reports that were sent")

@@ -40,130 +40,28 @@ bytes (`tests/vectors/designs.json`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, TypeVar
 
-import msgspec
-
-from deniable.channels.codec import channel_from_dict
-from deniable.channels.paired import Coins
-from deniable.channels.two_level import TwoLevel
-from deniable.collection import messages
-from deniable.collection.integers import refuse, truths
-from deniable.collection.messages import AdaptiveWeights, PairedWeights
-from deniable.collection.terms import check_ballots, check_blocks, check_door, check_items, check_static
-from deniable.designs.blocks.fakes import Limits
-from deniable.domain import Domain, Variable
+from deniable.device import messages, wire
+from deniable.device.epsilon import compose, epsilon_of, exp_below
+from deniable.device.messages import Attribute
+from deniable.device.refusal import refuse
+from deniable.device.terms import check_ballots, check_blocks, check_door, check_items, check_static
+from deniable.device.verified import VerifiedDesign, VerifiedQuestion
 from deniable.errors import DesignError, MessageError, RefusedDesignError
-from deniable.privacy.epsilon import compose, epsilon_of, exp_below
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from deniable.channels.base import Channel
-    from deniable.collection.encoding import Coded
+    from deniable.device.encoding import Coded
 
 MOST_ASKED = 200  # questions of a ballot, and public attributes: a report fits its message, an account holds its ratio
 MOST_CELLS = 1 << 20  # possible answers to a question
 MOST_REPEATED = 1 << 12  # different reports that the static answers of a ballot can be
-LEAST_TURNED = 150  # one bit in so many is turned over, at least, each time a kept set is sent
 
 D = TypeVar("D", messages.Design, messages.FirstDesign)
-
-
-@dataclass(frozen=True)
-class VerifiedQuestion:
-    """A question whose channel has been rebuilt from the integers and found sound."""
-
-    domain: Domain
-    channel: Channel
-    ratio: Fraction
-    coins: Coins | None = None  # where two respondents share a coin; `channel` is then what one report is by itself
-    limits: Limits | None = None  # where the channel is published block by block; `channel` is then the first one
-
-    @property
-    def name(self) -> str:
-        """The attributes, joined."""
-        return "*".join(self.domain)
-
-    @property
-    def is_pseudonym(self) -> bool:
-        """Whether hardly two people send the same report, so that whoever repeats one can be recognised by it."""
-        channel = self.channel
-        if isinstance(channel, TwoLevel):  # unless enough of the set's bits are turned over each time
-            return channel.again.other * LEAST_TURNED < 1 << channel.again.bits
-        return channel.is_support
-
-    @property
-    def repeats(self) -> int:
-        """How many different reports there are that a static answer is repeated as; sets are made anew each time."""
-        return 1 if isinstance(self.channel, TwoLevel) else self.channel.outputs
-
-    def key(self, words: Sequence[str]) -> str:
-        """Names the question, its main-language words and its channel: what a device remembers answers by."""
-        return messages.design_id(messages.encode([*self._named, list(words)]))
-
-    @cached_property
-    def first_key(self) -> str:
-        """What version 1 remembered answers by: the words were not part of it. Read, and never written any more."""
-        return messages.design_id(messages.encode(self._named))
-
-    @property
-    def _named(self) -> list[object]:
-        return [[[v.name, list(v.categories)] for v in self.domain.values()], self.channel.to_dict()]
-
-
-@dataclass(frozen=True)
-class VerifiedDesign:
-    """A design that keeps its promise."""
-
-    id: str
-    message: messages.Design | messages.FirstDesign
-    domain: Domain
-    public: tuple[Variable, ...]
-    questions: tuple[VerifiedQuestion, ...]
-    ballots: tuple[tuple[int, ...], ...]
-    ratio: Fraction
-    asked_coded: tuple[Coded, ...] = ()
-    public_coded: tuple[Coded, ...] = ()
-
-    @property
-    def terms(self) -> messages.Design:
-        """The message, which devices answer only if it is of this version."""
-        if isinstance(self.message, messages.FirstDesign):
-            refuse("unknown-version", "designs of version 1 can be read, not answered")
-        return self.message
-
-    @cached_property
-    def plan_id(self) -> str:
-        """The name that all amendments of this design share."""
-        return self.id if isinstance(self.message, messages.FirstDesign) else messages.plan_id(self.message)
-
-    @property
-    def epsilon(self) -> float:
-        """The true total of the dearest ballot, rounded up."""
-        return epsilon_of(self.ratio)
-
-    def asked(self, ballot: int) -> tuple[VerifiedQuestion, ...]:
-        """The questions of a ballot."""
-        return tuple(self.questions[index] for index in self.ballots[ballot])
-
-    @property
-    def is_adaptive(self) -> bool:
-        """Tell whether channels are published block by block."""
-        return self.questions[0].limits is not None
-
-    @property
-    def is_paired(self) -> bool:
-        """Tell whether respondents share coins two by two."""
-        return any(question.coins is not None for question in self.questions)
-
-    def is_static(self, question: VerifiedQuestion) -> bool:
-        """Tell whether none of a question's attributes changes, and its channel stays the same."""
-        return is_static(question, self.message.static)
 
 
 def verify(body: bytes, expected: str) -> VerifiedDesign:
@@ -188,15 +86,15 @@ def _read(body: bytes, expected: str, kind: type[D]) -> D:
     if found != expected:
         refuse("wrong-hash", f"the design's bytes have the hash {found}, not the promised {expected}")
     version = 1 if kind is messages.FirstDesign else messages.VERSION
-    if messages.version_of(body) not in (None, version):  # before all else: its fields mean something else
+    if wire.version_of(body) not in (None, version):  # before all else: its fields mean something else
         refuse("unknown-version", f"the design is not of version {version}")
     try:
-        message = messages.decode(body, kind, most=messages.MOST_DESIGN_BYTES)
+        message = wire.decode(body, kind, most=messages.MOST_DESIGN_BYTES)
     except MessageError as error:
         # Not in the decoder's words: they quote what the server wrote.
         code = str(error.details["code"])
         refuse("not-canonical" if code == "repeated-key" else code, "the bytes are no design that is known here")
-    if messages.encode(message) != body:
+    if wire.encode(message) != body:
         refuse("not-canonical", "the design is not written in its canonical form")
     return message
 
@@ -204,8 +102,8 @@ def _read(body: bytes, expected: str, kind: type[D]) -> D:
 def _judge(identity: str, message: messages.Design | messages.FirstDesign) -> VerifiedDesign:
     plan = message.plan
     _check_attributes([*plan.domain, *message.public])
-    domain = Domain([Variable(a.name, tuple(a.categories)) for a in plan.domain])
-    public = tuple(Variable(a.name, tuple(a.categories)) for a in message.public)
+    domain = {attribute.name: attribute for attribute in plan.domain}
+    public = tuple(Attribute(each.name, each.categories) for each in message.public)
     coded = _around(message, domain, public)
     questions = tuple(_question(question, domain) for question in plan.questions)
     _check_together(message, questions)
@@ -227,7 +125,7 @@ def _judge(identity: str, message: messages.Design | messages.FirstDesign) -> Ve
 
 
 def _around(
-    message: messages.Design | messages.FirstDesign, domain: Domain, public: tuple[Variable, ...]
+    message: messages.Design | messages.FirstDesign, domain: Mapping[str, Attribute], public: tuple[Attribute, ...]
 ) -> tuple[tuple[Coded, ...], tuple[Coded, ...]]:
     """Check what stands around the plan; version 1 knew little of it, and served the rest beside the design."""
     coded: tuple[tuple[Coded, ...], tuple[Coded, ...]] = ((), ())
@@ -244,18 +142,18 @@ def _around(
 
 def _check_together(message: messages.Design | messages.FirstDesign, questions: tuple[VerifiedQuestion, ...]) -> None:
     """Check what no question shows by itself."""
-    if len({question.limits is None for question in questions}) > 1:
+    if len({question.channel.limits is None for question in questions}) > 1:
         refuse("unknown-channel", "either all channels are published block by block, or none")
     for question in questions:
-        if question.is_pseudonym and all(name in message.static for name in question.domain):
+        if question.channel.is_pseudonym and all(name in message.static for name in question.domain):
             refuse(
                 "pseudonym", f"question {question.name!r} is static, and a set that is sent again is as good as a name"
             )
     if isinstance(message, messages.Design):
-        check_blocks(message, adaptive=questions[0].limits is not None)
+        check_blocks(message, adaptive=questions[0].channel.limits is not None)
 
 
-def _check_attributes(attributes: Sequence[messages.Attribute | messages.PublicItem]) -> None:
+def _check_attributes(attributes: Sequence[Attribute | messages.PublicItem]) -> None:
     names = [attribute.name for attribute in attributes]
     if len(set(names)) != len(names):
         refuse("repeated-name", f"attributes must have different names: {names}")
@@ -268,44 +166,22 @@ def _check_attributes(attributes: Sequence[messages.Attribute | messages.PublicI
             refuse("repeated-name", f"attribute {attribute.name!r} has a category twice")
 
 
-def _question(question: messages.Asked, domain: Domain) -> VerifiedQuestion:
-    name = "*".join(question.attributes)
+def _question(question: messages.Asked, domain: Mapping[str, Attribute]) -> VerifiedQuestion:
+    name, channel = "*".join(question.attributes), question.channel
     for attribute in question.attributes:
         if attribute not in domain:
             refuse("unknown-attribute", f"a question asks for {attribute!r}, which the design does not declare")
     if len(set(question.attributes)) != len(question.attributes):
         refuse("attribute-twice", f"question {name!r} asks an attribute twice")
-    part = domain.project(question.attributes)
-    inputs = truths(question.channel, name)
-    if prod(part.shape) > MOST_CELLS:
+    part = {attribute: domain[attribute] for attribute in question.attributes}
+    channel.check(name)
+    cells = prod(map(len, part.values()))
+    if cells > MOST_CELLS:
         refuse("wrong-cells", f"question {name!r} has more than {MOST_CELLS} possible answers")
-    if inputs != prod(part.shape):
-        refuse("wrong-cells", f"question {name!r} has {part.cells} possible answers, its channel {inputs} truths")
-    if isinstance(question.channel, AdaptiveWeights):
-        return _adaptive(question.channel, part)
-    if isinstance(question.channel, PairedWeights):
-        return _paired(question.channel, part)
-    fields = msgspec.to_builtins(question.channel)
-    try:
-        channel = channel_from_dict(fields)
-    except DesignError as error:
-        # Sound integers that still make no channel: one that cannot be inverted.
-        refuse("tells-nothing", f"question {name!r}: {error.message}")
-    ratio = channel.ratio
-    assert isinstance(ratio, Fraction)  # infinite only with a zero weight
-    return VerifiedQuestion(part, channel, ratio)
-
-
-def _adaptive(weights: AdaptiveWeights, domain: Domain) -> VerifiedQuestion:
-    limits = Limits(weights.cells, weights.most_kept, weights.least_fake)
-    return VerifiedQuestion(domain, limits.start, 1 + Fraction(limits.keep, limits.floor), limits=limits)
-
-
-def _paired(weights: PairedWeights, domain: Domain) -> VerifiedQuestion:
-    coins = Coins(weights.truthful, weights.shift, weights.bits)
-    # Against whoever knows the coin: the partner, or a server that matched the two and is not honest.
-    ratio = Fraction(weights.truthful + weights.shift, (1 << weights.bits) - weights.truthful - weights.shift)
-    return VerifiedQuestion(domain, coins.channel, ratio, coins=coins)
+    if channel.truths != cells:
+        refuse("wrong-cells", f"question {name!r} has {cells} possible answers, its channel {channel.truths} truths")
+    channel.check_told(name)
+    return VerifiedQuestion(part, channel, channel.ratio)
 
 
 def _check_ballot(number: int, ballot: Sequence[int], questions: Sequence[VerifiedQuestion]) -> None:
@@ -325,14 +201,9 @@ def _check_size(message: messages.Design, questions: Sequence[VerifiedQuestion])
         refuse("too-many", f"a report has at most {MOST_ASKED} answers, and as many public attributes")
     for number, ballot in enumerate(message.plan.ballots):
         asked = [questions[index] for index in ballot]
-        static = [q for q in asked if is_static(q, message.static)]
-        if prod(question.repeats for question in static) > MOST_REPEATED:
+        static = [q for q in asked if q.is_static(message.static)]
+        if prod(question.channel.repeats for question in static) > MOST_REPEATED:
             refuse("pseudonym", f"the static answers of ballot {number} are one of more than {MOST_REPEATED}: a name")
-
-
-def is_static(question: VerifiedQuestion, static: Collection[str]) -> bool:
-    """Tell whether none of a question's attributes changes, and its channel stays the same."""
-    return question.limits is None and question.coins is None and all(name in static for name in question.domain)
 
 
 def _composed(ratios: Iterable[Fraction]) -> Fraction:

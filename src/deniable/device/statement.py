@@ -8,14 +8,13 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
+from deniable.device import epsilon as exact
 from deniable.errors import InputError
-from deniable.privacy import epsilon as exact
-from deniable.privacy.drawing import beliefs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from deniable.privacy.epsilon import Ratio
+    from deniable.device.epsilon import Ratio
 
 _PRIORS = (0.5, 0.05)
 
@@ -88,6 +87,8 @@ class Statement:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw how deniable an answer stays: the most and the least anybody can believe after the report."""
+        from deniable.drawing import beliefs  # a device draws nothing; whoever reads the statement may
+
         epsilon = "infinite" if math.isinf(self.epsilon) else rounded_up(Fraction(self.epsilon), 4)
         return beliefs(self.posterior, f"One whole report: epsilon {epsilon}", ax)
 

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from deniable.device.ledger import Ledger
 from deniable.errors import InputError, PrivacyError, StoreError
-from deniable.privacy.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from deniable.privacy.ledger import Event
+    from deniable.device.events import Event
 
 FORMAT = 2
 DEFAULT_LIMIT = 5.0  # the most epsilon that a device ever gives away, unless it is told otherwise

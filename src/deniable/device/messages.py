@@ -13,23 +13,34 @@
 who is asked what, what travels in clear, who may answer, and whom a report may be sent to. What stays outside are words
 and looks; even the words are named by their hash, so that nobody is asked something else under the same name.
 
-A block of fakes is a message too, and lives beside the design it belongs to: `deniable.designs.blocks.block`.
+A block of fakes is a message too, and lives beside the design it belongs to: `deniable.device.block`.
 
-**Canonical bytes.** Keys in order, no white space, UTF-8, no number but whole ones: there is one way to write a
-message. A design must arrive that way, because its hash is its name and every reader of the same bytes has to see the
-same thing. For that reason epsilon is a decimal written as a text.
+How messages become bytes, and the only way they do, is in `wire`; channels, kind by kind, are in `kinds`.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta
 
-from deniable.errors import MessageError
+from deniable.device.kinds import Weights
+from deniable.device.wire import (
+    Answer,
+    Category,
+    Hash,
+    Hex,
+    Language,
+    Message,
+    Short,
+    Small,
+    Token,
+    Whole,
+    Words,
+    encode,
+)
 
 VERSION = 2
 MOST_FORM_BYTES = 1 << 22
@@ -39,123 +50,7 @@ MOST_ADMISSION_BYTES = 1 << 14
 MOST_BATCH = 1000
 MOST_BATCH_BYTES = 1 << 20
 
-Hash: TypeAlias = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
-Small: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 32)]
-Answer: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 53)]  # a set of up to 53 categories is one number
-Short: TypeAlias = Annotated[str, Meta(min_length=1, max_length=1000)]
-Hex: TypeAlias = Annotated[str, Meta(pattern=r"\A([0-9a-f]{2})+\Z", max_length=2048)]
-Token: TypeAlias = Annotated[str, Meta(pattern=r"\A[0-9a-f]{128}\Z")]
-Language: TypeAlias = Annotated[str, Meta(pattern=r"\A[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}\Z")]
-Words: TypeAlias = dict[Language, Annotated[str, Meta(min_length=1, max_length=100_000)]]
-Whole: TypeAlias = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]  # what 64 bits hold; all others are refused
-Category: TypeAlias = str | Whole | bool
-
-S = TypeVar("S", bound=Struct)
-
-
-class Message(Struct, forbid_unknown_fields=True, frozen=True):
-    """A message, read strictly: unknown fields and wrong types are refused."""
-
-
 # -- the design ---------------------------------------------------------------------------------------------------
-
-
-class KRRWeights(Message, frozen=True, tag="krr", tag_field="kind"):
-    """`other` of 2^bits draws lead to each of the k - 1 other answers, the rest to the truth."""
-
-    k: Whole
-    other: Whole
-    bits: Whole
-
-
-class MixtureWeights(Message, frozen=True, tag="mixture", tag_field="kind"):
-    """`keep` of 2^bits draws keep the truth, fakes[v] report v."""
-
-    keep: Whole
-    fakes: tuple[Whole, ...]
-    bits: Whole
-
-
-class DenseWeights(Message, frozen=True, tag="dense", tag_field="kind"):
-    """columns[v][u] of 2^bits draws turn truth v into report u."""
-
-    name: str
-    columns: tuple[tuple[Whole, ...], ...]
-    bits: Whole
-
-
-class AdaptiveWeights(Message, frozen=True, tag="adaptive", tag_field="kind"):
-    """A mixture whose integers are published block by block, within limits that keep the design's epsilon.
-
-    At most `most_kept` of 2^bits draws keep the truth, at least `least_fake` lead to each of the `cells` fakes.
-    """
-
-    cells: Whole
-    most_kept: Whole
-    least_fake: Whole
-    bits: Whole
-
-
-class PairedWeights(Message, frozen=True, tag="paired", tag_field="kind"):
-    """A yes-or-no answer is kept by `truthful` of 2^bits draws, and `shift` more or fewer as a shared coin fell."""
-
-    truthful: Whole
-    shift: Whole
-    bits: Whole
-
-
-class HadamardWeights(Message, frozen=True, tag="hadamard", tag_field="kind"):
-    """`other` of 2^bits draws lead to each column of a Hadamard matrix that the truth's row dislikes."""
-
-    k: Whole
-    other: Whole
-    bits: Whole
-
-
-class UnaryWeights(Message, frozen=True, tag="unary", tag_field="kind"):
-    """A set: of 2^bits draws, one a category, `own` put the truth into it and `other` any other category."""
-
-    k: Whole
-    own: Whole
-    other: Whole
-    bits: Whole
-
-
-class SubsetWeights(Message, frozen=True, tag="subset", tag_field="kind"):
-    """A set of d categories: `own` of 2^bits draws put the truth into it; the others are drawn evenly."""
-
-    k: Whole
-    d: Whole
-    own: Whole
-    bits: Whole
-
-
-class HashingWeights(Message, frozen=True, tag="hashing", tag_field="kind"):
-    """A random hash function of the k categories, and the disguised hash `value` of the truth."""
-
-    k: Whole
-    value: KRRWeights
-
-
-class TwoLevelWeights(Message, frozen=True, tag="two_level", tag_field="kind"):
-    """The `first` set is drawn once for good; each time it is sent, every bit of it goes through `again`."""
-
-    first: UnaryWeights | SubsetWeights
-    again: KRRWeights
-
-
-Weights: TypeAlias = (
-    KRRWeights
-    | MixtureWeights
-    | DenseWeights
-    | AdaptiveWeights
-    | PairedWeights
-    | HadamardWeights
-    | UnaryWeights
-    | SubsetWeights
-    | HashingWeights
-    | TwoLevelWeights
-)
 
 
 class Attribute(Message, frozen=True):
@@ -163,6 +58,9 @@ class Attribute(Message, frozen=True):
 
     name: Short
     categories: tuple[Category, ...]
+
+    def __len__(self) -> int:
+        return len(self.categories)
 
 
 class Asked(Message, frozen=True):
@@ -412,66 +310,3 @@ class Found(Message, frozen=True):
     version: Literal[1]
     partner: Hash | None
     wait: Small
-
-
-# -- bytes ----------------------------------------------------------------------------------------------------------
-
-
-def encode(message: Any) -> bytes:
-    """Write a message as its canonical bytes.
-
-    >>> encode({"b": 1, "a": [True, None]})
-    b'{"a":[true,null],"b":1}'
-    """
-    return msgspec.json.encode(message, order="sorted")
-
-
-def decode(body: bytes, kind: type[S], *, most: int) -> S:
-    """Read a message strictly: bounded, well-formed, of the right types, no unknown field and no key twice."""
-    if len(body) > most:
-        raise MessageError(f"{len(body)} bytes are more than the {most} allowed here", code="too-large")
-    try:
-        message = msgspec.json.decode(body, type=kind)
-    except msgspec.ValidationError as error:
-        raise MessageError(f"not a {kind.__name__.lower()}: {error}", code=_reason(error)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise MessageError(f"not JSON: {error}", code="malformed") from None
-    # Canonical bytes hold no key twice; whoever writes otherwise is read again, slowly.
-    if encode(message) != body:
-        refuse_repeated_keys(body)
-    return message
-
-
-class _Versioned(Struct):
-    version: int
-
-
-def version_of(body: bytes) -> int | None:
-    """The version that a message says it is of; None where it does not say."""
-    try:
-        return msgspec.json.decode(body, type=_Versioned).version
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-
-
-def refuse_repeated_keys(body: bytes) -> None:
-    """Refuse JSON with a key twice: two readers would take two different values from it."""
-    json.loads(body, object_pairs_hook=_pairs)
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise MessageError("a key stands twice in the same object", code="repeated-key")
-    return found
-
-
-def _reason(error: msgspec.ValidationError) -> str:
-    text = str(error)
-    if "unknown field" in text:
-        return "unknown-field"
-    if "at `$.version`" in text or "at `$.plan.format`" in text:
-        return "unknown-version"
-    if "Invalid value" not in text or ".kind`" not in text:
-        return "malformed"
-    return "unknown-coder" if ".coder.kind`" in text else "unknown-channel"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from deniable.collection.messages import Problem, S, decode
+from deniable.device.messages import Problem
+from deniable.device.wire import S, decode
 from deniable.errors import MessageError
 
 PREFIX = "urn:deniable:problem:"
@@ -65,7 +66,7 @@ def problem(code: str, detail: str = "") -> Problem:
 def read(body: bytes, kind: type[S], *, most: int) -> S | Problem:
     """Read a message as strictly as a device would; what cannot be read becomes a problem.
 
-    >>> from deniable.collection.messages import Report
+    >>> from deniable.device.messages import Report
     >>> read(b"{}", Report, most=100).code
     'malformed'
     """

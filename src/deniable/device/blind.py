@@ -10,8 +10,7 @@
 What the issuer signs is multiplied by a random number that only the device knows: every token is equally likely to be
 behind it. The variant is RSABSSA-SHA384-PSS-Randomized, which RFC 9474 recommends; the tests run all four.
 
-The device's half is plain integers and `hashlib`. Signing uses gmpy2, whose powers take the same time for every
-number: the issuer raises numbers that strangers chose to a secret power.
+This is the device's half, plain integers and `hashlib`; the issuer's is `deniable.collection.signing`.
 """
 
 from __future__ import annotations
@@ -23,11 +22,9 @@ from functools import cached_property
 from math import gcd
 from typing import TYPE_CHECKING
 
-from deniable.errors import MissingExtraError, PrivacyError
+from deniable.errors import PrivacyError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 _HASH = hashlib.sha384
@@ -60,46 +57,6 @@ class PublicKey:
         from cryptography.hazmat.primitives.asymmetric import rsa
 
         return rsa.RSAPublicNumbers(self.e, self.n).public_key()
-
-
-@dataclass(frozen=True)
-class SecretKey:
-    """The issuer's primes."""
-
-    p: int
-    q: int
-    e: int = 65537
-
-    @cached_property
-    def public(self) -> PublicKey:
-        """What everybody may know."""
-        return PublicKey(self.p * self.q, self.e)
-
-    @classmethod
-    def generate(cls, bits: int = 3072) -> SecretKey:
-        """Make a key."""
-        from cryptography.hazmat.primitives.asymmetric import rsa
-
-        made = rsa.generate_private_key(public_exponent=65537, key_size=bits).private_numbers()
-        return cls(made.p, made.q)
-
-    def sign(self, blinded: bytes) -> bytes:
-        """Sign what a device has blinded (RFC 9474, BlindSign).
-
-        Raises:
-            ValueError: this is no number below n.
-        """
-        powmod = _constant_time_power()
-        key, number = self.public, int.from_bytes(blinded, "big")
-        if len(blinded) != key.size or not 0 < number < key.n:
-            raise ValueError("not a blinded message for this key")
-        # By the Chinese remainder theorem, half of the length each.
-        of_p = int(powmod(number % self.p, pow(self.e, -1, self.p - 1), self.p))
-        of_q = int(powmod(number % self.q, pow(self.e, -1, self.q - 1), self.q))
-        signed = of_q + self.q * ((of_p - of_q) * pow(self.q, -1, self.p) % self.p)
-        if pow(signed, self.e, key.n) != number:  # a fault in either half would give the primes away
-            raise ArithmeticError("the signature came out wrong")
-        return signed.to_bytes(key.size, "big")
 
 
 @dataclass(frozen=True)
@@ -171,14 +128,3 @@ def _mask(seed: bytes, length: int) -> bytes:
     """MGF1."""
     parts = (_HASH(seed + count.to_bytes(4, "big")).digest() for count in range(-(-length // _DIGEST)))
     return b"".join(parts)[:length]
-
-
-def _constant_time_power() -> Callable[[int, int, int], int]:
-    try:
-        from gmpy2 import powmod_sec
-    except ImportError as error:
-        raise MissingExtraError(
-            "blind tokens need gmpy2, which is not installed: pip install 'deniable[tokens]'", extra="tokens"
-        ) from error
-    power: Callable[[int, int, int], int] = powmod_sec
-    return power

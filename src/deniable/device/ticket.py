@@ -9,20 +9,21 @@ fetch the token (`Client.enter`) some time before answering, or over another net
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from typing import TYPE_CHECKING, NamedTuple
 
-from deniable.collection import blind, messages
-from deniable.collection.blind import PublicKey
-from deniable.collection.invitations import report_id, token_id
-from deniable.collection.messages import MOST_ADMISSION_BYTES, Application, Hex, Issuer, Message, Signed
+from deniable.device import blind, wire
+from deniable.device.blind import PublicKey
+from deniable.device.messages import MOST_ADMISSION_BYTES, Application, Issuer, Signed, design_id
+from deniable.device.wire import Hex, Message
 from deniable.errors import InputError, PrivacyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from deniable.collection.state import State
-    from deniable.collection.verify import VerifiedDesign
+    from deniable.device.memory import State
+    from deniable.device.verified import VerifiedDesign
 
 
 class Ticket(Message, frozen=True):
@@ -84,21 +85,21 @@ class Tickets:
     def signed(self) -> Ticket:
         """A signed token: the one this device has, or a new one for the invitation."""
         kept = self._state.noted(self._name)
-        ticket = self._new() if kept is None else messages.decode(kept, Ticket, most=MOST_ADMISSION_BYTES)
+        ticket = self._new() if kept is None else wire.decode(kept, Ticket, most=MOST_ADMISSION_BYTES)
         if ticket.inverse is None:
             return ticket
-        asked = messages.encode(Application(1, self._secret, ticket.blinded))
-        answer = messages.decode(self._post("/v1/tokens", asked), Signed, most=MOST_ADMISSION_BYTES)
+        asked = wire.encode(Application(1, self._secret, ticket.blinded))
+        answer = wire.decode(self._post("/v1/tokens", asked), Signed, most=MOST_ADMISSION_BYTES)
         key, token = PublicKey(int(ticket.n, 16)), bytes.fromhex(ticket.token)
         signature = blind.finalize(key, token, bytes.fromhex(answer.signature), int(ticket.inverse, 16))
         done = Ticket(ticket.n, ticket.token, ticket.blinded, None, signature.hex())
-        self._state.note(self._name, messages.encode(done))
+        self._state.note(self._name, wire.encode(done))
         return done
 
     def _new(self) -> Ticket:
         _ = self._secret
         issuer = self._get("/v1/issuer")
-        found = messages.design_id(issuer)
+        found = design_id(issuer)
         if found != self._terms.issuer:
             # A key of one's own would be as good as a name on the token.
             raise PrivacyError(f"the collector shows the issuer's key {found}, not the design's {self._terms.issuer}")
@@ -107,12 +108,26 @@ class Tickets:
         blinded = blind.blind(key, token)
         inverse = blinded.inverse.to_bytes(key.size, "big").hex()
         ticket = Ticket(key.n.to_bytes(key.size, "big").hex(), token.hex(), blinded.message.hex(), inverse)
-        self._state.note(self._name, messages.encode(ticket))
+        self._state.note(self._name, wire.encode(ticket))
         return ticket
 
 
+def report_id(invitation: str) -> str:
+    """The id of the one report that a plain invitation lets in.
+
+    >>> report_id("invitation")[:16]
+    '232f73a67b9cfe94'
+    """
+    return hashlib.sha256(b"deniable/1/invitation:" + invitation.encode()).hexdigest()
+
+
+def token_id(token: bytes) -> str:
+    """The id of the one report that a blind token lets in."""
+    return hashlib.sha256(token).hexdigest()
+
+
 def _key(issuer: bytes) -> PublicKey:
-    message = messages.decode(issuer, Issuer, most=MOST_ADMISSION_BYTES)
+    message = wire.decode(issuer, Issuer, most=MOST_ADMISSION_BYTES)
     key = PublicKey(int(message.n, 16), message.e)
     if not key.is_sound:
         raise PrivacyError("the issuer's key is refused: it is not an RSA key of 2048 to 8192 bits with exponent 65537")

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.errors import DesignError, InputError
-from deniable.privacy.epsilon import (
+from deniable.device.epsilon import (
     LARGEST_EPSILON,
     as_ratio,
     compose,
@@ -22,6 +21,7 @@ from deniable.privacy.epsilon import (
     float_above,
     posterior,
 )
+from deniable.errors import DesignError, InputError
 
 # Executed channels have 32-bit weights, so these are the ratios that occur ...
 weights = st.integers(min_value=1, max_value=2**32)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deniable.device.statement import Statement
 from deniable.errors import DesignError, InputError
-from deniable.privacy.statement import Statement
 
 ratios = st.builds(lambda n, d: 1 + Fraction(n, d), st.integers(0, 2**40), st.integers(1, 2**32))
 

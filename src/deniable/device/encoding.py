@@ -27,23 +27,24 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from deniable.collection.messages import Bins
+from deniable.device.messages import Bins
 from deniable.errors import InputError
-from deniable.surveys.phrases import NOT_ASKED, SKIPPED
 from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from deniable.collection.messages import Coder, Rule
-    from deniable.domain import Variable
+    from deniable.device.messages import Attribute, Coder, Rule
+
+SKIPPED = "prefer not to say"
+NOT_ASKED = "does not apply"
 
 
 @dataclass(frozen=True)
 class Coded:
     """An attribute with the way from an answer to its code."""
 
-    variable: Variable
+    variable: Attribute
     coder: Coder
     rules: tuple[Rule, ...] = ()
 

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deniable.device.epsilon import exp_below
+from deniable.device.events import Asked, Replayed
+from deniable.device.ledger import Ledger
 from deniable.errors import DesignError, InputError, OverdrawnError, PrivacyError, UnknownEventError
-from deniable.privacy.epsilon import exp_below
-from deniable.privacy.ledger import Asked, Ledger, Replayed
 
 limits = st.floats(min_value=0.01, max_value=20)
 ratios = st.builds(lambda n, d: 1 + Fraction(n, d), st.integers(0, 2**32), st.integers(1, 2**32))

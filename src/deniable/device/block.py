@@ -12,21 +12,21 @@ from __future__ import annotations
 import hashlib
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from deniable.designs.blocks.fakes import BITS, WHOLE
+from deniable.device.epsilon import compose, epsilon_of, exp_below
+from deniable.device.limits import BITS, WHOLE
+from deniable.device.wire import Whole
 from deniable.errors import InputError, PrivacyError
-from deniable.privacy.epsilon import compose, epsilon_of, exp_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from deniable.designs.blocks.design import Blocks
+    from deniable.device.limits import Limits
 
 FORMAT = 1
-Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)]  # what 64 bits hold
 
 
 class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
@@ -65,7 +65,50 @@ class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         return 1 + Fraction(self.keep[question], rarest) if rarest else float("inf")
 
 
-def check(block: Block, design: Blocks) -> None:
+class Named(Protocol):
+    """A question."""
+
+    @property
+    def name(self) -> str:
+        """Its attributes, joined."""
+        ...
+
+
+class InBlocks(Protocol):
+    """What a design in blocks says about all of them."""
+
+    @property
+    def id(self) -> str:
+        """What the first block follows, and all name."""
+        ...
+
+    @property
+    def questions(self) -> Sequence[Named]:
+        """What is asked."""
+        ...
+
+    @property
+    def ballots(self) -> Sequence[Sequence[int]]:
+        """Which questions are asked together."""
+        ...
+
+    @property
+    def limits(self) -> Sequence[Limits]:
+        """What every block must keep, question by question."""
+        ...
+
+    @property
+    def mode(self) -> str:
+        """Whether the limits keep an epsilon: "ldp" if so."""
+        ...
+
+    @property
+    def requested(self) -> float:
+        """The epsilon that a respondent is promised."""
+        ...
+
+
+def check(block: Block, design: InBlocks) -> None:
     """Refuse a block that does not keep what the design promises. `problem` says which rule is broken.
 
     Raises:
@@ -89,7 +132,7 @@ def check(block: Block, design: Blocks) -> None:
                 )
 
 
-def _check_question(block: Block, design: Blocks, index: int) -> None:
+def _check_question(block: Block, design: InBlocks, index: int) -> None:
     question, limits, keep, fakes = design.questions[index], design.limits[index], block.keep[index], block.fakes[index]
     where = f"question {question.name!r}"
     least = min(fakes, default=0)
@@ -108,7 +151,7 @@ def _check_question(block: Block, design: Blocks, index: int) -> None:
         _refuse(block, "floor", f"has a fake of weight {least} for {where}, below the design's floor {limits.floor}")
 
 
-def check_chain(blocks: Iterable[Block], design: Blocks, last: Block | None = None) -> Block | None:
+def check_chain(blocks: Iterable[Block], design: InBlocks, last: Block | None = None) -> Block | None:
     """Check blocks that follow each other, the first of them behind `last` (or the first of all); returns the last.
 
     Raises:

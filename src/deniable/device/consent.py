@@ -1,0 +1,54 @@
+"""What a caller agrees to, compared with what a survey wants: in clear only what was named, and no other design."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable.device.statement import rounded_up
+from deniable.errors import PrivacyError
+from deniable.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from deniable.device.verified import VerifiedDesign
+
+BLOCKS = "blocks"  # what a caller accepts who answers a survey with blind tokens and blocks
+
+
+def needs_chain(design: VerifiedDesign) -> bool:
+    """Whether a block of one's own would undo what a blind token hides."""
+    return design.is_adaptive and design.terms.admission == "blind"
+
+
+def agree(
+    found: VerifiedDesign,
+    public: Collection[str],
+    design: str | None,
+    epsilon: float | None,
+    accept: Collection[str],
+) -> None:
+    """Compare a verified design with what the caller agrees to; the arguments are those of `Client.answer`."""
+    if design is not None and found.id != design:
+        raise PrivacyError(f"the collector serves the design {found.id}, not the {design} you expect", design=found.id)
+    if epsilon is not None and found.epsilon > epsilon:
+        raise PrivacyError(
+            f"a whole report of this survey may tell epsilon {rounded_up(found.epsilon)}, more than the "
+            f"{epsilon:g} you allow",
+            epsilon=found.epsilon,
+        )
+    named = [public] if isinstance(public, str) else list(public)
+    unnamed = [variable.name for variable in found.public if variable.name not in named]
+    if unnamed:
+        raise PrivacyError(
+            f"this survey wants {listed(unnamed)} in clear, not disguised. If you agree, say "
+            f"public={[variable.name for variable in found.public]}; else leave it out. Nothing was sent",
+            attributes=unnamed,
+        )
+    if needs_chain(found) and BLOCKS not in accept:
+        raise PrivacyError(
+            "this survey has blind tokens, and its fakes are published block by block. Whoever shows a block to "
+            "you alone can recognise your report by it. The device compares the whole chain first; what a "
+            'chain made for you alone would tell it cannot see. If you agree, say accept=["blocks"]',
+            design=found.id,
+        )

@@ -1,0 +1,59 @@
+"""Reading a form: the words must be those that the design names, and fit it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable.device.messages import MOST_FORM_BYTES, Form, design_id
+from deniable.device.refusal import refuse
+from deniable.device.wire import decode, encode
+from deniable.errors import MessageError
+
+if TYPE_CHECKING:
+    from deniable.device.verified import VerifiedDesign
+
+# What a survey may say around its questions; empty where the file leaves it out.
+AROUND = ("welcome", "thanks", "contact")
+# Words that promise nothing, and that a survey may replace.
+PLAIN = (
+    "language",
+    "closed_heading",
+    "closed",
+    "invitation_heading",
+    "invitation",
+    "invitation_label",
+    "enter",
+    "another_invitation",
+    "begin",
+    "questions_heading",
+    "unanswered",
+    "question_column",
+    "unsent_heading",
+    "again",
+    "done_heading",
+)
+
+
+def read_form(body: bytes, design: VerifiedDesign) -> Form:
+    """Read a form as it came from a server: it must be the one that the design names, and fit it."""
+    if design_id(body) != design.terms.texts:
+        refuse("wrong-texts", "the words are not those that the design names")
+    try:
+        form = decode(body, Form, most=MOST_FORM_BYTES)
+    except MessageError as error:
+        refuse(str(error.details["code"]), "the bytes are not words that this program knows")
+    if encode(form) != body:
+        refuse("not-canonical", "the words are not written in their canonical form")
+    for items, variables in ((form.questions, tuple(design.domain.values())), (form.public, design.public)):
+        if [item.name for item in items] != [variable.name for variable in variables]:
+            refuse("form-unfit", "the words are not about the design's attributes in their order")
+        if [len(item.choices) for item in items] != [len(variable) for variable in variables]:
+            refuse("form-unfit", "there is not one text for every category")
+    every = [form.title, *form.texts.values()]
+    for item in [*form.questions, *form.public]:
+        every += [item.text, *item.choices]
+    if len(set(form.languages)) != len(form.languages) or any(set(words) != set(form.languages) for words in every):
+        refuse("form-unfit", "there is not one text for every language")
+    if form.survey != design.message.survey or not set(form.texts) <= {*AROUND, *PLAIN}:
+        refuse("form-unfit", "the words are for another survey, or some stand where the program's own belong")
+    return form

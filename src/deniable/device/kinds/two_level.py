@@ -1,0 +1,62 @@
+"""A set that is kept for good, and sent with every bit turned over anew with some chance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable.device.kinds.base import SetKind, set_of
+from deniable.device.kinds.krr import KRRWeights
+from deniable.device.kinds.subset import SubsetWeights
+from deniable.device.kinds.unary import UnaryWeights
+from deniable.device.refusal import refuse
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from deniable.device.chance import Draw
+    from deniable.device.kinds.base import Kind
+
+LEAST_TURNED = 150  # one bit in so many is turned over, at least, each time a kept set is sent
+
+
+class TwoLevelWeights(SetKind, frozen=True, tag="two_level", tag_field="kind"):
+    """The `first` set is drawn once for good; each time it is sent, every bit of it goes through `again`."""
+
+    first: UnaryWeights | SubsetWeights
+    again: KRRWeights
+
+    @property
+    def truths(self) -> int:
+        """The first set's."""
+        return self.first.truths
+
+    @property
+    def ratio(self) -> Fraction:
+        """The first set's, however many reports are made of it."""
+        return self.first.ratio
+
+    def check(self, name: str) -> None:
+        """Both levels are sound, and a bit is kept more often than turned over."""
+        self.first.check(name)
+        self.again.check_mostly_true(name)
+        if self.again.k != 2:
+            refuse("wrong-cells", f"question {name!r}: a bit of a set has two values, not {self.again.k}")
+
+    @property
+    def is_pseudonym(self) -> bool:
+        """Unless enough of the set's bits are turned over each time."""
+        return self.again.other * LEAST_TURNED < 1 << self.again.bits
+
+    @property
+    def kept(self) -> Kind:
+        """The first set is drawn once."""
+        return self.first
+
+    def resend(self, kept: int, draw: Draw) -> int:
+        """A draw for each category: below `other`, its bit is turned over."""
+        turned = [draw(self.again.bits) < self.again.other for _ in range(self.truths)]
+        return kept ^ set_of(v for v, over in enumerate(turned) if over)
+
+    def outcome(self, truth: int, draw: Draw) -> int:
+        """The draws of the kept set; then those of sending it."""
+        return self.resend(self.first.disguise(truth, draw), draw)
