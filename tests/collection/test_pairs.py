@@ -14,6 +14,7 @@ from deniable.collection.export import stored_reports
 from deniable.collection.form import design_body
 from deniable.collection.pairs import WAIT, Matcher
 from deniable.collection.simulation import Crowd
+from deniable.device.chance import draw
 from deniable.device.client import Client
 from deniable.device.messages import Seeking, design_id
 from deniable.device.partner import Seeker
@@ -99,8 +100,8 @@ def test_a_survey_must_accept_the_weaker_statement_and_stay_off_the_corner(optio
 def test_a_device_refuses_the_corner_and_beyond(design, shift, code):
     # 2^32 - truthful = 1288490189 draws lie: a coin that moves all of them leaves certainty on one side.
     body = encode(design.message)
-    assert (1 << 32) - design.questions[0].coins.truthful == 1288490189
-    changed = body.replace(b'"shift":%d' % design.questions[0].coins.shift, b'"shift":' + shift.encode())
+    assert (1 << 32) - design.questions[0].channel.truthful == 1288490189
+    changed = body.replace(b'"shift":%d' % design.questions[0].channel.shift, b'"shift":' + shift.encode())
     assert changed != body
     with pytest.raises(RefusedDesignError) as caught:
         verify(changed, design_id(changed))
@@ -133,8 +134,8 @@ def test_a_key_that_fits_everybody_is_no_partner(design):
 
 
 def test_alone_it_is_plain_randomized_response(design):
-    coins, n = design.questions[0].coins, 3000
-    kept = sum(coins.answer(1, Seeker(design).sides(None)[0]) for _ in range(n))
+    channel, n = design.questions[0].channel, 3000
+    kept = sum(channel.beside(1, draw, Seeker(design).sides(None)[0]) for _ in range(n))
     # The operating system draws: 5.5 standard deviations have probability 4e-8.
     assert abs(kept - 0.7 * n) < 5.5 * (0.21 * n) ** 0.5
 

@@ -20,7 +20,8 @@ from types import SimpleNamespace
 import pytest
 
 from deniable.collection.acceptor import decode_cell
-from deniable.collection.messages import Report, encode
+from deniable.device.messages import Report
+from deniable.device.wire import encode
 from waiting import PATIENCE, until
 
 # Two scales of a thousand steps: every test report has a cell of its own, so any count of 2 is a fault.

@@ -8,6 +8,8 @@ import resource
 import pytest
 
 from deniable.collection.storage.sqlite import SqliteStore
+from deniable.device.messages import Report
+from deniable.device.wire import encode
 from waiting import until
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from deniable.collection.storage.postgres import PostgresStore
 from deniable.collection.tokens import ANALYST, new_token
+from deniable.device.messages import Report
+from deniable.device.wire import encode
 from waiting import until
 
 

@@ -28,11 +28,11 @@ SUBJECTS = {
     ),
     "support": Subject("deniable.channels.support", _in("contracts", "support")),
     "epsilon": Subject(
-        "deniable.privacy.epsilon", (*_in("privacy", "epsilon ledger statement"), "src/deniable/privacy/epsilon.py")
+        "deniable.device.epsilon", (*_in("device", "epsilon ledger statement"), "src/deniable/device/epsilon.py")
     ),
-    "ledger": Subject("deniable.privacy.ledger", (*_in("privacy", "ledger"), "src/deniable/privacy/ledger.py")),
-    "verify": Subject("deniable.collection.verify", _DEVICE),
-    "client": Subject("deniable.collection.client", _DEVICE),
+    "ledger": Subject("deniable.device.ledger", (*_in("device", "ledger"), "src/deniable/device/ledger.py")),
+    "verify": Subject("deniable.device.verify", _DEVICE),
+    "client": Subject("deniable.device.client", _DEVICE),
     "sqlite": Subject("deniable.collection.storage.sqlite", _in("collection", "sqlite tail failures")),
     "collector": Subject("deniable.collection.collector", (*_COLLECTOR, *_in("web", "app"))),
     "designs": Subject("deniable.designs.base", _in("designs", "designs codec files sets")),

@@ -15,6 +15,10 @@ from deniable.channels.mixture import Mixture
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports
 from deniable.designs.told import Told
+from deniable.device.block import check_chain
+from deniable.device.epsilon import compose
+from deniable.device.limits import BITS
+from deniable.device.statement import Statement
 from deniable.errors import InputError, MissingColumnError
 from deniable.frozen import fix, readonly
 from deniable.results import frame_of
