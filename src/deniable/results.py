@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from deniable.drawing import DARK, LIGHT, MARK, axes, intervals_by_row, legend, panels, pyplot
 from deniable.frozen import Frozen
+from deniable.summary import Shown, Summary, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
@@ -24,18 +24,12 @@ __all__ = [
     "TestResult",
     "axes",
     "backend_of",
-    "beside",
     "frame_of",
-    "html_table",
     "intervals_by_row",
     "legend",
-    "number",
     "panels",
     "pyplot",
-    "text_table",
 ]
-
-_MOST_ROWS = 60  # a printed result stops here and says how many rows it left out
 
 
 class Frame(Protocol):
@@ -74,21 +68,6 @@ def frame_of(columns: Mapping[str, Any], backend: Any = None) -> Frame:
     return nw.from_arrow(table, backend=backend).to_native()
 
 
-def beside(cells: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Put result columns beside attribute columns; a result column gives way to an attribute of the same name.
-
-    >>> beside({"value": ["low", "high"]}, {"value": [0.1, 0.9]})
-    {'value': ['low', 'high'], 'value_': [0.1, 0.9]}
-    """
-    joined = dict(cells)
-    for name, values in columns.items():
-        free = name
-        while free in joined:
-            free += "_"
-        joined[free] = values
-    return joined
-
-
 def backend_of(frame: Any) -> str:
     """Name the data frame library of a frame, as `frame_of` takes it."""
     import narwhals as nw
@@ -96,63 +75,8 @@ def backend_of(frame: Any) -> str:
     return str(nw.from_native(frame, eager_only=True).implementation.value)
 
 
-def number(value: object) -> str:
-    """Write a number short enough for a table.
-
-    >>> number(0.123456), number(12), number(float("inf"))
-    ('0.1235', '12', 'infinite')
-    """
-    if not isinstance(value, float):
-        return str(value)
-    if math.isnan(value):
-        return "-"
-    if math.isinf(value):
-        return "infinite" if value > 0 else "-infinite"
-    if value == 0 or 1e-4 <= abs(value) < 1e6:
-        return f"{value:.4f}"
-    return f"{value:.3e}"
-
-
-def text_table(columns: Mapping[str, Sequence[object]]) -> str:
-    """Lay columns out as plain text, numbers to the right.
-
-    >>> print(text_table({"cell": ["yes", "no"], "estimate": [0.25, 0.75]}))
-    cell  estimate
-    yes     0.2500
-    no      0.7500
-    """
-    rows, left_out = _rows(columns)
-    right = [all(isinstance(value, int | float) for value in values) for values in columns.values()]
-    cells = [list(columns), *rows]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
-    lines = [
-        "  ".join(
-            text.rjust(width) if is_number else text.ljust(width)
-            for text, width, is_number in zip(row, widths, right, strict=True)
-        ).rstrip()
-        for row in cells
-    ]
-    return "\n".join([*lines, *([f"... and {left_out} more rows"] if left_out else [])])
-
-
-def html_table(columns: Mapping[str, Sequence[object]], caption: str = "") -> str:
-    """Lay columns out as an HTML table, everything escaped."""
-    rows, left_out = _rows(columns)
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
-    body = "".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows)
-    more = f"<p>... and {left_out} more rows</p>" if left_out else ""
-    return (
-        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
-    )
-
-
-def _rows(columns: Mapping[str, Sequence[object]]) -> tuple[list[list[str]], int]:
-    every = list(zip(*columns.values(), strict=True))
-    return [[number(value) for value in row] for row in every[:_MOST_ROWS]], max(0, len(every) - _MOST_ROWS)
-
-
 @dataclass(frozen=True, eq=False)
-class Interval(Frozen):
+class Interval(Shown, Frozen):
     """Lower and upper ends of confidence intervals, shaped like the table they belong to.
 
     Ends are not clipped to [0, 1]: an interval that reaches below zero says how far the noise reaches.
@@ -171,27 +95,25 @@ class Interval(Frozen):
         # So that `low, high = estimate.interval()` reads as it is meant.
         return iter((self.low, self.high))
 
-    def _columns(self) -> dict[str, list[Any]]:
-        cells = [", ".join(map(str, place)) for place in np.ndindex(np.shape(self.low))]
-        return {
-            "cell": cells,
+    def summary(self) -> Summary:
+        """Every interval, a row a cell."""
+        columns: dict[str, list[Any]] = {
+            "cell": [", ".join(map(str, place)) for place in np.ndindex(np.shape(self.low))],
             "low": [float(end) for end in np.ravel(self.low)],
             "high": [float(end) for end in np.ravel(self.high)],
         }
-
-    def _repr_html_(self) -> str:
-        return html_table(self._columns(), f"{self.level:.0%} intervals, {self.method}")
+        return Summary(columns, title=f"{self.level:.0%} intervals, {self.method}")
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw every interval, a row a cell."""
-        cells = self._columns()["cell"]
+        cells = self.summary().columns["cell"]
         return intervals_by_row(
             cells, None, (self.low, self.high), ax, of="value", level=self.level, reference=None, title=self.method
         )
 
 
 @dataclass(frozen=True)
-class TestResult(Frozen):
+class TestResult(Shown, Frozen):
     """The outcome of a hypothesis test.
 
     Attributes:
@@ -212,19 +134,15 @@ class TestResult(Frozen):
     notes: tuple[str, ...] = ()
     simulated: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
-    def _columns(self) -> dict[str, list[object]]:
-        return {
+    def summary(self) -> Summary:
+        """The test in one row."""
+        columns: dict[str, list[Any]] = {
             "test": [self.method],
             "statistic": [self.statistic],
             "df": ["" if self.df is None else self.df],
             "p-value": [self.pvalue],
         }
-
-    def __str__(self) -> str:
-        return "\n".join([text_table(self._columns()), *self.notes])
-
-    def _repr_html_(self) -> str:
-        return html_table(self._columns(), " ".join(self.notes))
+        return Summary(columns, self.notes)
 
     def plot(self, ax: Axes | None = None, *, alpha: float = 0.05) -> Axes:
         """Draw the statistic against what it would be were the hypothesis true, with the part that rejects at `alpha`.

@@ -141,6 +141,7 @@ OTHERS = {
     "PairedTallies": lambda: dn.Paired(YES_NO, p=0.75, rho=-0.2).simulate(
         dn.Table(YES_NO, np.full(4, 0.25)), 99, source=dn.Seeded(1)
     ),
+    "Summary": lambda: RESULTS["Estimate"]().summary(),
     "Survey": lambda: parse_survey(example_text()),
     "Item": lambda: parse_survey(example_text()).questions[0],
     "Option": lambda: parse_survey(example_text()).questions[0].options[0],

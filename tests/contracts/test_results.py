@@ -30,7 +30,7 @@ from deniable.results import Interval, TestResult
 ODD = "<b>&$x_1$"  # a category that HTML and matplotlib would both misread
 PAIR = {"sex": ["F", ODD], "income": ["low", "high"]}
 # What holds reports or settings shows itself too, but is nothing that was found: there is no picture of it.
-NOT_RESULTS = {"Reports", "PairedReports", "BlockReports", "StoredReports"}
+NOT_RESULTS = {"Summary", "Shown", "Reports", "PairedReports", "BlockReports", "StoredReports"}
 
 
 @cache
@@ -122,7 +122,6 @@ RESULTS = {
     "Regression without predictors": lambda: dn.logit("y ~ 1", frame(), DEVICE),
     "Regression, multinomial": lambda: dn.multinomial("z ~ age", frame(), dn.KRR(3, epsilon=2.0)),
     "Regression, linear": lambda: dn.linear("age ~ y", frame(), rr={"y": DEVICE}),
-    "Summary": lambda: dn.logit("y ~ age", frame(), DEVICE).summary(0.8),
     "RandomIntercept": grouped,
     "Correlation": lambda: dn.correlate(frame(), "y", "age", channels={"y": DEVICE}),
     "Compliance": lambda: dn.cdm({"low": (550, 450), "high": (350, 650)}, p={"low": 0.25, "high": 0.75}),
@@ -194,6 +193,18 @@ def test_html_is_whole_and_escaped(result):
     parser.close()
     assert parser.open == []
     assert "".join(parser.said).strip()
+
+
+def test_text_and_html_show_the_summary(result):
+    if not hasattr(result, "summary"):
+        return
+    summary = result.summary()
+    parser = Whole()
+    parser.feed(result._repr_html_())
+    told = [*summary.columns, *(text for texts in summary.texts().values() for text in texts[:50]), *summary.notes]
+    assert [text for text in told if text not in "\n".join(parser.said)] == []
+    if not isinstance(result, int | float):  # a number prints as one
+        assert [text for text in told if text not in str(result)] == []
 
 
 def drawn(axes):

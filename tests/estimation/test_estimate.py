@@ -249,7 +249,7 @@ def test_an_estimate_shows_itself_and_explains_negative_cells():
     told = str(estimate)
     assert "unbiased cells are negative" in told
     assert "300 reports about x and y; method mle" in told
-    assert told.splitlines()[0].split() == ["x", "y", "estimate", "unbiased", "std_error", "low", "high"]
+    assert told.splitlines()[0].split() == ["x", "y", "estimate", "unbiased", "std_error", "95%", "interval"]
     shown = estimate.to_frame()
     assert isinstance(shown, pd.DataFrame)
     assert list(shown.columns) == ["x", "y", "estimate", "unbiased", "std_error", "low", "high"]

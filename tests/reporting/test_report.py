@@ -118,9 +118,9 @@ def test_what_a_chart_refers_to_is_in_it(made):
 def test_truth_and_estimate_are_columns(made):
     page = Page(made[-1])
     assert page.headings[1:-1] == [
-        ["a", "estimate", "95% interval", "truth"],
-        ["b", "estimate", "95% interval", "truth"],
-        ["a", "b", "estimate", "95% interval", "truth"],
+        ["a", "estimate", "std_error", "95% interval", "truth"],
+        ["b", "estimate", "std_error", "95% interval", "truth"],
+        ["a", "b", "estimate", "std_error", "95% interval", "truth"],
     ]
 
 
@@ -170,7 +170,7 @@ def test_negative_cells_are_shown_and_explained():
     known = estimate(counts, domain.names)
     assert known.unbiased.at(a="no", b="yes") < 0
     page = Page(report("A title", design, [known]))
-    assert page.headings[1] == ["a", "b", "estimate", "unbiased", "95% interval"]
+    assert page.headings[1] == ["a", "b", "estimate", "unbiased", "std_error", "95% interval"]
     assert "unbiased cells are negative" in page.text
     assert "Nothing to report" not in page.text
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from time import process_time
 from typing import TYPE_CHECKING
 
-from deniable.results import text_table
+from deniable.summary import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

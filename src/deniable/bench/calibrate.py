@@ -31,7 +31,7 @@ from deniable.inference.prevalence import prevalence
 from deniable.inference.two_step import two_step
 from deniable.inference.wald import BootstrapWald, Independent
 from deniable.randomness import Seeded
-from deniable.results import number
+from deniable.summary import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

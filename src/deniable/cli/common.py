@@ -10,14 +10,16 @@ import click
 from click.shell_completion import CompletionItem
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table as Grid
 
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from deniable.designs.reports import Reports
+    from deniable.summary import Summary
 
 FILE = click.Path(path_type=Path)
 _BAR = 24  # characters
@@ -119,6 +121,19 @@ def grid(headings: Sequence[str], right: Sequence[str] = ()) -> Grid:
         made.add_column(heading, overflow="fold")
     for heading in right:
         made.add_column(heading, justify="right", no_wrap=True)
+    return made
+
+
+def laid_out(summary: Summary, last: Mapping[str, Sequence[str]] | None = None) -> Grid:
+    """A summary's table for a terminal, with columns of the terminal's own behind it."""
+    made = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in summary.columns:
+        right = summary.is_number(heading)
+        made.add_column(heading, justify="right" if right else "left", no_wrap=right, overflow="fold")
+    for heading in last or {}:
+        made.add_column(heading)
+    for row in zip(*summary.texts().values(), *(last or {}).values(), strict=True):
+        made.add_row(*map(escape, row))
     return made
 
 

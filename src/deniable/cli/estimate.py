@@ -15,7 +15,7 @@ from deniable.cli.common import (
     console,
     design_option,
     emit,
-    grid,
+    laid_out,
     reports_at,
     split,
     table_option,
@@ -94,17 +94,12 @@ def command(
 
 
 def _show(out: Console, one: Estimate, level: float) -> None:
-    interval = one.interval(level)
+    summary, interval = one.summary(level), one.interval(level)
     most = max(float(np.max(interval.high)), float(np.max(one.values)), 1e-9)
     blocks = (out.encoding or "").lower().startswith("utf")
-    rows = grid(list(one.attributes), ["estimate", f"{level:.0%} interval"])
-    rows.add_column("")
-    columns = zip(one.values.ravel(), interval.low.ravel(), interval.high.ravel(), strict=True)
-    for label, (value, low, high) in zip(zip(*one.table.cells().values(), strict=True), columns, strict=True):
-        drawn = bar(low, high, most, blocks=blocks)
-        rows.add_row(*map(str, label), f"{value:.1%}", f"{low:.1%} to {high:.1%}", drawn)
-    out.print(rows)
-    for note in one.notes():
+    ends = zip(interval.low.ravel(), interval.high.ravel(), strict=True)
+    out.print(laid_out(summary, {"": [bar(low, high, most, blocks=blocks) for low, high in ends]}))
+    for note in summary.notes:
         out.print(note, markup=False)
 
 

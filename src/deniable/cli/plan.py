@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deniable.cli.common import FILE, as_json, console, emit, grid, split, table_option
-from deniable.device.statement import rounded_up
+from deniable.cli.common import FILE, as_json, console, emit, grid, laid_out, split, table_option
 from deniable.errors import DesignError, InputError
+from deniable.summary import Summary
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,11 +99,9 @@ def _show(forecast: Forecast, error: float | None) -> None:
     # Many tables do not fit beside each other: they are then numbered in the headings, and named below.
     numbered = sum(len(name) + 3 for name in names) + _OTHER_COLUMNS > out.width
     heads = [str(place) for place in range(1, len(names) + 1)] if numbered else names
-    rows = grid(["design"], ["true epsilon", *heads, "relative"])
-    for one in forecast.candidates:
-        errors = ["-" if e != e else f"{e:.2%}" for e in one.std_error]  # noqa: PLR0124 - NaN differs from itself
-        rows.add_row(one.name, rounded_up(one.design.epsilon), *errors, f"{forecast.error(one):.2f}")
-    out.print(rows)
+    shown = forecast.summary()
+    columns = dict(zip(["design", "true epsilon", *heads, "relative"], shown.columns.values(), strict=True))
+    out.print(laid_out(Summary(columns)))
     if numbered:
         out.print(", ".join(f"{place}: {name}" for place, name in zip(heads, names, strict=True)) + ".", markup=False)
     for note in forecast.notes():

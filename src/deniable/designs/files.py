@@ -16,6 +16,7 @@ from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     import pyarrow as pa
 
@@ -133,7 +134,7 @@ def _labelled(table: pa.Table, meanings: Meanings) -> tuple[Any, list[str], Mean
     return pa.table(columns).to_pandas(), table.column_names, values
 
 
-def pyreadstat() -> Any:
+def pyreadstat() -> ModuleType:
     """The package that reads and writes SPSS and Stata files."""
     try:
         import pyreadstat as package

@@ -18,7 +18,8 @@ from deniable.designs.observation import Observation, merge
 from deniable.device.statement import Statement
 from deniable.errors import InputError, MissingColumnError, SmallCellWarning, UnknownAttributeError
 from deniable.frozen import Frozen, again, fix, readonly
-from deniable.results import backend_of, frame_of, html_table
+from deniable.results import backend_of, frame_of
+from deniable.summary import html_table
 from deniable.tables.table import tally
 from deniable.wording import listed
 

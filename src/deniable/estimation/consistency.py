@@ -184,10 +184,10 @@ class ModelEstimate(Estimate):
         count = self.dispersion.values.shape[-1]
         return Interval(low, high, level, f"parametric bootstrap, {count} replicates")
 
-    def _columns(self, level: float = 0.95) -> dict[str, Any]:
-        columns = super()._columns(level)
-        del columns["unbiased"]
-        return columns
+    def _numbers(self, level: float) -> dict[str, NDArray[np.float64]]:
+        numbers = super()._numbers(level)
+        del numbers["unbiased"]
+        return numbers
 
 
 def model_estimate(

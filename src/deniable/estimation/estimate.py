@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from deniable.drawing import DARK, LIGHT, MARK
 from deniable.estimation.intervals import Method, intervals
 from deniable.frozen import Frozen, readonly
 from deniable.randomness import SECURE, Source
-from deniable.results import Interval, axes, beside, frame_of, html_table, legend, text_table
+from deniable.results import Interval, axes, frame_of, legend
+from deniable.summary import Shown, beside, of_shares
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
 
     from deniable.estimation.dispersion import Dispersion
     from deniable.results import Frame
+    from deniable.summary import Summary
     from deniable.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate(Frozen):
+class Estimate(Shown, Frozen):
     """An estimated table.
 
     Attributes:
@@ -95,7 +97,8 @@ class Estimate(Frozen):
         """Sum the estimated table down to some attributes (for their errors, estimate them directly)."""
         return self.table.project(attributes)
 
-    def _columns(self, level: float = 0.95) -> dict[str, Any]:
+    def _numbers(self, level: float) -> dict[str, NDArray[np.float64]]:
+        """What is told of every cell."""
         interval = self.interval(level)
         cells = {
             "estimate": self.values,
@@ -104,11 +107,11 @@ class Estimate(Frozen):
             "low": interval.low,
             "high": interval.high,
         }
-        return beside(self.table.cells(), {name: values.ravel() for name, values in cells.items()})
+        return {name: values.ravel() for name, values in cells.items()}
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write the estimate as a data frame: a row a cell."""
-        return frame_of(self._columns(level), self.table.backend)
+        return frame_of(beside(self.table.cells(), self._numbers(level)), self.table.backend)
 
     def notes(self) -> list[str]:
         """What was done and what to keep in mind, a sentence each."""
@@ -122,22 +125,12 @@ class Estimate(Frozen):
             )
         return [*told, *self.warnings]
 
-    def __str__(self) -> str:
-        listed = {
-            name: values.tolist() if isinstance(values, np.ndarray) else values
-            for name, values in self._columns().items()
-        }
-        return "\n".join([text_table(listed), *self.notes()])
+    def summary(self, level: float = 0.95) -> Summary:
+        """The estimate as it is shown everywhere: a row a cell, and what to keep in mind."""
+        return of_shares(self.table.cells(), self._numbers(level), level, self.notes())
 
     def __repr__(self) -> str:
         return f"<Estimate of {' x '.join(self.attributes)}: {self.values.size} cells, {self.n} reports, {self.method}>"
-
-    def _repr_html_(self) -> str:
-        listed = {
-            name: values.tolist() if isinstance(values, np.ndarray) else values
-            for name, values in self._columns().items()
-        }
-        return html_table(listed, " ".join(self.notes()))
 
     def plot(self, ax: Axes | None = None, *, truth: Table | None = None, level: float = 0.95) -> Axes:
         """Draw every cell with its interval; the truth beside it where it is known (in a simulation)."""

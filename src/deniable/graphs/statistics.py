@@ -36,7 +36,8 @@ import numpy as np
 from deniable.drawing import DARK, LIGHT
 from deniable.errors import EstimationError, InputError
 from deniable.frozen import Frozen
-from deniable.results import Interval, axes, frame_of, html_table, intervals_by_row, legend, text_table
+from deniable.results import Interval, axes, frame_of, intervals_by_row, legend
+from deniable.summary import Shown, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +76,7 @@ class Total:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NodeEstimate(Frozen):
+class NodeEstimate(Shown, Frozen):
     """One number for every node.
 
     Attributes:
@@ -110,15 +111,13 @@ class NodeEstimate(Frozen):
         """Make a data frame: of the library named by `backend`, else a pyarrow table."""
         return frame_of(self._columns(), backend)
 
-    def __str__(self) -> str:
+    def summary(self) -> Summary:
+        """The nodes, a row each, and the whole graph."""
         whole = f"{self.name}, in the whole graph: {self.total.value:.4f}, std error {self.total.std_error:.4f}"
-        return "\n".join([text_table(self._columns()), whole, *self.notes])
+        return Summary(self._columns(), (whole, *self.notes))
 
     def __repr__(self) -> str:
         return f"<NodeEstimate: {self.name} of {len(self.nodes)} nodes>"
-
-    def _repr_html_(self) -> str:
-        return html_table(self._columns(), " ".join([f"{self.name} of every node.", *self.notes]))
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every node's number with its interval; of many nodes a curve, the largest number first."""

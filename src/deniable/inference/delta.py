@@ -20,7 +20,8 @@ from deniable.estimation.projection import norm_sub
 from deniable.frozen import Frozen
 from deniable.inference.bootstrap import bootstrap_tables
 from deniable.randomness import SECURE, Source
-from deniable.results import Interval, frame_of, html_table, intervals_by_row, text_table
+from deniable.results import Interval, frame_of, intervals_by_row
+from deniable.summary import Shown, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +39,7 @@ NEAR_ZERO = 2.0  # standard errors from zero within which a cell makes the delta
 
 
 @dataclass(frozen=True, eq=False)
-class Measure(Frozen):
+class Measure(Shown, Frozen):
     """A number derived from a table.
 
     Attributes:
@@ -92,11 +93,9 @@ class Measure(Frozen):
         """Write the measure as a data frame of one row."""
         return frame_of(self._columns())
 
-    def __str__(self) -> str:
-        return "\n".join([text_table(self._columns()), *self.warnings])
-
-    def _repr_html_(self) -> str:
-        return html_table(self._columns(), " ".join(self.warnings))
+    def summary(self) -> Summary:
+        """The measure in one row, and what to keep in mind."""
+        return Summary(self._columns(), self.warnings)
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw the measure with its interval, and a line where there would be nothing: at 1 for ratios, else at 0."""

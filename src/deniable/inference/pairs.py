@@ -14,10 +14,11 @@ from deniable.frozen import Frozen
 from deniable.inference.association import independence
 from deniable.inference.measures import cramers_v
 from deniable.randomness import SECURE, Source
-from deniable.results import TestResult, axes, frame_of, html_table, text_table
+from deniable.results import TestResult, axes, frame_of
+from deniable.summary import Shown, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
@@ -55,7 +56,7 @@ def adjusted(pvalues: ArrayLike, how: Adjustment = "holm") -> NDArray[np.float64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pairs(Frozen):
+class Pairs(Shown, Frozen):
     """Tests of all pairs.
 
     Attributes:
@@ -102,14 +103,21 @@ class Pairs(Frozen):
         """Write the tests as a data frame: a row a pair."""
         return frame_of(self._columns())
 
-    def __str__(self) -> str:
-        return "\n".join([text_table(self._columns()), *self.notes()])
+    def summary(self) -> Summary:
+        """The pairs, a row each: how strong, how certain, by which test."""
+        return of_pairs(
+            self.pairs,
+            {
+                "Cramer's V": self.v.tolist(),
+                "p": [float(test.pvalue) for test in self.tests],
+                "p, corrected": self.adjusted.tolist(),
+            },
+            [test.method for test in self.tests],
+            self.notes(),
+        )
 
     def __repr__(self) -> str:
         return f"<Pairs: {len(self.pairs)} tests, {int((self.adjusted < 0.05).sum())} below .05 after {self.control}>"
-
-    def _repr_html_(self) -> str:
-        return html_table(self._columns(), " ".join(self.notes()))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw Cramer's V of every pair as a heat map, with a star or more where the adjusted p-value is small."""
@@ -130,6 +138,20 @@ class Pairs(Frozen):
         ax.set_xlabel(f"p adjusted ({self.control}): * below .05, ** .01, *** .001")
         ax.figure.colorbar(image, ax=ax, label="Cramer's V")
         return ax
+
+
+def of_pairs(
+    pairs: Sequence[Sequence[str]],
+    numbers: Mapping[str, Sequence[float]],
+    tests: Sequence[str],
+    notes: Sequence[str],
+) -> Summary:
+    """The layout of tested pairs, a row each; the last of the numbers, the corrected p-values, get their stars."""
+    corrected = list(numbers.values())[-1]
+    columns: dict[str, list[Any]] = {"pair": [" and ".join(pair) for pair in pairs]}
+    columns |= {name: list(values) for name, values in numbers.items()}
+    columns |= {"stars": [stars(p) for p in corrected], **({"test": list(tests)} if tests else {})}
+    return Summary(columns, tuple(notes))
 
 
 def stars(p: float) -> str:

@@ -29,7 +29,8 @@ from deniable.estimation.least_squares import least_squares
 from deniable.frozen import Frozen
 from deniable.inference.fit import saturated
 from deniable.inference.survey import Linearized, column, numbered, weighted_shares
-from deniable.results import Interval, frame_of, html_table, intervals_by_row, text_table
+from deniable.results import Interval, frame_of, intervals_by_row
+from deniable.summary import Shown, beside, of_shares
 from deniable.tables.table import Table
 from deniable.wording import listed
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from deniable.domain import Category
     from deniable.inference.survey import Column
     from deniable.results import Frame
+    from deniable.summary import Summary
 
 _GAP = 1e-9  # nats left to gain by the constrained maximum-likelihood estimate
 
@@ -63,10 +65,10 @@ class Prevalence(Estimate):
         fitted = saturated([sample.observation for sample in self.dispersion.samples]).fit(gap=_GAP)
         return Table(self.table.domain, fitted.pi[..., 0], self.table.backend)
 
-    def _columns(self, level: float = 0.95) -> dict[str, Any]:
-        columns = super()._columns(level)
-        del columns["unbiased"]  # which is the estimate
-        return {**columns, "mle": self.mle.values.ravel()}
+    def _numbers(self, level: float) -> dict[str, NDArray[np.float64]]:
+        numbers = super()._numbers(level)
+        del numbers["unbiased"]  # which is the estimate
+        return {**numbers, "mle": self.mle.values.ravel()}
 
     def notes(self) -> list[str]:
         """What was done and what to keep in mind, a sentence each."""
@@ -261,7 +263,7 @@ def report_codes(values: Any, channel: Channel, variable: Variable) -> NDArray[n
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Prevalences(Frozen, Mapping[Any, Prevalence]):
+class Prevalences(Shown, Frozen, Mapping[Any, Prevalence]):
     """Estimates by group. `difference(a, b)` compares two of them.
 
     Attributes:
@@ -301,26 +303,26 @@ class Prevalences(Frozen, Mapping[Any, Prevalence]):
         base = next(iter(self.groups)) if baseline is None else baseline
         return [self.difference(group, base) for group in self.groups if group != base]
 
-    def _columns(self) -> dict[str, list[Any]]:
-        parts = {group: estimate._columns() for group, estimate in self.groups.items()}
-        names = list(next(iter(parts.values())))
-        return {
-            "group": [group for group, part in parts.items() for _ in part[names[0]]],
-            **{name: [value for part in parts.values() for value in np.asarray(part[name]).tolist()] for name in names},
-        }
+    def _cells(self) -> dict[str, list[Any]]:
+        cells = {group: estimate.table.cells() for group, estimate in self.groups.items()}
+        ((name, _),) = next(iter(cells.values())).items()
+        groups = [group for group, found in cells.items() for _ in found[name]]
+        return beside({"group": groups}, {name: [value for found in cells.values() for value in found[name]]})
+
+    def _numbers(self, level: float) -> dict[str, NDArray[np.float64]]:
+        each = [estimate._numbers(level) for estimate in self.groups.values()]
+        return {name: np.concatenate([one[name] for one in each]) for name in each[0]}
 
     def to_frame(self) -> Frame:
         """Write the estimates as a data frame: a row a group and category."""
-        return frame_of(self._columns())
+        return frame_of(beside(self._cells(), self._numbers(0.95)))
 
-    def __str__(self) -> str:
-        return text_table(self._columns())
+    def summary(self, level: float = 0.95) -> Summary:
+        """Every group's categories, a row each."""
+        return of_shares(self._cells(), self._numbers(level), level)
 
     def __repr__(self) -> str:
         return f"<Prevalences of {len(self)} groups: {listed(self.groups)}>"
-
-    def _repr_html_(self) -> str:
-        return html_table(self._columns(), "Estimates by group")
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every group's categories with their intervals; of two categories only the last, which says it all."""
@@ -337,7 +339,7 @@ class Prevalences(Frozen, Mapping[Any, Prevalence]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Difference(Frozen):
+class Difference(Shown, Frozen):
     """The difference between two groups, category by category."""
 
     a: Any
@@ -381,28 +383,22 @@ class Difference(Frozen):
         above = _combine(high_a - a, b - low_b, r)
         return Interval(d - below, d + above, level, "Wilson intervals combined (MOVER)")
 
-    def _columns(self) -> dict[str, list[Any]]:
-        low, high = self.interval()
-        return {
-            **self.first.table.cells(),
-            "difference": self.values.ravel().tolist(),
-            "std_error": self.std_error.ravel().tolist(),
-            "low": low.ravel().tolist(),
-            "high": high.ravel().tolist(),
-        }
+    def _numbers(self, level: float) -> dict[str, NDArray[np.float64]]:
+        low, high = self.interval(level)
+        told = {"difference": self.values, "std_error": self.std_error, "low": low, "high": high}
+        return {name: values.ravel() for name, values in told.items()}
 
     def to_frame(self) -> Frame:
         """Write the differences as a data frame: a row a category."""
-        return frame_of(self._columns())
+        return frame_of(beside(self.first.table.cells(), self._numbers(0.95)))
 
-    def __str__(self) -> str:
-        return "\n".join([text_table(self._columns()), f"{self.a} less {self.b}; 95% intervals."])
+    def summary(self, level: float = 0.95) -> Summary:
+        """Every category's difference, a row each."""
+        notes = (f"{self.a} less {self.b}; differences of shares.",)
+        return of_shares(self.first.table.cells(), self._numbers(level), level, notes)
 
     def __repr__(self) -> str:
         return f"<Difference between {self.a!r} and {self.b!r}>"
-
-    def _repr_html_(self) -> str:
-        return html_table(self._columns(), f"{self.a} less {self.b}; 95% intervals.")
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw the difference of every category with its interval."""

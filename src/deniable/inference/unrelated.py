@@ -20,7 +20,8 @@ from deniable.errors import InputError, SingularChannelError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen, readonly
 from deniable.inference.survey import column
-from deniable.results import Interval, frame_of, html_table, intervals_by_row, text_table
+from deniable.results import Interval, frame_of, intervals_by_row
+from deniable.summary import Shown, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,7 @@ _ROWS = ("sensitive question", "unrelated question")
 
 
 @dataclass(frozen=True, eq=False)
-class TwoSamples(Frozen):
+class TwoSamples(Shown, Frozen):
     """Prevalence of the sensitive answer and of the unrelated one, in this order.
 
     Attributes:
@@ -130,11 +131,9 @@ class TwoSamples(Frozen):
         """Write the two estimates as a data frame."""
         return frame_of(self._columns())
 
-    def __str__(self) -> str:
-        return text_table(self._columns())
-
-    def _repr_html_(self) -> str:
-        return html_table(self._columns(), "Two samples, unrelated question of unknown prevalence")
+    def summary(self) -> Summary:
+        """Both prevalences, a row each."""
+        return Summary(self._columns())
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw both prevalences with their intervals, and the likeliest shares where these are others."""

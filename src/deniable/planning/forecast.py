@@ -28,13 +28,15 @@ from deniable.designs.joint import Joint
 from deniable.designs.paired.design import Paired
 from deniable.designs.sampled import Sampled
 from deniable.designs.views import Views
+from deniable.device.statement import rounded_up
 from deniable.domain import Domain
 from deniable.errors import DesignError, InputError, NotCoveredError, UnknownAttributeError
 from deniable.estimation.estimator import estimate
 from deniable.frozen import Frozen
 from deniable.planning.expected import expected_observations
 from deniable.planning.pairing import added_variance, best_pairs, told
-from deniable.results import frame_of, html_table, panels, text_table
+from deniable.results import frame_of, panels
+from deniable.summary import Shown, Summary, Written, number, share
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -192,7 +194,7 @@ class Candidate(Frozen):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Forecast(Frozen):
+class Forecast(Shown, Frozen):
     """Candidates side by side.
 
     Attributes:
@@ -219,15 +221,16 @@ class Forecast(Frozen):
         relative = [e * self.domain.project(t).cells for e, t in zip(one.std_error, self.tables, strict=True)]
         return float(np.sqrt(np.nanmean(np.square(relative)))) if not np.isnan(relative).all() else np.inf
 
-    def _columns(self) -> dict[str, list[Any]]:
+    def summary(self) -> Summary:
+        """The candidates, a row each: the true epsilon, and what to expect of every table."""
         columns: dict[str, list[Any]] = {
             "design": [c.name for c in self.candidates],
-            "epsilon": [float(c.design.epsilon) for c in self.candidates],
+            "true epsilon": [_epsilon(c.design) for c in self.candidates],
         }
         for i, table in enumerate(self.tables):
-            columns["*".join(table)] = [float(c.std_error[i]) for c in self.candidates]
-        columns["relative"] = [self.error(c) for c in self.candidates]
-        return columns
+            columns[" x ".join(table)] = [share(c.std_error[i], 2) for c in self.candidates]
+        columns["relative"] = [_relative(self.error(c)) for c in self.candidates]
+        return Summary(columns, self.notes())
 
     def notes(self) -> list[str]:
         """What the numbers mean and what follows, a sentence each."""
@@ -262,14 +265,8 @@ class Forecast(Frozen):
             }
         )
 
-    def __str__(self) -> str:
-        return "\n".join([text_table(self._columns()), *self.notes()])
-
     def __repr__(self) -> str:
         return f"<Forecast of {len(self.candidates)} designs for {self.n} respondents: {self.candidates[0].name}>"
-
-    def _repr_html_(self) -> str:
-        return html_table(self._columns(), " ".join(self.notes()))
 
     def at(self, epsilon: float | None = None, n: int | None = None) -> Forecast:
         """The same plan for another epsilon or another number of respondents."""
@@ -386,3 +383,12 @@ def _judge(name: str, design: Design, wanted: Wanted) -> Candidate:
         costs.append(variance / float((shares * (1 - shares)).mean() / wanted.n))
         gains.append(variance / plain)
     return Candidate(name, design, tuple(errors), tuple(reports), tuple(costs), tuple(gains))
+
+
+def _epsilon(design: Design) -> Written:
+    """A promise, which is never rounded down."""
+    return Written(design.epsilon, rounded_up(design.epsilon))
+
+
+def _relative(error: float) -> Written:
+    return Written(error, f"{error:.2f}" if np.isfinite(error) else number(error))

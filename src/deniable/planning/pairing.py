@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.designs.paired.design import Paired
-from deniable.results import number
+from deniable.summary import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

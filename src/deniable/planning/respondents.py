@@ -9,7 +9,8 @@ import numpy as np
 
 from deniable.drawing import DARK, MARK
 from deniable.frozen import Frozen, fix
-from deniable.results import axes, html_table, legend
+from deniable.results import axes, legend
+from deniable.summary import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,8 +44,17 @@ class Power(Frozen, float):
         simulated = f" (simulated, standard error {self.std_error:.3f})" if self.std_error else ""
         return f"power {float(self):.3f}{simulated}: {self.test}"
 
+    def summary(self) -> Summary:
+        """The power in one row."""
+        columns: dict[str, list[Any]] = {
+            "power": [float(self)],
+            "respondents": [self.n],
+            "std_error": [self.std_error],
+        }
+        return Summary(columns, title=self.test)
+
     def _repr_html_(self) -> str:
-        return html_table({"power": [float(self)], "respondents": [self.n], "std_error": [self.std_error]}, self.test)
+        return self.summary()._repr_html_()
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the power against the number of respondents (simulated anew, and roughly, where this one was)."""
@@ -88,7 +98,8 @@ class SampleSize(Frozen, int):
         exact = f"; first reached at {self.first}, for good from {int(self)}; normal approximation {self.normal}"
         return f"{int(self)} respondents ({self.reached:.3f} there{exact if self.normal else ''}): {self.test}"
 
-    def _repr_html_(self) -> str:
+    def summary(self) -> Summary:
+        """The number in one row, with what it was found by."""
         columns: dict[str, list[Any]] = {
             "respondents": [int(self)],
             "reached there": [self.reached],
@@ -96,7 +107,10 @@ class SampleSize(Frozen, int):
             "first reached at": [self.first],
             "normal approximation": ["" if self.normal is None else self.normal],
         }
-        return html_table(columns, self.test)
+        return Summary(columns, title=self.test)
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw what is reached against the number of respondents, with the target and this number."""

@@ -13,6 +13,7 @@ from deniable.reporting.blocks import Block, Card, Cards, Details, Document, Dra
 from deniable.reporting.charts import chart, strengths
 from deniable.reporting.html import html
 from deniable.reporting.markdown import markdown
+from deniable.summary import Span, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from deniable.estimation.estimate import Estimate
     from deniable.inference.pairs import Pairs
     from deniable.reporting.blocks import Column
+    from deniable.summary import Summary
     from deniable.tables.table import Table
 
 _WIDE = 4  # an estimate with at least this many cells gets a row of the page to itself
@@ -168,20 +170,19 @@ def _reading(estimates: Sequence[Estimate], truth: Table | None, level: float) -
 
 
 def _card(estimate: Estimate, truth: Table | None, level: float, name: str) -> Card:
-    interval = estimate.interval(level)
-    columns: list[Column] = [(name, [str(c) for c in cells], False) for name, cells in estimate.table.cells().items()]
-    columns.append(("estimate", _percents(estimate.values), True))
-    if (estimate.unbiased.values < 0).any():
-        columns.append(("unbiased", _percents(estimate.unbiased.values), True))
-    columns.append((f"{level:.0%} interval", _ranges(interval.low, interval.high), True))
+    columns = _columns(estimate.summary(level))
     if truth is not None:
         shares = truth.project(estimate.attributes).normalize().values
-        held = interval.contains(shares).ravel()
-        marks = ["" if inside else " (outside)" for inside in held]
-        columns.append(("truth", [share + mark for share, mark in zip(_percents(shares), marks, strict=True)], True))
-    grid = Grid(f"{estimate.n} reports cover {_and(estimate.attributes)}", tuple(columns))
+        marks = np.where(estimate.interval(level).contains(shares), "", " (outside)")
+        texts = [f"{share(one)}{mark}" for one, mark in zip(shares.ravel(), marks.ravel(), strict=True)]
+        columns = (*columns, ("truth", texts, True))
+    grid = Grid(f"{estimate.n} reports cover {_and(estimate.attributes)}", columns)
     svg = chart(estimate, truth=truth, level=level, name=name)
     return Card(_and(estimate.attributes), grid, Drawing(svg), estimate.values.size >= _WIDE)
+
+
+def _columns(summary: Summary) -> tuple[Column, ...]:
+    return tuple((heading, texts, summary.is_number(heading)) for heading, texts in summary.texts().items())
 
 
 def _crossing(level: float) -> Text:
@@ -194,30 +195,21 @@ def _cross(estimate: Estimate, level: float) -> Grid:
     interval = estimate.interval(level)
     columns: list[Column] = [(f"{down.name} \\ {across.name}", [str(c) for c in down.categories], False)]
     for place, category in enumerate(across.categories):
-        shares = _percents(estimate.values[:, place])
-        ends = _ranges(interval.low[:, place], interval.high[:, place])
-        columns.append((str(category), [f"{share} ({end})" for share, end in zip(shares, ends, strict=True)], True))
+        cells = zip(estimate.values[:, place], interval.low[:, place], interval.high[:, place], strict=True)
+        columns.append((str(category), [f"{share(value)} ({Span(low, high)})" for value, low, high in cells], True))
     return Grid(f"{_and(estimate.attributes)}, from {estimate.n} reports", tuple(columns))
 
 
 def _associations(pairs: Pairs) -> list[Block]:
-    p = [test.pvalue for test in pairs.tests]
-    columns: tuple[Column, ...] = (
-        ("pair", [_and(pair) for pair in pairs.pairs], False),
-        ("Cramer's V", [f"{v:.2f}" for v in pairs.v], True),
-        ("p", [f"{value:.2g}" for value in p], True),
-        (f"p, corrected ({pairs.control})", [f"{value:.2g}" for value in pairs.adjusted], True),
-        ("test", [test.method for test in pairs.tests], False),
-    )
     told = (
         "A small p says that the two go together by more than chance and disguise would make them; Cramer's V says how "
         "strongly, from 0 to 1. The tests are those that hold their level on disguised answers."
     )
     return [
         Text(told),
-        Grid("Pairs of attributes, tested for independence", columns),
+        Grid("Pairs of attributes, tested for independence", _columns(pairs.summary())),
         Drawing(strengths(pairs, name="pairs")),
-        *([Text(pairs.notes()[1])] if pairs.skipped else []),
+        *map(Text, pairs.notes()),
     ]
 
 
@@ -270,14 +262,6 @@ def held_by(estimate: Estimate, truth: Table, level: float = 0.95) -> tuple[int,
     """How many of an estimate's intervals hold the true share, and out of how many."""
     shares = truth.project(estimate.attributes).normalize().values
     return int(estimate.interval(level).contains(shares).sum()), shares.size
-
-
-def _percents(values: object) -> list[str]:
-    return [f"{share:.1%}" for share in np.asarray(values, dtype=np.float64).ravel()]
-
-
-def _ranges(low: object, high: object) -> list[str]:
-    return [f"{a[:-1]} to {b}" for a, b in zip(_percents(low), _percents(high), strict=True)]
 
 
 def _and(names: Sequence[str]) -> str:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from deniable.reproduce.drawing import MOST_LINES, comparison
-from deniable.results import axes, html_table
+from deniable.results import axes
+from deniable.summary import html_table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,8 @@ from deniable.domain import Category, Domain
 from deniable.drawing import LIGHT
 from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen, fix
-from deniable.results import axes, backend_of, beside, frame_of, html_table, text_table
+from deniable.results import axes, backend_of, frame_of
+from deniable.summary import Shown, Summary, beside
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Table(Frozen):
+class Table(Shown, Frozen):
     """Values over the cells of a domain.
 
     >>> table = Table(Domain({"sex": ["F", "M"], "smokes": ["no", "yes"]}), [[4, 0], [2, 4]])
@@ -166,17 +167,12 @@ class Table(Frozen):
         """Write the table as a data frame with a column an attribute and one of values."""
         return frame_of(beside(self.cells(), {"value": self.values.ravel()}), self.backend)
 
-    def _columns(self) -> dict[str, list[Any]]:
-        return beside(self.cells(), {"value": self.values.ravel().tolist()})
-
-    def __str__(self) -> str:
-        return text_table(self._columns())
+    def summary(self) -> Summary:
+        """The table, a row a cell."""
+        return Summary(beside(self.cells(), {"value": self.values.ravel().tolist()}))
 
     def __repr__(self) -> str:
         return f"Table({' x '.join(self.attributes)}: {self.values.size} cells, total {self.total:g})"
-
-    def _repr_html_(self) -> str:
-        return html_table(self._columns(), f"{' x '.join(self.attributes)}, total {self.total:g}")
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the table: bars for one attribute, a heat map for two, labelled bars for more."""

@@ -13,22 +13,25 @@ from deniable.device.epsilon import epsilon_of
 from deniable.device.origins import fingerprint
 from deniable.errors import EstimationError, NotCoveredError
 from deniable.estimation.estimator import estimate
-from deniable.inference.pairs import all_pairs, stars
+from deniable.inference.pairs import all_pairs, of_pairs, stars
 from deniable.reporting.quality import alarms, ballot_counts
+from deniable.summary import of_shares
 from deniable.tables.table import Table
 from deniable.web.results import LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from deniable.channels.base import Channel
     from deniable.collection.collector import Collector
     from deniable.designs.reports import Reports
     from deniable.estimation.estimate import Estimate
+    from deniable.summary import Summary
 
 FEWEST = 30  # reports about a table before it is shown: below that, errors say more than estimates
 MOST_PAIRS = 45
 MOST_CELLS = 400  # of a table on a page
+_NUMBERS = ("estimate", "unbiased", "std_error", "low", "high")
 MOST_TESTED = 60  # categories of an attribute whose pairs are tested for a page
 
 
@@ -75,19 +78,38 @@ def table_of(reports: Reports, found: Estimate) -> dict[str, Any]:
     """An estimate beside what the reports say as they came, a row a cell."""
     interval, raw = found.interval(LEVEL), _raw(reports, found)
     labels = zip(*found.table.cells().values(), strict=True)
-    columns = (found.values, found.unbiased.values, interval.low, interval.high)
+    columns = (found.values, found.unbiased.values, found.std_error, interval.low, interval.high)
     numbers = np.stack([np.ravel(column) for column in columns], axis=1).tolist()
     return {
         "attributes": list(found.attributes),
         "shape": list(found.values.shape),
         "reports": found.n,
         "notes": found.notes(),
-        "negative": bool((found.unbiased.values < 0).any()),
         "rows": [
-            {"label": list(label), "raw": share, "estimate": e, "unbiased": u, "low": low, "high": high}
-            for label, share, (e, u, low, high) in zip(labels, raw, numbers, strict=True)
+            {"label": list(label), "raw": share, "estimate": e, "unbiased": u, "std_error": s, "low": low, "high": high}
+            for label, share, (e, u, s, low, high) in zip(labels, raw, numbers, strict=True)
         ],
     }
+
+
+def shares_of(table: Mapping[str, Any], level: float) -> Summary:
+    """The layout of a table as `table_of` keeps it: that of its estimate, with the raw shares beside the attributes."""
+    names, rows = table["attributes"], table["rows"]
+    cells = {name: [row["label"][place] for row in rows] for place, name in enumerate(names)}
+    raw = {"as it came": [row["raw"] for row in rows]}
+    # What was kept before there were standard errors in it has none.
+    kept = [name for name in _NUMBERS if all(name in row for row in rows)]
+    numbers = {name: [row[name] for row in rows] for name in kept}
+    return of_shares(cells, {**raw, **numbers}, level, table["notes"])
+
+
+def pairs_of(found: Mapping[str, Any]) -> Summary:
+    """The layout of tests as `associations` keeps them."""
+    rows = found["rows"]
+    numbers = {"Cramer's V": "v", "p": "p", "p, corrected": "adjusted"}
+    columns = {heading: [row[name] for row in rows] for heading, name in numbers.items()}
+    tests = [row["test"] for row in rows if "test" in row]  # what was kept earlier does not say it
+    return of_pairs([row["pair"] for row in rows], columns, tests, found["notes"])
 
 
 def _raw(reports: Reports, found: Estimate) -> list[float | None]:
@@ -171,7 +193,8 @@ def associations(collector: Collector) -> dict[str, Any] | None:
         return None
     return {
         "rows": [
-            {"pair": list(pair), "v": float(v), "p": float(test.pvalue), "adjusted": float(p), "stars": stars(p)}
+            {"pair": list(pair), "v": float(v), "p": float(test.pvalue), "adjusted": float(p)}
+            | {"stars": stars(p), "test": test.method}
             for pair, v, test, p in zip(found.pairs, found.v, found.tests, found.adjusted, strict=True)
         ],
         "notes": found.notes(),

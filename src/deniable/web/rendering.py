@@ -7,7 +7,9 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from deniable.device.statement import rounded_up
+from deniable.summary import share
 from deniable.web.assets import integrity
+from deniable.web.overview import pairs_of, shares_of
 from deniable.web.pages import GUARDED
 
 POLICY = (
@@ -24,4 +26,6 @@ def templates() -> Environment:
     found.trim_blocks = found.lstrip_blocks = True
     found.globals["integrity"] = integrity
     found.filters["up"] = rounded_up
+    found.filters["share"] = share
+    found.globals |= {"shares_of": shares_of, "pairs_of": pairs_of}
     return found

@@ -10,7 +10,8 @@ from scipy import stats
 
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
-from deniable.results import Interval, TestResult, frame_of, html_table, intervals_by_row, text_table
+from deniable.results import Interval, TestResult, frame_of, intervals_by_row
+from deniable.summary import Shown, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Compliance(Frozen):
+class Compliance(Shown, Frozen):
     """Estimated shares of a model of compliance.
 
     Attributes:
@@ -76,13 +77,13 @@ class Compliance(Frozen):
     def _tests(self) -> list[TestResult]:
         return [test for test in (self.fit, self.compliance) if test is not None]
 
-    def __str__(self) -> str:
-        head = f"{self.model}, {self.n} respondents"
-        return "\n".join([head, text_table(self._columns()), *map(str, self._tests()), *self.notes])
-
-    def _repr_html_(self) -> str:
-        caption = f"{self.model}, {self.n} respondents. {' '.join(self.notes)}".strip()
-        return html_table(self._columns(), caption) + "".join(test._repr_html_() for test in self._tests())
+    def summary(self) -> Summary:
+        """The shares, a row each, and the tests beside them."""
+        tests = [test.summary().columns for test in self._tests()]
+        beside = {name: [value for test in tests for value in test[name]] for name in tests[0]} if tests else {}
+        said = [note for test in self._tests() for note in test.notes]
+        title = f"{self.model}, {self.n} respondents"
+        return Summary(self._columns(), (*said, *self.notes), title, beside=beside)
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw the shares with their intervals, and beside them what one would find if everybody did as told."""

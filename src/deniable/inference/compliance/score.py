@@ -19,7 +19,8 @@ from deniable.errors import DesignError, InputError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
 from deniable.inference.compliance.groups import coded
-from deniable.results import Interval, frame_of, html_table, intervals_by_row, text_table
+from deniable.results import Interval, frame_of, intervals_by_row
+from deniable.summary import Shown, Summary
 from deniable.tables.simplex import norm_sub
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class SumScore(Frozen):
+class SumScore(Shown, Frozen):
     """The estimated distribution of the number of traits.
 
     Attributes:
@@ -83,12 +84,10 @@ class SumScore(Frozen):
         """The table as a pyarrow table."""
         return frame_of(self._columns())
 
-    def __str__(self) -> str:
+    def summary(self) -> Summary:
+        """The shares of every number of traits, and the mean."""
         mean = f"mean number of traits {self.mean:.4f} (std error {self.mean_std_error:.4f}), {self.n} respondents"
-        return f"{text_table(self._columns())}\n{mean}"
-
-    def _repr_html_(self) -> str:
-        return html_table(self._columns(), f"mean {self.mean:.4f} (std error {self.mean_std_error:.4f})")
+        return Summary(self._columns(), (mean,))
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw the share of every number of traits with its interval; a negative one is shown as it is."""

@@ -24,7 +24,8 @@ from deniable.errors import InputError, MissingValueError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
 from deniable.inference.regression.formula import as_pandas, column_of
 from deniable.inference.regression.outcome import disguised
-from deniable.results import Interval, html_table, intervals_by_row, text_table
+from deniable.results import Interval, intervals_by_row
+from deniable.summary import Shown, Summary
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Correlation:
+class Correlation(Shown):
     """A correlation with its standard error.
 
     Attributes:
@@ -77,11 +78,9 @@ class Correlation:
             "n": [self.n],
         }
 
-    def __str__(self) -> str:
-        return "\n".join([text_table(self._columns()), *self.notes])
-
-    def _repr_html_(self) -> str:
-        return html_table(self._columns(), " ".join(self.notes))
+    def summary(self) -> Summary:
+        """The correlation in one row."""
+        return Summary(self._columns(), self.notes)
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw the correlation with its interval."""

@@ -22,11 +22,12 @@ from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
 from deniable.inference.regression.binary import logit
 from deniable.inference.regression.covariance import inverse
+from deniable.inference.regression.drawing import plot_coefficients
 from deniable.inference.regression.fit import newton_step
 from deniable.inference.regression.formula import as_pandas
 from deniable.inference.regression.model import membership
-from deniable.inference.regression.summary import Summary
 from deniable.results import Interval, TestResult
+from deniable.summary import Shown, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,7 +118,7 @@ class Marginal:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RandomIntercept(Frozen):
+class RandomIntercept(Shown, Frozen):
     """A fitted random-intercept model.
 
     Attributes:
@@ -208,17 +209,11 @@ class RandomIntercept(Frozen):
             "estimate": [self.scale],
             "std error": [self.scale_std_error],
         }
-        return Summary(facts, table, beside, level=level)
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+        return Summary(table, facts=facts, beside=beside)
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every coefficient but the intercept with its interval."""
-        return self.summary(level).plot(ax)
+        return plot_coefficients(self.summary(level), level, ax)
 
     def __repr__(self) -> str:
         return f"<random intercept per {self.between}: {self.formula}; log-likelihood {self.loglik:.4f}>"

@@ -12,12 +12,13 @@ from scipy import special, stats
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
+from deniable.inference.regression.drawing import plot_coefficients
 from deniable.inference.regression.effects import average_effects, predictions
 from deniable.inference.regression.fit import ascend
 from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
 from deniable.inference.regression.responses import Normal
-from deniable.inference.regression.summary import Summary
 from deniable.results import Interval, TestResult
+from deniable.summary import Shown, Summary
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Regression(Frozen):
+class Regression(Shown, Frozen):
     """A fitted model.
 
     Attributes:
@@ -261,7 +262,7 @@ class Regression(Frozen):
             "std error": self.nuisance["std_error"].tolist(),
         }
         told = {key: value for key, value in facts.items() if value != ""}
-        return Summary(told, table, beside, self.notes, level)
+        return Summary(table, self.notes, facts=told, beside=beside)
 
     def _modelled(self) -> str:
         if not self.truths:
@@ -270,15 +271,9 @@ class Regression(Frozen):
             return f"Pr({self.truths[1]})"
         return f"each category against {self.truths[0]}"
 
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
-
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every coefficient but the intercept with its interval."""
-        return self.summary(level).plot(ax)
+        return plot_coefficients(self.summary(level), level, ax)
 
     def __repr__(self) -> str:
         return f"<{self.model}: {self.formula}; {self.n} reports, log-likelihood {self.loglik:.4f}>"

@@ -1,0 +1,223 @@
+"""Summary: what a result shows, laid out once. Terminal, notebook, report and dashboard all show this.
+
+A summary has columns of values, which know how they are written: labels, numbers, shares, spans. Who shows it adds what
+its medium has (a bar, a drawing, a truth that is known) and changes neither the columns nor how a value is written.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from deniable.frozen import Frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    Columns = Mapping[str, Sequence[Any]]
+
+_MOST_ROWS = 60  # a printed result stops here and says how many rows it left out
+
+
+class Written(float):
+    """A number, and how it is written."""
+
+    text: str
+
+    def __new__(cls, value: float, text: str) -> Self:
+        """Take both."""
+        made = super().__new__(cls, value)
+        made.text = text
+        return made
+
+    def __getnewargs__(self) -> tuple[float, str]:  # type: ignore[override]
+        return float(self), self.text
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def share(value: float, places: int = 1) -> Written:
+    """A share of respondents, written in percent.
+
+    >>> str(share(0.2512)), share(0.2512) + 0
+    ('25.1%', 0.2512)
+    """
+    return Written(value, f"{value:.{places}%}" if math.isfinite(value) else number(float(value)))
+
+
+class Span(NamedTuple):
+    """An interval of shares."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{share(self.low)} to {share(self.high)}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary(Frozen):
+    """What a result shows.
+
+    Attributes:
+        columns: a table: headings, and the values under each.
+        notes: what a reader must know, a sentence each.
+        title: what the table is of, where it does not say so itself.
+        facts: single values that stand above the table, by name.
+        beside: a second table.
+    """
+
+    columns: Columns
+    notes: Sequence[str] = ()
+    title: str = ""
+    facts: Mapping[str, object] = field(default_factory=dict)
+    beside: Columns = field(default_factory=dict)
+
+    def texts(self) -> dict[str, list[str]]:
+        """The columns as they are written."""
+        return {heading: [number(value) for value in values] for heading, values in self.columns.items()}
+
+    def rows(self) -> list[dict[str, str]]:
+        """The rows as they are written."""
+        texts = self.texts()
+        return [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
+
+    def is_number(self, heading: str) -> bool:
+        """Whether a column belongs to the right: it holds nothing but numbers."""
+        return all(isinstance(value, int | float | Span) for value in self.columns[heading])
+
+    def _tables(self) -> list[Columns]:
+        return [table for table in (self.columns, self.beside) if next(iter(table.values()), ())]
+
+    def __str__(self) -> str:
+        head = [self.title] if self.title else []
+        tables = [text_table(table) for table in self._tables()]
+        if self.facts:
+            width = max(map(len, self.facts))
+            facts = "\n".join(f"{name:<{width}}  {number(value)}" for name, value in self.facts.items())
+            line = "-" * max((len(row) for table in tables for row in table.splitlines()), default=width)
+            tables = [f"\n{line}\n".join([facts, *tables])]
+        return "\n".join([*head, *tables, *self.notes])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(number(v))}</dd>" for name, v in self.facts.items())
+        tables = [html_table(table, "" if at else self.title) for at, table in enumerate(self._tables())]
+        notes = [f"<p>{escape(note)}</p>" for note in self.notes]
+        return "".join([f"<dl>{facts}</dl>" if facts else "", *tables, *notes])
+
+
+class Shown:
+    """A result that shows its summary."""
+
+    def summary(self) -> Summary:
+        """What it shows."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def of_shares(cells: Columns, numbers: Mapping[str, Iterable[Any]], level: float, notes: Sequence[str] = ()) -> Summary:
+    """The layout of estimated shares, a row a cell: the attributes, the shares, their errors, one interval.
+
+    The unbiased shares stand beside the estimate where some of them are negative.
+
+    Args:
+        cells: the attributes' categories.
+        numbers: shares, among them `low` and `high`.
+        level: the coverage of the intervals from `low` to `high`.
+        notes: what to keep in mind.
+
+    >>> numbers = {"estimate": [0.25], "unbiased": [0.25], "std_error": [0.013], "low": [0.225], "high": [0.276]}
+    >>> print(of_shares({"smokes": ["yes"]}, numbers, 0.95))
+    smokes  estimate  std_error    95% interval
+    yes        25.0%      1.30%  22.5% to 27.6%
+    """
+    shown: dict[str, list[Any]] = {}
+    for name, values in numbers.items():
+        if name == "low" or (name == "unbiased" and all(value is None or value >= 0 for value in values)):
+            continue
+        if name == "high":
+            ends = zip(numbers["low"], values, strict=True)
+            shown[f"{level:.0%} interval"] = [Span(low, high) for low, high in ends]
+        else:
+            places = 2 if name == "std_error" else 1
+            shown[name] = ["" if value is None else share(float(value), places) for value in values]
+    return Summary(beside(cells, shown), tuple(notes))
+
+
+def beside(cells: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Put result columns beside attribute columns; a result column gives way to an attribute of the same name.
+
+    >>> beside({"value": ["low", "high"]}, {"value": [0.1, 0.9]})
+    {'value': ['low', 'high'], 'value_': [0.1, 0.9]}
+    """
+    joined = dict(cells)
+    for name, values in columns.items():
+        free = name
+        while free in joined:
+            free += "_"
+        joined[free] = values
+    return joined
+
+
+def number(value: object) -> str:
+    """Write a value short enough for a table.
+
+    >>> number(0.123456), number(12), number(float("inf")), number(share(0.25))
+    ('0.1235', '12', 'infinite', '25.0%')
+    """
+    if not isinstance(value, float) or isinstance(value, Written):
+        return str(value)
+    if math.isnan(value):
+        return "-"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    if value == 0 or 1e-4 <= abs(value) < 1e6:
+        return f"{value:.4f}"
+    return f"{value:.3e}"
+
+
+def text_table(columns: Columns) -> str:
+    """Lay columns out as plain text, numbers to the right.
+
+    >>> print(text_table({"cell": ["yes", "no"], "estimate": [0.25, 0.75]}))
+    cell  estimate
+    yes     0.2500
+    no      0.7500
+    """
+    rows, left_out = _rows(columns)
+    right = [all(isinstance(value, int | float | Span) for value in values) for values in columns.values()]
+    cells = [list(columns), *rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
+    lines = [
+        "  ".join(
+            text.rjust(width) if is_number else text.ljust(width)
+            for text, width, is_number in zip(row, widths, right, strict=True)
+        ).rstrip()
+        for row in cells
+    ]
+    return "\n".join([*lines, *([f"... and {left_out} more rows"] if left_out else [])])
+
+
+def html_table(columns: Columns, caption: str = "") -> str:
+    """Lay columns out as an HTML table, everything escaped."""
+    rows, left_out = _rows(columns)
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows)
+    more = f"<p>... and {left_out} more rows</p>" if left_out else ""
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _rows(columns: Columns) -> tuple[list[list[str]], int]:
+    every = list(zip(*columns.values(), strict=True))
+    return [[number(value) for value in row] for row in every[:_MOST_ROWS]], max(0, len(every) - _MOST_ROWS)
