@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.errors import InputError, MissingValueError
+from deniable.errors import DesignError, InputError, MissingValueError
 from deniable.inference.regression.formula import column_of
 from deniable.inference.regression.model import Options, regress
 from deniable.inference.regression.outcome import Channels, Outcome
@@ -44,7 +44,13 @@ def linear(formula: str, frame: Any, **options: Unpack[Options]) -> Regression:
     return regress("linear", formula, frame, _read, channel=None, options=options)
 
 
-def _read(name: str, data: Any, _channel: Channels, _labels: Sequence[Category] | None) -> Outcome:
+def _read(name: str, data: Any, channel: Channels, _labels: Sequence[Category] | None) -> Outcome:
+    if channel is not None:
+        raise DesignError(
+            f"the answers about {name!r} are disguised; a linear model reads its outcome as it stands. Use "
+            f"multinomial() or logit() for a disguised outcome, or estimate() and its mean",
+            attribute=name,
+        )
     column = column_of(data, name)
     missing = int(column.isna().sum())
     if missing:

@@ -10,6 +10,7 @@ import numpy as np
 from deniable.channels.base import Channel
 from deniable.designs.reports import Reports
 from deniable.errors import ConvergenceError, InputError, MissingValueError, NotIdentifiedError, TooFewReportsError
+from deniable.estimation.fit.evidence import refuse_pairs
 from deniable.inference.regression import predictor
 from deniable.inference.regression.covariance import covariance, inverse
 from deniable.inference.regression.diagnosis import refusal
@@ -20,6 +21,7 @@ from deniable.inference.regression.formula import (
     channels_of,
     check_rank,
     column_of,
+    refuse_unread,
     split,
     variables_of,
 )
@@ -82,7 +84,9 @@ def regress(
     backend = None
     labels_of: dict[str, tuple[Category, ...]] = {}
     if isinstance(frame, Reports):
+        refuse_pairs([frame])
         known, used = channels_of(frame), variables_of(right)
+        refuse_unread(frame, {left, *used}, {*hidden, *([left] if channel is not None else [])})
         labels_of = {name: variable.categories for name, variable in frame.design.domain.items()}
         channel = known.get(left) if channel is None else channel
         hidden = {**{name: one for name, one in known.items() if name in used}, **hidden}
@@ -91,11 +95,12 @@ def regress(
     backend = backend or backend_of(frame)
     if not len(data):
         raise TooFewReportsError("the frame has no rows", n=0)
-    outcome = read(left, data, channel, labels_of.get(left))
+    public = data.drop(columns=list(labels_of))  # what says of a row how it counts is never a disguised answer
+    outcome = read(left, public.assign(**data[[left]]) if left in labels_of else public, channel, labels_of.get(left))
     if outcome.disguised is not None:
         _check_channels(outcome.disguised)
-    weights = _weights(options.get("weights"), data)
-    clusters = membership(options.get("clusters"), data, "cluster")
+    weights = _weights(options.get("weights"), public)
+    clusters = membership(options.get("clusters"), public, "cluster")
     kind = options.get("covariance") or (
         "cluster" if clusters is not None else "sandwich" if options.get("weights") is not None else "hessian"
     )
