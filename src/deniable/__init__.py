@@ -105,6 +105,14 @@ if TYPE_CHECKING:
     from deniable.inference.regression.mixed import random_intercept as random_intercept
     from deniable.inference.regression.multinomial import multinomial as multinomial
     from deniable.inference.unrelated import unrelated_two_samples as unrelated_two_samples
+    from deniable.optimal.certificate import Certificate as Certificate
+    from deniable.optimal.channel import OptimalChannel as OptimalChannel
+    from deniable.optimal.channel import optimal_channel as optimal_channel
+    from deniable.optimal.floor import Floor as Floor
+    from deniable.optimal.floor import floor as floor
+    from deniable.optimal.mix import Mix as Mix
+    from deniable.optimal.mix import optimal_mix as optimal_mix
+    from deniable.optimal.wanted import Wanted as Wanted
     from deniable.planning.forecast import Forecast as Forecast
     from deniable.planning.forecast import plan as plan
     from deniable.planning.power import power as power
@@ -123,6 +131,7 @@ if TYPE_CHECKING:
         "KRR",
         "BinnedLaplace",
         "Blocks",
+        "Certificate",
         "Client",
         "Clusters",
         "Coins",
@@ -132,6 +141,7 @@ if TYPE_CHECKING:
         "Design",
         "Domain",
         "Estimate",
+        "Floor",
         "ForcedResponse",
         "Forecast",
         "Graph",
@@ -145,9 +155,11 @@ if TYPE_CHECKING:
         "LocalHashing",
         "Mangat",
         "Measure",
+        "Mix",
         "Mixture",
         "NoisyGraph",
         "Observation",
+        "OptimalChannel",
         "Paired",
         "PairedItems",
         "PairedReports",
@@ -167,6 +179,7 @@ if TYPE_CHECKING:
         "UnrelatedQuestion",
         "Variable",
         "Views",
+        "Wanted",
         "Warner",
         "adjusted",
         "all_pairs",
@@ -190,6 +203,7 @@ if TYPE_CHECKING:
         "estimate",
         "extended_crosswise",
         "find_clusters",
+        "floor",
         "g2",
         "goodness_of_fit",
         "homogeneity",
@@ -201,6 +215,8 @@ if TYPE_CHECKING:
         "null_mean",
         "odds_ratio",
         "open_reports",
+        "optimal_channel",
+        "optimal_mix",
         "paired_optimum",
         "phi",
         "plan",
@@ -251,6 +267,14 @@ else:
         "LocalHashing": "channels.hashing",
         "HadamardResponse": "channels.hadamard",
         "TwoLevel": "channels.two_level",
+        "Certificate": "optimal.certificate",
+        "OptimalChannel": "optimal.channel",
+        "optimal_channel": "optimal.channel",
+        "Floor": "optimal.floor",
+        "floor": "optimal.floor",
+        "Mix": "optimal.mix",
+        "optimal_mix": "optimal.mix",
+        "Wanted": "optimal.wanted",
         "Design": "designs.base",
         "Question": "designs.base",
         "Observation": "designs.observation",

@@ -24,6 +24,7 @@ from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.laplace import BinnedLaplace
 from deniable.channels.mixture import Mixture
+from deniable.optimal.channel import optimal_channel
 
 EVEN_AND_ODD = [2, 3, 4, 5, 64, 127, 128, 129, 200, 256, 257, 1000]  # around the ends of what a byte holds
 SKEWED = [Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 10), Fraction(1, 60), Fraction(1, 120)]
@@ -142,6 +143,14 @@ class TestDense(SingleDrawContract):
     def dense(self, weights):
         w, bits = weights
         return w / 2**bits
+
+
+class TestOptimal(SingleDrawContract):
+    @pytest.fixture(params=[4, 9], ids=["16 bits", "32 bits"])
+    def channel(self, request):
+        return optimal_channel(
+            np.tril(np.ones((request.param, request.param)))[:-1], 1.0 if request.param == 4 else 0.5
+        )
 
 
 class TestStatedDense(StatedFractions, SingleDrawContract):

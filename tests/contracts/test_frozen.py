@@ -42,6 +42,7 @@ from deniable.frames.stored import StoredReports
 from deniable.frozen import Frozen, fix
 from deniable.graphs.comparators import Released
 from deniable.inference.prevalence import prevalence
+from deniable.optimal.contrasts import Contrasts
 from deniable.surveys.example import example_text
 from deniable.surveys.survey import parse_survey
 
@@ -86,7 +87,9 @@ def verified():
 
 def used(channel):
     """A channel that has done everything it remembers something of."""
-    channel.solve(channel.apply(np.full(channel.input_shape, 1 / channel.inputs)))
+    reports = channel.apply(np.full(channel.input_shape, 1 / channel.inputs))
+    if not (isinstance(channel, dn.Dense) and channel.is_partial):
+        channel.solve(reports)
     if not isinstance(channel, Blockwise):
         codes = np.zeros((9, len(channel.channels)) if isinstance(channel, dn.Kronecker) else 9, dtype=np.int64)
         channel.randomize(codes, source=dn.Seeded(1))
@@ -105,6 +108,8 @@ CHANNELS = {
     "Mixture, nothing faked": lambda: dn.Mixture.from_weights((1 << 16) - 2, [1, 1], 16),
     "Dense": lambda: dn.Dense([[0.8, 0.3], [0.1, 0.3], [0.1, 0.4]], categories=["no", "yes"]),
     "Dense of integers": lambda: dn.Warner(0.8, categories=["no", "yes"]).executed(),
+    "Dense, partial": lambda: dn.Dense.from_weights([[1 << 14] * 3, [3 << 14] * 3], 16, partial=True),
+    "OptimalChannel": lambda: dn.optimal_channel([0, 1, 2], 1.0),
     "Kronecker": lambda: dn.Kronecker([dn.KRR(3, epsilon=1.0), dn.Warner(0.8), dn.KRR(40, epsilon=1.0)]),
     "Unary": lambda: dn.Unary(8, 1.0),
     "SubsetSelection": lambda: dn.SubsetSelection(8, 1.0),
@@ -158,6 +163,12 @@ OTHERS = {
     "Cell": lambda: regression().likelihood.cells[0],
     "Factor": lambda: regression().likelihood.cells[0].factors[0],
     "Design of a formula": lambda: regression().design,
+    "Wanted": lambda: dn.Wanted.mean("a", scores=[1, 2]),
+    "Floor": lambda: dn.floor(YES_NO, "a", 1.0, certify=True),
+    "Mix": lambda: dn.optimal_mix(YES_NO, [["a", "b"]], 1.0),
+    "Certificate": lambda: dn.optimal_channel([0, 1, 2], 1.0).certificate,
+    "Problem": lambda: dn.optimal_channel([0, 1, 2], 1.0).problem,
+    "Contrasts": lambda: Contrasts(dn.Domain(DOMAIN), (dn.Wanted.mean("b"), dn.Wanted.table("a", "b"))),
     "Graph": lambda: dn.Graph([("ann", "bob"), ("bob", "cem")]),
     "Graph of an array": lambda: dn.Graph(np.array([[0, 1], [1, 2]]), nodes=5),
     "PairSet": lambda: dn.Graph([(0, 1), (1, 2)], nodes=5).pairs,

@@ -83,7 +83,7 @@ def epsilon_below(ratio: Fraction) -> float:
     True
     """
     exact = as_ratio(ratio)
-    return math.inf if isinstance(exact, float) else max(0.0, _float_below(_ln_below(exact)))
+    return math.inf if isinstance(exact, float) else max(0.0, float_below(_ln_below(exact)))
 
 
 def exp_below(epsilon: float) -> Fraction:
@@ -105,6 +105,15 @@ def exp_below(epsilon: float) -> Fraction:
     below = Fraction(_context(_EXP_DIGITS).next_minus(power))
     # e^x >= 1 + x, exactly; for a tiny x the sixty digits above would say less than that.
     return max(below, 1 + Fraction(exponent))
+
+
+def exp_above(epsilon: float) -> Fraction:
+    """Return a fraction not below e^epsilon and within 1e-30 of it, relatively: for what no epsilon may beat.
+
+    >>> exp_below(1.0) < exp_above(1.0) < exp_below(1.0) * (1 + Fraction(1, 10**29))
+    True
+    """
+    return exp_below(epsilon) * (1 + Fraction(1, 10**30))  # exp_below is within 1e-40
 
 
 def compose(ratios: Iterable[Ratio]) -> Ratio:
@@ -163,7 +172,12 @@ def float_above(number: Fraction) -> float:
     return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)
 
 
-def _float_below(number: Fraction) -> float:
+def float_below(number: Fraction) -> float:
+    """Return the largest float not above a fraction.
+
+    >>> float_below(Fraction(1, 10)) <= Fraction(1, 10)
+    True
+    """
     nearest = float(number)
     return nearest if Fraction(nearest) <= number else math.nextafter(nearest, -math.inf)
 

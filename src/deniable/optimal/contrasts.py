@@ -1,0 +1,147 @@
+"""What is wanted, sorted by sets of attributes: the functions of a table fall apart into contrasts of each set.
+
+Over attributes with k_i categories, the functions of the cells are the orthogonal sum of spaces V_S, one for every set
+S of attributes: products of contrasts of the attributes in S, constant in the others. V_S has prod over S of (k_i - 1)
+dimensions. At even shares a functional of a table T has parts in the V_S with S inside T only, however many attributes
+there are beside: so sums of singular values are computed set by set, and the whole domain is never formed.
+
+Everything is scaled by the root of the number of all cells: a row w of table T with k_T cells has the length
+|w| / sqrt(k_T), so that the squared sum of the singular values here is S^2 / t of the floor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import prod, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.errors import InputError
+from deniable.frozen import Frozen, readonly
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from deniable.domain import Domain
+    from deniable.optimal.wanted import Wanted
+
+    Attributes = tuple[str, ...]
+
+_MOST_DIMENSIONS = 4096  # contrasts that belong together are diagonalised together
+_NOTHING = 1e-20  # of a squared length: rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Contrasts(Frozen):
+    """The wanted numbers at even shares, as lengths on the contrasts of each set of attributes."""
+
+    domain: Domain
+    wanted: tuple[Wanted, ...]
+
+    def dimensions(self, attributes: Attributes) -> int:
+        """How many contrasts the set has."""
+        return prod(len(self.domain[name]) - 1 for name in attributes)
+
+    @cached_property
+    def alike(self) -> Mapping[Attributes, float]:
+        """For every set, the squared length that whole tables and associations give to each of its contrasts."""
+        found: dict[Attributes, float] = {}
+        for one in self.wanted:
+            if one.is_whole:
+                names = self._ordered(one.attributes)
+                share = one.weight / prod(len(self.domain[name]) for name in names)
+                for inside in [names] if one.kind == "association" else subsets(names):
+                    found[inside] = found.get(inside, 0.0) + share
+        return found
+
+    @cached_property
+    def _others(self) -> tuple[dict[Attributes, NDArray[np.float64]], ...]:
+        """For every other wanted item, its rows in an orthonormal basis of each set's contrasts."""
+        return tuple(self._parts(one) for one in self.wanted if not one.is_whole)
+
+    @cached_property
+    def squares(self) -> dict[Attributes, float]:
+        """For every set, the sum over its contrasts of their squared lengths."""
+        found = {names: self.dimensions(names) * length for names, length in self.alike.items()}
+        for parts in self._others:
+            for names, rows in parts.items():
+                found[names] = found.get(names, 0.0) + float((rows**2).sum())
+        return found
+
+    @cached_property
+    def singular_sum(self) -> float:
+        """The sum of the singular values of all wanted rows, over the root of the number of cells."""
+        joined = self._joined()
+        together = set().union(*joined) if joined else set()
+        alone = sum(self.dimensions(s) * sqrt(length) for s, length in self.alike.items() if s not in together)
+        return alone + sum(self._diagonalised(sets) for sets in joined)
+
+    def _joined(self) -> list[set[Attributes]]:
+        """Sets that some item has parts in at once; their contrasts may be mixed."""
+        joined: list[set[Attributes]] = []
+        for parts in self._others:
+            touching = [group for group in joined if group & set(parts)]
+            joined = [group for group in joined if group not in touching]
+            joined.append(set(parts).union(*touching))
+        return joined
+
+    def _diagonalised(self, sets: set[Attributes]) -> float:
+        ordered = sorted(sets)
+        sizes = [self.dimensions(names) for names in ordered]
+        if sum(sizes) > _MOST_DIMENSIONS:
+            raise InputError(
+                f"the wanted numbers hang together over {sum(sizes)} contrasts, more than {_MOST_DIMENSIONS}; ask for "
+                f"tables instead of means or differences of them, or for fewer at once",
+                contrasts=sum(sizes),
+            )
+        # Not through the products of the rows: roots of eigenvalues would make something of rounding errors.
+        stacked = [np.diag(np.repeat([sqrt(self.alike.get(names, 0.0)) for names in ordered], sizes))]
+        for parts in self._others:
+            if not sets.isdisjoint(parts):
+                count = len(next(iter(parts.values())))
+                rows = [parts.get(names, np.zeros((count, size))) for names, size in zip(ordered, sizes, strict=True)]
+                stacked.append(np.concatenate(rows, axis=1))
+        return float(np.linalg.svd(np.concatenate(stacked), compute_uv=False).sum())
+
+    def _parts(self, one: Wanted) -> dict[Attributes, NDArray[np.float64]]:
+        own = self.domain.project(one.attributes)
+        rows = one.rows(self.domain) / sqrt(own.cells)
+        tensor = rows.reshape(len(rows), *own.shape)
+        total = float((rows**2).sum())
+        found = {}
+        for inside in subsets(self._ordered(one.attributes)):
+            part = tensor
+            for axis, (name, variable) in enumerate(own.items(), start=1):
+                k = len(variable)
+                basis = _contrasts(k) if name in inside else np.full((1, k), 1 / sqrt(k))
+                part = np.moveaxis(np.tensordot(basis, part, (1, axis)), 0, axis)
+            # The same order of contrasts whatever order the item names its attributes in.
+            order = [1 + own.names.index(name) for name in inside]
+            rest = [axis for axis in range(1, part.ndim) if axis not in order]
+            flat = part.transpose(0, *order, *rest).reshape(len(rows), -1)
+            if float((flat**2).sum()) > _NOTHING * total:
+                found[inside] = readonly(flat.copy())
+        return found
+
+    def _ordered(self, names: Iterable[str]) -> Attributes:
+        chosen = set(names)
+        return tuple(name for name in self.domain if name in chosen)
+
+
+def subsets(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """All sets of some of the names, but not the empty one."""
+    for size in range(1, len(names) + 1):
+        yield from combinations(names, size)
+
+
+def _contrasts(k: int) -> NDArray[np.float64]:
+    """Orthonormal rows that sum to zero: each category against those before it (Helmert's)."""
+    rows = np.tril(np.ones((k - 1, k)))
+    places = np.arange(1, k)
+    rows[places - 1, places] = -places
+    return rows / np.sqrt(places * (places + 1))[:, None]

@@ -1,0 +1,193 @@
+"""The floor: what no epsilon-LDP design can go below, in closed form.
+
+Let M = Q' diag(Q 1)^-1 Q for a channel Q over t answers. M 1 = 1, and its trace is at most
+
+    max over m of  t (m e^2eps + t - m) / (m e^eps + t - m)^2,
+
+reached by rows with two values 1 : e^eps of which m are large. The inequality of Cauchy and Schwarz on the complement
+of the constants gives, at even shares, for every channel
+
+    loss >= min over whole m of  (m e^eps + t - m)^2 / (m (t - m) (e^eps - 1)^2)  S^2 / t
+         >= 4 e^eps / (e^eps - 1)^2  S^2 / t,        S = sum of the singular values of W (I - 11' / t),
+
+and at any truth pi
+
+    loss >= 4 e^eps / (e^eps - 1)^2  (sum of the singular values of W diag(sqrt pi) (I - sqrt pi sqrt pi'))^2.
+
+Attributes that nobody wants anything of change nothing: a design that asks about them as well is, where these are
+known to be even and independent, a channel over the others alone, and what is not known only costs information. So t is
+the number of cells of the attributes that some wanted number needs. The floor holds for adaptive and interactive
+designs too, where the truths of respondents stay independent given what was exchanged. It does not hold for paired
+respondents, for (epsilon, delta), nor for biased estimators.
+
+Computed in double precision, and lowered by more than its rounding errors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, expm1, isfinite
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.device.epsilon import exp_below
+from deniable.domain import Domain
+from deniable.errors import InputError, UnknownCategoryError
+from deniable.frozen import Frozen
+from deniable.optimal.contrasts import Contrasts
+from deniable.optimal.wanted import asked_of, gathered, matrix_of
+from deniable.tables.table import Table
+from deniable.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.domain import Category
+    from deniable.optimal.certificate import Certificate
+    from deniable.optimal.wanted import Wanted
+
+_LOWERED = 1 - 1e-9  # singular values of a few thousand dimensions are exact to about 1e-12 of the largest
+_MOST_CELLS = 4096  # at a guess that is not even shares, all cells are needed at once
+_MANY = 1 << 40  # of so many cells, a whole number of them is any share
+
+
+@dataclass(frozen=True)
+class Floor(Frozen):
+    """What no design at this epsilon can go below.
+
+    Attributes:
+        loss: n times the summed (weighted) variance of the wanted numbers, from n respondents; rounded down.
+        epsilon: what each respondent may spend in total.
+        cells: how many cells the attributes have that are needed.
+        is_even: whether it is stated at even shares, or at a guess of the truth.
+        certificate: what it was raised by, where that was asked for and is higher than the closed form.
+
+    >>> print(floor({"smokes": ["no", "yes"]}, "smokes", 1.0))
+    With n respondents at epsilon 1, no design makes the summed variance smaller than 2.34 / n, at even shares.
+    """
+
+    loss: float
+    epsilon: float
+    cells: int
+    is_even: bool
+    certificate: Certificate | None = None
+
+    @property
+    def where(self) -> str:
+        """At which truth: always to be said with the number, since another truth may allow less."""
+        return "at even shares" if self.is_even else "at your guess"
+
+    def respondents(self, variance: float) -> int:
+        """How many respondents any design needs, for a summed variance as small as this."""
+        if not (isfinite(variance) and variance > 0):
+            raise InputError(f"a summed variance is above 0, not {variance!r}", variance=variance)
+        return ceil(self.loss / variance * _LOWERED)
+
+    def times(self, loss: float) -> float:
+        """How many times as many respondents a design with this loss needs as the best possible one, at most."""
+        return loss / self.loss
+
+    def __str__(self) -> str:
+        certified = " (certified)" if self.certificate else ""
+        return (
+            f"With n respondents at epsilon {self.epsilon:g}, no design makes the summed variance smaller than "
+            f"{self.loss:.4g} / n, {self.where}{certified}."
+        )
+
+    def summary(self) -> str:
+        """The same, in a sentence."""
+        return str(self)
+
+
+def floor(
+    domain: Domain | Mapping[str, Iterable[Category]],
+    wanted: Wanted | str | Sequence[Wanted | str | Sequence[str]],
+    epsilon: float,
+    truth: Table | None = None,
+    *,
+    certify: bool = False,
+) -> Floor:
+    """The least loss of any design at this epsilon: n times the summed variance of what is wanted.
+
+    Args:
+        domain: the attributes and their categories.
+        wanted: what the survey is made for: `Wanted` numbers, a name for its shares, a list of names for their table.
+        epsilon: what each respondent may spend in total.
+        truth: an assumed table; even shares by default, and for attributes it does not hold.
+        certify: search for a certificate too, and give the higher of the two bounds; for at most 16 cells.
+
+    >>> pairs = [["a", "b"], ["a", "c"], ["a", "d"], ["b", "c"], ["b", "d"], ["c", "d"]]
+    >>> round(floor(dict.fromkeys("abcd", ["no", "yes"]), pairs, 1.0).loss, 1)
+    154.3
+    """
+    exp_below(epsilon)  # refuses an epsilon that is none
+    items = gathered(wanted)
+    asked = asked_of(domain if isinstance(domain, Domain) else Domain(domain), items)
+    shares = None if truth is None else assumed(asked, truth)
+    if shares is None:
+        loss = at_even_shares(epsilon, asked.cells, Contrasts(asked, items).singular_sum ** 2)
+    else:
+        loss = at_truth(epsilon, matrix_of(asked, items, shares), shares.values.ravel())
+    is_even = shares is None
+    if certify:
+        from deniable.optimal.search import certified
+
+        found = certified(matrix_of(asked, items, shares), epsilon, None if shares is None else shares.values)
+        if found.bound > loss:
+            return Floor(found.bound, epsilon, asked.cells, is_even, found)
+    return Floor(loss, epsilon, asked.cells, is_even)
+
+
+def at_even_shares(epsilon: float, cells: int, squared: float) -> float:
+    """The floor with the best whole m; `squared` is S^2 / t."""
+    gain = expm1(epsilon)  # e^eps - 1, which would lose its digits next to zero otherwise
+    least = 4 * (1 + gain) / gain**2
+    if cells < _MANY:
+        # (m gain + t)^2 / (m (t - m)) has one minimum, at m = t / (e^eps + 1).
+        near = int(cells / (gain + 2))
+        sizes = [m for m in (near, near + 1) if 0 < m < cells] or [1]
+        least = max(least, min((m * gain + cells) ** 2 / (m * (cells - m)) for m in sizes) / gain**2)
+    return least * squared * _LOWERED
+
+
+def at_truth(epsilon: float, rows: NDArray[np.float64], shares: NDArray[np.float64]) -> float:
+    """The floor at any truth; wanted numbers as rows over all cells."""
+    root = np.sqrt(shares / shares.sum())
+    scaled = rows * root
+    singular = np.linalg.svd(scaled - np.outer(scaled @ root, root), compute_uv=False)
+    gain = expm1(epsilon)
+    return 4 * (1 + gain) / gain**2 * float(singular.sum()) ** 2 * _LOWERED
+
+
+def assumed(asked: Domain, truth: Table) -> Table:
+    """The assumed truth over the asked attributes, even over those it does not hold."""
+    for name in asked:
+        if name in truth.domain and truth.domain[name] != asked[name]:
+            raise UnknownCategoryError(
+                f"{name!r} has the categories {listed(truth.domain[name].categories)} in the assumed table and "
+                f"{listed(asked[name].categories)} in the domain",
+                attribute=name,
+            )
+    known = [name for name in asked if name in truth.domain]
+    others = [name for name in asked if name not in known]
+    _small_enough(asked)
+    parts = [truth.project(known).normalize()] if known else []
+    if others:
+        rest = asked.project(others)
+        parts.append(Table(rest, np.full(rest.shape, 1 / rest.cells)))
+    whole = parts[0] if len(parts) == 1 else parts[0] * parts[1]
+    if (whole.values < 0).any():
+        raise InputError("the assumed table has negative cells; project it to the simplex first")
+    return whole.project(asked.names)
+
+
+def _small_enough(asked: Domain) -> None:
+    if asked.cells > _MOST_CELLS:
+        raise InputError(
+            f"the attributes that are needed have {asked.cells} cells; a floor at a guess takes at most {_MOST_CELLS}. "
+            f"Leave the truth out for the floor at even shares, which bounds the worst case over all truths",
+            cells=asked.cells,
+        )

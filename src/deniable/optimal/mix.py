@@ -1,0 +1,170 @@
+"""The optimal mix of questions: which sets of attributes to ask together, and how often each.
+
+At even shares a question over the attributes T, asked through a channel that treats its k_T cells alike (k-RR, or sets
+of the best size m), gives every contrast of attributes inside T the same information,
+
+    g_T = m (k_T - m) (e^eps - 1)^2 / (m e^eps + k_T - m)^2 / (k_T - 1).
+
+If question T is asked with probability w_T, the pooled estimate of all reports has
+
+    loss = sum over sets S of  L_S / (sum over T containing S of w_T g_T),
+
+L_S the sum of the squared lengths that what is wanted has on the contrasts of S (`contrasts`). It is convex in w. Each
+step multiplies w by the root of its gradient; the largest gradient bounds what is left to gain: no mix of these
+questions has less than 2 loss - (largest gradient).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import expm1, prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.device.epsilon import exp_below
+from deniable.domain import Domain
+from deniable.errors import ConvergenceError, DesignError
+from deniable.frozen import Frozen
+from deniable.optimal.contrasts import Contrasts, subsets
+from deniable.optimal.floor import Floor, at_even_shares
+from deniable.optimal.wanted import asked_of, gathered
+from deniable.results import text_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from deniable.domain import Category
+    from deniable.optimal.wanted import Wanted
+
+_MOST_CELLS = 4096
+_MOST_CANDIDATES = 20_000
+_STEPS = 5000
+_CLOSE = 1e-4  # how far above the best mix, as a share
+_RARE = 1e-6
+
+
+@dataclass(frozen=True)
+class Mix(Frozen):
+    """Questions and how often each is asked.
+
+    Attributes:
+        questions: sets of attributes to be asked together, the most frequent first.
+        weights: the probability of each; they sum to one.
+        loss: n times the summed variance of what is wanted, from n respondents, at even shares.
+        bound: what no mix of the candidates goes below, through channels that treat all cells alike.
+        floor: what no design at all goes below.
+    """
+
+    questions: tuple[tuple[str, ...], ...]
+    weights: tuple[float, ...]
+    loss: float
+    bound: float
+    floor: Floor
+
+    @property
+    def times(self) -> float:
+        """How many times as many respondents it needs as the floor."""
+        return self.floor.times(self.loss)
+
+    def __str__(self) -> str:
+        table = text_table({"question": ["*".join(names) for names in self.questions], "weight": list(self.weights)})
+        return f"{table}\n{self.times:.3f} times the respondents of the floor, {self.floor.where}."
+
+
+def optimal_mix(
+    domain: Domain | Mapping[str, Iterable[Category]],
+    wanted: Wanted | str | Sequence[Wanted | str | Sequence[str]],
+    epsilon: float,
+    *,
+    largest: int | None = None,
+) -> Mix:
+    """The mix of questions with the least loss, at even shares.
+
+    Args:
+        domain: the attributes and their categories.
+        wanted: what the survey is made for, as in `floor`.
+        epsilon: what each respondent may spend, on the one question they are asked.
+        largest: the most attributes in a question; by default four, or three where these would be too many questions.
+
+    >>> mix = optimal_mix({"a": [0, 1], "b": [0, 1], "c": [0, 1]}, [["a", "b"], ["b", "c"]], 1.0)
+    >>> sorted(mix.questions[:2]), round(mix.times, 2)
+    ([('a', 'b'), ('b', 'c')], 1.02)
+    """
+    exp_below(epsilon)  # refuses an epsilon that is none
+    items = gathered(wanted)
+    asked = asked_of(domain if isinstance(domain, Domain) else Domain(domain), items)
+    contrasts = Contrasts(asked, items)
+    candidates = _candidates(asked, largest)
+    sets = {names: place for place, names in enumerate(contrasts.squares)}
+    lengths = np.array(list(contrasts.squares.values()))
+    inside = _inside(candidates, sets, [information(_cells(asked, names), epsilon) for names in candidates])
+    if (uncovered := np.asarray(inside.sum(axis=0)).ravel() <= 0).any():
+        missing = [names for names, place in sets.items() if uncovered[place]]
+        raise DesignError(
+            f"no question of at most {max(map(len, candidates))} attributes and {_MOST_CELLS} cells asks "
+            f"{', '.join('*'.join(names) for names in missing[:4])} together; ask for smaller tables",
+            missing=missing,
+        )
+    weights, loss, bound = _balanced(inside, lengths)
+    best = at_even_shares(epsilon, asked.cells, contrasts.singular_sum**2)
+    order = [int(place) for place in np.argsort(-weights, kind="stable") if weights[place] > _RARE]
+    return Mix(
+        tuple(candidates[place] for place in order),
+        tuple(float(weights[place]) for place in order),
+        loss,
+        bound,
+        Floor(best, epsilon, asked.cells, is_even=True),
+    )
+
+
+def information(cells: int, epsilon: float) -> float:
+    """What one report tells about every contrast of a question, through the channel of the best set size."""
+    gain = expm1(epsilon)
+    near = int(cells / (gain + 2))
+    sizes = [m for m in (near, near + 1) if 0 < m < cells]
+    return max(m * (cells - m) / (m * gain + cells) ** 2 for m in sizes) * gain**2 / (cells - 1)
+
+
+def _cells(domain: Domain, names: tuple[str, ...]) -> int:
+    return prod(len(domain[name]) for name in names)
+
+
+def _candidates(asked: Domain, largest: int | None) -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = []
+    for size in range(1, (largest or 4) + 1):
+        more = [names for names in combinations(asked.names, size) if _cells(asked, names) <= _MOST_CELLS]
+        if largest is None and len(found) + len(more) > _MOST_CANDIDATES:
+            break
+        found += more
+    return found
+
+
+def _inside(candidates: list[tuple[str, ...]], sets: Mapping[tuple[str, ...], int], told: list[float]) -> csr_array:
+    """For every candidate, what it tells about each wanted set that lies inside it."""
+    from scipy.sparse import csr_array
+
+    places = [[sets[names] for names in subsets(one) if names in sets] for one in candidates]
+    ends = np.cumsum([0, *(len(row) for row in places)])
+    values = np.repeat(told, np.diff(ends))
+    columns = np.array([place for row in places for place in row], dtype=np.int64)
+    return csr_array((values, columns, ends), shape=(len(candidates), len(sets)))
+
+
+def _balanced(inside: csr_array, lengths: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]:
+    weights = np.full(inside.shape[0], 1 / inside.shape[0])
+    back = inside.T.tocsr()
+    for _ in range(_STEPS):
+        told = back @ weights
+        loss = float((lengths / told).sum())
+        gradient = inside @ (lengths / told**2)
+        bound = 2 * loss - float(gradient.max())  # the loss is convex, and its slope towards any question at most this
+        if bound >= loss * (1 - _CLOSE):
+            return weights, loss, bound
+        weights = weights * np.sqrt(gradient / loss)
+        weights /= weights.sum()
+    raise ConvergenceError(f"the mix of {len(weights)} questions was not balanced in {_STEPS} steps", bound=bound)
