@@ -35,6 +35,6 @@ SUBJECTS = {
     "client": Subject("deniable.device.client", _DEVICE),
     "sqlite": Subject("deniable.collection.storage.sqlite", _in("collection", "sqlite tail failures")),
     "collector": Subject("deniable.collection.collector", (*_COLLECTOR, *_in("web", "app"))),
-    "designs": Subject("deniable.designs.base", _in("designs", "designs codec files sets")),
+    "designs": Subject("deniable.designs.base", _in("designs", "base designs codec")),
     "job": Subject("deniable.frames.job", _in("frames", "job arrow")),
 }
