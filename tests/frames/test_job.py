@@ -134,7 +134,9 @@ def test_interrupted_it_goes_on_and_keeps_the_first_disguise(people, tmp_path, m
     seen = []
     original = job.Disguise.__call__
     monkeypatch.setattr(job.Disguise, "__call__", lambda self, batch: seen.append(batch) or original(self, batch))
-    randomize_table(people, target, VIEWS, ["row"])
+    told = []
+    randomize_table(people, target, VIEWS, ["row"], progress=lambda done, rows: told.append((done, rows)))
+    assert (told[0], told[-1]) == ((3 * ROWS, GROUPS * ROWS), (GROUPS * ROWS, GROUPS * ROWS))
     again = [row for batch in seen for row in batch.column("row").to_pylist()]
     assert again == list(range(3 * ROWS, GROUPS * ROWS))
     whole = pq.read_table(target)
@@ -355,6 +357,13 @@ def test_public_columns_that_single_people_out_are_told(people, tmp_path):
     assert f"{GROUPS * ROWS} combinations" in recognisable(tmp_path / "r.parquet", ["region", "row"])
     assert recognisable(tmp_path / "r.parquet", ["region"]) is None
     assert recognisable(tmp_path / "r.parquet", []) is None
+
+
+def test_a_handful_is_fewer_than_ten(tmp_path, monkeypatch):
+    monkeypatch.setattr(job, "GROUP", 7)  # groups are added up over batches
+    pq.write_table(table(39).append_column("place", [["a"] * 10 + ["b"] * 9 + ["c"] * 20]), tmp_path / "p.parquet")
+    randomize_table(tmp_path / "p.parquet", tmp_path / "r.parquet", VIEWS, ["place"])
+    assert recognisable(tmp_path / "r.parquet", ["place"]).startswith("1 combinations of the public columns 'place'")
 
 
 def test_a_damaged_row_group_is_named(people, tmp_path):
