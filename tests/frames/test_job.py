@@ -326,6 +326,22 @@ def test_a_description_never_changes(people):
         described.design = "another"
 
 
+def test_codes_are_packed_and_what_rides_along_is_compressed(people, tmp_path):
+    randomize_table(people, tmp_path / "r.parquet", VIEWS, ["region"])
+    group = pq.read_metadata(tmp_path / "r.parquet").row_group(0)
+    columns = [group.column(index) for index in range(group.num_columns)]
+    assert {column.path_in_schema: column.compression for column in columns} == {
+        "ballot": "UNCOMPRESSED",
+        "answer_0": "UNCOMPRESSED",
+        "region": "SNAPPY",
+    }
+
+
+def test_where_nothing_can_be_locked_it_still_works(people, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    assert randomize_table(people, tmp_path / "r.parquet", VIEWS) == GROUPS * ROWS
+
+
 def test_rows_are_grouped_as_they_are_written(people, tmp_path, monkeypatch):
     monkeypatch.setattr(job, "GROUP", 200)
     randomize_table(people, tmp_path / "r.parquet", VIEWS)
