@@ -16,6 +16,8 @@ DOMAIN = dn.Domain({"a": ["n", "y"], "b": [0, 1, 2], "c": ["n", "y"]})
 TWO, THREE, SIX = dn.KRR(2, other=16384, bits=16), dn.KRR(3, other=8192, bits=16), dn.KRR(6, other=4096, bits=16)
 A, B, C = dn.Question(["a"], TWO), dn.Question(["b"], THREE), dn.Question(["c"], TWO)
 
+DRAWN = "Each respondent's own device draws one of {} ballots, whatever the answers are, and each ballot asks"
+
 
 def design(*ballots):
     return dn.Design(DOMAIN, [A, B, C], ballots)
@@ -31,13 +33,11 @@ def design(*ballots):
         ([[0, 1, 2]], "Design over a, b, c. Each respondent answers 3 questions: a, b, c."),
         (
             [[0], [1, 2]],
-            "Design over a, b, c. Each respondent's own device draws one of 2 ballots, whatever the answers are, and "
-            "each ballot asks 1 to 2 questions, out of a, b, c.",
+            f"Design over a, b, c. {DRAWN.format(2)} 1 to 2 questions, out of a, b, c.",
         ),
         (
             [[0, 2], [1, 2], [0, 1]],
-            "Design over a, b, c. Each respondent's own device draws one of 3 ballots, whatever the answers are, and "
-            "each ballot asks 2 questions, out of a, b, c.",
+            f"Design over a, b, c. {DRAWN.format(3)} 2 questions, out of a, b, c.",
         ),
     ],
 )
