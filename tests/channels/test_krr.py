@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, PrecisionError, ProbabilityError, SingularChannelError
@@ -102,3 +104,29 @@ def test_a_collapsed_tuple_spends_less():
     part = whole.collapse((3, 4), (1,))
     assert (part.inputs, part.other, part.bits) == (4, 3 * whole.other, whole.bits)
     assert part.epsilon < whole.epsilon
+
+
+def test_one_draw_is_enough_for_the_truth():
+    channel = KRR(2, other=65535, bits=16)  # says the truth least of all
+    assert (channel.keep, channel.ratio, channel.name) == (1, Fraction(65535), "KRR(2)")
+    assert pickle.loads(pickle.dumps(channel)).to_dict() == channel.to_dict()  # noqa: S301 - our own bytes
+
+
+@pytest.mark.parametrize("method", ["apply", "adjoint", "solve", "solve_adjoint", "solve_squared"])
+def test_several_columns_at_once_are_each_by_itself(method):
+    # Axes before and behind its own, as a product of channels and a bootstrap have them.
+    channel, x = KRR(3, 1.0), np.random.default_rng(1).random((3, 2, 4))
+    together = getattr(channel, method)(x)
+    for i in range(2):
+        for j in range(4):
+            np.testing.assert_allclose(together[:, i, j], getattr(channel, method)(x[:, i, j]), rtol=1e-12)
+    product = Kronecker([KRR(2, 1.0), channel])
+    P, y = np.kron(KRR(2, 1.0).matrix(), channel.matrix()), np.random.default_rng(2).random((2, 3))
+    expected = {
+        "apply": P @ y.ravel(),
+        "adjoint": P.T @ y.ravel(),
+        "solve": np.linalg.solve(P, y.ravel()),
+        "solve_adjoint": np.linalg.solve(P.T, y.ravel()),
+        "solve_squared": np.linalg.inv(P) ** 2 @ y.ravel(),
+    }
+    np.testing.assert_allclose(getattr(product, method)(y).ravel(), expected[method], rtol=1e-9)

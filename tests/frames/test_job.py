@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
-from deniable.errors import InputError, PrivacyError, UnknownCategoryError
+from deniable.errors import InputError, MissingColumnError, PrivacyError, UnknownCategoryError
 from deniable.frames import job
 from deniable.frames.job import FOLDER, randomize_table, recognisable
 
@@ -46,7 +46,7 @@ def people(tmp_path):
 
 
 def test_it_is_the_same_format_as_reports_write(people, tmp_path):
-    target = tmp_path / "out" / "r.parquet"
+    target = tmp_path / "some" / "out" / "r.parquet"
     assert randomize_table(people, target, VIEWS, ["region"]) == GROUPS * ROWS
     read = dn.read_reports(target)
     assert read.design == VIEWS
@@ -82,6 +82,7 @@ def test_what_is_disguised_is_the_truth(design, people, tmp_path):
 def test_small_tables(rows, tmp_path):
     pq.write_table(table(rows), tmp_path / "p.parquet")
     assert randomize_table(tmp_path / "p.parquet", tmp_path / "r.parquet", VIEWS) == rows
+    assert recognisable(tmp_path / "r.parquet", []) is None  # nobody is recognised by nothing
 
 
 def test_csv_columns_are_read_as_the_domain_says(tmp_path):
@@ -133,7 +134,9 @@ def test_interrupted_it_goes_on_and_keeps_the_first_disguise(people, tmp_path, m
     seen = []
     original = job.Disguise.__call__
     monkeypatch.setattr(job.Disguise, "__call__", lambda self, batch: seen.append(batch) or original(self, batch))
-    randomize_table(people, target, VIEWS, ["row"])
+    told = []
+    randomize_table(people, target, VIEWS, ["row"], progress=lambda done, rows: told.append((done, rows)))
+    assert (told[0], told[-1]) == ((3 * ROWS, GROUPS * ROWS), (GROUPS * ROWS, GROUPS * ROWS))
     again = [row for batch in seen for row in batch.column("row").to_pylist()]
     assert again == list(range(3 * ROWS, GROUPS * ROWS))
     whole = pq.read_table(target)
@@ -288,6 +291,62 @@ def test_a_second_disguise_of_the_same_file_is_refused(people, tmp_path):
     with pytest.raises(PrivacyError, match="a second time"):
         randomize_table(people, target, VIEWS)
     assert target.read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["people.parquet", "r.parquet"]
+
+
+def test_reports_of_a_table_are_parquet_and_nothing_else(people, tmp_path):
+    with pytest.raises(InputError, match=r"written to a \.parquet file, not to 'r\.csv'"):
+        randomize_table(people, tmp_path / "r.csv", VIEWS)
+    assert randomize_table(people, tmp_path / "R.PARQUET", VIEWS) == GROUPS * ROWS
+
+
+def test_a_table_without_an_attribute_is_refused(tmp_path):
+    (tmp_path / "p.csv").write_text("smokes\n" + "no\nyes\n" * 5)
+    with pytest.raises(MissingColumnError, match="sex"):
+        randomize_table(
+            tmp_path / "p.csv", tmp_path / "r.parquet", truthful({"smokes": ["no", "yes"], "sex": ["F", "M"]})
+        )
+
+
+@pytest.mark.parametrize(
+    "content", [b"{", b'{"table":"t","fingerprint":"f","design":"d","keep":[],"notes":[],"more":1}']
+)
+def test_a_description_that_is_none_is_refused(content, people, tmp_path):
+    folder = tmp_path / f"r.parquet{FOLDER}"
+    folder.mkdir()
+    (folder / "job.json").write_bytes(content)
+    with pytest.raises(InputError, match="cannot be read"):
+        randomize_table(people, tmp_path / "r.parquet", VIEWS)
+    assert not (tmp_path / "r.parquet").exists()
+
+
+def test_a_description_never_changes(people):
+    described = job.Description("table", "fingerprint", "design", (), ())
+    with pytest.raises(AttributeError):
+        described.design = "another"
+
+
+def test_codes_are_packed_and_what_rides_along_is_compressed(people, tmp_path):
+    randomize_table(people, tmp_path / "r.parquet", VIEWS, ["region"])
+    group = pq.read_metadata(tmp_path / "r.parquet").row_group(0)
+    columns = [group.column(index) for index in range(group.num_columns)]
+    assert {column.path_in_schema: column.compression for column in columns} == {
+        "ballot": "UNCOMPRESSED",
+        "answer_0": "UNCOMPRESSED",
+        "region": "SNAPPY",
+    }
+
+
+def test_where_nothing_can_be_locked_it_still_works(people, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    assert randomize_table(people, tmp_path / "r.parquet", VIEWS) == GROUPS * ROWS
+
+
+def test_rows_are_grouped_as_they_are_written(people, tmp_path, monkeypatch):
+    monkeypatch.setattr(job, "GROUP", 200)
+    randomize_table(people, tmp_path / "r.parquet", VIEWS)
+    written = pq.read_metadata(tmp_path / "r.parquet")
+    assert max(written.row_group(index).num_rows for index in range(written.num_row_groups)) == 200
 
 
 def test_a_strange_value_late_in_the_table_stops_it_and_nothing_is_readable(tmp_path):
@@ -314,6 +373,13 @@ def test_public_columns_that_single_people_out_are_told(people, tmp_path):
     assert f"{GROUPS * ROWS} combinations" in recognisable(tmp_path / "r.parquet", ["region", "row"])
     assert recognisable(tmp_path / "r.parquet", ["region"]) is None
     assert recognisable(tmp_path / "r.parquet", []) is None
+
+
+def test_a_handful_is_fewer_than_ten(tmp_path, monkeypatch):
+    monkeypatch.setattr(job, "GROUP", 7)  # groups are added up over batches
+    pq.write_table(table(39).append_column("place", [["a"] * 10 + ["b"] * 9 + ["c"] * 20]), tmp_path / "p.parquet")
+    randomize_table(tmp_path / "p.parquet", tmp_path / "r.parquet", VIEWS, ["place"])
+    assert recognisable(tmp_path / "r.parquet", ["place"]).startswith("1 combinations of the public columns 'place'")
 
 
 def test_a_damaged_row_group_is_named(people, tmp_path):

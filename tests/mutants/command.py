@@ -174,7 +174,8 @@ def _touching(mutant: Mutant, tests: list[Timed]) -> list[Timed]:
 def _hash(places: object) -> str:
     digest = hashlib.sha256()
     for place in places:
-        files = sorted(place.rglob("*.py")) if place.is_dir() else [place]
+        found = Path(str(place).partition("::")[0])
+        files = sorted(found.rglob("*.py")) if found.is_dir() else [found]
         for file in files:
             digest.update(file.read_bytes())
     return digest.hexdigest()

@@ -176,6 +176,10 @@ class _Trying:
         self._answer.write_text(nodeid)
         signal.setitimer(signal.ITIMER_REAL, _PATIENCE + 10 * self._tests[nodeid][1])
 
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:  # noticed; what a changed module leaves behind is not worth tidying
+            os._exit(1)
+
 
 # --- what runs in the process that is copied --------------------------------------------------------------------------
 

@@ -104,7 +104,7 @@ def recognisable(path: str | Path, keep: Sequence[str]) -> str | None:
     """Say so, if public columns together single out a handful of respondents."""
     if not keep:
         return None
-    sizes = pa.table({**{name: [] for name in keep}, "count_all": pa.array([], pa.int64())}).slice(0, 0)
+    sizes = pa.table({**{name: [] for name in keep}, "count_all": pa.array([], pa.int64())})
     for batch in pq.ParquetFile(path).iter_batches(batch_size=GROUP, columns=list(keep)):
         counted = pa.Table.from_batches([batch]).group_by(list(keep)).aggregate([([], "count_all")])
         both = pa.concat_tables([sizes.cast(counted.schema), counted])
