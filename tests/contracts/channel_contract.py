@@ -28,6 +28,7 @@ from scipy import stats
 from deniable.channels.base import CHUNK
 from deniable.channels.codec import channel_from_dict
 from deniable.channels.kronecker import Kronecker
+from deniable.device.kinds import kind_from_dict
 from deniable.errors import DesignError, InputError, NotExecutableError
 from deniable.randomness import SECURE, Seeded
 
@@ -261,6 +262,17 @@ class SingleDrawContract(RunnableContract):
                 first, end, report = np.array(run.intervals(truth), dtype=np.int64).T
                 ends = np.concatenate([first, end - 1])
                 assert (run.outcome(np.broadcast_to(truth, len(ends)), ends) == np.tile(report, 2)).all()
+
+    def test_a_device_makes_the_same_of_the_same_integers(self, channel):
+        run = channel.executed()
+        kind = kind_from_dict(run.to_dict())
+        kind.check("question")
+        assert (kind.truths, kind.reports, kind.ratio) == (run.inputs, run.reports, run.ratio)
+        assert [kind.can_be(code) for code in (-1, 0, run.reports - 1, run.reports)] == [False, True, True, False]
+        for truth in {0, run.inputs // 2, run.inputs - 1}:
+            for first, end, report in run.intervals(truth):
+                for drawn in (first, end - 1):
+                    assert kind.disguise(truth, lambda _bits, drawn=drawn: drawn) == report
 
     def test_randomize_is_outcome_of_the_streams_draws(self, channel):
         run = channel.executed()

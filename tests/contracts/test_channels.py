@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from channel_contract import ChannelContract, RunnableContract, SingleDrawContract, UnrunnableContract
 
+from deniable.channels.bitmask import Bitmask
 from deniable.channels.dense import Dense
 from deniable.channels.devices import (
     Crosswise,
@@ -215,6 +216,19 @@ class TestWeightsWithAZero(UnrunnableContract):
     @pytest.fixture
     def exact(self, channel):
         return np.round(channel.matrix() * 2**16).astype(int)
+
+
+class TestBitmask(RunnableContract):
+    @pytest.fixture(params=[(2, 0.5), (3, 1), (5, 0.3)], ids=str)
+    def channel(self, request):
+        k, epsilon = request.param
+        return Bitmask(k, KRR(2, epsilon))
+
+    @pytest.fixture
+    def exact(self, channel):
+        kept, turned, k = channel.bit.keep, channel.bit.other, channel.inputs
+        wrong = [[(report ^ 1 << truth).bit_count() for truth in range(k)] for report in range(1 << k)]
+        return np.array([[turned**bits * kept ** (k - bits) for bits in row] for row in wrong], dtype=object)
 
 
 class TestKronecker(RunnableContract):

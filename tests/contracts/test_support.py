@@ -17,12 +17,13 @@ import pytest
 from scipy import stats
 
 from deniable.channels.codec import channel_from_dict
-from deniable.channels.hashing import PRIME, LocalHashing
+from deniable.channels.hashing import LocalHashing
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
+from deniable.device.kinds.hashing import PRIME
 from deniable.errors import DesignError, InputError, PrecisionError
 from deniable.randomness import SECURE, Seeded
 

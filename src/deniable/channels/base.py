@@ -32,7 +32,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -58,6 +58,7 @@ MATRIX_CELLS = 1 << 24  # an explicit matrix above this many entries is refused:
 class Channel(Frozen, ABC):
     """A column-stochastic map from truth to report."""
 
+    kind: ClassVar[str]  # what its plain data are called, and its file
     inputs: int
     outputs: int
     name: str

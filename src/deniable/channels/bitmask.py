@@ -20,11 +20,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.explicit import Explicit
+from deniable.channels.krr import part
 from deniable.errors import DesignError, InputError
 from deniable.frozen import fix, readonly
 from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.channels.krr import KRR
@@ -43,6 +46,8 @@ class Bitmask(Explicit):
     >>> channel.solve(channel.apply([0.2, 0.3, 0.5])).round(12).tolist()
     [0.2, 0.3, 0.5]
     """
+
+    kind = "bitmask"
 
     inputs: int
     bit: KRR
@@ -124,6 +129,11 @@ class Bitmask(Explicit):
         for category, disguised in enumerate(bits):
             out |= disguised.astype(out.dtype) << out.dtype.type(category)
         return out
+
+    @classmethod
+    def from_parts(cls, k: int, bit: Mapping[str, Any]) -> Bitmask:
+        """Read what `to_dict` wrote."""
+        return cls(k, part(bit))
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "bitmask", ...} with its number of categories and the channel of a bit."""

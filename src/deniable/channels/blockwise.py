@@ -46,6 +46,8 @@ class Blockwise(Channel):
     [0.9, 0.1]
     """
 
+    kind = "blockwise"
+
     integers: tuple[NDArray[np.int64], NDArray[np.int64]]  # keep and fakes of every block
     respondents: NDArray[np.int64]
     draw_bits: int
@@ -183,6 +185,13 @@ class Blockwise(Channel):
     def weights(self) -> NDArray[np.int64]:
         """Not a single draw; see `executed`."""
         return self.executed().weights()
+
+    @classmethod
+    def from_integers(
+        cls, keep: Sequence[int], fakes: Sequence[Sequence[int]], respondents: Sequence[int], bits: int
+    ) -> Blockwise:
+        """Read what `to_dict` wrote."""
+        return cls(keep, fakes, respondents, bits)
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "blockwise", ...} with the integers of every block."""

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from deniable.channels.hadamard import MOST_CATEGORIES, HadamardResponse
-from deniable.channels.hashing import PRIME, LocalHashing
+from deniable.channels.hadamard import HadamardResponse
+from deniable.channels.hashing import LocalHashing
 from deniable.channels.krr import KRR
-from deniable.channels.masks import IN_ONE_NUMBER
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
+from deniable.device.kinds.base import IN_ONE_NUMBER
+from deniable.device.kinds.hadamard import MOST_CATEGORIES
+from deniable.device.kinds.hashing import PRIME
 from deniable.errors import DesignError, PrecisionError
 from deniable.wording import listed
 

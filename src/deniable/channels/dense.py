@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.explicit import Explicit
-from deniable.channels.weights import WIDTHS, largest_ratio, round_column, stated, weights_array
+from deniable.channels.weights import largest_ratio, round_column, stated, weights_array, written
+from deniable.device.kinds.base import WIDTHS
 from deniable.errors import NotExecutableError, ProbabilityError, SingularChannelError
 from deniable.frozen import again, fix, readonly
 
@@ -41,6 +42,8 @@ class Dense(Explicit):
     >>> channel.ratio, round(channel.condition, 3)
     (Fraction(7, 2), 2.027)
     """
+
+    kind = "dense"
 
     _columns: tuple[tuple[Fraction, ...], ...]
     bits: int | None
@@ -263,6 +266,19 @@ class Dense(Explicit):
     def _weights(self) -> NDArray[np.int64]:
         whole = 1 << (self.bits or 0)
         return readonly(weights_array([[int(share * whole) for share in column] for column in self._columns]))
+
+    @classmethod
+    def from_integers(cls, name: str, columns: Sequence[Sequence[int]], bits: int, *, partial: bool = False) -> Dense:
+        """Read what `to_dict` wrote of integers."""
+        channel = cls.from_weights([list(row) for row in zip(*columns, strict=True)], bits, name=name, partial=partial)
+        if partial is not False and not channel.is_partial:
+            raise ValueError("'partial' is said of channels that cannot be inverted only")
+        return channel
+
+    @classmethod
+    def from_parts(cls, name: str, columns: Sequence[Sequence[str]]) -> Dense:
+        """Read what `to_dict` wrote of stated probabilities."""
+        return cls([[written(share) for share in row] for row in zip(*columns, strict=True)], name=name)
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "dense", ...}: integers when executed, else the stated probabilities, column by column."""

@@ -23,13 +23,12 @@ import numpy as np
 from deniable.channels.base import Channel
 from deniable.channels.weights import narrowest, whole, width
 from deniable.device.epsilon import exp_below
+from deniable.device.kinds.hadamard import MOST_CATEGORIES
 from deniable.errors import DesignError, ProbabilityError
 from deniable.frozen import fix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-MOST_CATEGORIES = (1 << 20) - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -45,6 +44,8 @@ class HadamardResponse(Channel):
     >>> bool(np.allclose(channel.solve(channel.apply(even)), even))
     True
     """
+
+    kind = "hadamard"
 
     inputs: int
     other: int
@@ -160,6 +161,11 @@ class HadamardResponse(Channel):
     def _outcome(self, codes: NDArray[np.integer], draws: NDArray[np.unsignedinteger], out: NDArray[Any]) -> None:
         slot, within = np.divmod(draws.astype(np.int64), self._both)
         out[:] = _column(slot, codes.astype(np.int64) + 1, within < self.keep)
+
+    @classmethod
+    def from_integers(cls, k: int, other: int, bits: int) -> HadamardResponse:
+        """Read what `to_dict` wrote."""
+        return cls(k, other=other, bits=bits)
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "hadamard", ...} with the three integers it consists of."""

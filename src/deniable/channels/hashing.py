@@ -20,20 +20,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.krr import KRR
+from deniable.channels.krr import KRR, part
 from deniable.channels.support import Chances, Support, independent_support, sharpest
 from deniable.channels.weights import whole
+from deniable.device.kinds.hashing import MOST_VALUES, PRIME
 from deniable.errors import DesignError
 from deniable.frozen import fix, readonly
 from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
-PRIME = 65537
-MOST_VALUES = 31  # so that three coefficients and a value fit 53 bits
 _AUDITED = 8
 _ROWS = 1 << 13  # reports looked at together: their scratch space stays in the processor's cache
 
@@ -48,6 +47,8 @@ class LocalHashing(Support):
     >>> channel.g, channel.epsilon <= 1.0
     (4, True)
     """
+
+    kind = "hashing"
 
     inputs: int
     value: KRR
@@ -175,6 +176,11 @@ class LocalHashing(Support):
             return shown.members(self.randomize(codes))[:, :cases].astype(np.int64)
 
         return cases, run
+
+    @classmethod
+    def from_parts(cls, k: int, value: Mapping[str, Any]) -> LocalHashing:
+        """Read what `to_dict` wrote."""
+        return cls(k, value=part(value))
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "hashing", ...} with its number of categories and the k-RR of a hash value."""

@@ -22,7 +22,7 @@ from deniable.frozen import fix, readonly
 from deniable.randomness import SECURE, Seeded, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
@@ -41,6 +41,8 @@ class Kronecker(Channel):
     >>> Kronecker([coin, coin]).solve(reports).round(2).tolist()
     [[0.45, 0.05], [0.05, 0.45]]
     """
+
+    kind = "kronecker"
 
     channels: tuple[Channel, ...]
     inputs: int
@@ -233,6 +235,13 @@ class Kronecker(Channel):
             )
         columns = [channel.randomize(given[:, i], source=source) for i, channel in enumerate(self.channels)]
         return np.stack(columns, axis=1)
+
+    @classmethod
+    def from_parts(cls, channels: Sequence[Mapping[str, Any]]) -> Kronecker:
+        """Read what `to_dict` wrote."""
+        from deniable.channels.codec import channel_from_dict  # which reads this kind too
+
+        return cls([channel_from_dict(each) for each in channels])
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "kronecker", ...} with its parts."""

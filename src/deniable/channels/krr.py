@@ -21,7 +21,7 @@ from deniable.errors import DesignError, ProbabilityError, SingularChannelError
 from deniable.frozen import fix
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -44,6 +44,8 @@ class KRR(Channel):
     >>> channel.solve(channel.apply([0.1, 0.2, 0.3, 0.4])).round(12).tolist()
     [0.1, 0.2, 0.3, 0.4]
     """
+
+    kind = "krr"
 
     inputs: int
     other: int
@@ -178,9 +180,27 @@ class KRR(Channel):
         # Subtract k where it is due: elsewhere that wraps below zero to a huge number, so the smaller is the remainder.
         np.minimum(wide, wide - kind.type(k), out=out, casting="unsafe")
 
+    @classmethod
+    def from_integers(cls, k: int, other: int, bits: int) -> KRR:
+        """Read what `to_dict` wrote."""
+        return cls(k, other=other, bits=bits)
+
     def to_dict(self) -> dict[str, object]:
         """{"kind": "krr", ...} with the three integers it consists of."""
         return {"kind": "krr", "k": self.inputs, "other": self.other, "bits": self.bits}
+
+
+def part(data: Mapping[str, Any]) -> KRR:
+    """Read a k-RR that is a part of another channel.
+
+    >>> part({"kind": "krr", "k": 2, "other": 17626, "bits": 16})
+    <KRR(2): 2 truths, 2 reports, epsilon 0.999972>
+    """
+    fields = dict(data)
+    kind = fields.pop("kind", None)
+    if kind != KRR.kind:
+        raise TypeError(f"a part of it must be k-RR, not {kind!r}")
+    return KRR.from_integers(**fields)
 
 
 def _within(k: int, epsilon: float, bits: int) -> KRR | None:

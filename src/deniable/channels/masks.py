@@ -13,6 +13,7 @@ import numpy as np
 
 from deniable.channels.base import CHUNK
 from deniable.channels.support import Support
+from deniable.device.kinds.base import IN_ONE_NUMBER
 from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from deniable.randomness import Stream
 
-IN_ONE_NUMBER = 53
 _PIECE = 16  # bits of a word that are counted at a time
 
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.base import Channel
-from deniable.channels.weights import WIDTHS, round_column, stated, whole
+from deniable.channels.weights import round_column, stated, whole, written
+from deniable.device.kinds.base import WIDTHS
 from deniable.errors import ProbabilityError, SingularChannelError
 from deniable.frozen import again, fix, readonly
 from deniable.wording import listed
@@ -37,6 +38,8 @@ class Mixture(Channel):
     >>> channel.solve(channel.apply([0.9, 0.1])).round(12).tolist()
     [0.9, 0.1]
     """
+
+    kind = "mixture"
 
     _shares: tuple[Fraction, ...]  # p, then (1 - p) T
     bits: int | None = None
@@ -189,6 +192,19 @@ class Mixture(Channel):
     def _outcome(self, codes: NDArray[np.integer], draws: NDArray[np.unsignedinteger], out: NDArray[Any]) -> None:
         stretch = np.searchsorted(self._fake_ends, draws, side="right")
         out[:] = np.where(stretch == 0, codes, stretch - 1)
+
+    @classmethod
+    def from_integers(cls, keep: int, fakes: Sequence[int], bits: int) -> Mixture:
+        """Read what `to_dict` wrote of integers."""
+        return cls.from_weights(keep, fakes, bits)
+
+    @classmethod
+    def from_parts(cls, shares: Sequence[str]) -> Mixture:
+        """Read what `to_dict` wrote of stated shares."""
+        keep, *noise = [written(share) for share in shares]
+        if keep == 1:  # nothing is ever faked, so any T says the same
+            return cls(keep, [Fraction(1, len(noise))] * len(noise))
+        return cls(keep, [share / (1 - keep) for share in noise])
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "mixture", ...}: the integers when executed, else the stated shares p and (1 - p) T."""

@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.channels.krr import KRR
-from deniable.channels.weights import WIDTHS, stated
+from deniable.channels.weights import stated
+from deniable.device.kinds.base import WIDTHS
 from deniable.errors import DesignError, InputError, ProbabilityError
 from deniable.privacy.paired import PairedPrivacy
 from deniable.randomness import SECURE, Source

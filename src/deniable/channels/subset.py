@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.base import multinomials
-from deniable.channels.masks import IN_ONE_NUMBER, Mask
+from deniable.channels.masks import Mask
 from deniable.channels.support import Chances, sharpest
 from deniable.channels.weights import narrowest, whole, width
 from deniable.device.epsilon import exp_below
+from deniable.device.kinds.base import IN_ONE_NUMBER
 from deniable.errors import DesignError, ProbabilityError, SingularChannelError
 from deniable.frozen import fix
 
@@ -48,6 +49,8 @@ class SubsetSelection(Mask):
     >>> round(float(channel.variance(even, 1).sum() / KRR(9, epsilon=1.0).variance(even, 1).sum()), 2)
     0.77
     """
+
+    kind = "subset"
 
     inputs: int
     d: int
@@ -170,6 +173,11 @@ class SubsetSelection(Mask):
             left[:, :-1] += took[:, 1:]
             counts[v] = took.sum(axis=(0, 1)) + keeping[v]
         return counts
+
+    @classmethod
+    def from_integers(cls, k: int, d: int, own: int, bits: int) -> SubsetSelection:
+        """Read what `to_dict` wrote."""
+        return cls(k, d=d, own=own, bits=bits)
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "subset", ...} with the four integers it consists of."""

@@ -17,18 +17,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.masks import IN_ONE_NUMBER, Mask, coins
+from deniable.channels.krr import part
+from deniable.channels.masks import Mask, coins
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.support import Chances, Support
 from deniable.channels.unary import bit_by_bit
+from deniable.device.kinds.base import IN_ONE_NUMBER
 from deniable.errors import DesignError, SingularChannelError
 from deniable.frozen import fix
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from deniable.channels.krr import KRR
@@ -45,6 +49,8 @@ class TwoLevel(Mask):
     >>> channel.ratio == channel.first.ratio, channel.p - channel.q < channel.first.p - channel.first.q
     (True, True)
     """
+
+    kind = "two_level"
 
     first: Mask
     again: KRR
@@ -134,6 +140,16 @@ class TwoLevel(Mask):
         turned = self.again.q
         held = rng.binomial(kept, 1 - turned) + rng.binomial(n - kept, turned)
         return np.vstack([held, np.full(replicates, n)]).astype(np.float64)
+
+    @classmethod
+    def from_parts(cls, first: Mapping[str, Any], again: Mapping[str, Any]) -> TwoLevel:
+        """Read what `to_dict` wrote."""
+        from deniable.channels.codec import channel_from_dict  # which reads this kind too
+
+        kept = channel_from_dict(first)
+        if not isinstance(kept, Mask):
+            raise TypeError(f"only sets are kept and sent again, not reports of {kept.name}")
+        return cls(kept, part(again))
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "two_level", ...} with its two channels."""

@@ -45,6 +45,8 @@ class Unary(Mask):
     Fraction(1, 1)
     """
 
+    kind = "unary"
+
     inputs: int
     own: int
     other: int
@@ -122,6 +124,11 @@ class Unary(Mask):
     def draw(self, pi: NDArray[np.float64], n: int, rng: np.random.Generator, replicates: int) -> NDArray[np.float64]:
         """Support counts of n reports, drawn without drawing the reports."""
         return independent_support(self.chances, pi, n, rng, replicates)
+
+    @classmethod
+    def from_integers(cls, k: int, own: int, other: int, bits: int) -> Unary:
+        """Read what `to_dict` wrote."""
+        return cls(k, own=own, other=other, bits=bits)
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "unary", ...} with the four integers it consists of."""

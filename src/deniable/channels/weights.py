@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from deniable.device.kinds.base import WIDTHS
 from deniable.errors import DesignError, NotExecutableError, PrecisionError, ProbabilityError
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from deniable.channels.base import Channel
 
 C = TypeVar("C", bound="Channel")
-WIDTHS = (16, 32)  # the bits of one draw: two bytes serve most questions, four about a million cells
 CLOSE = 1e-3  # a realised epsilon may fall short of the requested one by this share
 
 
@@ -36,6 +37,17 @@ def stated(value: Any, what: str) -> Fraction:
     if not 0 <= number <= 1:
         raise ProbabilityError(f"{what} must lie between 0 and 1, not {value!r}", value=value)
     return number
+
+
+def written(text: object) -> Fraction:
+    """Read "n/d" as `to_dict` writes it; an exponent or a thousand digits would be an attack on whoever reads it.
+
+    >>> written("4/5")
+    Fraction(4, 5)
+    """
+    if not re.fullmatch(r"\d{1,400}(/\d{1,400})?", str(text)):
+        raise ValueError(f"{str(text)[:40]!r} is not a fraction of whole numbers")
+    return Fraction(str(text))
 
 
 def whole(value: Any, what: str) -> int:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from deniable.device.chance import Draw
     from deniable.device.limits import Limits
 
-WIDTHS = (16, 32)
+WIDTHS = (16, 32)  # the bits of one draw: two bytes serve most questions, four about a million cells
 IN_ONE_NUMBER = 53  # categories of a set that is one number: all of them are exact wherever JSON is read
 
 

