@@ -53,8 +53,7 @@ class Variable:
         if len(kinds) != 1 or not kinds <= {str, int, float, bool}:
             raise DesignError(
                 f"the categories of {self.name!r} must be all texts, all whole numbers, all decimals or all "
-                "true/false, "
-                f"not {listed(self.categories)}",
+                f"true/false, not {listed(self.categories)}",
                 attribute=self.name,
             )
         if len(set(self.categories)) != len(self.categories):
@@ -100,8 +99,8 @@ class Variable:
         if column.null_count:
             raise MissingValueError(
                 f"column {self.name!r} has {column.null_count} missing values in {len(column)} rows. A skipped "
-                "answer must "
-                f'be disguised like any other: declare a category for it (say "prefer not to say") and fill it in',
+                'answer must be disguised like any other: declare a category for it (say "prefer not to say") and '
+                "fill it in",
                 attribute=self.name,
                 rows=column.null_count,
             )
@@ -117,8 +116,7 @@ class Variable:
             told = ", ".join(f"{row['values']!r} ({row['counts']} rows)" for row in counts[:SHOWN])
             raise UnknownCategoryError(
                 f"column {self.name!r} holds {told}{' and more' if len(counts) > SHOWN else ''}, not among its "
-                "categories "
-                f"{listed(self.categories)}. Add the category to the domain, or recode the column",
+                f"categories {listed(self.categories)}. Add the category to the domain, or recode the column",
                 attribute=self.name,
                 value=counts[0]["values"] if counts else None,
                 rows=len(strangers),
@@ -231,8 +229,7 @@ class Domain(Frozen, Mapping[str, Variable]):
         if missing:
             raise MissingColumnError(
                 f"the frame has no column {listed(missing)}; its columns are {listed(known.columns)}. Rename the "
-                "columns, "
-                f"or project the domain to the attributes you have",
+                "columns, or project the domain to the attributes you have",
                 columns=missing,
             )
         codes = np.empty((len(known), len(self)), dtype=np.min_scalar_type(max(self.shape) - 1), order="F")

@@ -8,13 +8,15 @@ What a channel must have::
     ratio                  max over u, v, v' of P[u, v] / P[u, v'], exactly
     _apply, _adjoint       P x and P' y along the middle axis of a (left, cells, right) array
     _solve, _solve_adjoint Q x and Q' y, where Q P = I
-    matrix()               P itself, for channels small enough to look at
+    _solve_squared         (Q o Q) x, which variances are made of
+    _spread                diagonal and row sums of (Q o Q) P
+    _matrix                P itself, for channels small enough to look at
     executed()             the channel of integers our code runs in its place, or a refusal
     weights()              those integers
     to_dict()              itself as plain data
 
 What it may have: `affine()` (every cell's estimate depends on that cell's count alone), `collapse()` (what remains
-of it when the reports of several attributes are summed over some of them), faster `_solve_squared` and `_spread`.
+of it when the reports of several attributes are summed over some of them), a faster `_outcome`.
 
 Two kinds of reports. Mostly a report is a *category*, counts are multinomial and P is as above. For many categories a
 report is better a *set* of truths (`support`): counted is then how many sets hold each truth, and one more cell says
@@ -166,8 +168,7 @@ class Channel(Frozen, ABC):
         if self.outputs * self.inputs > MATRIX_CELLS:
             raise InputError(
                 f"the matrix of {self.name} would have {self.outputs} x {self.inputs} entries; use apply() and "
-                "solve(), "
-                f"which never form it"
+                "solve(), which never form it"
             )
         return self._matrix()
 
@@ -287,8 +288,7 @@ class Channel(Frozen, ABC):
                 strangers = int(((flat < 0) | (flat >= self.inputs)).sum())
                 raise InputError(
                     f"{strangers} codes lie outside 0 .. {self.inputs - 1}, the truths of {self.name}. Encode the "
-                    "answers "
-                    f"with Domain.encode, or use a channel with more categories",
+                    "answers with Domain.encode, or use a channel with more categories",
                     rows=strangers,
                 )
             words = draws[: len(part)]

@@ -152,10 +152,8 @@ class Dense(Explicit):
         if self.condition > _WORST_CONDITION:
             raise SingularChannelError(
                 f"{self.name} cannot be inverted (condition number {self.condition:.3g}). Possible causes: (a) two "
-                "truths "
-                "give the same reports; (b) the device is a fair coin, which tells nothing; (c) the noise is so "
-                "strong "
-                f"that nothing is left in double precision. Move the probabilities apart",
+                "truths give the same reports; (b) the device is a fair coin, which tells nothing; (c) the noise is "
+                "so strong that nothing is left in double precision. Move the probabilities apart",
                 condition=self.condition,
             )
 
@@ -245,8 +243,7 @@ class Dense(Explicit):
         if self.ratio == float("inf"):
             raise NotExecutableError(
                 f"{self.name} has a zero weight, so some report would rule a truth out (epsilon is infinite); it is "
-                "not "
-                f"run. Give every report at least one draw",
+                "not run. Give every report at least one draw",
                 channel=self.name,
             )
         return self

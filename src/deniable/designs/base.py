@@ -141,8 +141,7 @@ class Design(Frozen):
         count = counted(most, "question") if fewest == most else f"{fewest} to {most} questions"
         drawn = (
             f"Each respondent's own device draws one of {len(self.ballots)} ballots, whatever the answers are, and "
-            "each "
-            f"ballot asks {count}, out of"
+            f"each ballot asks {count}, out of"
             if len(self.ballots) > 1
             else f"Each respondent answers {count}:"
         )
@@ -333,8 +332,7 @@ def public_columns(frame: IntoDataFrame, keep: Sequence[str], domain: Domain) ->
     if both:
         raise InputError(
             f"{listed(both)} would travel both in clear and disguised. Drop them from `keep`, or from the domain if "
-            "they are "
-            f"not sensitive",
+            "they are not sensitive",
             attributes=both,
         )
     known = nw.from_native(frame, eager_only=True)

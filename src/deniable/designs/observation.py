@@ -60,8 +60,7 @@ class Observation(Frozen):
             if len(shape) != len(names):
                 raise InputError(
                     f"{listed(names)} name {len(names)} attributes but the counts have shape {array.shape}; give a "
-                    "Domain, "
-                    f"or counts with one axis an attribute"
+                    "Domain, or counts with one axis an attribute"
                 )
             domain = Domain(dict(zip(names, map(range, shape), strict=True)))
         if domain.cells != channel.inputs:

@@ -189,9 +189,8 @@ class Reports(Frozen):
         if self.public is None or by not in self.public.columns:
             have = [] if self.public is None else self.public.columns
             raise UnknownAttributeError(
-                f"there is no public column {by!r} among the reports; they have {listed(have) or 'none'}. Let it "
-                "ride along "
-                f"with randomize(frame, keep=[{by!r}])",
+                f"there is no public column {by!r} among the reports; they have {listed(have) or 'none'}. Let it ride "
+                f"along with randomize(frame, keep=[{by!r}])",
                 attribute=by,
             )
         values = self.public[by]
@@ -323,8 +322,7 @@ def warn_of_small_cells(public: Any) -> None:
     if small:
         warnings.warn(
             f"{small} combinations of the public columns {listed(public.columns)} are shared by fewer than "
-            f"{SMALL_CELL} "
-            f"respondents, who could be recognised by them. Coarsen these columns, or keep fewer",
+            f"{SMALL_CELL} respondents, who could be recognised by them. Coarsen these columns, or keep fewer",
             SmallCellWarning,
             stacklevel=4,
         )

@@ -86,9 +86,8 @@ def views(names: Sequence[str], k: int) -> list[list[Combination]]:
         raise DesignError(f"a view combines between 1 and {len(names)} attributes, not {k}", k=k)
     if comb(len(names), k) > _MOST_COMBINATIONS:
         raise DesignError(
-            f"{len(names)} attributes have {comb(len(names), k)} combinations of {k}: too many to ask, and each "
-            "would be asked "
-            f"of hardly anybody. Use a smaller k or fewer attributes",
+            f"{len(names)} attributes have {comb(len(names), k)} combinations of {k}: too many to ask, and each would "
+            "be asked of hardly anybody. Use a smaller k or fewer attributes",
             combinations=comb(len(names), k),
         )
     return round_robin(names) if k == 2 else greedy(names, k)

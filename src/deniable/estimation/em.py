@@ -82,8 +82,7 @@ def maximum_likelihood(
     if whole.cells > MOST_CELLS:
         raise EstimationError(
             f"a table of {whole.cells} cells is too large for maximum likelihood (at most {MOST_CELLS}); ask for "
-            "fewer attributes "
-            f'or use method="inversion" or "norm_sub"',
+            'fewer attributes or use method="inversion" or "norm_sub"',
             cells=whole.cells,
         )
     refuse_sets(observations)
@@ -105,8 +104,7 @@ def maximum_likelihood(
         if used >= most:
             raise ConvergenceError(
                 f"maximum likelihood stopped after {used} evaluations with {now.gap:.3g} nats left to gain (wanted "
-                f"{gap:g}). "
-                f"Raise the gap, or use fewer cells",
+                f"{gap:g}). Raise the gap, or use fewer cells",
                 gap=now.gap,
             )
         pi, now = _squarem(step, pi, now, gap) if accelerate else (now.following, step(now.following))

@@ -119,9 +119,8 @@ class Estimate(Shown, Frozen):
         negative = int((self.unbiased.values < 0).sum())
         if negative:
             told.append(
-                f"{negative} of {self.values.size} unbiased cells are negative: the truth there is near zero and "
-                "the noise fell "
-                f"below it. They are shown as they are; intervals and errors belong to them."
+                f"{negative} of {self.values.size} unbiased cells are negative: the truth there is near zero and the "
+                "noise fell below it. They are shown as they are; intervals and errors belong to them."
             )
         return [*told, *self.warnings]
 

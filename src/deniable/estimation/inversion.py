@@ -27,10 +27,9 @@ def covering(observations: Sequence[Observation], domain: Domain) -> list[Sample
     if not found:
         seen = sorted({" * ".join(o.domain) for o in observations})
         raise NotCoveredError(
-            f"no respondent was asked about {listed(domain)} together, so their joint table cannot be recovered. "
-            "The reports "
-            f"cover {listed(seen) or 'nothing'}. Ask for a table inside one of these, or use a design that asks them "
-            f"together: Independent, Joint, or Views with k={len(domain)}",
+            f"no respondent was asked about {listed(domain)} together, so their joint table cannot be recovered. The "
+            f"reports cover {listed(seen) or 'nothing'}. Ask for a table inside one of these, or use a design that "
+            f"asks them together: Independent, Joint, or Views with k={len(domain)}",
             attributes=domain.names,
         )
     enough = [o for o in found if o.n >= 2]

@@ -53,11 +53,13 @@ class Blocks(Design):
     Args:
         domain: the attributes.
         k: how many attributes a question combines.
-        epsilon: the respondent's total. In "deniability" mode without `keep`: what the paper would claim, p = 1 -
-        e^-epsilon. answer: "one" random combination a respondent (default), or "all" of a random view, as published.
-        phi: the share of fakes that stay even over the cells ("ldp" only). block_size: respondents a block; 1 is the
-        paper's version 1. mode: "ldp" (default) or "deniability". keep: the paper's p ("deniability" only; in "ldp" it
-        follows from epsilon and phi).
+        epsilon: the respondent's total. In "deniability" mode without `keep`: what the paper would claim,
+            p = 1 - e^-epsilon.
+        answer: "one" random combination a respondent (default), or "all" of a random view, as published.
+        phi: the share of fakes that stay even over the cells ("ldp" only).
+        block_size: respondents a block; 1 is the paper's version 1.
+        mode: "ldp" (default) or "deniability".
+        keep: the paper's p ("deniability" only; in "ldp" it follows from epsilon and phi).
 
     >>> design = Blocks({name: [0, 1] for name in "AREOST"}, k=2, epsilon=1.0)
     >>> len(design.questions), 0.999 < design.epsilon <= 1.0
