@@ -45,6 +45,7 @@ from deniable.device.kinds import kind_from_dict
 from deniable.device.limits import WHOLE, Limits
 from deniable.device.messages import Attribute, Bins, Choices, Rule
 from deniable.device.partner import Seeker
+from deniable.device.statement import rounded_up
 from deniable.device.verify import verify
 from deniable.errors import InputError
 
@@ -742,7 +743,7 @@ def pair_vectors() -> dict:
                 "claimed": claimed,
                 "partner": partner,
                 "coin": coin,
-                "delta": f"{privacy.server_delta:.2g}",
+                "delta": rounded_up(privacy.server_delta),
             }
         )
     return {

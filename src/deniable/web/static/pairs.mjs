@@ -160,4 +160,4 @@ export function shown(r) {
 }
 
 /** @param {number} delta */
-export const shownDelta = (delta) => String(Number(delta.toPrecision(2)));
+export const shownDelta = (delta) => (Math.ceil(delta * 1e4) / 1e4).toFixed(4);
