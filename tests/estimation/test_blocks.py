@@ -55,6 +55,15 @@ def test_the_papers_estimate_is_the_mean_of_the_last_two_blocks():
     np.testing.assert_allclose(last_two(reports, ["b", "a"]).values, by_hand.reshape(2, 2).T, atol=1e-12)
 
 
+def test_the_open_block_is_left_out_of_the_papers_estimate():
+    reports = paper(1100, 2)  # four full blocks and 100 respondents of the fifth
+    assert np.bincount(reports.blocks).tolist() == [250, 250, 250, 250, 100]
+    values, _ = block_estimates(reports, ["a", "b"])
+    np.testing.assert_allclose(last_two(reports, ["a", "b"]).values.ravel(), values[2:4].mean(axis=0), atol=1e-12)
+    with pytest.raises(TooFewReportsError, match="no block is full yet"):
+        last_two(paper(249, 2), ["a", "b"])
+
+
 def test_the_stopping_rule_by_hand():
     # Half of 100: 2 z sqrt(.25 / 100) = .196.
     estimates = np.array([[0.5, 0.5], [0.8, 0.2], [0.7, 0.3], [0.72, 0.28], [0.1, 0.9], [0.12, 0.88]])

@@ -78,11 +78,21 @@ def block_estimates(reports: BlockReports, attributes: Sequence[str]) -> tuple[N
 
 
 def last_two(reports: BlockReports, attributes: Sequence[str]) -> Table:
-    """The paper's estimate: the mean of the last two blocks' own estimates. For comparison only."""
+    """The paper's estimate: the mean of the last two blocks' own estimates. For comparison only.
+
+    A last block with room for more respondents is still open, and left out: its few reports would count as much as
+    those of a full one.
+    """
     values, _ = block_estimates(reports, attributes)
     index = reports.design.question_of(attributes)
+    last = len(reports.published) - 1
+    is_open = np.count_nonzero(reports.blocks == last) < reports.design.block_size
+    rows, _ = reports.asked(index)
+    closed = values[np.unique(reports.blocks[rows]) != last] if is_open else values
+    if not len(closed):
+        raise TooFewReportsError("no block is full yet: its last two cannot be averaged", n=reports.n)
     domain = reports.design.domain.project(reports.design.questions[index].attributes)
-    return Table(domain, values[-2:].mean(axis=0)).project(attributes)
+    return Table(domain, closed[-2:].mean(axis=0)).project(attributes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,7 +93,7 @@ class BlockReports(Reports):
 
     def question(self, index: int) -> Observation | None:
         """Everything that was reported to one question; None if nothing was."""
-        rows, place = self._asked(index)
+        rows, place = self.asked(index)
         cells = self.design.limits[index].cells
         key = self.blocks[rows] * cells + self.answers[rows, place]
         counts = np.bincount(key, minlength=len(self.published) * cells).reshape(-1, cells)
@@ -110,7 +110,7 @@ class BlockReports(Reports):
         """One observation for every block in which exactly these attributes were asked, each with its own mixture."""
         index = self.design.question_of(attributes)
         domain = self.design.domain.project(self.design.questions[index].attributes)
-        rows, place = self._asked(index)
+        rows, place = self.asked(index)
         found = []
         for number, block in enumerate(self.published):
             counts = np.bincount(self.answers[rows, place][self.blocks[rows] == number], minlength=domain.cells)
@@ -146,7 +146,7 @@ class BlockReports(Reports):
         """The blocks with reports of a ballot, the place of each report's among them, and how many reports each has."""
         return np.unique(self.blocks[self.rows_of(ballot)], return_inverse=True, return_counts=True)
 
-    def _asked(self, index: int) -> tuple[NDArray[np.int64], int]:
+    def asked(self, index: int) -> tuple[NDArray[np.int64], int]:
         """The respondents who were asked a question, and its place on their ballot."""
         ballot, place = (int(found[0]) for found in np.nonzero(self.design.asked == index))
         return np.flatnonzero(self.ballots == ballot), place
@@ -169,7 +169,7 @@ class BlockReports(Reports):
         """The share of respondents who reported a cell that no fake could be: they said the truth, and it shows."""
         shown = np.zeros(self.n, dtype=bool)
         for index in range(len(self.design.questions)):
-            rows, place = self._asked(index)
+            rows, place = self.asked(index)
             never = np.array([[weight == 0 for weight in block.fakes[index]] for block in self.published])
             shown[rows] |= never[self.blocks[rows], self.answers[rows, place]]
         return float(shown.mean())

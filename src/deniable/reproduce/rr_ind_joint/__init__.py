@@ -1,6 +1,8 @@
 """RR-Ind-Joint: joint tables out of independently randomized attributes.
 
 H. Kikuchi, J. Domingo-Ferrer, Estimating Joint Probability of Independently Randomized Multi-dimensional Data.
+The synthetic margins are printed as c / a for a = 2, ..., d, which are d - 1 values; ours are d, proportional to
+1/2, ..., 1/(d + 1).
 """
 
 ITEMS = (

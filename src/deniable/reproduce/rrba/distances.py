@@ -78,6 +78,7 @@ def compare(
         what = f"{network} {k}-way: l2, subset selection at the true epsilon, closed form"
         out.line(what, best, slack=0.01 * best)
     _wins(out)
+    out.notes.append("JS is the Jensen-Shannon distance: the square root of the divergence, natural logarithm.")
     return out
 
 

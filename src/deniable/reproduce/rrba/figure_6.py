@@ -12,7 +12,7 @@ from deniable.reproduce.rrba.convergence import survives, trajectories
 
 SHARES = (0.072, 0.116, 0.356, 0.446)
 SIZES = (18, 50, 150, 250)
-KEEPS = (0.009, 0.048, 0.095, 0.139, 0.221)
+KEEPS = (0.009, 0.048, 0.095, 0.139, 0.221, 0.295)
 
 
 def compute(run: Run) -> Outcome:
@@ -48,6 +48,12 @@ def compute(run: Run) -> Outcome:
         "p = .221: all converge with 150 and 250: least share surviving", min(many), holds=min(many) > 0.5, slack=0.25
     )
     out.line("p = .221: largest share surviving with 150 and 250", max(many), slack=0.25)
+    few = max(of(0.295, (18, 50)))
+    words = "p = .295: similarly none with 18 and 50: largest share surviving"
+    out.says(words, few, holds=few < 0.1, slack=0.25, note="blocks of 50 last there, as one would expect of a larger p")
+    many = of(0.295, (150, 250))
+    words = "p = .295: similarly all with 150 and 250: least share surviving"
+    out.says(words, min(many), holds=min(many) > 0.5, slack=0.25)
     out.line("with T projected, p from .095: least share surviving", least)
     return out
 
@@ -55,7 +61,8 @@ def compute(run: Run) -> Outcome:
 ITEM = Item(
     __name__,
     where="Figure 6, section 7.2",
-    claim="Nothing converges at p <= .095, the larger shares with large blocks at .139, all with large blocks at .221.",
+    claim="Nothing converges at p <= .095, the larger shares with large blocks at .139, all with large blocks at .221; "
+    "similarly at .295.",
     why="Nearly so if the unprojected estimate is fed back, which is unstable (at .139 few last); projected, all do.",
     compute=compute,
     draw=curves("block", "surviving", "share", panel="p"),

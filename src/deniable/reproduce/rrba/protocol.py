@@ -87,7 +87,7 @@ class Surveys:
         return np.sqrt(((shares * self.n - self.people) ** 2).sum(axis=1))
 
     def js(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The Jensen-Shannon distance of the projected estimate from the people's shares."""
+        """The Jensen-Shannon distance (root of the divergence) of the projected estimate from the people's shares."""
         return jensen_shannon(norm_sub_rows(shares).T, (self.people / self.n).T)
 
 
