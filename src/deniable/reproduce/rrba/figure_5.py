@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rrba.convergence import settled, trajectories
 
 SHARES = (0.072, 0.116, 0.224, 0.356, 0.446, 0.524, 0.732)
@@ -13,9 +13,9 @@ SIZES = (18, 50, 150, 250)
 KEEP = 0.5
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """The stopping rule with delta* as printed, and divided by p."""
-    out = Outcome()
+    out = Reproduced()
     ever: dict[bool, list[float]] = {True: [], False: []}
     for share in run.track(SHARES):
         path = trajectories(run.rng, [share] * len(SIZES), KEEP, SIZES, run.trials, projected=True)
