@@ -30,7 +30,7 @@ from deniable.frozen import Frozen
 from deniable.optimal.contrasts import Contrasts, subsets
 from deniable.optimal.floor import Floor, at_even_shares
 from deniable.optimal.wanted import asked_of, gathered
-from deniable.results import text_table
+from deniable.summary import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
