@@ -14,7 +14,7 @@ def test_the_measurements_run_on_small_graphs():
 
 
 def test_the_command_returns_its_verdict(monkeypatch, capsys):
-    outcome = graphs.Outcome("t", {"a": [1]}, [graphs.Claim("c", 1.0, 2.0)])
+    outcome = graphs.Measurement("t", {"a": [1]}, [graphs.Claim("c", 1.0, 2.0)])
     for name in ("measure_size", "measure_variances", "measure_errors"):
         monkeypatch.setattr(graphs, name, lambda _: outcome)
     assert graphs.main() == 1

@@ -1,4 +1,4 @@
-from deniable.bench import Claim, Outcome, coverage, inference
+from deniable.bench import Claim, Measurement, coverage, inference
 from deniable.randomness import Seeded
 
 
@@ -11,7 +11,7 @@ def test_the_benchmark_runs_with_few_replicates():
 
 def test_the_command_returns_its_verdict(monkeypatch, capsys):
     for measured, verdict in ((0.1, 0), (2.0, 1)):
-        outcome = Outcome("t", {"a": [1]}, [Claim("c", measured, 1.0, "s", at_most=True)])
+        outcome = Measurement("t", {"a": [1]}, [Claim("c", measured, 1.0, "s", at_most=True)])
         monkeypatch.setattr(inference, "measure", lambda outcome=outcome: outcome)
         assert inference.main() == verdict
     assert "t" in capsys.readouterr().out

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deniable.bench
-from deniable.bench import Claim, Outcome, em, joint, peak_memory, randomize, sets, side_by_side
+from deniable.bench import Claim, Measurement, em, joint, peak_memory, randomize, sets, side_by_side
 from deniable.channels.krr import KRR
 from deniable.domain import Domain
 from deniable.errors import MissingExtraError
@@ -29,8 +29,8 @@ def test_a_claim_is_kept_on_its_side_of_the_bound():
 
 
 def test_an_outcome_prints_requirements_beside_measurements(capsys):
-    kept = Outcome("title", {"by": ["a"], "rate": [1.0]}, [Claim("speed", 11.0, 10)], ["a remark"])
-    missed = Outcome("title", {"by": ["a"], "rate": [1.0]}, [Claim("speed", 11.0, 10), Claim("more", 9.0, 10)])
+    kept = Measurement("title", {"by": ["a"], "rate": [1.0]}, [Claim("speed", 11.0, 10)], ["a remark"])
+    missed = Measurement("title", {"by": ["a"], "rate": [1.0]}, [Claim("speed", 11.0, 10), Claim("more", 9.0, 10)])
     assert kept.show() == 0
     printed = capsys.readouterr().out
     for text in ("title", ">= 10 x", "11 x", "yes", "a remark"):

@@ -7,9 +7,9 @@ import threading
 
 import numpy as np
 
-from deniable.collection.storage.base import Outcome, Row, key_of
+from deniable.collection.storage.base import Fate, Row, key_of
 
-STORED, SAME, CONFLICT = Outcome.STORED, Outcome.SAME, Outcome.CONFLICT
+STORED, SAME, CONFLICT = Fate.STORED, Fate.SAME, Fate.CONFLICT
 
 
 def row(store, name, cell="[null,0,[1],[]]", design=1):
@@ -85,8 +85,8 @@ class StoreContract:
         seen, start = set(), 0
         while start < len(names):
             some = names[start : start + int(rng.integers(1, 700))]
-            outcomes = store.add([row(store, name, f"[null,0,[{name % 7}],[]]") for name in some])
-            for name, outcome in zip(some, outcomes, strict=True):
+            fates = store.add([row(store, name, f"[null,0,[{name % 7}],[]]") for name in some])
+            for name, outcome in zip(some, fates, strict=True):
                 assert outcome is (SAME if name in seen else STORED)
                 seen.add(name)
             start += len(some)
@@ -151,23 +151,23 @@ class StoreContract:
         assert not wrong  # a reader sees whole transactions
 
     def test_the_first_value_under_a_name_stays(self, store, reopen):
-        assert store.kept("key") is None
-        assert store.keep("key", b"first") == b"first"
-        assert store.keep("key", b"second") == b"first"
-        assert store.keep("other", b"") == b""
+        assert store.saved("key") is None
+        assert store.save("key", b"first") == b"first"
+        assert store.save("key", b"second") == b"first"
+        assert store.save("other", b"") == b""
         again = reopen(store)
-        assert (again.kept("key"), again.kept("other"), again.kept("third")) == (b"first", b"", None)
+        assert (again.saved("key"), again.saved("other"), again.saved("third")) == (b"first", b"", None)
 
     def test_values_are_listed_and_forgotten_by_how_their_names_begin(self, store, reopen):
         for name in ("a:1", "a:2", "ab", "b%_"):
-            store.keep(name, name.encode())
-        assert store.kept_under("a:") == {"a:1": b"a:1", "a:2": b"a:2"}
-        assert store.kept_under("") == {name: name.encode() for name in ("a:1", "a:2", "ab", "b%_")}
+            store.save(name, name.encode())
+        assert store.saved_under("a:") == {"a:1": b"a:1", "a:2": b"a:2"}
+        assert store.saved_under("") == {name: name.encode() for name in ("a:1", "a:2", "ab", "b%_")}
         store.drop("a:")  # this name alone, and there is none
         store.forget("a:")
-        assert store.kept_under("") == {"ab": b"ab", "b%_": b"b%_"}
+        assert store.saved_under("") == {"ab": b"ab", "b%_": b"b%_"}
         store.drop("ab")
-        assert reopen(store).kept_under("") == {"b%_": b"b%_"}
+        assert reopen(store).saved_under("") == {"b%_": b"b%_"}
 
     def test_the_hashes_of_a_purpose_are_listed_in_order(self, store):
         store.add_tokens([b"2", b"3", b"1"], "one")

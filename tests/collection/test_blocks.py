@@ -15,7 +15,7 @@ from deniable.collection.blocks import Chain, ServedBlocks
 from deniable.collection.export import stored_reports
 from deniable.collection.form import design_body
 from deniable.collection.simulation import Crowd
-from deniable.collection.storage.base import Outcome, Row, key_of
+from deniable.collection.storage.base import Fate, Row, key_of
 from deniable.collection.storage.postgres import PostgresStore
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.designs.blocks.aggregator import Aggregator
@@ -78,7 +78,7 @@ def fill(store, chain, n):
     channel = Mixture.from_weights(block.keep[0], block.fakes[0], BITS)
     for given in channel.randomize(np.full(n, 2)).tolist():
         cell = encode_cell(block.id, 0, (given,), ())
-        assert store.add([Row(key_of(store.salt, secrets.token_hex(32)), 1, cell)]) == [Outcome.STORED]
+        assert store.add([Row(key_of(store.salt, secrets.token_hex(32)), 1, cell)]) == [Fate.STORED]
     chain.took(n)
 
 

@@ -401,10 +401,10 @@ def test_nothing_of_issuing_is_in_the_database(tmp_path, text, database):
     path.write_text(text, encoding="utf-8")
     service = Service.open(path, tmp_path / "data", database)
     made = service.collector.entrance.invite(3)
-    before = service.store.kept_under(""), service.store.tokens("admitted"), service.store.tokens("invitation")
+    before = service.store.saved_under(""), service.store.tokens("admitted"), service.store.tokens("invitation")
     with background(service) as url:
         assert Client(url, invitation=made[0]).answer(PERSON, public=["region"]).delivered
-        assert service.store.kept_under("").keys() == before[0].keys()
+        assert service.store.saved_under("").keys() == before[0].keys()
         assert (service.store.tokens("admitted"), service.store.tokens("invitation")) == ([], []) == before[1:]
 
 
@@ -423,9 +423,9 @@ def fill_as_first(store, survey, used):
     """Make a store what version 0.1 left: a design, the key, two invitations of which one was used for a token."""
     body = first_design(survey)
     store.register(hashlib.sha256(body).hexdigest(), body)
-    store.keep(adoption.OLD_KEY, key_bytes(KEY)[1])
+    store.save(adoption.OLD_KEY, key_bytes(KEY)[1])
     store.add_tokens([digest(code) for code in ("one", "two")], adoption.OLD_INVITED)
-    store.keep(adoption.OLD_SIGNED + digest("one").hex(), hashlib.sha256(used).digest())
+    store.save(adoption.OLD_SIGNED + digest("one").hex(), hashlib.sha256(used).digest())
     return body
 
 
@@ -449,7 +449,11 @@ def held(folder):
 def left_of_first(folder):
     """What the store still has of version 0.1."""
     with closed(SqliteStore(folder / "reports.sqlite")) as store:
-        kept = store.kept(adoption.OLD_KEY), *store.kept_under(adoption.OLD_SIGNED), *store.tokens(adoption.OLD_INVITED)
+        kept = (
+            store.saved(adoption.OLD_KEY),
+            *store.saved_under(adoption.OLD_SIGNED),
+            *store.tokens(adoption.OLD_INVITED),
+        )
     return [one for one in kept if one is not None]
 
 
@@ -515,10 +519,10 @@ def test_two_workers_that_take_version_0_1_over_at_once_lose_nothing(first, text
 def test_taking_version_0_1_over_leaves_the_keys_of_other_surveys_pinned(first):
     path, folder = first
     with closed(SqliteStore(folder / "reports.sqlite")) as store:
-        store.keep("issuer " + "ab" * 32, b"pinned")
+        store.save("issuer " + "ab" * 32, b"pinned")
     Service.open(path, folder).collector.close()
     with closed(SqliteStore(folder / "reports.sqlite")) as store:
-        assert store.kept("issuer " + "ab" * 32) == b"pinned"
+        assert store.saved("issuer " + "ab" * 32) == b"pinned"
 
 
 def secrets_of_first(folder):
@@ -590,8 +594,8 @@ def test_an_issuer_of_version_0_1_moves_to_its_own_file(tmp_path, text, where, r
     assert isinstance(issuer.sign(encode(Application(1, "two", blinded[1].hex()))), Signed)
     assert issuer.sign(encode(Application(1, "three", blinded[1].hex()))).code == "not-invited"
     # Nothing of it is left in the store but which reports had been admitted.
-    assert store.kept(adoption.OLD_KEY) is None
-    assert store.kept_under(adoption.OLD_SIGNED) == {}
+    assert store.saved(adoption.OLD_KEY) is None
+    assert store.saved_under(adoption.OLD_SIGNED) == {}
     assert store.tokens(adoption.OLD_INVITED) == []
     # A device that had been admitted, and one that got its token but was not, send what they finished.
     proof = {"token": None, "signature": None}

@@ -133,14 +133,14 @@ def test_the_date_of_a_survey_that_was_served_earlier_passes_for_good_unless_it_
 
 def test_many_who_ask_at_once_ask_the_store_once(worker, monkeypatch):
     made, asked, going = worker(DURING), [], threading.Event()
-    kept = made.store.kept
+    kept = made.store.saved
 
     def slowly(name):
         asked.append(name)
         going.wait()
         return kept(name)
 
-    monkeypatch.setattr(made.store, "kept", slowly)
+    monkeypatch.setattr(made.store, "saved", slowly)
 
     async def run():
         made.opening._looked = float("-inf")

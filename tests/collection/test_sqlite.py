@@ -154,7 +154,7 @@ def test_opening_again_draws_no_second_salt(store, beside):
 
 def test_compacting_leaves_nothing_of_what_was_dropped(store, tmp_path):
     for number in range(50):
-        store.keep(f"name-{number}", b"a mark to look for" * 300)
+        store.save(f"name-{number}", b"a mark to look for" * 300)
     store.compact()
     size = (tmp_path / "reports.sqlite").stat().st_size
     store.forget("name-")

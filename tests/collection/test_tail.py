@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from deniable.collection.storage import copying, tail
-from deniable.collection.storage.base import Outcome, Row, key_of
+from deniable.collection.storage.base import Fate, Row, key_of
 from deniable.collection.storage.commit import locked
 from deniable.collection.storage.layout import Layout, unfinished
 from deniable.collection.storage.places import find_store
@@ -70,7 +70,7 @@ def test_few_reports_are_sealed_when_time_is_up(tmp_path, monkeypatch):
     store.add([row(store, number) for number in range(7)])
     until(lambda: in_tails(tmp_path) == 0)
     assert store.total(1) == 7
-    assert store.add([row(store, 3), row(store, 7)]) == [Outcome.SAME, Outcome.STORED]
+    assert store.add([row(store, 3), row(store, 7)]) == [Fate.SAME, Fate.STORED]
     store.close()
 
 
@@ -150,7 +150,7 @@ def test_a_crash_at_any_step_of_sealing_loses_nothing(tmp_path, monkeypatch, at,
     store.close()
     again = SqliteStore(tmp_path / "copy" / "reports.sqlite")
     assert again.counts(1) == again.recount(1) == expected(range(60))
-    assert again.add([row(again, number) for number in range(50, 70)]) == [Outcome.SAME] * 10 + [Outcome.STORED] * 10
+    assert again.add([row(again, number) for number in range(50, 70)]) == [Fate.SAME] * 10 + [Fate.STORED] * 10
     again.compact()
     assert again.counts(1) == again.recount(1) == expected(range(70))
     assert len(list(again.scan(1))) == 70
@@ -237,7 +237,7 @@ def test_a_program_that_seals_waits_for_another_one_and_touches_none_of_its_file
         other.kill()
     assert other.wait(PATIENCE) == (-9 if kill else 0)
     other.stdout.close()
-    assert store.add([row(store, 1), row(store, 60)]) == [Outcome.SAME, Outcome.STORED]
+    assert store.add([row(store, 1), row(store, 60)]) == [Fate.SAME, Fate.STORED]
     assert store.counts(1) == store.recount(1) == expected(range(61))
     store.close()
     assert names(tmp_path) == ["reports.lock", "reports.sealed.sqlite", "reports.sealing.lock", "reports.sqlite"]
@@ -272,12 +272,12 @@ def test_a_tail_that_was_removed_is_not_taken_for_the_next_one_of_its_number(tmp
     one.add([row(one, 0)])
     one.compact()
     two = SqliteStore(tmp_path / "reports.sqlite")
-    assert two.add([row(two, 0)]) == [Outcome.SAME]  # it has the empty tail open from now on
+    assert two.add([row(two, 0)]) == [Fate.SAME]  # it has the empty tail open from now on
     assert two.total(1) == 1
     one.close()  # removes that tail
     three = SqliteStore(tmp_path / "reports.sqlite")
     three.add([row(three, 1)])  # makes one with the same number
-    assert two.add([row(two, 1), row(two, 2)]) == [Outcome.SAME, Outcome.STORED]
+    assert two.add([row(two, 1), row(two, 2)]) == [Fate.SAME, Fate.STORED]
     assert (two.total(1), three.total(1)) == (3, 3)
     for store in (two, three):
         store.close()
@@ -331,7 +331,7 @@ def add_some(folder, store=None):
     one = SqliteStore(f"{folder}/reports.sqlite") if store is None else store
     new = 0
     for start in range(0, 6000, 150):
-        new += one.add([row(one, number) for number in range(start, start + 150)]).count(Outcome.STORED)
+        new += one.add([row(one, number) for number in range(start, start + 150)]).count(Fate.STORED)
     if store is None:
         one.close()
     return new
@@ -359,7 +359,7 @@ def test_a_store_of_version_0_1_is_read_as_it_is_and_sealed_when_reports_come(tm
     reader.close()
     assert names(tmp_path) == ["reports.sqlite"]
     store = SqliteStore(tmp_path / "reports.sqlite")
-    assert store.add([row(store, number) for number in range(25, 35)]) == [Outcome.SAME] * 5 + [Outcome.STORED] * 5
+    assert store.add([row(store, number) for number in range(25, 35)]) == [Fate.SAME] * 5 + [Fate.STORED] * 5
     assert store.counts(1) == store.recount(1) == expected(range(35))
     store.close()
     main = (tmp_path / "reports.sqlite").read_bytes()
@@ -419,7 +419,7 @@ def test_sealing_that_fails_leaves_the_reports_where_they_are(tmp_path, monkeypa
         with pytest.raises(StoreError, match="no space"):
             store.compact()
     assert store.counts(1) == expected(range(10))
-    assert store.add([row(store, 10)]) == [Outcome.STORED]
+    assert store.add([row(store, 10)]) == [Fate.STORED]
     store.compact()
     assert in_tails(tmp_path) == 0
     assert store.counts(1) == store.recount(1) == expected(range(11))
@@ -432,7 +432,7 @@ def test_a_copy_is_one_file_in_the_order_of_keys(tmp_path):
     store.compact()
     store.add([row(store, number) for number in range(30, 40)])
     store.add_token(b"digest", "analyst")
-    store.keep("name", b"value")
+    store.save("name", b"value")
     store.copy(tmp_path / "copy.db")
     with pytest.raises(InputError, match="there already"):
         store.copy(tmp_path / "copy.db")
@@ -444,6 +444,6 @@ def test_a_copy_is_one_file_in_the_order_of_keys(tmp_path):
     assert again.counts(1) == again.recount(1) == expected(range(40))
     assert again.salt == store.salt
     assert again.has_token(b"digest", "analyst")
-    assert again.kept("name") == b"value"
-    assert again.add([row(again, number) for number in range(35, 45)]) == [Outcome.SAME] * 5 + [Outcome.STORED] * 5
+    assert again.saved("name") == b"value"
+    assert again.add([row(again, number) for number in range(35, 45)]) == [Fate.SAME] * 5 + [Fate.STORED] * 5
     again.close()

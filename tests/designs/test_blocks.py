@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import deniable as dn
+from apart import by_block
 from deniable.designs.blocks.aggregator import Aggregator
 from deniable.designs.blocks.design import Blocks
 from deniable.designs.blocks.fakes import fake_weights, first_mixture
@@ -196,7 +197,7 @@ def test_pooled_and_block_by_block_counting_agree():
     reports = design.simulate(PI, 3000, source=dn.Seeded(2))
     whole = reports.tabulate(["a", "b"])
     direct = next(o for o in whole if set(o.domain) == {"a", "b"})
-    parts = reports.by_block(["a", "b"])
+    parts = by_block(reports, ["a", "b"])
     assert direct.n == sum(o.n for o in parts)
     np.testing.assert_array_equal(direct.counts, [o.counts.ravel() for o in parts])
     own = np.array([o.channel.solve(o.shares) for o in parts])

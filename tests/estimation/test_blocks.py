@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from apart import by_block
 from deniable.designs.blocks.design import Blocks
 from deniable.errors import InputError, TooFewReportsError
 from deniable.estimation.blocks import (
@@ -50,7 +51,7 @@ def test_block_size_is_the_smallest_that_is_enough():
 
 def test_the_papers_estimate_is_the_mean_of_the_last_two_blocks():
     reports = paper(1000, 2)
-    by_hand = np.mean([o.channel.solve(o.shares) for o in reports.by_block(["a", "b"])[-2:]], axis=0)
+    by_hand = np.mean([o.channel.solve(o.shares) for o in by_block(reports, ["a", "b"])[-2:]], axis=0)
     np.testing.assert_allclose(last_two(reports, ["a", "b"]).values.ravel(), by_hand, atol=1e-12)
     np.testing.assert_allclose(last_two(reports, ["b", "a"]).values, by_hand.reshape(2, 2).T, atol=1e-12)
 

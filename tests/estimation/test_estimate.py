@@ -9,8 +9,8 @@ import deniable as dn
 from deniable.errors import InputError, NotCoveredError, TooFewReportsError, UnknownAttributeError
 from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.estimation.inversion import covering, invert
-from deniable.estimation.projection import norm_sub
 from deniable.tables.marginals import product
+from deniable.tables.simplex import norm_sub
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1]})
 TRUTH = dn.Table(DOMAIN, [[[0.30, 0.02], [0.10, 0.05], [0.05, 0.08]], [[0.02, 0.20], [0.05, 0.03], [0.10, 0.00]]])
@@ -120,19 +120,33 @@ def test_the_product_method_is_the_product_of_marginals():
     tallies = DESIGNS["independent"].simulate(TRUTH, 5000, source=dn.Seeded(8))
     expected = product([dn.estimate(tallies, name, method="inversion").table for name in ("b", "c")])
     assert dn.estimate(tallies, ["b", "c"], method="product").table.allclose(expected)
-    assert dn.rr_independent(tallies, ["b", "c"]).table.allclose(expected)
+
+
+def test_the_product_means_the_same_whether_a_question_covers_the_table_or_not():
+    domain = dn.Domain({"a": [0, 1], "b": [0, 1, 2]})
+    truth = dn.Table(domain, np.outer([0.998, 0.002], [0.9, 0.1, 0.0]))
+    for design in (dn.Independent(domain, 1.0), dn.Sampled(domain, 1.0)):  # the second asks nobody both
+        tallies = design.simulate(truth, 900, source=dn.Seeded(1))
+        one_way = [dn.estimate(tallies, name, method="inversion").table for name in domain]
+        assert min(table.values.min() for table in one_way) < 0
+        found = dn.estimate(tallies, list(domain), method="product").table
+        assert found.allclose(product([dn.Table(table.domain, norm_sub(table.values)) for table in one_way]))
 
 
 def test_the_classic_estimators_are_inversions():
     joint = DESIGNS["joint"].simulate(TRUTH, 5000, source=dn.Seeded(9))
     counts = joint.observations[0].counts
     inverse = np.linalg.inv(DESIGNS["joint"].questions[0].channel.matrix())
-    assert dn.rr_joint(joint, ["a", "b", "c"]).values.ravel() == pytest.approx(inverse @ counts / counts.sum())
+    assert dn.estimate(joint, ["a", "b", "c"], "inversion").values.ravel() == pytest.approx(
+        inverse @ counts / counts.sum()
+    )
     split = DESIGNS["independent"].simulate(TRUTH, 5000, source=dn.Seeded(10))
     matrices = [question.channel.matrix() for question in DESIGNS["independent"].questions]
     whole = np.kron(np.kron(matrices[0], matrices[1]), matrices[2])
     shares = split.observations[0].shares.ravel()
-    assert dn.rr_ind_joint(split, ["a", "b", "c"]).values.ravel() == pytest.approx(np.linalg.solve(whole, shares))
+    assert dn.estimate(split, ["a", "b", "c"], "inversion").values.ravel() == pytest.approx(
+        np.linalg.solve(whole, shares)
+    )
 
 
 def test_pooling_weighs_by_precision_and_beats_either_sample():

@@ -93,8 +93,8 @@ def test_csv_columns_are_read_as_the_domain_says(tmp_path):
 
 
 def test_csv_in_pieces_is_taken_up_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("deniable.frames.sources._CSV_BYTES", 200)
-    monkeypatch.setattr("deniable.frames.sources._CSV_BLOCKS", 2)
+    monkeypatch.setattr("deniable.frames.pieces._CSV_BYTES", 200)
+    monkeypatch.setattr("deniable.frames.pieces._CSV_BLOCKS", 2)
     (tmp_path / "p.csv").write_text("smokes\n" + "no\nyes\n" * 500)
     design = truthful({"smokes": ["no", "yes"]})
     interrupt(monkeypatch, after=7)

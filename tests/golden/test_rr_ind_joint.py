@@ -13,7 +13,7 @@ def test_the_example_of_section_3_3():
     coin = dn.Warner(0.75)
     observed = dn.Observation(["A", "B"], dn.Kronecker([coin, coin]), [[3, 2], [2, 3]])
     truth = np.array([[4, 0], [2, 4]]) / 10
-    estimate = dn.rr_ind_joint(observed, ["A", "B"])
+    estimate = dn.estimate(observed, ["A", "B"], method="inversion")
     assert estimate.values == pytest.approx(np.array([[0.45, 0.05], [0.05, 0.45]]))
     assert np.abs(estimate.values - truth).mean() == pytest.approx(0.075)
     assert cramers_v(dn.Table(estimate.table.domain, truth)) == pytest.approx(0.67, abs=5e-3)

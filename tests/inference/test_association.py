@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 from scipy.stats import binom, chi2, chi2_contingency, false_discovery_control
 
 import deniable as dn
+from apart import by_block
 from deniable.errors import InputError, InvalidTestError, NotCoveredError
 from deniable.estimation.em import maximum_likelihood
 from deniable.inference.association import chi_square, independence, independence_ratio, wald_statistics
@@ -437,5 +438,5 @@ def test_likelihood_is_summed_over_blocks_with_their_own_fakes():
     found = independence(reports, "a", "b", replicates=199, source=dn.Seeded(1))
     assert found.pvalue == 1 / 200
     # The same statistic from one observation a block: log-likelihoods add up.
-    apart = independence(reports.by_block(["a", "b"]), "a", "b", replicates=9, source=dn.Seeded(1))
+    apart = independence(by_block(reports, ["a", "b"]), "a", "b", replicates=9, source=dn.Seeded(1))
     assert found.statistic == pytest.approx(apart.statistic, abs=1e-5)

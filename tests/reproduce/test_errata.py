@@ -18,7 +18,6 @@ from deniable.designs.blocks.fakes import fake_weights
 from deniable.device.limits import Limits
 from deniable.errors import SingularChannelError
 from deniable.estimation.blocks import block_size
-from deniable.estimation.projection import norm_sub
 from deniable.graphs import Graph, laplace_smooth, randomize
 from deniable.reproduce.rr_ind_joint import section_3_3, theorem_3
 from deniable.reproduce.rr_ind_joint.synthetic import dependent, rounded
@@ -28,6 +27,7 @@ from deniable.reproduce.simulation import cramers_v, sampled
 from deniable.reproduce.wang.cholesterol import LDL
 from deniable.reproduce.wang.design_matrices import literal_laplace
 from deniable.reproduce.wang.theorems_2_4 import COUNTEREXAMPLE, guess_error
+from deniable.tables.simplex import norm_sub
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "errata.md"
 SURVEY_PAIR = np.array([0.45, 0.25, 0.2, 0.1])

@@ -7,7 +7,7 @@ import pytest
 from deniable.errors import InputError
 from deniable.randomness import Seeded
 from deniable.reproduce import runner
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.registry import find
 from deniable.reproduce.rrba import views
 
@@ -19,7 +19,7 @@ def counted():
 
     def compute(run):
         calls.append(run.trials)
-        out = Outcome()
+        out = Reproduced()
         out.line("a draw", run.rng.random(), error=0.3)
         out.line("three", 3.0, 4.0, tolerance=0.5, note="not four")
         out.line("four", 4.0, 4.0, note="kept only where numbers differ")

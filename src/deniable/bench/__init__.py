@@ -35,7 +35,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Measurement:
     """What one measurement found: rows to read, claims to check, remarks."""
 
     title: str

@@ -23,7 +23,6 @@ from deniable.channels.subset import SubsetSelection
 from deniable.designs.observation import Observation
 from deniable.domain import Domain
 from deniable.estimation.estimator import estimate
-from deniable.estimation.projection import norm_sub
 from deniable.inference.association import chi_square, independence_ratio, wald_statistics
 from deniable.inference.fit import Part, saturated
 from deniable.inference.models import OddsRatio
@@ -32,6 +31,7 @@ from deniable.inference.two_step import two_step
 from deniable.inference.wald import BootstrapWald, Independent
 from deniable.randomness import Seeded
 from deniable.summary import number
+from deniable.tables.simplex import norm_sub
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.bench import Claim, Outcome
+from deniable.bench import Claim, Measurement
 from deniable.datasets import Network, network
 from deniable.designs.reports import Reports
 from deniable.designs.views import Views
@@ -137,7 +137,7 @@ def _each(engine: Engine, observed: Sequence[tuple[Sequence[Observation], Domain
     return [engine(o, part)[0] for o, part in observed]
 
 
-def measure(cases: Sequence[tuple[str, int, float]] = CASES) -> Outcome:
+def measure(cases: Sequence[tuple[str, int, float]] = CASES) -> Measurement:
     """Run every engine on (network, respondents, epsilon)."""
     names = ("network", "respondents", "epsilon", "engine", "triples", "distance", "CPU s a triple")
     rows: list[tuple[object, ...]] = []
@@ -149,7 +149,7 @@ def measure(cases: Sequence[tuple[str, int, float]] = CASES) -> Outcome:
         claims.append(case.claim())
         notes += case.notes + ([case.quality()] if name == "survey" else [])
     columns = {column: [row[i] for row in rows] for i, column in enumerate(names)}
-    return Outcome("Three-way tables out of pairs", columns, claims, list(dict.fromkeys(notes)))
+    return Measurement("Three-way tables out of pairs", columns, claims, list(dict.fromkeys(notes)))
 
 
 def main() -> int:

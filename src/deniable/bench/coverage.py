@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.bench import Claim, Outcome
+from deniable.bench import Claim, Measurement
 from deniable.channels.devices import Warner
 from deniable.errors import DivergenceError
 from deniable.inference.regression.binary import logit
@@ -78,7 +78,7 @@ def _frame(**columns: Any) -> Any:
     return pd.DataFrame(columns)
 
 
-def measure(count: int = FITS, seed: int = 4) -> Outcome:
+def measure(count: int = FITS, seed: int = 4) -> Measurement:
     """Count, and compare the least and the largest coverage with the bounds."""
     found = list(regressions(count, seed))
     held = [share for *_, share in found]
@@ -87,7 +87,7 @@ def measure(count: int = FITS, seed: int = 4) -> Outcome:
         Claim("least coverage", min(held), COVERED[0], ""),
         Claim("largest coverage", max(held), COVERED[1], "", at_most=True),
     ]
-    return Outcome(f"95% intervals of regression coefficients, {count} surveys a model and size", rows, claims)
+    return Measurement(f"95% intervals of regression coefficients, {count} surveys a model and size", rows, claims)
 
 
 def main() -> int:

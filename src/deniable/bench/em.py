@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.bench import Claim, Outcome
+from deniable.bench import Claim, Measurement
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.datasets import adult
@@ -51,7 +51,7 @@ def observe(codes: NDArray[np.int64], domain: Domain, channel: Channel, seed: in
     return Observation(domain, channel, np.bincount(cells, minlength=channel.outputs))
 
 
-def measure(codes: NDArray[np.int64], domain: Domain, title: str, *, gap: float = GAP, seed: int = 0) -> Outcome:
+def measure(codes: NDArray[np.int64], domain: Domain, title: str, *, gap: float = GAP, seed: int = 0) -> Measurement:
     """Fit the table to the reports of two designs, both ways; plain EM is stopped at twice the required ratio."""
     rows: dict[str, list[object]] = {"design": [], "by": [], "evaluations": [], "gap reached": [], "CPU s": []}
     claims = []
@@ -84,7 +84,7 @@ def measure(codes: NDArray[np.int64], domain: Domain, title: str, *, gap: float 
         f"Plain EM is stopped at {2 * FEWER} times SQUAREM's evaluations; the ratio is then a lower bound.",
     ]
     shape = " x ".join(map(str, domain.shape))
-    return Outcome(f"{shape} table, {len(codes)} reports, total epsilon {EPSILON:g}: {title}", rows, claims, notes)
+    return Measurement(f"{shape} table, {len(codes)} reports, total epsilon {EPSILON:g}: {title}", rows, claims, notes)
 
 
 def main() -> int:

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from deniable.bench import Claim, Outcome, side_by_side
+from deniable.bench import Claim, Measurement, side_by_side
 from deniable.designs.independent import Independent
 from deniable.designs.views import Views
 from deniable.domain import Domain, Variable
@@ -119,7 +119,7 @@ def resident(source: Path, target: Path, design: str) -> float:
     return int(done.stdout) * 1024 / 1e6
 
 
-def measure(rows: int = ROWS, *, repeats: int = 3, duckdb: bool = True) -> Outcome:
+def measure(rows: int = ROWS, *, repeats: int = 3, duckdb: bool = True) -> Measurement:
     """Copy, disguise and count a table of so many rows."""
     with tempfile.TemporaryDirectory() as folder:
         people, target = Path(folder) / "people.parquet", Path(folder) / "out.parquet"
@@ -162,7 +162,7 @@ def measure(rows: int = ROWS, *, repeats: int = 3, duckdb: bool = True) -> Outco
             at_most=True,
         ),
     ]
-    return Outcome(f"{rows} rows of 5 columns, Parquet", table, claims)
+    return Measurement(f"{rows} rows of 5 columns, Parquet", table, claims)
 
 
 def main() -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.bench import Claim, Outcome, peak_memory
+from deniable.bench import Claim, Measurement, peak_memory
 from deniable.graphs import (
     Graph,
     degree_variance,
@@ -119,7 +119,7 @@ def mean_errors(graph: Graph, epsilon: float, repetitions: int) -> dict[str, tup
             for method, errors in found.items()}  # fmt: skip
 
 
-def measure_size(size: Size) -> Outcome:
+def measure_size(size: Size) -> Measurement:
     """Time and memory."""
     large, middle = random_graph(size.nodes, size.edges), random_graph(size.triangle_nodes, 10 * size.triangle_nodes)
     noisy = randomize(middle, 2.0)
@@ -136,10 +136,10 @@ def measure_size(size: Size) -> Outcome:
         Claim("memory to disguise", gigabytes[0], GIGABYTES, "GB", at_most=True),
         Claim("seconds to estimate triangles", seconds[1], TRIANGLE_SECONDS, "s", at_most=True),
     ]
-    return Outcome("Large graphs", rows, claims)
+    return Measurement("Large graphs", rows, claims)
 
 
-def measure_variances(size: Size) -> Outcome:
+def measure_variances(size: Size) -> Measurement:
     """Monte Carlo variances beside the closed forms."""
     graph = example()
     found = {epsilon: variance_ratios(graph, epsilon, size.repetitions) for epsilon in (2.0, 4.0)}
@@ -152,10 +152,10 @@ def measure_variances(size: Size) -> Outcome:
     claim = Claim("largest |Monte Carlo / closed form - 1| per node", worst, OFF, "", at_most=True)
     errors = OFF / max(error for _, error in judged)
     note = f"{size.repetitions} repetitions: a right formula is off by so much only {errors:.1f} standard errors away."
-    return Outcome(f"Variances, {len(graph)} nodes, {len(graph.pairs)} edges", rows, [claim], [note])
+    return Measurement(f"Variances, {len(graph)} nodes, {len(graph.pairs)} edges", rows, [claim], [note])
 
 
-def measure_errors(size: Size) -> Outcome:
+def measure_errors(size: Size) -> Measurement:
     """Mean absolute errors beside Laplace noise."""
     graph = example()
     errors = {epsilon: mean_errors(graph, epsilon, size.error_repetitions) for epsilon in (1.0, 2.0, 4.0)}
@@ -168,7 +168,7 @@ def measure_errors(size: Size) -> Outcome:
     title = f"Mean absolute error per node, {len(graph)} nodes, {len(graph.pairs)} edges, {triangles} triangles"
     claim = Claim("triangles at epsilon 4, resampled / unbiased", ahead, 2.0)
     note = "The curator's rows protect one question each; all others protect every question asked of the same reports."
-    return Outcome(title, rows, [claim], [note])
+    return Measurement(title, rows, [claim], [note])
 
 
 def main(size: Size | None = None) -> int:

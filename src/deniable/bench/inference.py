@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from deniable.bench import Claim, Outcome, side_by_side
+from deniable.bench import Claim, Measurement, side_by_side
 from deniable.channels.devices import Warner
 from deniable.channels.krr import KRR
 from deniable.designs.observation import Observation
@@ -39,7 +39,7 @@ def table(rows: list[float], columns: list[float], n: int = 10_000) -> Observati
     return Observation(["a", "b"], channel, drawn.reshape(pi.shape))
 
 
-def measure(replicates: int = REPLICATES, repeats: int = 5) -> Outcome:
+def measure(replicates: int = REPLICATES, repeats: int = 5) -> Measurement:
     """Time each task."""
     even = table([0.5, 0.3, 0.2], [0.4, 0.3, 0.2, 0.1])
     sparse = table([0.9, 0.08, 0.02], [0.7, 0.2, 0.09, 0.01])
@@ -73,7 +73,7 @@ def measure(replicates: int = REPLICATES, repeats: int = 5) -> Outcome:
         "answer": [found[name] for name in LIMITS],
     }
     claims = [Claim(name, seconds[name], limit, "s", at_most=True) for name, limit in LIMITS.items()]
-    return Outcome("Tests by bootstrap and exact sample sizes", rows, claims)
+    return Measurement("Tests by bootstrap and exact sample sizes", rows, claims)
 
 
 def main() -> int:

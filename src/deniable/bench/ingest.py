@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.bench import Claim, Outcome
+from deniable.bench import Claim, Measurement
 from deniable.collection.collector import Collector
-from deniable.collection.storage.base import Outcome as Fate
+from deniable.collection.storage.base import Fate
 from deniable.collection.storage.places import open_store
 from deniable.device.messages import Report
 from deniable.device.problems import problem
@@ -334,7 +334,7 @@ def measure(
     repeats: int = 7,
     many: int = 1_000_000,
     kinds: Sequence[str] = (SQLITE, POSTGRES, OFF, USUAL),
-) -> Outcome:
+) -> Measurement:
     """Measure the servers in turns, one report a request and a hundred, then the growth of ours."""
     design, rng = _design(), np.random.default_rng(0)
     found: dict[tuple[str, int], list[Load]] = {}
@@ -370,7 +370,7 @@ def _design() -> str:
         return collector.design_id
 
 
-def _outcome(found: dict[tuple[str, int], list[Load]], growth: dict[str, list[float]], many: int) -> Outcome:
+def _outcome(found: dict[tuple[str, int], list[Load]], growth: dict[str, list[float]], many: int) -> Measurement:
     heads = (
         "server",
         "reports a request",
@@ -401,7 +401,7 @@ def _outcome(found: dict[tuple[str, int], list[Load]], growth: dict[str, list[fl
         claims.append(Claim(what, sizes[-1] - sizes[0], MOST_GROWTH[kind], "MiB", at_most=True))
         steps = ", ".join(f"{size:.0f}" for size in sizes)
         notes.append(f"{kind}: MiB held after each {many // STEPS:,} reports: {steps}.")
-    return Outcome("durable reports per second of the server's CPU", rows, claims, notes)
+    return Measurement("durable reports per second of the server's CPU", rows, claims, notes)
 
 
 def _over(ours: Sequence[Load], other: Sequence[Load]) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.bench import Claim, Outcome, peak_memory, side_by_side
+from deniable.bench import Claim, Measurement, peak_memory, side_by_side
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 
@@ -44,7 +44,7 @@ def _name(shape: Sequence[int]) -> str:
 
 def measure(
     tables: Sequence[Sequence[int]] = ((16,) * 5, (2,) * 20), against: Sequence[int] = (2,) * 13, *, repeats: int = 7
-) -> Outcome:
+) -> Measurement:
     """Invert each of `tables` with its variances, and `against` both ways."""
     rows: dict[str, list[object]] = {"table": [], "cells": [], "what": [], "CPU ms": [], "peak memory": []}
     claims = []
@@ -81,7 +81,7 @@ def measure(
     notes = [
         "Peak memory counts the result and not the input; for the matrix it is computed: P, then P and its factors."
     ]
-    return Outcome("joint tables out of independently disguised attributes", rows, claims, notes)
+    return Measurement("joint tables out of independently disguised attributes", rows, claims, notes)
 
 
 def main() -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.bench import Claim, Outcome, peak_memory, side_by_side
+from deniable.bench import Claim, Measurement, peak_memory, side_by_side
 from deniable.channels.base import CHUNK
 from deniable.channels.krr import KRR
 from deniable.randomness import SECURE
@@ -71,7 +71,7 @@ def peers(codes: NDArray[np.uint8], k: int) -> dict[str, Callable[[], object]]:
 
 def measure(
     count: int = 10_000_000, *, few: int = 100_000, repeats: int = 7, ks: tuple[int, ...] = (4, 64), rivals: bool = True
-) -> Outcome:
+) -> Measurement:
     """Disguise `count` codes (the peers `few` of them) for every k."""
     rows: dict[str, list[object]] = {"k": [], "by": [], "values": [], "million/CPU-s": [], "deniable is": []}
     claims, notes = [], []
@@ -106,7 +106,7 @@ def measure(
         )
     if rivals and len(slow) < 2:
         notes.append("Peers that are not installed are left out; `make bench` installs them.")
-    return Outcome(f"k-RR of uint8 codes, epsilon {EPSILON:g}, secure randomness", rows, claims, notes)
+    return Measurement(f"k-RR of uint8 codes, epsilon {EPSILON:g}, secure randomness", rows, claims, notes)
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.bench import Claim, Outcome, side_by_side
+from deniable.bench import Claim, Measurement, side_by_side
 from deniable.channels.devices import Warner
 from deniable.errors import MissingExtraError
 from deniable.inference.regression.binary import logit
@@ -21,7 +21,7 @@ ROWS, PREDICTORS = 1_000_000, 10
 LIMIT = 5.0  # an RR logit may take this many times as long as an ordinary one
 
 
-def measure(rows: int = ROWS, predictors: int = PREDICTORS, repeats: int = 2) -> Outcome:
+def measure(rows: int = ROWS, predictors: int = PREDICTORS, repeats: int = 2) -> Measurement:
     """Time both fits."""
     try:
         import pandas as pd
@@ -59,7 +59,7 @@ def measure(rows: int = ROWS, predictors: int = PREDICTORS, repeats: int = 2) ->
         "std error of a slope": [float(errors[1:].mean()) for _, errors in fitted.values()],
     }
     claim = Claim("RR logit / ordinary logit", seconds["disguised"] / seconds["plain"], LIMIT, at_most=True)
-    return Outcome(f"RR logit, {rows} rows x {predictors} predictors", rows_shown, [claim])
+    return Measurement(f"RR logit, {rows} rows x {predictors} predictors", rows_shown, [claim])
 
 
 def main() -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.bench import Claim, Outcome, side_by_side
+from deniable.bench import Claim, Measurement, side_by_side
 from deniable.channels.hadamard import HadamardResponse
 from deniable.channels.hashing import LocalHashing
 from deniable.channels.subset import SubsetSelection
@@ -71,7 +71,7 @@ def peers(values: list[int], k: int = K) -> dict[tuple[str, str], dict[str, Call
     return tasks
 
 
-def measure(count: int = 1_000_000, *, few: int = 3000, repeats: int = 5, rivals: bool = True) -> Outcome:
+def measure(count: int = 1_000_000, *, few: int = 3000, repeats: int = 5, rivals: bool = True) -> Measurement:
     """Disguise and count `count` answers (the peers `few` of them)."""
     rows: dict[str, list[object]] = {
         "channel": [],
@@ -100,7 +100,7 @@ def measure(count: int = 1_000_000, *, few: int = 3000, repeats: int = 5, rivals
             ]
     if rivals and not all(len(slow) == 2 for slow in others.values()):
         notes.append("Peers that are not installed are left out; `make bench` installs them.")
-    return Outcome(f"{K} categories, epsilon {EPSILON:g}, secure randomness", rows, claims, notes)
+    return Measurement(f"{K} categories, epsilon {EPSILON:g}, secure randomness", rows, claims, notes)
 
 
 def main() -> int:

@@ -39,7 +39,7 @@ def earlier(store: Store, survey: Survey) -> list[str]:
 def adopts(store: Store, survey: Survey) -> bool:
     """Whether a survey is the one that takes over what version 0.1 kept. The first that could is."""
     name = name_of(survey).encode()
-    return bool(earlier(store, survey)) and store.keep(_ADOPTED, name) == name
+    return bool(earlier(store, survey)) and store.save(_ADOPTED, name) == name
 
 
 def adopt(store: Store, survey: Survey, folder: Path) -> None:
@@ -48,10 +48,12 @@ def adopt(store: Store, survey: Survey, folder: Path) -> None:
     Raises:
         InputError: there is such a file, with another key. Nothing is moved then, and nothing forgotten.
     """
-    kept = store.kept(OLD_KEY)
+    kept = store.saved(OLD_KEY)
     if survey.admission != "blind" or kept is None or not adopts(store, survey):
         return
-    used = {bytes.fromhex(name.removeprefix(OLD_SIGNED)): value for name, value in store.kept_under(OLD_SIGNED).items()}
+    used = {
+        bytes.fromhex(name.removeprefix(OLD_SIGNED)): value for name, value in store.saved_under(OLD_SIGNED).items()
+    }
     old = {**dict.fromkeys(store.tokens(OLD_INVITED), FREE), **used}
     public, secret = key_bytes(read_key(kept))
     slots = Slots(issuer_path(folder, survey.name, name_of(survey)), lambda: (public, secret))

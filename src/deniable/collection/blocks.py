@@ -54,7 +54,7 @@ class ServedBlocks(MessageBlocks):
 def kept_blocks(store: Store, design: ServedBlocks, start: int = 0) -> list[Block]:
     """The blocks published for a design, from a number on."""
     found: list[Block] = []
-    while (body := store.kept(_name(design.id, start + len(found)))) is not None:
+    while (body := store.saved(_name(design.id, start + len(found)))) is not None:
         found.append(Block.parse(body))
     return found
 
@@ -71,7 +71,7 @@ class Chain:
         self._lock = threading.Lock()
         self._taken, self._read = 0, 0.0
         first = Aggregator(self.design).block
-        store.keep(_name(self.design.id, 0), first.canonical())
+        store.save(_name(self.design.id, 0), first.canonical())
         self.blocks: list[Block] = []
         self._refresh()
         check_chain(self.blocks, self.design)
@@ -119,7 +119,7 @@ class Chain:
             "counts": counts,
         }
         following = Aggregator.from_dict(state, self.design).publish()
-        self._store.keep(_name(self.design.id, following.index), following.canonical())
+        self._store.save(_name(self.design.id, following.index), following.canonical())
         self._refresh()
 
     def _refresh(self) -> None:

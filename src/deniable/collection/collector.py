@@ -22,7 +22,7 @@ from deniable.collection.entrance import Entrance
 from deniable.collection.form import LOOPBACK, announcement, form_body
 from deniable.collection.opening import Ends, Opening
 from deniable.collection.rejections import Rejections
-from deniable.collection.storage.base import Outcome, Row, key_of
+from deniable.collection.storage.base import Fate, Row, key_of
 from deniable.collection.work import Work
 from deniable.collection.writer import MOST_WAITING, Writer
 from deniable.designs.paired.design import Paired
@@ -214,10 +214,10 @@ class Collector:
             return self._turn_away(problem("busy"))
         if isinstance(row, Problem):
             return self._turn_away(row)
-        outcomes = await self._store([row])
-        if isinstance(outcomes, Problem):
-            return self._turn_away(outcomes)
-        return None if outcomes[0] is not Outcome.CONFLICT else self._turn_away(problem("conflict"))
+        fates = await self._store([row])
+        if isinstance(fates, Problem):
+            return self._turn_away(fates)
+        return None if fates[0] is not Fate.CONFLICT else self._turn_away(problem("conflict"))
 
     async def _batch(self, body: bytes) -> Problem | Receipt:
         try:
@@ -228,14 +228,14 @@ class Collector:
         if isinstance(found, Problem):
             return self._turn_away(found)
         rows = [row for row in found if isinstance(row, Row)]
-        outcomes = await self._store(rows) if rows else []
-        if isinstance(outcomes, Problem):
-            return self._turn_away(outcomes)
-        fates = iter(outcomes)
+        fates = await self._store(rows) if rows else []
+        if isinstance(fates, Problem):
+            return self._turn_away(fates)
+        each = iter(fates)
         failures = []
         for index, row in enumerate(found):
             wrong = row if isinstance(row, Problem) else None
-            if wrong is None and next(fates) is Outcome.CONFLICT:
+            if wrong is None and next(each) is Fate.CONFLICT:
                 wrong = problem("conflict")
             if wrong is not None:
                 failures.append(Failure(index, self._turn_away(wrong)))
@@ -306,21 +306,21 @@ class Collector:
         asked = read(body, Application, most=MOST_ADMISSION_BYTES)
         return asked if isinstance(asked, Problem) else problem("not-invited")
 
-    async def _store(self, rows: Sequence[Row]) -> list[Outcome] | Problem:
+    async def _store(self, rows: Sequence[Row]) -> list[Fate] | Problem:
         try:
-            outcomes = await self.writer.submit(rows)
+            fates = await self.writer.submit(rows)
             if self.chains:
-                await asyncio.to_thread(self._took, rows, outcomes)
+                await asyncio.to_thread(self._took, rows, fates)
         except BusyError:
             return problem("busy")
         except StoreFullError:
             return problem("full")
         except StoreError:
             return problem("unavailable")
-        return outcomes
+        return fates
 
-    def _took(self, rows: Sequence[Row], outcomes: Sequence[Outcome]) -> None:
-        stored = Counter(row.design for row, fate in zip(rows, outcomes, strict=True) if fate is Outcome.STORED)
+    def _took(self, rows: Sequence[Row], fates: Sequence[Fate]) -> None:
+        stored = Counter(row.design for row, fate in zip(rows, fates, strict=True) if fate is Fate.STORED)
         for name, chain in self.chains.items():
             with suppress(StoreError):  # these reports are stored; whoever comes next publishes the block
                 chain.took(stored[self._served[name].number])

@@ -52,9 +52,9 @@ class Entrance:
             raise InputError('an issuer is for blind tokens: say admission = "blind" in the survey file')
         self.end_mark = end_mark(self.id)
         if survey.closes is not None:
-            store.keep(given_date(self.id, survey.closes), b"")
-        if any(store.kept(end_mark(name)) is not None for name in self.earlier):
-            store.keep(self.end_mark, b"")
+            store.save(given_date(self.id, survey.closes), b"")
+        if any(store.saved(end_mark(name)) is not None for name in self.earlier):
+            store.save(self.end_mark, b"")
 
     def _local(self, folder: Path | None) -> LocalIssuer:
         if folder is None:
@@ -63,7 +63,7 @@ class Entrance:
         return LocalIssuer(issuer_path(folder, self._survey.name, self.id))
 
     def _pin(self, message: bytes) -> None:
-        if self._store.keep(f"issuer {self.id}", message) != message:
+        if self._store.save(f"issuer {self.id}", message) != message:
             raise InputError(
                 "this survey's tokens were signed with another key until now, and those who have one would be turned "
                 "away. Put the issuer's file back, or give the survey another name"
@@ -93,7 +93,7 @@ class Entrance:
         purposes = [admitted(name)]
         if fields["version"] == 1 or self._adopts:
             purposes.append(adoption.OLD_ADMITTED)
-        pinned = self._store.kept(f"issuer {name}")
+        pinned = self._store.saved(f"issuer {name}")
         if pinned is None and fields["version"] == 1 and self._adopts and self.issuer is not None:
             pinned = self.issuer.message  # version 0.1 had one key for all, which was taken over
         return Door(admission, self._store, purposes, None if pinned is None else public_key(pinned))
@@ -109,7 +109,7 @@ class Entrance:
     @property
     def is_ended(self) -> bool:
         """Whether the survey was closed for good."""
-        return self._store.kept(self.end_mark) is not None
+        return self._store.saved(self.end_mark) is not None
 
     @property
     def has_been_used(self) -> bool:
@@ -137,7 +137,7 @@ def mark_end(store: Store, survey: Survey) -> None:
     """Keep in a store that a survey was closed for good, and forget what nobody took over of version 0.1."""
     earlier = adoption.earlier(store, survey)
     for name in (name_of(survey), *earlier):
-        store.keep(end_mark(name), b"")
+        store.save(end_mark(name), b"")
     if earlier:
         adoption.forget(store)
 

@@ -64,19 +64,19 @@ class Ends:
         self._over = frozenset(name for name in list(self._marks) if self._was_ended(name) or self._has_passed(name))
 
     def _was_ended(self, name: str) -> bool:
-        return any(self._store.kept(mark) is not None for mark in self._marks[name])
+        return any(self._store.saved(mark) is not None for mark in self._marks[name])
 
     def _has_passed(self, name: str) -> bool:
         """Whether the date was ever seen to be over; if that is now, keep it for whoever starts with another clock."""
-        dates = [key.removeprefix(given_date(name)) for key in self._store.kept_under(given_date(name))]
+        dates = [key.removeprefix(given_date(name)) for key in self._store.saved_under(given_date(name))]
         if not dates:
             return False
         date = self._dates[name] = max(map(datetime.fromisoformat, dates))
         mark = date_mark(name, date)
-        if self._store.kept(mark) is None:
+        if self._store.saved(mark) is None:
             if date > self._now():
                 return False
-            self._store.keep(mark, b"")
+            self._store.save(mark, b"")
         return True
 
 
@@ -125,8 +125,8 @@ class Opening:
         if monotonic() - self._looked <= FRESH:
             return
         started = monotonic()
-        ended = self._store.kept(self._end) is not None
-        passed = self._date is not None and self._store.kept(self._date) is not None
+        ended = self._store.saved(self._end) is not None
+        passed = self._date is not None and self._store.saved(self._date) is not None
         self._ended, self._passed, self._marked = self._ended or ended, self._passed or passed, self._marked or passed
         self.mark()
         self._others.look()
@@ -135,7 +135,7 @@ class Opening:
     def mark(self) -> None:
         """Keep in the store that the date was seen to be over, for whoever starts with another clock. Waits for it."""
         if self._date is not None and self.has_passed and not self._marked:
-            self._store.keep(self._date, b"")
+            self._store.save(self._date, b"")
             self._marked = True
 
     async def looked(self) -> bool:
@@ -149,7 +149,7 @@ class Opening:
 
     def end(self) -> None:
         """Close for good, whatever the survey file says. Other workers notice within a second. Waits for the store."""
-        self._store.keep(self._end, b"")
+        self._store.save(self._end, b"")
         self._ended = True
 
 

@@ -19,7 +19,7 @@ from deniable.errors import BusyError, StoreError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deniable.collection.storage.base import Outcome, Row, Store
+    from deniable.collection.storage.base import Fate, Row, Store
 
 MOST_WAITING = 50_000  # reports
 MOST_TOGETHER = 10_000  # reports a transaction
@@ -29,7 +29,7 @@ _RECENT = 10.0  # seconds for which a failure is told; afterwards it takes a new
 @dataclass(frozen=True, slots=True)
 class _Job:
     rows: Sequence[Row]
-    done: asyncio.Future[list[Outcome]]
+    done: asyncio.Future[list[Fate]]
 
 
 class Writer:
@@ -73,7 +73,7 @@ class Writer:
         self._work.put(None)
         await asyncio.to_thread(self._thread.join)
 
-    async def submit(self, rows: Sequence[Row]) -> list[Outcome]:
+    async def submit(self, rows: Sequence[Row]) -> list[Fate]:
         """Wait until these rows are on disk.
 
         Raises:
@@ -105,20 +105,20 @@ class Writer:
         while (jobs := self._work.get()) is not None:
             self._loop.call_soon_threadsafe(self._settle, jobs, self._write(jobs))
 
-    def _write(self, jobs: Sequence[_Job]) -> list[list[Outcome]] | StoreError:
+    def _write(self, jobs: Sequence[_Job]) -> list[list[Fate]] | StoreError:
         try:
-            outcomes = self._store.add([row for job in jobs for row in job.rows])
+            fates = self._store.add([row for job in jobs for row in job.rows])
         except StoreError as error:
             return error
         except Exception as error:  # noqa: BLE001 - the thread must live on, and every request gets its answer
             return StoreError(f"the store failed: {error}")
         results, start = [], 0
         for job in jobs:
-            results.append(outcomes[start : start + len(job.rows)])
+            results.append(fates[start : start + len(job.rows)])
             start += len(job.rows)
         return results
 
-    def _settle(self, jobs: Sequence[_Job], results: list[list[Outcome]] | StoreError) -> None:
+    def _settle(self, jobs: Sequence[_Job], results: list[list[Fate]] | StoreError) -> None:
         """Give every request its answer; runs in the event loop."""
         if isinstance(results, StoreError):
             self._failure, self._failed = results, monotonic()

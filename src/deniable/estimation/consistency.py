@@ -83,7 +83,9 @@ def _graphical(observations: Sequence[Observation], domain: Domain) -> tuple[Tab
 
 def _product(observations: Sequence[Observation], domain: Domain) -> tuple[Table, str]:
     parts = [Table(part, invert(covering(observations, part))) for part in (domain.project(name) for name in domain)]
-    return product([Table(p.domain, norm_sub(p.values)) for p in parts]), "the product of marginals"
+    return product(
+        [Table(p.domain, norm_sub(p.values)) for p in parts]
+    ), "the product of marginals without negative cells"
 
 
 ENGINES: dict[str, Engine] = {

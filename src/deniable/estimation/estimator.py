@@ -19,9 +19,8 @@ from deniable.estimation.inversion import covering, invert
 from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
 from deniable.estimation.least_squares import least_squares
 from deniable.estimation.paired import pair_notes, with_pairs
-from deniable.estimation.projection import norm_sub
 from deniable.estimation.shrinkage import shrink
-from deniable.tables.marginals import product
+from deniable.tables.simplex import norm_sub
 from deniable.tables.table import Table
 from deniable.wording import listed
 
@@ -90,9 +89,10 @@ def estimate(
         attributes: whose joint table is wanted.
         method: "inversion" (unbiased, may be negative), "norm_sub" (its projection to the simplex), "mle" (maximum
             likelihood), "wls" (weighted least squares on the simplex), "shrink" (towards the product of marginals),
-            "product" (the product itself: RR-Independent), or "auto": "mle" ("wls" where reports are sets) when the
-            table is small for the reports at hand, else "shrink". For tables that no question covers, "auto" is
-            "loglinear" ("ipf" where reports are sets); "ipf", "qp", "l1" and "graphical" are others, see `consistency`.
+            "product" (the product itself, of marginals without negative cells: RR-Independent), or "auto": "mle"
+            ("wls" where reports are sets) when the table is small for the reports at hand, else "shrink". For tables
+            that no question covers, "auto" is "loglinear" ("ipf" where reports are sets); "ipf", "qp", "l1" and
+            "graphical" are others, see `consistency`.
         by: a public column; the result is then a dictionary with an estimate for each of its values.
         population: "super" (respondents are a sample: the default) or "fixed" (only the people at hand matter).
         gap: for "mle", how many nats of log-likelihood may be left to gain.
@@ -190,8 +190,6 @@ def _apply(
         variance = float(dispersion.variances.sum())
         shrunk = shrink(unbiased, variance, [Table(m.domain, m.values) for m in _one_way(observations, domain)])
         return shrunk.table, f"shrunk to the product of marginals, of which the joint table kept {shrunk.weight:.0%}"
-    if method == "product":
-        return Table(domain, product(_one_way(observations, domain)).values, backend), "the product of marginals"
     if method in ENGINES:
         fitted, what = ENGINES[method](forget_blocks(observations), domain)
         return Table(domain, fitted.values, backend), what

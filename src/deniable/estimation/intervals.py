@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from deniable.errors import InputError
-from deniable.estimation.projection import norm_sub
 from deniable.randomness import SECURE, Source
 from deniable.results import Interval
 from deniable.tables.marginals import summed
+from deniable.tables.simplex import norm_sub
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import EstimationError
-from deniable.estimation.projection import norm_sub
+from deniable.tables.simplex import norm_sub
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

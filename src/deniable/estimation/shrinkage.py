@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deniable.estimation.projection import norm_sub
 from deniable.tables.marginals import product
+from deniable.tables.simplex import norm_sub
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from deniable.domain import Domain
 from deniable.errors import DeniableError, InputError, MissingValueError
-from deniable.frames.sources import open_table
+from deniable.frames.pieces import open_table
 from deniable.wording import listed
 
 if TYPE_CHECKING:

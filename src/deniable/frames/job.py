@@ -26,7 +26,7 @@ from deniable.designs.header import Header
 from deniable.designs.reports import SMALL_CELL
 from deniable.errors import InputError, PrivacyError
 from deniable.frames.arrow import HELD, Disguise
-from deniable.frames.sources import CSVSource, open_table
+from deniable.frames.pieces import CSVPieces, open_table
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def randomize_table(
     if goal.suffix.lower() != ".parquet":
         raise InputError(f"reports of a table are written to a .parquet file, not to {goal.name!r}", file=str(goal))
     source = open_table(Path(table))
-    if isinstance(source, CSVSource):
+    if isinstance(source, CSVPieces):
         source.read_as(
             {v.name: pa.array(v.categories).type for v in design.domain.values() if v.name in source.schema.names}
         )

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import InputError
-from deniable.estimation.projection import norm_sub
 from deniable.randomness import SECURE, Source
 from deniable.results import TestResult
+from deniable.tables.simplex import norm_sub
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

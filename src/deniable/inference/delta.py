@@ -16,12 +16,12 @@ import numpy as np
 
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
-from deniable.estimation.projection import norm_sub
 from deniable.frozen import Frozen
 from deniable.inference.bootstrap import bootstrap_tables
 from deniable.randomness import SECURE, Source
 from deniable.results import Interval, frame_of, intervals_by_row
 from deniable.summary import Shown, Summary
+from deniable.tables.simplex import norm_sub
 
 if TYPE_CHECKING:
     from collections.abc import Callable

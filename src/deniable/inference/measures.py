@@ -19,10 +19,10 @@ import numpy as np
 
 from deniable.channels.kronecker import Kronecker
 from deniable.errors import InputError
-from deniable.estimation.projection import norm_sub
 from deniable.inference.delta import How, Measure, close_to_zero, derived, floored, nearest, simplex
 from deniable.inference.profile import odds_ratio_interval
 from deniable.randomness import SECURE, Source
+from deniable.tables.simplex import norm_sub
 from deniable.wording import listed
 
 if TYPE_CHECKING:

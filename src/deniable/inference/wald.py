@@ -24,10 +24,10 @@ import numpy as np
 
 from deniable.errors import InvalidTestError
 from deniable.estimation.inversion import covering
-from deniable.estimation.projection import norm_sub
 from deniable.inference.bootstrap import p_value
 from deniable.inference.models import Independence
 from deniable.tables.marginals import summed
+from deniable.tables.simplex import norm_sub
 from deniable.wording import listed
 
 if TYPE_CHECKING:

@@ -59,7 +59,7 @@ class Run:
 
 
 @dataclass
-class Outcome:
+class Reproduced:
     """What an item found: lines to compare, columns for the CSV and the picture, remarks."""
 
     lines: list[Line] = field(default_factory=list)
@@ -113,7 +113,7 @@ class Item:
     module: str
     where: str
     claim: str
-    compute: Callable[[Run], Outcome]
+    compute: Callable[[Run], Reproduced]
     draw: Callable[[Any, Mapping[str, Sequence[Any]]], None] | None = None
     trials: int = 1
     smoke: int = 1
@@ -152,7 +152,7 @@ class Item:
 
     def run(
         self, seed: int, *, smoke: bool = False, progress: Callable[[int, int], None] | None = None
-    ) -> tuple[Outcome, int]:
+    ) -> tuple[Reproduced, int]:
         """Compute it; every item has draws of its own, whatever others are run before it."""
         own = hashlib.sha256(f"{seed} {self.paper} {self.name}".encode()).digest()
         trials = self.smoke if smoke else self.trials

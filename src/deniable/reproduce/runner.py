@@ -25,7 +25,7 @@ from deniable.reproduce.record import Record
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from deniable.reproduce.item import Item, Outcome
+    from deniable.reproduce.item import Item, Reproduced
 
 SEED = 1
 _PACKAGE = Path(__file__).parent.parent
@@ -76,7 +76,7 @@ def execute(
     return Done(item, record, skipped=False)
 
 
-def picture(item: Item, outcome: Outcome) -> str:
+def picture(item: Item, outcome: Reproduced) -> str:
     """The outcome as SVG."""
     draw = item.draw
     if draw is None or not outcome.data:
@@ -84,7 +84,7 @@ def picture(item: Item, outcome: Outcome) -> str:
     return drawn(lambda ax: draw(ax, outcome.data), item.title, size=item.size, name=item.name)
 
 
-def _write_csv(path: Path, outcome: Outcome) -> None:
+def _write_csv(path: Path, outcome: Reproduced) -> None:
     columns = outcome.data or {
         "what": [line.what for line in outcome.lines],
         "ours": [line.ours for line in outcome.lines],

@@ -64,7 +64,7 @@ def may_enter(store: Store, *, token: str = "", link: str = "") -> bool:
     if not link or not opens(store, link, LINK):
         return False
     mine = secrets.token_bytes(16)
-    return store.keep(f"link {hashlib.sha256(link.encode()).hexdigest()}", mine) == mine
+    return store.save(f"link {hashlib.sha256(link.encode()).hexdigest()}", mine) == mine
 
 
 def is_known(store: Store, request: Request) -> bool:

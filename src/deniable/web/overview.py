@@ -61,10 +61,10 @@ def frozen(collector: Collector) -> dict[str, Any]:
     closes = collector.survey.closes
     end = "ended" if collector.opening.is_ended or closes is None else closes.isoformat()
     name = f"results {collector.design_id} {end}"
-    body = collector.store.kept(name)
+    body = collector.store.saved(name)
     if body is None:
         made = {**overview(collector), "associations": associations(collector)}
-        body = collector.store.keep(name, msgspec.json.encode(made))
+        body = collector.store.save(name, msgspec.json.encode(made))
     found: dict[str, Any] = msgspec.json.decode(body)
     return found
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Outcome(Enum):
+class Fate(Enum):
     """What became of a report."""
 
     STORED = "stored"  # it is new, and now on disk
@@ -55,7 +55,7 @@ class Store(Protocol):
         """Every design ever served: its id, its number, its bytes."""
         ...
 
-    def add(self, rows: Sequence[Row]) -> list[Outcome]:
+    def add(self, rows: Sequence[Row]) -> list[Fate]:
         """Store rows, all in one transaction. When this returns, they are on disk and counted once.
 
         Raises:
@@ -120,15 +120,15 @@ class Store(Protocol):
         """All hashes of a purpose, in order."""
         ...
 
-    def keep(self, name: str, value: bytes) -> bytes:
+    def save(self, name: str, value: bytes) -> bytes:
         """Keep a value under a name, unless there is one: the first stays for good. Returns the one that stays."""
         ...
 
-    def kept(self, name: str) -> bytes | None:
+    def saved(self, name: str) -> bytes | None:
         """The value under a name."""
         ...
 
-    def kept_under(self, start: str) -> dict[str, bytes]:
+    def saved_under(self, start: str) -> dict[str, bytes]:
         """The values under all names that begin like this."""
         ...
 
@@ -162,15 +162,15 @@ def key_of(salt: bytes, report_id: str) -> bytes:
     return hashlib.blake2b(bytes.fromhex(report_id), digest_size=16, key=salt).digest()
 
 
-def outcomes(rows: Sequence[Row], fresh: dict[bytes, Row], taken: dict[bytes, Row]) -> list[Outcome]:
+def fates(rows: Sequence[Row], fresh: dict[bytes, Row], taken: dict[bytes, Row]) -> list[Fate]:
     """What became of rows, given the first of each key among them and those whose key had been taken before."""
     found = []
     seen: set[bytes] = set()
     for row in rows:
         there = taken.get(row.key, fresh[row.key])
         if row != there:
-            found.append(Outcome.CONFLICT)
+            found.append(Fate.CONFLICT)
         else:
-            found.append(Outcome.SAME if row.key in taken or row.key in seen else Outcome.STORED)
+            found.append(Fate.SAME if row.key in taken or row.key in seen else Fate.STORED)
         seen.add(row.key)
     return found

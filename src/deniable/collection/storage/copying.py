@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from deniable.collection.storage.commit import telling, transaction
 from deniable.collection.storage.layout import place, replacing, uri
-from deniable.collection.storage.view import attach, union
+from deniable.collection.storage.snapshot import attach, union
 from deniable.errors import InputError, StoreError
 
 if TYPE_CHECKING:

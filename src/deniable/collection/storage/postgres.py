@@ -21,7 +21,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from deniable.collection.storage.base import Outcome, Row, outcomes
+from deniable.collection.storage.base import Fate, Row, fates
 from deniable.collection.storage.postgres_connection import Connection, patiently, place
 from deniable.collection.storage.postgres_schema import ALONE, LOCK, migrate, refuse_settings
 from deniable.errors import InputError, StoreError
@@ -131,7 +131,7 @@ class PostgresStore:
 
     # -- reports ------------------------------------------------------------------------------------------------------
 
-    def add(self, rows: Sequence[Row]) -> list[Outcome]:
+    def add(self, rows: Sequence[Row]) -> list[Fate]:
         """Store rows, all in one transaction."""
         fresh: dict[bytes, Row] = {}
         for row in rows:
@@ -154,7 +154,7 @@ class PostgresStore:
         if self._unsealed >= SEGMENT:
             with suppress(StoreError):  # these reports are stored; they will be sealed with the next ones
                 self._seal()
-        return outcomes(rows, fresh, taken)
+        return fates(rows, fresh, taken)
 
     def _seal(self, least: int = SEGMENT) -> None:
         """Move what has arrived to the sealed reports, if there are enough to hide among each other."""
@@ -249,19 +249,19 @@ class PostgresStore:
         rows = self._read("SELECT digest FROM tokens WHERE purpose = %s ORDER BY digest", purpose)
         return [bytes(found) for (found,) in rows]
 
-    def keep(self, name: str, value: bytes) -> bytes:
+    def save(self, name: str, value: bytes) -> bytes:
         """Keep a value under a name, unless there is one."""
         self._read("INSERT INTO kept VALUES (%s, %b) ON CONFLICT DO NOTHING", name, value)
-        first = self.kept(name)
+        first = self.saved(name)
         assert first is not None
         return first
 
-    def kept(self, name: str) -> bytes | None:
+    def saved(self, name: str) -> bytes | None:
         """The value under a name."""
         found = self._read("SELECT value FROM kept WHERE name = %s", name)
         return bytes(found[0][0]) if found else None
 
-    def kept_under(self, start: str) -> dict[str, bytes]:
+    def saved_under(self, start: str) -> dict[str, bytes]:
         """The values under all names that begin like this."""
         rows = self._read("SELECT name, value FROM kept WHERE starts_with(name, %s) ORDER BY name", start)
         return {name: bytes(value) for name, value in rows}

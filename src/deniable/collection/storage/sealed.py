@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from deniable.collection.storage.commit import transaction
 from deniable.collection.storage.layout import PART, replacing
-from deniable.collection.storage.view import attach, union
+from deniable.collection.storage.snapshot import attach, union
 
 if TYPE_CHECKING:
     from deniable.collection.storage.layout import Layout, State

@@ -25,7 +25,7 @@ from deniable.errors import InputError, StoreFullError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from deniable.collection.storage.base import Outcome, Row
+    from deniable.collection.storage.base import Fate, Row
 
 # Each script takes the store from the version of its position to the next. Never edit one that was released.
 MIGRATIONS = (
@@ -135,7 +135,7 @@ class SqliteStore:
 
     # -- reports ------------------------------------------------------------------------------------------------------
 
-    def add(self, rows: Sequence[Row]) -> list[Outcome]:
+    def add(self, rows: Sequence[Row]) -> list[Fate]:
         """Store rows, all in one transaction."""
         return self._reports.add(rows)
 
@@ -235,19 +235,19 @@ class SqliteStore:
             found for (found,) in self._read("SELECT digest FROM tokens WHERE purpose = ? ORDER BY digest", purpose)
         ]
 
-    def keep(self, name: str, value: bytes) -> bytes:
+    def save(self, name: str, value: bytes) -> bytes:
         """Keep a value under a name, unless there is one."""
         with self._writing, self._transaction():
             self._db.execute("INSERT OR IGNORE INTO kept VALUES (?, ?)", (name, value))
             (first,) = self._db.execute("SELECT value FROM kept WHERE name = ?", (name,)).fetchone()
         return bytes(first)
 
-    def kept(self, name: str) -> bytes | None:
+    def saved(self, name: str) -> bytes | None:
         """The value under a name."""
         found = self._read("SELECT value FROM kept WHERE name = ?", name)
         return bytes(found[0][0]) if found else None
 
-    def kept_under(self, start: str) -> dict[str, bytes]:
+    def saved_under(self, start: str) -> dict[str, bytes]:
         """The values under all names that begin like this."""
         rows = self._read("SELECT name, value FROM kept WHERE substr(name, 1, ?) = ? ORDER BY name", len(start), start)
         return {name: bytes(value) for name, value in rows}

@@ -24,11 +24,11 @@ from itertools import chain
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from deniable.collection.storage.base import Outcome, Row, outcomes
+from deniable.collection.storage.base import Fate, Row, fates
 from deniable.collection.storage.commit import locked, taken, telling, transaction
 from deniable.collection.storage.layout import PART, State, discard, place, remove, replacing, unfinished, uri
 from deniable.collection.storage.sealed import REPORTS, write_sealed
-from deniable.collection.storage.view import View
+from deniable.collection.storage.snapshot import Snapshot
 from deniable.errors import StoreError
 
 if TYPE_CHECKING:
@@ -59,17 +59,17 @@ class Tail:
     def __init__(self, layout: Layout, absorbed: Callable[[], None]) -> None:
         self._layout, self._absorbed = layout, absorbed
         self._writing, self._reading, self._sealing = threading.Lock(), threading.Lock(), threading.Lock()
-        self._view: View | None = None  # what readers see
+        self._snapshot: Snapshot | None = None  # what readers see
         self._state: State | None = None  # what the writer knows
         self._db: sqlite3.Connection | None = None  # the tail that is written to
-        self._frozen: View | None = None  # everything but that tail
+        self._frozen: Snapshot | None = None  # everything but that tail
         self._unsealed = 0
         self._thread: threading.Thread | None = None
         self._wake, self._stop = threading.Event(), threading.Event()
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def add(self, rows: Sequence[Row]) -> list[Outcome]:
+    def add(self, rows: Sequence[Row]) -> list[Fate]:
         """Store rows, all in one transaction."""
         self.tend()
         fresh: dict[bytes, Row] = {}
@@ -86,8 +86,8 @@ class Tail:
         if self._unsealed >= SEGMENT:
             self._wake.set()
         if not taken and len(fresh) == len(rows):
-            return [Outcome.STORED] * len(rows)
-        return outcomes(rows, fresh, taken)
+            return [Fate.STORED] * len(rows)
+        return fates(rows, fresh, taken)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -95,7 +95,7 @@ class Tail:
         with self._writing, locked(self._layout.lock):
             yield
 
-    def _follow(self) -> tuple[sqlite3.Connection, View]:
+    def _follow(self) -> tuple[sqlite3.Connection, Snapshot]:
         """The tail to write to, and all that lies in other files; somebody else may have sealed meanwhile."""
         state = self._layout.state()
         if state != self._state or self._db is None or self._frozen is None:
@@ -103,7 +103,7 @@ class Tail:
             if not state.tails:
                 self._new_tail(max(state.first, 1))
                 state = self._layout.state()
-            self._frozen = View(self._layout, State(state.first, state.tails[:-1]))
+            self._frozen = Snapshot(self._layout, State(state.first, state.tails[:-1]))
             self._db = _connect(self._layout.tail(state.tails[-1]))
             (self._unsealed,) = self._db.execute("SELECT COUNT(*) FROM reports").fetchone()
             self._state = state
@@ -211,9 +211,9 @@ class Tail:
                 self._drop_empty_tail()
         with self._writing, self._reading:
             self._leave()
-            if self._view is not None:
-                self._view.close()
-                self._view = None
+            if self._snapshot is not None:
+                self._snapshot.close()
+                self._snapshot = None
 
     def _drop_empty_tail(self) -> None:
         with telling(self._layout.folder), self._alone():
@@ -228,19 +228,19 @@ class Tail:
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
         """The reports under these keys."""
-        return self._read(lambda view: view.find(keys))
+        return self._read(lambda snapshot: snapshot.find(keys))
 
     def counts(self, design: int) -> dict[str, int]:
         """How many reports each cell has."""
-        return self._read(lambda view: view.counts(design))
+        return self._read(lambda snapshot: snapshot.counts(design))
 
     def total(self, design: int) -> int:
         """How many reports there are."""
-        return self._read(lambda view: view.total(design))
+        return self._read(lambda snapshot: snapshot.total(design))
 
     def recount(self, design: int) -> dict[str, int]:
         """The counts by GROUP BY over the reports."""
-        return self._read(lambda view: view.recount(design))
+        return self._read(lambda snapshot: snapshot.recount(design))
 
     def scan(self, design: int) -> Iterator[str]:
         """The cells of all reports, in the order of their keys."""
@@ -251,20 +251,20 @@ class Tail:
                 yield cell
 
     def _page(self, design: int, after: bytes) -> list[tuple[bytes, str]]:
-        return self._read(lambda view: view.page(design, after))
+        return self._read(lambda snapshot: snapshot.page(design, after))
 
-    def _read(self, question: Callable[[View], T]) -> T:
+    def _read(self, question: Callable[[Snapshot], T]) -> T:
         """Ask, and ask again if meanwhile a sealed file took the place of those that were read."""
         with telling(self._layout.folder), self._reading:
             for _ in range(_TRIES):
                 state = self._layout.state()
                 try:
-                    if self._view is None or self._view.state != state:
-                        if self._view is not None:
-                            self._view.close()
-                            self._view = None
-                        self._view = View(self._layout, state)
-                    found = question(self._view)
+                    if self._snapshot is None or self._snapshot.state != state:
+                        if self._snapshot is not None:
+                            self._snapshot.close()
+                            self._snapshot = None
+                        self._snapshot = Snapshot(self._layout, state)
+                    found = question(self._snapshot)
                 except sqlite3.Error:
                     if self._layout.first() == state.first:
                         raise

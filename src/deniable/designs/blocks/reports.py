@@ -11,7 +11,6 @@ import numpy as np
 
 from deniable.channels.blockwise import Blockwise
 from deniable.channels.kronecker import Kronecker
-from deniable.channels.mixture import Mixture
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports
 from deniable.designs.told import Told
@@ -105,19 +104,6 @@ class BlockReports(Reports):
         domain = self.design.domain.project(self.design.questions[index].attributes)
         channel = Blockwise(keep, fakes, counts[used].sum(axis=1), BITS)
         return Observation(domain, channel, counts[used], population=self.n)
-
-    def by_block(self, attributes: Sequence[str]) -> list[Observation]:
-        """One observation for every block in which exactly these attributes were asked, each with its own mixture."""
-        index = self.design.question_of(attributes)
-        domain = self.design.domain.project(self.design.questions[index].attributes)
-        rows, place = self.asked(index)
-        found = []
-        for number, block in enumerate(self.published):
-            counts = np.bincount(self.answers[rows, place][self.blocks[rows] == number], minlength=domain.cells)
-            if counts.sum():
-                channel = Mixture.from_weights(block.keep[index], block.fakes[index], BITS)
-                found.append(Observation(domain, channel, counts, population=self.n, label=f"block {number}"))
-        return found
 
     def told(self, ballot: int, attributes: Sequence[str]) -> Told | None:
         """What a ballot's reports tell about some attributes; a report is the pair (block, answer), see `Blockwise`."""

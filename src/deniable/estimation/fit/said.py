@@ -24,8 +24,8 @@ from deniable.channels.support import Support
 from deniable.designs.observation import Observation
 from deniable.errors import InputError
 from deniable.estimation.dispersion import Dispersion, Sample
-from deniable.estimation.projection import norm_sub
 from deniable.frozen import Frozen, readonly
+from deniable.tables.simplex import norm_sub
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from deniable.designs.observation import Observation
 from deniable.domain import Domain
 from deniable.estimation.reconcile import reconcile
 from deniable.inference.measures import residual_jacobian
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.simulation import sampled
 from deniable.tables.table import Table
 
@@ -101,11 +101,11 @@ def without_a_joint(rng: np.random.Generator, n: int, trials: int, evenness: flo
     return count / trials
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Closed forms, and two small simulations."""
     from scipy.stats import chi2, ncx2
 
-    out = Outcome()
+    out = Reproduced()
     for name, (pi, share) in TABLES.items():
         one = moved(pi, share)
         together = noncentrality(one, of_channel(KRR(pi.size, epsilon=EPSILON), one))

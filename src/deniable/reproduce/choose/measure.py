@@ -19,12 +19,12 @@ from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
 from deniable.device.limits import Limits
-from deniable.estimation.projection import norm_sub_rows
 from deniable.randomness import Seeded
 from deniable.reproduce.adult import adult_codes
-from deniable.reproduce.item import Outcome, Run
+from deniable.reproduce.item import Reproduced, Run
 from deniable.reproduce.simulation import sampled
 from deniable.reproduce.wang.cholesterol import laplace_at
+from deniable.tables.simplex import norm_sub_rows
 from deniable.tables.table import tally
 
 if TYPE_CHECKING:
@@ -87,12 +87,12 @@ def population(name: str) -> Population:
     return Population(source.codes(_RECORDS, Seeded(1)), source.domain.shape)
 
 
-def compare(name: str) -> Callable[[Run], Outcome]:
+def compare(name: str) -> Callable[[Run], Reproduced]:
     """Make the function that measures one population."""
 
-    def compute(run: Run) -> Outcome:
+    def compute(run: Run) -> Reproduced:
         people = population(name)
-        out = Outcome()
+        out = Reproduced()
         rng = run.rng
         every = list(combinations(range(people.d), 2))
         pairs = [every[i] for i in rng.permutation(len(every))[: 6 if run.smoke else _MOST_TABLES]]

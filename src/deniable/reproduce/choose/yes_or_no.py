@@ -5,14 +5,14 @@ from __future__ import annotations
 from deniable.channels.krr import KRR
 from deniable.channels.laplace import BinnedLaplace
 from deniable.channels.paired_optimum import paired_optimum
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 
 N = 10_000
 
 
-def compute(_run: Run) -> Outcome:
+def compute(_run: Run) -> Reproduced:
     """Closed forms; pairs keep the claimed epsilon only, which is not LDP."""
-    out = Outcome()
+    out = Reproduced()
     for epsilon in (0.5, 1.0, 2.0):
         for share in (0.02, 0.3):
             pi = [1 - share, share]

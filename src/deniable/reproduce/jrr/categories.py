@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from deniable.channels.paired_optimum import paired_optimum
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 
 N = 10_000
 
 
-def compute(_run: Run) -> Outcome:
+def compute(_run: Run) -> Reproduced:
     """Eight categories, one of them frequent."""
-    out = Outcome()
+    out = Reproduced()
     for k, rare in ((8, 0.03), (4, 0.05)):
         shares = [1 - rare * (k - 1)] + [rare] * (k - 1)
         for epsilon in (0.5, 1.0, 2.0):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from deniable.channels.paired import count_variance, joint_truthfulness, lowest_rho
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 
 P = 0.8
 
 
-def compute(_run: Run) -> Outcome:
+def compute(_run: Run) -> Reproduced:
     """Joint distributions and variances, exactly."""
-    out = Outcome()
+    out = Reproduced()
     for name, rho, cells, variance in (
         ("RR", 0.0, (0.04, 0.16, 0.64), 0.32),
         ("JRR", -0.25, (0.0, 0.2, 0.6), 0.24),

@@ -10,7 +10,7 @@ import numpy as np
 from deniable.channels.paired import count_variance
 from deniable.channels.paired_optimum import allowed_at, paired_optimum
 from deniable.reproduce.drawing import split
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,9 +28,9 @@ def grid_best(colluders: int, steps: int) -> float:
     return float(each(p, rho, N, YES)[allowed].min())
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """The optimum in closed form beside a grid search."""
-    out = Outcome()
+    out = Reproduced()
     for colluders in run.track((0, 500, 1000, 2000)):
         best = paired_optimum(EPSILON, N, colluders, YES / N)
         out.line(f"m = {colluders}: best p", best.p)

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from deniable.channels.paired import count_variance
 from deniable.channels.paired_optimum import paired_optimum, truthfulness
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 
 N = 10_000
 
@@ -30,9 +30,9 @@ def against_partner(epsilon: float, rho: float) -> float:
     return count_variance(p, max(rho, -(1 - p) / p), N, 0) / count_variance(plain, 0.0, N, 0)
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Gains of less than a twentieth, and the number of colluders that takes all."""
-    out = Outcome()
+    out = Reproduced()
     for epsilon in (0.1, 0.5, 1.0, 2.0, 4.0):
         at_zero = paired_optimum(epsilon, N, 0, 0.0).gain
         out.line(f"epsilon {epsilon:g}: best possible ratio (f = 0, m = 0)", at_zero)

@@ -6,12 +6,12 @@ import math
 
 from deniable.channels.paired import Coins
 from deniable.channels.paired_optimum import paired_optimum
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 
 
-def compute(_run: Run) -> Outcome:
+def compute(_run: Run) -> Reproduced:
     """The numbers of the privacy statement, where the slides give one."""
-    out = Outcome()
+    out = Reproduced()
     one = Coins.of(0.7, -3 / 7).privacy(6, 1)
     out.line("n = 6, m = 1, corner: by enumeration", one.exact_epsilon or 0.0, one.claimed_epsilon, tolerance=1e-6)
     two = Coins.of(0.7, -3 / 7).privacy(6, 2)

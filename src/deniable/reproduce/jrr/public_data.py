@@ -13,7 +13,7 @@ from deniable.channels.paired import count_variance
 from deniable.channels.paired_optimum import paired_optimum
 from deniable.datasets import fair
 from deniable.reproduce.adult import adult_counts
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.jrr.surveys import simulated_gain
 from deniable.tables.table import Table
 
@@ -38,9 +38,9 @@ def on_the_grid(epsilon: float, n: int, colluders: int, step: float = 1e-4) -> t
     return p, -corner + max(0, -(-(corner - room) // step)) * step
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """The best pairing's variance over RR's: closed form, and simulated at epsilon .1."""
-    out = Outcome()
+    out = Reproduced()
     for name, (n, yes) in run.track(list(shares().items())):
         for epsilon in (0.1, 1.0):
             best = paired_optimum(epsilon, n, 0, yes / n)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from deniable.channels.paired_optimum import paired_optimum
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.jrr.surveys import simulated_gain
 
 N = 10_000
 SHARES = (0.0, 0.02, 0.1, 0.2, 0.3, 0.5)
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Variance with the best pairing over variance without."""
-    out = Outcome()
+    out = Reproduced()
     never_worse = 0.0
     for colluders in (0, 500):
         for epsilon in (0.1, 0.5, 1.0, 2.0, 4.0):

@@ -6,7 +6,7 @@ import numpy as np
 
 from deniable.channels.paired import Coins, count_variance
 from deniable.designs.paired.pairing import deal, pair_up
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 
 SETTINGS = [
     (n, share, p, scale)
@@ -28,9 +28,9 @@ def simulate(n: int, yes: int, coins: Coins, run: Run) -> np.ndarray:
     return np.array(found)
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Z scores of the simulated variances."""
-    out = Outcome()
+    out = Reproduced()
     scores = []
     for n, share, p, scale in run.track(run.some(SETTINGS, 4)):
         yes = round(n * share)

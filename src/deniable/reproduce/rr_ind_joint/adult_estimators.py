@@ -12,7 +12,7 @@ from deniable.designs.observation import Observation
 from deniable.estimation.em import GAP
 from deniable.estimation.estimator import estimate
 from deniable.reproduce.adult import adult_counts
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.simulation import disguised, each_mean, mean_error
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def plain_em(channel: Kronecker, reports: NDArray[np.float64]) -> NDArray[np.flo
     return found
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Mean squared errors over the cells."""
-    out = Outcome()
+    out = Reproduced()
     for attributes in run.track(run.some(TABLES, 1)):
         table = adult_counts(attributes)
         n = int(table.total)

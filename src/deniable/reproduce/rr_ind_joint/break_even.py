@@ -7,16 +7,16 @@ import numpy as np
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rr_ind_joint.synthetic import dependent, product
 from deniable.reproduce.simulation import each_mean, ratio_error, sampled
 
 V, EPSILON = 0.5, 1.0
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Squared errors in closed form: n times the variance of a cell against the dependence that RR-Ind ignores."""
-    out = Outcome()
+    out = Reproduced()
     for d in (2, 3, 5, 8, 10, 15, 20):
         pi = dependent(d, V)
         channel = Kronecker([KRR(d, epsilon=EPSILON)] * 2)

@@ -10,15 +10,15 @@ import numpy as np
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 
 SHOWN = (1.0, 2.0)  # total epsilon
 MOST = 1000  # cells
 
 
-def compute(_run: Run) -> Outcome:
+def compute(_run: Run) -> Reproduced:
     """Expected squared errors in closed form, evenly spread truth, n = 1."""
-    out = Outcome()
+    out = Reproduced()
     worst = 0.0
     for m, d in (pair for pair in grid((2, 3, 4), (2, 3, 5, 10)) if pair[1] ** pair[0] <= MOST):
         for total in (0.5, 1.0, 2.0, 4.0):

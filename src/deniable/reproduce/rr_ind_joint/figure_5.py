@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rr_ind_joint.synthetic import dependent, errors, rounded
 from deniable.reproduce.simulation import mean_error
 
 D, EPSILON, N = 10, 1.0, 1000
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """V from 0 to 1."""
-    out = Outcome()
+    out = Reproduced()
     found: dict[str, list[tuple[float, float]]] = {}
     steps = (0.0, 1.0) if run.smoke else tuple(np.linspace(0, 1, 11).round(1).tolist())
     for v in run.track(steps):

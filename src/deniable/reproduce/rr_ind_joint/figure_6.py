@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rr_ind_joint.synthetic import dependent, errors, rounded
 from deniable.reproduce.simulation import mean_error
 
 D, V, N = 10, 0.5, 1000
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Epsilon an attribute from .1 to 2."""
-    out = Outcome()
+    out = Reproduced()
     pi = dependent(D, V)
     found: dict[str, list[float]] = {}
     epsilons = (0.5, 2.0) if run.smoke else (0.1, 0.2, 0.5, 1.0, 1.5, 2.0)

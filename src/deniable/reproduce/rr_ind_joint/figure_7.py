@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rr_ind_joint.synthetic import dependent, errors, rounded
 from deniable.reproduce.simulation import mean_error
 
 D, V, EPSILON = 10, 0.5, 1.0
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """N from 10 to 100,000, and the slope beyond a thousand."""
-    out = Outcome()
+    out = Reproduced()
     pi = dependent(D, V)
     raw: dict[int, tuple[float, float]] = {}
     for n in run.track((1000, 100_000) if run.smoke else (10, 100, 1000, 10_000, 100_000)):

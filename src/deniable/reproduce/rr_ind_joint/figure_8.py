@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rr_ind_joint.synthetic import dependent, errors, rounded
 from deniable.reproduce.simulation import mean_error
 
 V, EPSILON, N = 0.5, 1.0, 1000
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Squares of 2 to 20 categories."""
-    out = Outcome()
+    out = Reproduced()
     found: dict[str, list[float]] = {}
     sizes = (2, 5) if run.smoke else (2, 3, 5, 8, 10, 15, 20)
     for d in run.track(sizes):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.reproduce.drawing import heat_maps
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rr_ind_joint.synthetic import dependent, errors, product, projected
 from deniable.reproduce.simulation import cramers_v, mean_error, sampled
 
 D, V, EPSILON, N = 10, 0.5, 1.0, 1000
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """One survey for the pictures, many for the errors."""
     pi = dependent(D, V)
     channel = Kronecker([KRR(D, epsilon=EPSILON)] * 2)
@@ -25,7 +25,7 @@ def compute(run: Run) -> Outcome:
         "4: RR-Ind-Joint": raw[..., 0],
         "4, projected": projected(raw)[..., 0],
     }
-    out = Outcome()
+    out = Reproduced()
     for name, table in maps.items():
         for a in range(D):
             for b in range(D):

@@ -8,12 +8,12 @@ from deniable.channels.kronecker import Kronecker
 from deniable.channels.mixture import Mixture
 from deniable.reproduce.adult import ages
 from deniable.reproduce.drawing import heat_maps
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rr_ind_joint.synthetic import product
 from deniable.reproduce.simulation import disguised, each_mean, mean_error, ratio_error
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """One disguise for the pictures, many for the errors."""
     table = ages()
     n = int(table.total)
@@ -27,7 +27,7 @@ def compute(run: Run) -> Outcome:
         "11: RR-Ind": product(raw)[..., 0],
         "12: RR-Ind-Joint": raw[..., 0],
     }
-    out = Outcome()
+    out = Reproduced()
     for name, values in maps.items():
         for a, age in enumerate(table.domain["age"].categories):
             for s, sex in enumerate(table.domain["sex"].categories):

@@ -6,7 +6,7 @@ import numpy as np
 
 from deniable.channels.devices import Warner
 from deniable.channels.kronecker import Kronecker
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.simulation import cramers_v, each_mean, mean_error, sampled
 
 TRUTH = np.array([[0.4, 0.0], [0.2, 0.4]])  # rows a1, a2; columns b1, b2
@@ -14,11 +14,11 @@ REPORTS = np.array([[0.3, 0.2], [0.2, 0.3]])
 PRINTED = (0.375, 0.075, 0.275, 0.375)
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Invert the printed reports."""
     channel = Kronecker([Warner(0.75)] * 2)
     found = channel.solve(REPORTS)
-    out = Outcome()
+    out = Reproduced()
     cells = ("a1 b1", "a1 b2", "a2 b1", "a2 b2")
     expected = channel.solve(np.round(channel.apply(TRUTH), 1))
     typo = "printed is the inverse of the expected shares rounded to tenths, which sum to 1.1"

@@ -6,12 +6,12 @@ import math
 
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 
 
-def compute(_run: Run) -> Outcome:
+def compute(_run: Run) -> Reproduced:
     """The ratio of both readings of section 3.4."""
-    out = Outcome()
+    out = Reproduced()
     for d in (2, 5, 10):
         keep = math.e / (math.e + d - 1)
         # "with probability 1 - p a randomly chosen value": over all d values, the truth gets some of that too.

@@ -11,8 +11,8 @@ from deniable.channels.krr import KRR
 from deniable.designs.observation import Observation
 from deniable.domain import Domain
 from deniable.estimation.em import maximum_likelihood
-from deniable.estimation.projection import norm_sub_rows
 from deniable.reproduce.simulation import each_mean, sampled
+from deniable.tables.simplex import norm_sub_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

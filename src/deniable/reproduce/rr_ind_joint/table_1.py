@@ -7,7 +7,7 @@ import numpy as np
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.mixture import Mixture
 from deniable.reproduce.adult import adult_counts
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rr_ind_joint.synthetic import product
 from deniable.reproduce.simulation import cramers_v, disguised, each_mean, mean_error
 
@@ -19,9 +19,9 @@ PRINTED = {
 }
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """The truth is kept with probability .5, else a value is drawn from all d."""
-    out = Outcome()
+    out = Reproduced()
     noise_free = "nothing was drawn: the inverse of the expected reports is the truth up to rounding of floats"
     for pair in run.track(list(PRINTED)):
         v, ind, joint = PRINTED[pair]

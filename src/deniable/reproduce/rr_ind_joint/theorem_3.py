@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rr_ind_joint.synthetic import dependent
 from deniable.reproduce.simulation import cramers_v
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Compare bounds with random tables."""
-    out = Outcome()
+    out = Reproduced()
     worst_mse = worst_mae = sharp = 0.0
     for _ in run.track(range(run.trials)):
         d = int(run.rng.integers(2, 9))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rrba.protocol import BLOCK, N, binary_tables, survey
 from deniable.reproduce.simulation import ratio_error
 
 _MOST_FITS = 60
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Mean squared errors against the table of the people."""
-    out = Outcome()
+    out = Reproduced()
     for name, k in run.track((("survey", 2),) if run.smoke else (("survey", 2), ("survey", 3), ("alarm", 2))):
         pi = binary_tables(name, k, run.trials, run.rng)
         for update in ("last", "pooled"):

@@ -11,11 +11,11 @@ from deniable.channels.mixture import Mixture
 from deniable.designs.observation import Observation
 from deniable.estimation.consistency import ENGINES
 from deniable.estimation.graphical import fit_graphical
-from deniable.estimation.projection import norm_sub
 from deniable.estimation.quadratic import fit_quadratic
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rrba.protocol import BLOCK, records, survey
 from deniable.reproduce.simulation import mean_error, sampled
+from deniable.tables.simplex import norm_sub
 from deniable.tables.table import Table, tally
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def compare(pairs: Pairs, truths: Sequence[Table], *, graphical: bool) -> dict[s
     return found
 
 
-def add(out: Outcome, where: str, rounds: Sequence[Mapping[str, list[float]]]) -> None:
+def add(out: Reproduced, where: str, rounds: Sequence[Mapping[str, list[float]]]) -> None:
     """A line an engine. The triples of a survey share their pairs, so errors are those between surveys."""
     for engine in rounds[0]:
         mean, error = mean_error([np.mean(each[engine]) for each in rounds if engine in each])
@@ -109,9 +109,9 @@ def add(out: Outcome, where: str, rounds: Sequence[Mapping[str, list[float]]]) -
         out.row(where=where, engine=engine, distance=mean)
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """All triples of Survey; of Alarm each attribute with its first two parents, where dependence is strong."""
-    out = Outcome()
+    out = Reproduced()
     source = records("survey")[0]
     truths = [counted("survey", names) for names in combinations(source.domain.names, 3)]
     count = sum(infeasible(run.rng, truths[i % len(truths)], 1600) for i in range(run.trials * 10))

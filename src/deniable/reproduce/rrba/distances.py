@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.channels.krr import KRR
-from deniable.estimation.projection import norm_sub_rows
-from deniable.reproduce.item import Outcome, Run
+from deniable.reproduce.item import Reproduced, Run
 from deniable.reproduce.rrba.protocol import N, Surveys, binary_tables, survey
 from deniable.reproduce.rrba.subset_formula import typical_distance
 from deniable.reproduce.simulation import mean_error
+from deniable.tables.simplex import norm_sub_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,9 +53,9 @@ def distances(
 
 def compare(
     run: Run, printed: Mapping[tuple[str, int], tuple[float, float, float, float]], keep: float, epsilon: float
-) -> Outcome:
+) -> Reproduced:
     """Every setting of a table: the paper's RRBA and Laplace beside our readings of them."""
-    out = Outcome()
+    out = Reproduced()
     settings = [key for key in printed if not run.smoke or key == ("survey", 2)]
     for network, k in run.track(settings):
         rrba_l2, laplace_l2, rrba_js, laplace_js = printed[network, k]
@@ -82,7 +82,7 @@ def compare(
     return out
 
 
-def _wins(out: Outcome) -> None:
+def _wins(out: Reproduced) -> None:
     """Who is nearer, by the table's own reading of the Laplace noise and by the right one."""
     rows = list(
         zip(out.data["network"], out.data["k"], out.data["measure"], out.data["reading"], out.data["mean"], strict=True)

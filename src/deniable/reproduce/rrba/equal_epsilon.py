@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Sum of variances of a mixture at its true epsilon over k-RR's."""
-    out = Outcome()
+    out = Reproduced()
     least, aimed = np.inf, []
     for t in run.track((2, 4, 8, 16)):
         rng, count = run.rng, run.trials

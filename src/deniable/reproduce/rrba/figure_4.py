@@ -6,12 +6,12 @@ import math
 
 from deniable.channels.mixture import Mixture
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 
 
-def compute(_run: Run) -> Outcome:
+def compute(_run: Run) -> Reproduced:
     """Fakes even over the cells: the most private T there is."""
-    out = Outcome()
+    out = Reproduced()
     note = "the ratio of a report is 1 + p / ((1 - p) T[v]), not 1 / (1 - p)"
     for p in (0.009, 0.048, 0.095, 0.139, 0.221, 0.295, 0.393, 0.4, 0.5):
         claimed = math.log(1 / (1 - p))

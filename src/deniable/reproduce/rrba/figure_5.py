@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rrba.convergence import settled, trajectories
 
 SHARES = (0.072, 0.116, 0.224, 0.356, 0.446, 0.524, 0.732)
@@ -15,9 +15,9 @@ SIZES = (18, 50, 150, 250)
 KEEP = 0.5
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """The stopping rule with delta* as printed, and divided by p."""
-    out = Outcome()
+    out = Reproduced()
     ever: dict[bool, list[float]] = {True: [], False: []}
     earlier: list[bool] = []
     for share in run.track(SHARES):

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rrba.convergence import survives, trajectories
 
 SHARES = (0.072, 0.116, 0.356, 0.446)
@@ -15,9 +15,9 @@ SIZES = (18, 50, 150, 250)
 KEEPS = (0.009, 0.048, 0.095, 0.139, 0.221, 0.295)
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Feed the raw estimate back as T (reading "unprojected"), and its projection."""
-    out = Outcome()
+    out = Reproduced()
     alive: dict[tuple[float, float, int], float] = {}
     least = 1.0
     settings = list(product(SHARES, SIZES))

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.reproduce.drawing import histograms
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rrba.distances import LAPLACE, distances
 from deniable.reproduce.simulation import spread_error
 
 CASES = (("survey", 0.4, 0.35), ("survey", 0.5, 0.5), ("alarm", 0.5, 0.5))
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """One row a trial: the distances themselves."""
-    out = Outcome()
+    out = Reproduced()
     for network, keep, epsilon in run.track(run.some(CASES, 1)):
         for k in (2,) if run.smoke else (2, 3, 4):
             found = distances(run, network, k, keep, epsilon)

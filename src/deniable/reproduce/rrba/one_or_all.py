@@ -10,7 +10,7 @@ from deniable.channels.krr import KRR
 from deniable.datasets import network
 from deniable.designs.views import views
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rrba.protocol import records
 from deniable.reproduce.rrba.subset_formula import variance as subset_variance
 from deniable.tables.table import tally
@@ -18,9 +18,9 @@ from deniable.tables.table import tally
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Closed forms: one answer with everything, from fewer people a pair, or shares of it from all."""
-    out = Outcome()
+    out = Reproduced()
     for name in run.track(("survey",) if run.smoke else ("survey", "child", "alarm")):
         domain = network(name).domain
         codes = records(name)[1]
@@ -50,7 +50,7 @@ def compute(run: Run) -> Outcome:
     return out
 
 
-def _subsets(out: Outcome) -> None:
+def _subsets(out: Reproduced) -> None:
     """Alarm's pairs of 16 cells: a subset of the cells as the report, instead of one cell."""
     domain, codes = network("alarm").domain, records("alarm")[1]
     pairs = [pair for pair in combinations(domain.names, 2) if domain.project(pair).cells == 16]
@@ -63,7 +63,7 @@ def _subsets(out: Outcome) -> None:
         out.line(what, ours / sum(float(channel.variance(pi, 1).sum()) for pi in shares))
 
 
-def _even_cells(out: Outcome) -> None:
+def _even_cells(out: Reproduced) -> None:
     """The same for 9 even cells, where the two part early."""
     even = np.full(9, 1 / 9)
     ratio = float(subset_variance(even, 1.0).sum() / KRR(9, epsilon=1.0).variance(even, 1).sum())

@@ -19,9 +19,9 @@ from deniable.datasets import Network, network
 from deniable.designs.observation import Observation
 from deniable.domain import Domain
 from deniable.estimation.em import maximum_likelihood
-from deniable.estimation.projection import norm_sub_rows
 from deniable.randomness import Seeded
 from deniable.reproduce.simulation import jensen_shannon
+from deniable.tables.simplex import norm_sub_rows
 from deniable.tables.table import tally
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.designs.views import views
-from deniable.estimation.projection import norm_sub_rows
 from deniable.reproduce.rrba.protocol import records
+from deniable.tables.simplex import norm_sub_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

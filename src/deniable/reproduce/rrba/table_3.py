@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from deniable.datasets import network
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 
 PRINTED = {"survey": (6, 14), "alarm": (37, 103), "child": (20, 60)}
 
 
-def compute(_run: Run) -> Outcome:
+def compute(_run: Run) -> Reproduced:
     """Attributes and categories of the published networks."""
-    out = Outcome()
+    out = Reproduced()
     for name, (attributes, categories) in PRINTED.items():
         domain = network(name).domain
         out.line(f"{name}: attributes", len(domain), attributes)

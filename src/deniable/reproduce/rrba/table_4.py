@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.channels.krr import KRR
-from deniable.estimation.projection import norm_sub_rows
 from deniable.inference.two_step import independent_rows, pearson
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rrba.protocol import N, survey
+from deniable.tables.simplex import norm_sub_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,9 +85,9 @@ def noises(rng: np.random.Generator) -> dict[str, tuple[str, Noise, bool]]:
     }
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Accuracy: the mean of power and one minus size, in per cent."""
-    out = Outcome()
+    out = Reproduced()
     found: dict[tuple[str, int], float] = {}
     for k in run.track((2,) if run.smoke else (2, 3, 4)):
         for reading, (line, noise, raw) in noises(run.rng).items():

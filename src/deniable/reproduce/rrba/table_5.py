@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rrba.distances import compare
 
 KEEP, EPSILON = 0.4, 0.35
@@ -15,7 +15,7 @@ PRINTED = {
 }
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """All 8000 clients answer the one table."""
     return compare(run, PRINTED, KEEP, EPSILON)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from deniable.datasets import network
 from deniable.designs.blocks.design import Blocks
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.rrba.protocol import N
 from deniable.reproduce.rrba.revealed import revealed
 
@@ -41,9 +41,9 @@ def padded(fakes: list[tuple[tuple[int, ...], ...]]) -> NDArray[np.int64]:
     return table
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Shares of tables that hold a zero, and of clients one of whose answers is certain."""
-    out = Outcome()
+    out = Reproduced()
     for name, block in run.track(run.some(CASES, 1)):
         answers = len(network(name).domain) // 2
         n = N if block > SMALL else N // 4

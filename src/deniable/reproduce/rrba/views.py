@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import comb
 
 from deniable.designs.views import views
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 
 SIX = ["AR EO ST", "AE RS OT", "AT RE OS", "AO RT ES", "AS RO ET"]
 FIVE = ["AR EO", "RE OS", "AE RS", "AO ES", "AS RO"]
@@ -16,9 +16,9 @@ def as_sets(listed: list[str]) -> set[frozenset[str]]:
     return {frozenset("".join(sorted(pair)) for pair in view.split()) for view in listed}
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Our views beside the printed ones."""
-    out = Outcome()
+    out = Reproduced()
     for names, printed in (("AREOST", SIX), ("AREOS", FIVE)):
         ours = {frozenset("".join(sorted(pair)) for pair in view) for view in views(list(names), 2)}
         same = len(ours & as_sets(printed))

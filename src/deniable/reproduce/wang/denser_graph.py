@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.wang.knitted import knitted
 from deniable.reproduce.wang.network import errors
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Mean absolute error a node of degrees at epsilon 2 and 4, and of triangles at 4."""
-    out = Outcome()
+    out = Reproduced()
     graph = knitted()
     truth = graph.triangles()
     out.line("nodes", len(graph))

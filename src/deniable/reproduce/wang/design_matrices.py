@@ -9,7 +9,7 @@ import numpy as np
 
 from deniable.channels.krr import KRR
 from deniable.channels.laplace import BinnedLaplace
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.wang.cholesterol import LDL, channels
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ def literal_laplace(t: int, epsilon: float) -> NDArray[np.float64]:
     return np.array(columns).T
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """True epsilons, and the trace of the dispersion matrix at the same one."""
-    out = Outcome()
+    out = Reproduced()
     for epsilon in (0.5, 1.0, 2.0, 5.0):
         two = BinnedLaplace(2, epsilon)
         keep = 1 - 0.5 * math.exp(-epsilon / 2)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.simulation import sampled
 from deniable.reproduce.wang.cholesterol import LDL, N, channels
 
 EPSILON = 5.0
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """One survey for the picture, closed forms for the errors."""
-    out = Outcome()
+    out = Reproduced()
     for level, share in enumerate(LDL, start=1):
         out.row(level=level, method="truth", share=float(share), error=0.0)
     errors = {}

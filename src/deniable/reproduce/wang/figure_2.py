@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.simulation import each_mean, mean_error, sampled
 from deniable.reproduce.wang.cholesterol import LDL, N, channels
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Closed forms, and a simulation beside them."""
-    out = Outcome()
+    out = Reproduced()
     for epsilon in run.track((1.0, 5.0) if run.smoke else (1.0, 2.0, 3.0, 5.0, 8.0)):
         found = {}
         for name, channel in channels(6, epsilon).items():

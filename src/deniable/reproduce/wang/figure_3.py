@@ -10,7 +10,7 @@ from deniable.designs.observation import Observation
 from deniable.estimation.estimator import estimate
 from deniable.inference.measures import entropy
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.simulation import mean_error, sampled, spread_error
 from deniable.reproduce.wang.cholesterol import LDL, PAPER_N, N, channels
 
@@ -36,9 +36,9 @@ def delta_at_truth(channel: Channel, n: int) -> float:
     return float(np.sqrt(estimate(even, "LDL", "inversion").dispersion.quadratic(slope)))
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Estimates projected to the simplex, where entropy is defined."""
-    out = Outcome()
+    out = Reproduced()
     out.line("true entropy, bits", TRUTH)
     spreads: dict[str, float] = {}
     for epsilon in run.track((1.0, 5.0) if run.smoke else (1.0, 2.0, 3.0, 5.0, 8.0)):

@@ -12,13 +12,13 @@ from deniable.channels.mixture import Mixture
 from deniable.designs.observation import Observation
 from deniable.estimation.em import GAP, maximum_likelihood
 from deniable.estimation.estimator import estimate
-from deniable.estimation.projection import norm_sub_rows
 from deniable.inference.measures import chi2, null_mean, phi_squared
 from deniable.reproduce.adult import adult_counts
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.simulation import cramers_v, mean_error, sampled, spread_error
 from deniable.reproduce.wang.cholesterol import COUNTS, N, channels
+from deniable.tables.simplex import norm_sub_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,9 +44,9 @@ def corrected(channel: Channel, run: Run) -> NDArray[np.float64]:
     return np.array([chi2(estimate(o, ["LDL", "total"], "inversion")).value for o in each])
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Epsilon is spent on each of the two attributes, so a person spends twice as much."""
-    out = Outcome()
+    out = Reproduced()
     out.line("true chi-square", TRUTH)
     for epsilon in run.track((5.0,) if run.smoke else (1.0, 2.0, 3.0, 5.0, 8.0)):
         six, three = channels(6, epsilon), channels(3, epsilon)
@@ -72,7 +72,7 @@ def compute(run: Run) -> Outcome:
     return out
 
 
-def noise_alone(out: Outcome, run: Run) -> None:
+def noise_alone(out: Reproduced, run: Run) -> None:
     """What 16 x 15 cells without association show, n = 32561, epsilon 1 an attribute; asked in clear, 210."""
     shape, n = (16, 15), 32_561
     pi = np.full(shape, 1 / 240)
@@ -88,7 +88,7 @@ def noise_alone(out: Outcome, run: Run) -> None:
     skewed(out, run)
 
 
-def skewed(out: Outcome, run: Run) -> None:
+def skewed(out: Reproduced, run: Run) -> None:
     """The same with the margins of education and occupation in UCI Adult, by channel and by how the table is made."""
     counts = adult_counts(("education", "occupation"))
     n, shape = int(counts.total), counts.shape

@@ -6,13 +6,13 @@ import numpy as np
 
 from deniable.graphs import degree_variance, noise, randomize
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.wang.network import NODES, errors, social
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Mean absolute error a node."""
-    out = Outcome()
+    out = Reproduced()
     graph = social()
     out.line("nodes", len(graph), 185)
     out.line("edges", len(graph.pairs), 684)

@@ -6,13 +6,13 @@ import numpy as np
 
 from deniable.graphs import noise, randomize, triangle_variance
 from deniable.reproduce.drawing import curves
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.wang.network import errors, social
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Mean absolute error a node."""
-    out = Outcome()
+    out = Reproduced()
     graph = social()
     truth = graph.triangles()
     zero = float(truth.mean())

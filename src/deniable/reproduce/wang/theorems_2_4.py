@@ -8,7 +8,7 @@ import numpy as np
 
 from deniable.channels.krr import KRR
 from deniable.channels.laplace import BinnedLaplace
-from deniable.reproduce.item import Item, Outcome, Run
+from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.simulation import mean_error, sampled
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ def _share(holds: Sequence[bool]) -> float:
     return sum(holds) / len(holds)
 
 
-def compute(run: Run) -> Outcome:
+def compute(run: Run) -> Reproduced:
     """Theorems on grids, with the counterexample; eq 7 against simulation."""
-    out = Outcome()
+    out = Reproduced()
     worst = -np.inf
     for epsilon in run.track((0.25, 0.5, 1.0, 2.0, 4.0)):
         rr, lm = KRR(2, epsilon=epsilon), BinnedLaplace(2, epsilon)

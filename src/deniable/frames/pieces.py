@@ -23,7 +23,7 @@ _CSV_BYTES = 1 << 22
 _CSV_BLOCKS = 16  # blocks a piece
 
 
-class Source(Protocol):
+class Pieces(Protocol):
     """A table that can be read piece by piece."""
 
     schema: pa.Schema
@@ -38,13 +38,13 @@ class Source(Protocol):
         ...
 
 
-def open_table(path: Path) -> Source:
+def open_table(path: Path) -> Pieces:
     """Open a table by its name's ending."""
     if not path.exists():
         raise InputError(f"there is no file {path}", file=str(path))
     if path.is_dir():
         raise InputError(f"{path} is a folder; give one Parquet or CSV file", file=str(path))
-    kinds: dict[str, type[ParquetSource | CSVSource]] = {".parquet": ParquetSource, ".csv": CSVSource}
+    kinds: dict[str, type[ParquetPieces | CSVPieces]] = {".parquet": ParquetPieces, ".csv": CSVPieces}
     kind = kinds.get(path.suffix.lower())
     if kind is None:
         raise InputError(
@@ -59,7 +59,7 @@ def _fingerprint(path: Path, *parts: object) -> str:
     return hashlib.sha256(repr((about.st_size, about.st_mtime_ns, *parts)).encode()).hexdigest()
 
 
-class ParquetSource:
+class ParquetPieces:
     """A Parquet file, a piece a row group."""
 
     def __init__(self, path: Path) -> None:
@@ -91,7 +91,7 @@ class ParquetSource:
             raise InputError(f"row group {group} of {self._path} cannot be read: {error}") from None
 
 
-class CSVSource:
+class CSVPieces:
     """A CSV file, a piece a fixed number of blocks of fixed length."""
 
     rows: int | None = None

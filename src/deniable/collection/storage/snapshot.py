@@ -17,7 +17,7 @@ PAGE = 10_000  # reports
 _KEYS = 256  # keys a statement
 
 
-class View:
+class Snapshot:
     """The reports of a state, as one table. No report is in two files of a state, so nothing is ever seen twice."""
 
     def __init__(self, layout: Layout, state: State) -> None:
