@@ -24,7 +24,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import time
 import urllib.request
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -50,6 +49,7 @@ from deniable.device.messages import Application, Report, Signed
 from deniable.device.ticket import token_id
 from deniable.device.wire import encode
 from deniable.surveys.survey import parse_survey
+from waiting import until
 
 MODEL = Path(__file__).parents[2] / "docs" / "explanation" / "threat-model.md"
 PROMISE = (
@@ -391,13 +391,12 @@ def server(folder, text):
     where = ["--port", str(port), "--data", str(folder / "data")]
     process = subprocess.Popen([sys.executable, "-c", run, "serve", str(folder / "survey.toml"), *where])
     try:
-        deadline = time.monotonic() + 60
-        while True:
+
+        def answers():
             with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/survey") as answer:
-                json.load(answer)
-                break
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+                return json.load(answer)
+
+        until(answers)
         yield process, f"http://127.0.0.1:{port}"
     finally:
         process.kill()

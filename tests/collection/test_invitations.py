@@ -46,7 +46,7 @@ def blinded(serve, text):
 
 
 def post(running, path, message):
-    connection = http.client.HTTPConnection(urlsplit(running.url).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(running.url).netloc, timeout=300)
     try:
         connection.request("POST", path, message if isinstance(message, bytes) else encode(message))
         answer = connection.getresponse()

@@ -296,7 +296,7 @@ class Routed:
 
 
 def get(url, path, method="GET", body=None):
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=300)
     try:
         connection.request(method, path, body)
         answer = connection.getresponse()
@@ -383,14 +383,14 @@ def test_the_issuer_keeps_limits_tells_problems_and_speaks_to_pages_from_elsewhe
     service = IssuerService.open(path, tmp_path)
     app = service.app
     monkeypatch.setattr(service, "app", lambda: app(Limits(body=0.01)))
-    with background(service) as url, httpx.Client(base_url=url, timeout=60) as client:
+    with background(service) as url, httpx.Client(base_url=url, timeout=300) as client:
         asked = {"Origin": "https://elsewhere.example.org", "Access-Control-Request-Method": "POST"}
         assert client.get("/v1/issuer").headers["access-control-allow-origin"] == "*"
         assert client.options("/v1/tokens", headers=asked).status_code == 204
         monkeypatch.setattr(service.issuer, "sign", lambda _body: 1 // 0)
         failed = client.post("/v1/tokens", content=b"{}")
         assert (failed.status_code, failed.json()["type"]) == (500, "urn:deniable:problem:failed")
-        slow = socket.create_connection(tuple(urlsplit(url).netloc.split(":")), timeout=60)
+        slow = socket.create_connection(tuple(urlsplit(url).netloc.split(":")), timeout=300)
         with closed(slow):
             slow.sendall(b"POST /v1/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
             assert slow.recv(100).startswith(b"HTTP/1.1 408")

@@ -27,7 +27,7 @@ TEXTS = sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")])
 PAGES = [page for page in TEXTS if "```console" in page.read_text(encoding="utf-8")]
 LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 ADDRESS = "127.0.0.1:8000"
-LONGEST = 60  # seconds for a collector to come up
+LONGEST = 300  # seconds for a collector to come up
 
 
 def steps(text):

@@ -48,7 +48,7 @@ def test_the_dashboard_shows_the_estimate_and_freezes_it(service, visitor):
     page.get_by_role("link", name="Overview").click()
     # What comes in while the page is open is shown without anybody's doing.
     people(service, 200)
-    page.locator("#progress").get_by_text("800").first.wait_for(timeout=20_000)
+    page.locator("#progress").get_by_text("800").first.wait_for()
     page.get_by_text("Take no more reports, for good").click()
     page.get_by_role("button", name="Close now").click()
     page.get_by_text("closed, results frozen").wait_for()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from waiting import PATIENCE
+
 HERE = Path(__file__).parent
 FLAGS = [
     "--headless",
@@ -69,6 +71,7 @@ class Visitor:
     def __init__(self, context) -> None:
         self.context = context
         self.requests, self.errors, self._foreseen = [], [], ()
+        context.set_default_timeout(1000 * PATIENCE)
         context.add_init_script(WATCH)
         context.on("request", lambda request: self.requests.append(request))  # noqa: PLW0108 - it marks the function
         context.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
@@ -93,7 +96,7 @@ class Visitor:
 
 def shown(page, section):
     """Wait until a section is the one that is shown."""
-    page.locator(f"#{section}").wait_for(state="visible", timeout=15_000)
+    page.locator(f"#{section}").wait_for(state="visible")
     return page.locator(f"#{section}")
 
 

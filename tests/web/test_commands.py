@@ -120,7 +120,7 @@ def test_a_survey_from_nothing_to_results(tmp_path):
             request = urllib.request.Request(  # noqa: S310 - our own server
                 f"{url}/v1/results", headers={"Authorization": f"Bearer {tokens[0]}"}
             )
-            with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - our own server
+            with urllib.request.urlopen(request, timeout=300) as answer:  # noqa: S310 - our own server
                 found = json.load(answer)
             server.send_signal(signal.SIGTERM)
             rest = server.stdout.read()

@@ -69,7 +69,7 @@ class Analyst:
 @pytest.fixture
 def analyst(tmp_path, survey_text):
     found = Analyst(tmp_path, survey_text)
-    with background(found.service) as url, httpx.Client(base_url=url, timeout=60) as found.client:
+    with background(found.service) as url, httpx.Client(base_url=url, timeout=300) as found.client:
         yield found
 
 
@@ -353,7 +353,7 @@ def test_the_store_holds_hashes_of_logins_only(analyst, tmp_path):
 def test_what_was_turned_away_outlives_a_restart(tmp_path, survey_text):
     for start in range(2):
         found = Analyst(tmp_path, survey_text)
-        with background(found.service) as url, httpx.Client(base_url=url, timeout=60) as found.client:
+        with background(found.service) as url, httpx.Client(base_url=url, timeout=300) as found.client:
             found.log_in()
             found.client.post("/v1/reports", content=b"{}")
             text = found.client.get("/analyst").text

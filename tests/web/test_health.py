@@ -65,7 +65,7 @@ def freezing(tmp_path, survey_text, monkeypatch):
 
 
 def ask(running, method, path, body=None, *, cookies=False, **headers):
-    connection = http.client.HTTPConnection(urlsplit(running.url).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(running.url).netloc, timeout=300)
     try:
         connection.request(method, path, body, headers)
         answer = connection.getresponse()

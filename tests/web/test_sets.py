@@ -67,7 +67,7 @@ def served(tmp_path):
         for month in months.tolist():
             crowd.answer({"month": LABELS[month], "abroad": ["at home", "near", "far"][month % 3]})
         crowd.flush()
-        client = httpx.Client(base_url=url, timeout=120)
+        client = httpx.Client(base_url=url, timeout=300)
         opened.append(client)
         same = {"Origin": url}
         assert client.post("/analyst/login", data={"token": service.token}, headers=same).status_code == 303
@@ -179,7 +179,7 @@ def test_a_question_with_very_many_categories_does_not_fill_the_page(tmp_path):
     many = SURVEY.replace("last = 12", "last = 1000").format(design='channel = "hashing"', static="false")
     path.write_text(many, encoding="utf-8")
     service = Service.open(path, tmp_path / "data")
-    with background(service) as url, httpx.Client(base_url=url, timeout=120) as client:
+    with background(service) as url, httpx.Client(base_url=url, timeout=300) as client:
         crowd = Crowd(url, batch=100)
         for person in range(200):
             crowd.answer({"month": str(person + 1), "abroad": "near"})
