@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.channels.kronecker import Kronecker
+from deniable.channels.kronecker import BLOCK, Kronecker
 from deniable.channels.krr import KRR
 from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, PrecisionError, ProbabilityError, SingularChannelError
@@ -120,8 +120,9 @@ def test_several_columns_at_once_are_each_by_itself(method):
     for i in range(2):
         for j in range(4):
             np.testing.assert_allclose(together[:, i, j], getattr(channel, method)(x[:, i, j]), rtol=1e-12)
-    product = Kronecker([KRR(2, 1.0), channel])
-    P, y = np.kron(KRR(2, 1.0).matrix(), channel.matrix()), np.random.default_rng(2).random((2, 3))
+    large = KRR(BLOCK + 1, 1.0)  # too large to be a matrix, so that it acts on its own axis
+    product = Kronecker([KRR(2, 1.0), large])
+    P, y = np.kron(KRR(2, 1.0).matrix(), large.matrix()), np.random.default_rng(2).random((2, BLOCK + 1))
     expected = {
         "apply": P @ y.ravel(),
         "adjoint": P.T @ y.ravel(),

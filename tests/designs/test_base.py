@@ -127,6 +127,17 @@ def test_attributes_are_the_digits_of_one_number():
     assert asked.width == 2
 
 
+@pytest.mark.parametrize(("cells", "dtype"), [(256, np.uint8), (257, np.uint16)])
+def test_an_answer_is_written_in_the_smallest_type_that_holds_all(cells, dtype):
+    assert dn.Joint({"x": range(cells)}, 1.0).answer_dtype == dtype
+
+
+def test_joint_codes_are_as_narrow_as_they_can_be():
+    square = dn.Joint({"a": range(16), "b": range(16)}, 1.0)
+    codes = square.joint_codes(np.array([[15, 15]]), square.questions[0])
+    assert (codes.dtype, codes.tolist()) == (np.uint8, [255])
+
+
 def test_every_place_of_a_ballot_holds_its_own_question():
     sure = [dn.Question([name], dn.KRR(len(v), other=1, bits=32)) for name, v in DOMAIN.items()]
     asked = dn.Design(DOMAIN, sure, [[2, 0], [1]])
@@ -161,7 +172,22 @@ def test_some_ballot_has_to_ask_all_of_a_table():
     assert not asked.covers(["a", "c"])
 
 
+def test_what_a_ballot_tells_of_some_attributes():
+    asked = dn.Design(DOMAIN, [dn.Question(["a", "b"], SIX), C], [[0, 1]])
+    alone = asked.told(0, ["c"])
+    assert (alone.domain.names, alone.channel.to_dict()) == (("c",), TWO.to_dict())
+    assert [(column.place, column.attributes, column.collapsed) for column in alone.columns] == [(1, ("c",), None)]
+    both = asked.told(0, ["c", "b"])
+    assert both.domain.names == ("b", "c")
+    assert [(column.place, column.attributes) for column in both.columns] == [(0, ("b",)), (1, ("c",))]
+    assert both.columns[0].collapsed == ((2, 3), (1,))
+    assert isinstance(both.channel, dn.Kronecker)
+    assert asked.told(0, ["a", "b"]).columns[0].collapsed is None
+    assert design([0]).told(0, ["c"]) is None
+
+
 def test_what_is_simulated_is_a_population():
+    assert design([0]).simulate(dn.Table(DOMAIN, [1.0, *[0.0] * 11]), 7).n == 7  # nobody in a cell is no obstacle
     table = dn.Table(DOMAIN, np.full(12, 1 / 12))
     asked = design([0, 1], [2])
     with pytest.raises(InputError, match="at least 1, not 0"):
