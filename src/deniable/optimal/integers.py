@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.weights import WIDTHS
 from deniable.device.epsilon import exp_below
+from deniable.device.kinds.base import WIDTHS
 from deniable.errors import NotIdentifiedError, PrecisionError
 
 if TYPE_CHECKING:
