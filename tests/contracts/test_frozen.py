@@ -164,8 +164,6 @@ OTHERS = {
     "Factor": lambda: regression().likelihood.cells[0].factors[0],
     "Design of a formula": lambda: regression().design,
     "Wanted": lambda: dn.Wanted.mean("a", scores=[1, 2]),
-    "Floor": lambda: dn.floor(YES_NO, "a", 1.0, certify=True),
-    "Mix": lambda: dn.optimal_mix(YES_NO, [["a", "b"]], 1.0),
     "Certificate": lambda: dn.optimal_channel([0, 1, 2], 1.0).certificate,
     "Problem": lambda: dn.optimal_channel([0, 1, 2], 1.0).problem,
     "Contrasts": lambda: Contrasts(dn.Domain(DOMAIN), (dn.Wanted.mean("b"), dn.Wanted.table("a", "b"))),

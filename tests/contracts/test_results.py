@@ -136,6 +136,8 @@ RESULTS = {
     "Ledger": ledger,
     "Ledger, untouched": lambda: dn.Ledger(1.0),
     "Forecast": lambda: dn.plan(PAIR, 1.0, [["sex", "income"]], 5000),
+    "Floor": lambda: dn.floor(PAIR, [["sex", "income"], dn.Wanted.mean("sex")], 1.0, certify=True),
+    "Mix": lambda: dn.optimal_mix({**PAIR, "age": ["young", "old"]}, [["sex", "income"], ["age", "income"]], 1.0),
     "Power": lambda: dn.power(dn.Warner(0.8), 200, prevalence=0.1),
     "Power, simulated": lambda: dn.power(dn.Joint(PAIR, 2.0), 800, table=table(), replicates=200),
     "SampleSize": lambda: dn.sample_size(dn.Warner(0.8), prevalence=0.1),

@@ -106,7 +106,6 @@ def test_no_random_channel_is_below_the_floor(random_channel):
 
 def test_what_it_says():
     found = dn.floor(DOMAIN, ["b"], 1.0)
-    assert found.summary() == str(found)
     assert "at even shares" in str(found)
     assert found.respondents(0.001) == pytest.approx(found.loss / 0.001, abs=1)
     guess = dn.Table(dn.Domain({"b": ["no", "yes"]}), [0.9, 0.1])

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+_OPTIMAL = 1.005
+
 
 class OptimalChannel(Dense):
     """A channel made for some wanted numbers, with how good it is and how good any channel could be.
@@ -52,7 +54,9 @@ class OptimalChannel(Dense):
         certificate: Certificate | None,
     ) -> None:
         """Take the integers, and what is known of them."""
-        made = Dense.from_weights(weights, bits, name=f"Optimal({problem.answers})", partial=True)
+        # Nothing is called optimal that is not known to be.
+        name = "Optimal" if loss <= bound * _OPTIMAL else "Searched"
+        made = Dense.from_weights(weights, bits, name=f"{name}({problem.answers})", partial=True)
         fix(self, **{name: getattr(made, name) for name in ("_columns", "bits", "name", "categories")})
         fix(self, problem=problem, loss=loss, bound=bound, certificate=certificate)
 

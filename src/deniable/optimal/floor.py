@@ -33,16 +33,19 @@ import numpy as np
 
 from deniable.device.epsilon import exp_below
 from deniable.domain import Domain
+from deniable.drawing import DARK, axes
 from deniable.errors import InputError, UnknownCategoryError
 from deniable.frozen import Frozen
 from deniable.optimal.contrasts import Contrasts
 from deniable.optimal.wanted import asked_of, gathered, matrix_of
+from deniable.summary import Shown, Summary
 from deniable.tables.table import Table
 from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from deniable.domain import Category
@@ -55,7 +58,7 @@ _MANY = 1 << 40  # of so many cells, a whole number of them is any share
 
 
 @dataclass(frozen=True)
-class Floor(Frozen):
+class Floor(Shown, Frozen):
     """What no design at this epsilon can go below.
 
     Attributes:
@@ -90,16 +93,24 @@ class Floor(Frozen):
         """How many times as many respondents a design with this loss needs as the best possible one, at most."""
         return loss / self.loss
 
-    def __str__(self) -> str:
+    def summary(self) -> Summary:
+        """The floor, in a sentence."""
         certified = " (certified)" if self.certificate else ""
-        return (
+        said = (
             f"With n respondents at epsilon {self.epsilon:g}, no design makes the summed variance smaller than "
             f"{self.loss:.4g} / n, {self.where}{certified}."
         )
+        return Summary({}, (said,))
 
-    def summary(self) -> str:
-        """The same, in a sentence."""
-        return str(self)
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the least summed variance against the number of respondents."""
+        ax = axes(ax, size=(6.4, 3.4))
+        n = np.logspace(2, 6, 50)
+        ax.loglog(n, self.loss / n, color=DARK, label=f"no design below, {self.where}")
+        ax.set_xlabel("respondents")
+        ax.set_ylabel("summed variance")
+        ax.legend(fontsize="small")
+        return ax
 
 
 def floor(

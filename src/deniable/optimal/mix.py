@@ -25,16 +25,18 @@ import numpy as np
 
 from deniable.device.epsilon import exp_below
 from deniable.domain import Domain
+from deniable.drawing import DARK, axes
 from deniable.errors import ConvergenceError, DesignError
 from deniable.frozen import Frozen
 from deniable.optimal.contrasts import Contrasts, subsets
 from deniable.optimal.floor import Floor, at_even_shares
 from deniable.optimal.wanted import asked_of, gathered
-from deniable.summary import text_table
+from deniable.summary import Shown, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
@@ -46,10 +48,11 @@ _MOST_CANDIDATES = 20_000
 _STEPS = 5000
 _CLOSE = 1e-4  # how far above the best mix, as a share
 _RARE = 1e-6
+_DRAWN = 20  # questions
 
 
 @dataclass(frozen=True)
-class Mix(Frozen):
+class Mix(Shown, Frozen):
     """Questions and how often each is asked.
 
     Attributes:
@@ -71,9 +74,22 @@ class Mix(Frozen):
         """How many times as many respondents it needs as the floor."""
         return self.floor.times(self.loss)
 
-    def __str__(self) -> str:
-        table = text_table({"question": ["*".join(names) for names in self.questions], "weight": list(self.weights)})
-        return f"{table}\n{self.times:.3f} times the respondents of the floor, {self.floor.where}."
+    def summary(self) -> Summary:
+        """The questions with their weights, and how far they are from the floor."""
+        columns: dict[str, Sequence[object]] = {
+            "question": ["*".join(names) for names in self.questions],
+            "weight": list(self.weights),
+        }
+        return Summary(columns, (f"{self.times:.3f} times the respondents of the floor, {self.floor.where}.",))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how often each question is asked, the most frequent above."""
+        ax = axes(ax, size=(6.4, 4.2))
+        shown = list(zip(self.questions, self.weights, strict=True))[:_DRAWN][::-1]
+        ax.barh(range(len(shown)), [weight for _, weight in shown], color=DARK)
+        ax.set_yticks(range(len(shown)), ["*".join(names) for names, _ in shown])
+        ax.set_xlabel("probability of being asked")
+        return ax
 
 
 def optimal_mix(
