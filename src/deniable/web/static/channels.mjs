@@ -1,9 +1,8 @@
 // @ts-check
 /** Channels made of integers: how each is written, what its integers must be, and what draws make of a truth. */
 
-import { CATEGORIES } from "./categories.mjs";
+import { KINDS } from "./kinds.mjs";
 import { refuse } from "./messages.mjs";
-import { SETS } from "./sets.mjs";
 
 /** @typedef {import("./messages.mjs").Anything} Anything */
 /** @typedef {import("./messages.mjs").Reader} Reader */
@@ -33,11 +32,10 @@ import { SETS } from "./sets.mjs";
  * @typedef {object} Kind
  * @property {Reader} reader
  * @property {(fields: Anything, name: string) => bigint} check the integers; returns how many truths there are
+ * @property {(fields: Anything, name: string) => void} [told] refuses integers from which nothing could be learned
+ * @property {(fields: Anything) => void} [leftover] refuses what no answer needs
  * @property {(fields: Anything) => Channel} make of integers that were checked
  */
-
-/** @type {Record<string, Kind>} */
-export const KINDS = { ...CATEGORIES, ...SETS };
 
 /** @param {Anything} kind @param {string} path @returns {Kind} */
 function kindOf(kind, path) {
@@ -52,6 +50,12 @@ export const weights = (value, path) =>
 
 /** @param {Anything} fields @param {string} name Checks a channel's integers; returns how many truths it has. */
 export const checkWeights = (fields, name) => kindOf(fields.kind, name).check(fields, name);
+
+/** @param {Anything} fields @param {string} name Refuses sound integers from which the truth cannot be told. */
+export const checkTold = (fields, name) => kindOf(fields.kind, name).told?.(fields, name);
+
+/** @param {Anything} fields Refuses what no answer needs: it could be a mark. */
+export const checkLeftover = (fields) => kindOf(fields.kind, "channel").leftover?.(fields);
 
 /** @param {Anything} fields a channel that passed `checkWeights` @returns {Channel} */
 export const channelOf = (fields) => bounded(kindOf(fields.kind, "channel").make(fields));

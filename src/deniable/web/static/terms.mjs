@@ -5,6 +5,7 @@
  * more than its channel does; so each is inside the design's hash, and checked before the first answer is seen.
  */
 
+import { checkLeftover } from "./channels.mjs";
 import { isBelow, isEdge } from "./decimals.mjs";
 import { object, list, refuse, string } from "./messages.mjs";
 
@@ -32,7 +33,6 @@ export const SKIPPED = "prefer not to say";
 export const NOT_ASKED = "does not apply";
 const MOST_EDGES = 999;
 const MOST_ORIGINS = 16;
-const MOST_NAME = 100; // characters of a dense channel's name
 const ORIGIN = /^(https?):\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(:([1-9][0-9]{0,4}))?$/;
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 const DEFAULT_PORTS = new Map([
@@ -199,11 +199,7 @@ export function checkBallots({ plan, weights }) {
   if (new Set(plan.ballots.flat()).size !== plan.questions.length) refuse("leftover", "some question is on no ballot");
   const asked = new Set(plan.questions.flatMap((/** @type {Anything} */ each) => each.attributes));
   if (asked.size !== plan.domain.length) refuse("leftover", "some attribute is in no question");
-  for (const { channel } of plan.questions) {
-    if (channel.kind === "dense" && [...channel.name].length > MOST_NAME) {
-      refuse("leftover", "the name of a channel is longer than names are");
-    }
-  }
+  for (const { channel } of plan.questions) checkLeftover(channel);
 }
 
 /** @param {bigint[]} weights @param {number} ballots */

@@ -1,8 +1,7 @@
 // @ts-check
 /** What a device checks before it answers: nothing a server says is believed that can be computed. */
 
-import { PRIMES, independent } from "./categories.mjs";
-import { channelOf, checkWeights, weights } from "./channels.mjs";
+import { channelOf, checkTold, checkWeights, weights } from "./channels.mjs";
 import { compose, epsilonOf, fits, larger } from "./exact.mjs";
 import {
   between,
@@ -211,10 +210,7 @@ function questionOf(asked, place, domain, unchanging) {
   const cells = attributes.reduce((product, each) => product * BigInt(each.categories.length), 1n);
   if (cells > MOST_CELLS) refuse("wrong-cells", `${name} has more than ${MOST_CELLS} possible answers`);
   if (truths !== cells) refuse("wrong-cells", `${name} has ${cells} possible answers, its channel ${truths} truths`);
-  const { kind: sort, columns } = asked.channel;
-  if (sort === "dense" && !PRIMES.some((prime) => independent(columns, prime))) {
-    refuse("tells-nothing", `${name}: the truth cannot be told from the reports`);
-  }
+  checkTold(asked.channel, name);
   const channel = channelOf(asked.channel);
   const stays = !channel.limits && !channel.coins;
   return {

@@ -1,0 +1,16 @@
+// @ts-check
+/** Every kind of channel. Written by `python -m deniable.web.shell`, not by hand. */
+
+import { kind as adaptive } from "./kinds/adaptive.mjs";
+import { kind as dense } from "./kinds/dense.mjs";
+import { kind as hadamard } from "./kinds/hadamard.mjs";
+import { kind as hashing } from "./kinds/hashing.mjs";
+import { kind as krr } from "./kinds/krr.mjs";
+import { kind as mixture } from "./kinds/mixture.mjs";
+import { kind as paired } from "./kinds/paired.mjs";
+import { kind as subset } from "./kinds/subset.mjs";
+import { kind as two_level } from "./kinds/two_level.mjs";
+import { kind as unary } from "./kinds/unary.mjs";
+
+/** @type {Record<string, import("./channels.mjs").Kind>} */
+export const KINDS = { adaptive, dense, hadamard, hashing, krr, mixture, paired, subset, two_level, unary };

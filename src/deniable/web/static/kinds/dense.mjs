@@ -1,0 +1,65 @@
+// @ts-check
+/** Any channel, given column by column. */
+
+import { larger, least, most, ratio } from "../exact.mjs";
+import { checkColumn, drawsOf, stretch } from "../integers.mjs";
+import { list, object, refuse, string, whole } from "../messages.mjs";
+
+/** @typedef {import("../channels.mjs").Kind} Kind */
+
+const MOST_NAME = 100; // characters
+
+/** @type {Kind} columns[v][u] draws turn truth v into report u. */
+export const kind = {
+  reader: object({ kind: string, name: string, columns: list(list(whole)), bits: whole }),
+  check: ({ columns, bits }, name) => {
+    const draws = drawsOf(bits, name);
+    for (const column of columns) {
+      if (column.length !== columns[0].length) refuse("wrong-sum", `${name}: columns of different lengths`);
+      checkColumn(column, draws, name);
+    }
+    return BigInt(columns.length);
+  },
+  told: ({ columns }, name) => {
+    if (!PRIMES.some((prime) => independent(columns, prime))) {
+      refuse("tells-nothing", `${name}: the truth cannot be told from the reports`);
+    }
+  },
+  leftover: ({ name }) => {
+    if ([...name].length > MOST_NAME) refuse("leftover", "the name of a channel is longer than names are");
+  },
+  make: (fields) => {
+    /** @type {bigint[][]} */
+    const columns = fields.columns;
+    const bits = Number(fields.bits);
+    const counts = columns.map((column) => column.map(Number));
+    const rows = (columns[0] ?? []).map((_, u) => columns.map((column) => /** @type {bigint} */ (column[u])));
+    const ratios = rows.map((row) => ratio(row.reduce(most), row.reduce(least)));
+    return {
+      inputs: counts.length,
+      reports: counts[0]?.length ?? 0,
+      ratio: ratios.reduce(larger),
+      outcome: (truth, draw) => stretch(/** @type {number[]} */ (counts[truth]), draw(bits)),
+      kept: Math.max(...counts.map((column, v) => (column[v] ?? 0) / 2 ** bits)),
+    };
+  },
+};
+
+/** Primes so small that products are exact. Full rank modulo either proves full rank. */
+const PRIMES = [67108859, 67108837];
+
+/** @param {bigint[][]} columns @param {number} prime Whether the columns are independent modulo a prime. */
+function independent(columns, prime) {
+  const left = columns.map((column) => column.map((weight) => Number(weight % BigInt(prime))));
+  for (let column = left.pop(); column; column = left.pop()) {
+    const pivot = column.findIndex((entry) => entry !== 0);
+    if (pivot < 0) return false;
+    const base = column;
+    const scale = base[pivot] ?? 0;
+    for (const other of left) {
+      const factor = other[pivot] ?? 0;
+      if (factor) other.forEach((entry, u) => (other[u] = (entry * scale + (prime - factor) * (base[u] ?? 0)) % prime));
+    }
+  }
+  return true;
+}
