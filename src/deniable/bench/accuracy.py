@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.bench import Claim, Outcome
+from deniable.bench import Claim, Measurement
 from deniable.channels.choice import best_channel
 from deniable.channels.krr import KRR
 from deniable.datasets import network
@@ -98,7 +98,7 @@ def measure(
     mixes: Sequence[str] = tuple(MIXES),
     epsilons: Sequence[float] = EPSILONS,
     surveys: int = SURVEYS,
-) -> Outcome:
+) -> Measurement:
     """Compute all ratios, and compare them with what is required."""
     found = [*questions(small, epsilons), *questions(large, [1.0])]
     claims = [
@@ -125,7 +125,7 @@ def measure(
     ratio = errors(optimal_channel(rows, 1.0), rows, n, surveys, 2) / today
     claims.append(Claim(f"cdf 11, {surveys} surveys: squared error over least variance", ratio, 0.65, at_most=True))
     columns = {key: [row[key] for row in found] for key in found[0]}
-    return Outcome("Respondents needed, over the fewest possible at even shares", columns, claims)
+    return Measurement("Respondents needed, over the fewest possible at even shares", columns, claims)
 
 
 def main() -> int:
