@@ -35,6 +35,7 @@ DOMAIN = dn.Domain({"smokes": ["no", "yes"], "drinks": ["no", "yes"]})
 ROWS = pa.table({"smokes": ["no", "yes"] * 20, "drinks": ["no", "no", "yes", "yes"] * 10})
 WIDE = dn.Domain({f"q{i}": [0, 1] for i in range(21)})
 COUNTS = dn.Observation("a", dn.KRR(3, 1.0), [900, 80, 20])
+OTHERS = dn.Observation("a", dn.KRR(3, 2.0), [700, 200, 100])
 PEOPLE = {"x": [0.0, 1.0, 2.0, 3.0] * 5, "twice": [0.0, 2.0, 4.0, 6.0] * 5, "y": [0, 0, 1, 1] * 5}
 
 
@@ -162,8 +163,8 @@ CASES = [
     ),
     (
         errors.ConvergenceError,
-        lambda: maximum_likelihood([COUNTS], COUNTS.domain, most=1),
-        ["stopped after 1 evaluations", "nats left to gain (wanted 0.001)", "Raise the gap, or use fewer cells"],
+        lambda: maximum_likelihood([COUNTS, OTHERS], COUNTS.domain, most=1),
+        ["stopped after 1 evaluations", "nats left to gain (in 1 of 1 fits)", "Raise the gap, or ask for fewer"],
         {},
     ),
     (

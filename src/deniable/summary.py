@@ -128,7 +128,7 @@ class Shown:
 def of_shares(cells: Columns, numbers: Mapping[str, Iterable[Any]], level: float, notes: Sequence[str] = ()) -> Summary:
     """The layout of estimated shares, a row a cell: the attributes, the shares, their errors, one interval.
 
-    The unbiased shares stand beside the estimate where some of them are negative.
+    The efficient (or unbiased) shares stand beside the estimate where some of them are negative.
 
     Args:
         cells: the attributes' categories.
@@ -136,14 +136,15 @@ def of_shares(cells: Columns, numbers: Mapping[str, Iterable[Any]], level: float
         level: the coverage of the intervals from `low` to `high`.
         notes: what to keep in mind.
 
-    >>> numbers = {"estimate": [0.25], "unbiased": [0.25], "std_error": [0.013], "low": [0.225], "high": [0.276]}
+    >>> numbers = {"estimate": [0.25], "efficient": [0.25], "std_error": [0.013], "low": [0.225], "high": [0.276]}
     >>> print(of_shares({"smokes": ["yes"]}, numbers, 0.95))
     smokes  estimate  std_error    95% interval
     yes        25.0%      1.30%  22.5% to 27.6%
     """
     shown: dict[str, list[Any]] = {}
     for name, values in numbers.items():
-        if name == "low" or (name == "unbiased" and all(value is None or value >= 0 for value in values)):
+        plain = name in ("efficient", "unbiased")
+        if name == "low" or (plain and all(value is None or value >= 0 for value in values)):
             continue
         if name == "high":
             ends = zip(numbers["low"], values, strict=True)

@@ -37,6 +37,7 @@ from deniable.device.block import Block
 from deniable.device.verify import verify
 from deniable.errors import DeniableError, SmallCellWarning
 from deniable.estimation.blocks import Convergence
+from deniable.estimation.fit.evidence import gather
 from deniable.estimation.reconcile import reconcile
 from deniable.frames.stored import StoredReports
 from deniable.frozen import Frozen, fix
@@ -152,6 +153,13 @@ OTHERS = {
     "Option": lambda: parse_survey(example_text()).questions[0].options[0],
     "Sample": lambda: dn.estimate(reports(), ["sex"]).dispersion.samples[0],
     "Dispersion": lambda: dn.estimate(reports(), ["sex"]).dispersion,
+    "Efficient": lambda: dn.estimate(reports(), ["sex"]).pooled,
+    "Evidence": lambda: gather(reports(), ["sex"]),
+    "Respondents": lambda: gather(reports(), ["sex"]).respondents,
+    "Group": lambda: gather(reports(), ["sex"]).groups[0],
+    "Counted": lambda: gather(reports(), ["sex"]).groups[0].said,
+    "Listed": lambda: gather(sent(dn.Joint(DOMAIN, 1.0, channel="hashing")), ["a"]).groups[0].said,
+    "Moments": lambda: gather(dn.Observation("x", dn.Unary(3, 1.0), [5, 4, 3, 10]), "x").groups[0].said,
     "Replicates": lambda: uncovered().dispersion,
     "PairedDispersion": lambda: dn.estimate(sent(dn.Paired(DOMAIN, p=0.75, rho=-0.2)), "a").dispersion,
     "Linearized": lambda: prevalence([0, 1] * 30, dn.Warner(0.8), weights=[1.0, 2.0, 3.0] * 20).dispersion,

@@ -97,9 +97,9 @@ def test_a_set_is_explained_shown_and_sent(serving, visitor):
             crowd.answer({"month": MONTHS[month]})
         crowd.flush()
         found = estimate(stored_reports(service.store, service.collector.design_id), "month")
-        assert (found.n, found.method) == (401, "wls")
+        assert (found.n, found.method) == (401, "mle")
         # 12 cells, 6.5 standard errors of people and noise: a normal is that far off with probability 1e-10.
-        assert (np.abs(found.unbiased.values - truth) < 6.5 * found.std_error).all()
+        assert (np.abs(found.efficient.values - truth) < 6.5 * found.std_error).all()
 
 
 def test_a_set_is_explained_in_german(serving, visitor):

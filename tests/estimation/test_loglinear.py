@@ -13,7 +13,7 @@ from deniable.errors import ConvergenceError, EstimationError
 from deniable.estimation import loglinear
 from deniable.estimation.em import maximum_likelihood
 from deniable.estimation.ipf import fit_margins
-from deniable.estimation.loglinear import Reporting, fit_loglinear, generators, loglinear_basis
+from deniable.estimation.loglinear import fit_loglinear, generators, loglinear_basis
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1]})
 
@@ -102,16 +102,6 @@ def test_contradicting_and_negative_tables_are_no_trouble():
         fit = fit_loglinear(observed, DOMAIN, scoring=scoring)
         assert fit.table.total == pytest.approx(1)
         assert (fit.table.values >= 0).all()
-
-
-def test_one_matrix_and_channel_by_channel_are_the_same_map():
-    observed = pairs(noisy)
-    matrix, through = (Reporting(observed, DOMAIN, dense=dense) for dense in (True, False))
-    assert through.matrix is None
-    rng = np.random.default_rng(0)
-    tables, reports = rng.normal(size=(*DOMAIN.shape, 4)), rng.normal(size=(16, 4))
-    np.testing.assert_allclose(matrix.forward(tables), through.forward(tables), atol=1e-12)
-    np.testing.assert_allclose(matrix.backward(reports), through.backward(reports), atol=1e-12)
 
 
 def test_the_structured_path_gives_the_same_fit(monkeypatch):

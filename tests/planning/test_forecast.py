@@ -5,6 +5,8 @@ import pytest
 
 import deniable as dn
 from deniable.errors import DesignError, InputError, UnknownAttributeError
+from deniable.estimation.fit.efficient import efficient_from
+from deniable.planning.expected import expected_evidence
 from deniable.planning.forecast import CANDIDATES, candidate, plan
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1], "d": [0, 1]})
@@ -150,3 +152,19 @@ def test_bad_plans_are_refused_by_name():
             plan(DOMAIN, epsilon, ["a"], 1000)
     with pytest.raises(UnknownAttributeError, match="'ab'"):
         plan(DOMAIN, 1.0, "ab", 1000)
+
+
+@pytest.mark.parametrize("channel", ["krr", "subset", "hadamard"])
+def test_what_is_forecast_is_what_an_estimate_states(channel):
+    domain = dn.Domain({name: range(3) for name in "abc"})
+    truth = dn.Table(domain, np.random.default_rng(1).dirichlet(np.ones(27)))
+    design, n = dn.Views(domain, 2, 1.0, channel=channel), 200_000
+    evidence, assumed = expected_evidence(design, truth, n, ["a", "b"])
+    codes = np.stack(
+        np.unravel_index(np.random.default_rng(2).choice(27, n, p=truth.values.ravel()), (3, 3, 3)), axis=1
+    )
+    reports = dn.Reports.of_codes(design, *design.randomize_codes(codes, source=dn.Seeded(1)))
+    stated = dn.estimate(reports, ["a", "b"])
+    # Every share of reports is known to a few thousandths: the stated errors differ from the expected ones by less.
+    assert np.sqrt(efficient_from(evidence, assumed.values).variances) == pytest.approx(stated.std_error, rel=0.02)
+    assert (stated.std_error < np.sqrt(stated.dispersion.variances)).all()

@@ -186,10 +186,10 @@ def test_results_say_what_the_reports_say(collector):
     for table in found["tables"]:
         assert sum(cell["estimate"] for cell in table["cells"]) == pytest.approx(1)
         for cell in table["cells"]:
-            assert cell["low"] <= cell["unbiased"] <= cell["high"]
+            assert cell["low"] <= cell["efficient"] <= cell["high"]
     # Around 300 reports about smoking: the estimate of .2 has a standard error near .06. 6 of them: 2e-9.
     (smokes,) = [cell for cell in found["tables"][0]["cells"] if cell["categories"] == ["yes"]]
-    assert abs(smokes["unbiased"] - 0.2) < 6 * smokes["std_error"]
+    assert abs(smokes["efficient"] - 0.2) < 6 * smokes["std_error"]
     one = ask(collector, "GET", "/v1/results?table=smokes", Authorization=f"Bearer {collector.token}")
     assert [table["attributes"] for table in json.loads(one[2])["tables"]] == [["smokes"]]
     bad = ask(collector, "GET", "/v1/results?table=nothing", Authorization=f"Bearer {collector.token}")

@@ -80,9 +80,9 @@ def served(tmp_path):
 
 
 def near(cells, truth):
-    unbiased, errors = (np.array([cell[key] for cell in cells]) for key in ("unbiased", "std_error"))
+    unbiased, errors = (np.array([cell[key] for cell in cells]) for key in ("efficient", "std_error"))
     assert (np.abs(unbiased - truth) < SIGMAS * errors).all()
-    assert all(cell["low"] < cell["unbiased"] < cell["high"] for cell in cells)
+    assert all(cell["low"] < cell["efficient"] < cell["high"] for cell in cells)
 
 
 def test_a_survey_of_least_variance_from_devices_to_estimates(served, tmp_path):
@@ -93,7 +93,7 @@ def test_a_survey_of_least_variance_from_devices_to_estimates(served, tmp_path):
     found = client.get("/v1/results").json()
     assert found["reports"] == PEOPLE
     month, abroad = found["tables"]
-    assert month["method"] == "wls"
+    assert month["method"] == "mle"
     assert [cell["categories"] for cell in month["cells"]] == [[label] for label in LABELS]
     near(month["cells"], truth)
     near(abroad["cells"], [truth[0::3].sum(), truth[1::3].sum(), truth[2::3].sum()])

@@ -23,9 +23,9 @@ from deniable.channels.subset import SubsetSelection
 from deniable.designs.observation import Observation
 from deniable.domain import Domain
 from deniable.estimation.estimator import estimate
+from deniable.estimation.fit.models import OddsRatio
 from deniable.inference.association import chi_square, independence_ratio, wald_statistics
 from deniable.inference.fit import Part, saturated
-from deniable.inference.models import OddsRatio
 from deniable.inference.prevalence import prevalence
 from deniable.inference.two_step import two_step
 from deniable.inference.wald import BootstrapWald, Independent

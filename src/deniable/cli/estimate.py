@@ -138,6 +138,7 @@ def _table(one: Estimate, level: float) -> dict[str, Any]:
     numbers = {
         "estimate": one.values,
         "unbiased": one.unbiased.values,
+        "efficient": one.efficient.values,
         "std_error": one.std_error,
         "low": interval.low,
         "high": interval.high,

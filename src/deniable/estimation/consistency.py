@@ -31,6 +31,7 @@ from deniable.domain import Domain
 from deniable.errors import InputError, NotCoveredError
 from deniable.estimation.dispersion import Dispersion
 from deniable.estimation.estimate import Estimate
+from deniable.estimation.fit.said import holds_sets
 from deniable.estimation.graphical import fit_graphical
 from deniable.estimation.inversion import covering, invert
 from deniable.estimation.ipf import fit_margins
@@ -188,7 +189,7 @@ class ModelEstimate(Estimate):
 
     def _numbers(self, level: float) -> dict[str, NDArray[np.float64]]:
         numbers = super()._numbers(level)
-        del numbers["unbiased"]
+        del numbers["efficient"]
         return numbers
 
 
@@ -205,7 +206,7 @@ def model_estimate(
     That is "loglinear", or "ipf" where reports are sets, whose counts have no likelihood.
     """
     observations = forget_blocks(observations)
-    usual = "ipf" if any(o.is_support for o in observations) else "loglinear"
+    usual = "ipf" if any(holds_sets(o.channel) for o in observations) else "loglinear"
     engine = usual if method == "auto" else method
     if engine not in ENGINES:
         covering(observations, domain)  # raises, and says what was asked together
@@ -251,7 +252,7 @@ def product_is_nearer(observations: Sequence[Observation], domain: Domain) -> bo
     distance from the product of marginals and V their cells' variances, E[sum D^2] = (squared dependence) + sum V, and
     the product errs by the first, the table by the second.
     """
-    if any(o.is_support for o in observations):
+    if any(holds_sets(o.channel) for o in observations):
         return _distance_is_noise(observations, domain)
     alone = [(name,) for name in domain]
     apart = fit_loglinear(observations, domain, sets=alone)

@@ -14,6 +14,7 @@ from deniable.frozen import Frozen, readonly
 from deniable.randomness import SECURE, Source
 from deniable.results import Interval, axes, frame_of, legend
 from deniable.summary import Shown, beside, of_shares
+from deniable.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.estimation.dispersion import Dispersion
+    from deniable.estimation.fit.efficient import Efficient
     from deniable.results import Frame
     from deniable.summary import Summary
-    from deniable.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Estimate(Shown, Frozen):
 
     Attributes:
         table: the estimate by the method that was chosen.
-        unbiased: the unbiased estimate, whatever the method; its cells may be negative, and errors come from it.
+        unbiased: the inverse of the reports that cover the table, whatever the method; its cells may be negative.
         dispersion: the covariance of the unbiased estimate, as an operator.
         n: how many reports covered the table.
         method: the name of the method.
@@ -48,6 +49,7 @@ class Estimate(Shown, Frozen):
     method: str
     reason: str
     warnings: tuple[str, ...] = ()
+    pooled: Efficient | None = None  # from all reports; None where only those that cover the table could be used
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -60,14 +62,31 @@ class Estimate(Shown, Frozen):
         return self.table.attributes
 
     @cached_property
-    def std_error(self) -> NDArray[np.float64]:
-        """Standard errors of the unbiased cells."""
-        return readonly(np.sqrt(self.dispersion.variances))
+    def efficient(self) -> Table:
+        """The estimate from every report that speaks of the table, nothing clipped: errors and intervals are its own.
+
+        Where only the reports that cover the table could be used, it is the unbiased one; `reason` says so.
+        """
+        return (
+            self.unbiased if self.pooled is None else Table(self.table.domain, self.pooled.values, self.table.backend)
+        )
 
     @property
-    def covariance(self) -> Dispersion:
-        """The covariance of the unbiased cells, as an operator: `@`, `quadratic(w)`, `matrix()`."""
-        return self.dispersion
+    def used(self) -> tuple[str, ...]:
+        """Which reports the efficient estimate stands on, a line for every group of them."""
+        if self.pooled is not None:
+            return self.pooled.evidence.used
+        return tuple(f"{s.observation!r}"[1:-1] for s in self.dispersion.samples)
+
+    @cached_property
+    def std_error(self) -> NDArray[np.float64]:
+        """Standard errors of the efficient cells."""
+        return readonly(np.sqrt(self.covariance.variances))
+
+    @property
+    def covariance(self) -> Dispersion | Efficient:
+        """The covariance of the efficient cells, as an operator: `@`, `quadratic(w)`, `matrix()`."""
+        return self.dispersion if self.pooled is None else self.pooled
 
     def interval(
         self,
@@ -78,16 +97,18 @@ class Estimate(Shown, Frozen):
         replicates: int = 9999,
         source: Source = SECURE,
     ) -> Interval:
-        """Confidence intervals for the cells, from the unbiased core, not clipped to [0, 1].
+        """Confidence intervals for the cells, around the efficient estimate, not clipped to [0, 1].
 
-        Each holds its cell with the given level; all of them at once when `simultaneous`. The last two arguments are
-        those of method="bootstrap".
+        Each holds its cell with the given level; all of them at once when `simultaneous`. "wilson" is the score
+        interval, which for one question through k-RR is Wilson's. "clopper_pearson", "profile" and "bootstrap" look at
+        the reports that cover the table alone; the last two arguments are those of "bootstrap".
         """
         return intervals(
             self.unbiased.values,
             self.dispersion,
             level,
             method,
+            pooled=self.pooled,
             simultaneous=simultaneous,
             replicates=replicates,
             source=source,
@@ -102,7 +123,7 @@ class Estimate(Shown, Frozen):
         interval = self.interval(level)
         cells = {
             "estimate": self.values,
-            "unbiased": self.unbiased.values,
+            "efficient": self.efficient.values,
             "std_error": self.std_error,
             "low": interval.low,
             "high": interval.high,
@@ -116,10 +137,10 @@ class Estimate(Shown, Frozen):
     def notes(self) -> list[str]:
         """What was done and what to keep in mind, a sentence each."""
         told = [f"{self.n} reports about {' and '.join(self.attributes)}; method {self.method}: {self.reason}."]
-        negative = int((self.unbiased.values < 0).sum())
+        negative = int((self.efficient.values < 0).sum())
         if negative:
             told.append(
-                f"{negative} of {self.values.size} unbiased cells are negative: the truth there is near zero and the "
+                f"{negative} of {self.values.size} efficient cells are negative: the truth there is near zero and the "
                 "noise fell below it. They are shown as they are; intervals and errors belong to them."
             )
         return [*told, *self.warnings]
@@ -138,7 +159,7 @@ class Estimate(Shown, Frozen):
         interval, rows = self.interval(level), np.arange(len(labels))
         ax.barh(rows, self.values.ravel(), color=LIGHT, label=f"estimate ({self.method})")
         ax.hlines(rows, interval.low.ravel(), interval.high.ravel(), color=DARK, label=f"{level:.0%} interval")
-        ax.plot(self.unbiased.values.ravel(), rows, "|", color=DARK, markersize=10, label="unbiased")
+        ax.plot(self.efficient.values.ravel(), rows, "|", color=DARK, markersize=10, label="efficient")
         if truth is not None:
             shares = truth.project(self.attributes).normalize().values.ravel()
             ax.plot(shares, rows, "o", color=MARK, label="truth")

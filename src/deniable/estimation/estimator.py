@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -13,11 +14,14 @@ from deniable.domain import Domain
 from deniable.errors import InputError, UnknownAttributeError
 from deniable.estimation.consistency import ENGINES, forget_blocks, model_estimate
 from deniable.estimation.dispersion import Dispersion, Population
-from deniable.estimation.em import GAP, MOST_CELLS, maximum_likelihood, refuse_sets
+from deniable.estimation.em import MOST_CELLS, maximum_likelihood
 from deniable.estimation.estimate import Estimate
+from deniable.estimation.fit.efficient import MOST_CELLS as EFFICIENT_CELLS
+from deniable.estimation.fit.efficient import Efficient, efficient_from
+from deniable.estimation.fit.evidence import gather
 from deniable.estimation.inversion import covering, invert
 from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
-from deniable.estimation.least_squares import least_squares
+from deniable.estimation.least_squares import least_squares, nearest
 from deniable.estimation.paired import pair_notes, with_pairs
 from deniable.estimation.shrinkage import shrink
 from deniable.tables.simplex import norm_sub
@@ -26,6 +30,8 @@ from deniable.wording import listed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from deniable.estimation.fit import evidence as gathered
 
 Method = Literal[
     "auto", "inversion", "norm_sub", "mle", "wls", "shrink", "product", "loglinear", "ipf", "qp", "l1", "graphical"
@@ -45,7 +51,7 @@ def estimate(
     by: None = ...,
     *,
     population: Population = ...,
-    gap: float = ...,
+    gap: float | None = ...,
 ) -> Estimate: ...
 
 
@@ -57,7 +63,7 @@ def estimate(
     *,
     by: str,
     population: Population = ...,
-    gap: float = ...,
+    gap: float | None = ...,
 ) -> dict[Any, Estimate]: ...
 
 
@@ -69,7 +75,7 @@ def estimate(
     by: str,
     *,
     population: Population = ...,
-    gap: float = ...,
+    gap: float | None = ...,
 ) -> dict[Any, Estimate]: ...
 
 
@@ -80,7 +86,7 @@ def estimate(
     by: str | None = None,
     *,
     population: Population = "super",
-    gap: float = GAP,
+    gap: float | None = None,
 ) -> Estimate | dict[Any, Estimate]:
     """Estimate the joint table of some attributes.
 
@@ -90,12 +96,12 @@ def estimate(
         method: "inversion" (unbiased, may be negative), "norm_sub" (its projection to the simplex), "mle" (maximum
             likelihood), "wls" (weighted least squares on the simplex), "shrink" (towards the product of marginals),
             "product" (the product itself, of marginals without negative cells: RR-Independent), or "auto": "mle"
-            ("wls" where reports are sets) when the table is small for the reports at hand, else "shrink". For tables
-            that no question covers, "auto" is "loglinear" ("ipf" where reports are sets); "ipf", "qp", "l1" and
+            ("wls" where sets were only counted) when the table is small for the reports at hand, else "shrink". For
+            tables that no question covers, "auto" is "loglinear" ("ipf" where reports are sets); "ipf", "qp", "l1" and
             "graphical" are others, see `consistency`.
         by: a public column; the result is then a dictionary with an estimate for each of its values.
         population: "super" (respondents are a sample: the default) or "fixed" (only the people at hand matter).
-        gap: for "mle", how many nats of log-likelihood may be left to gain.
+        gap: for "mle", how many nats of log-likelihood may be left to gain; by default as many as do not show.
 
     Returns:
         An `Estimate`, or a dictionary of them when `by` is given.
@@ -107,7 +113,10 @@ def estimate(
         return {
             value: estimate(part, names, method, population=population, gap=gap) for value, part in reports.groups(by)
         }
-    observations = evidence(reports, names)
+    sources = _listed(reports)
+    paired = any(getattr(getattr(source, "design", None), "pairs_reports", False) for source in sources)
+    told = None if paired else gather(list(sources), names)
+    observations = evidence(reports, names) if told is None else [group.said.observation() for group in told.groups]
     domain = _domain(observations, names)
     backend = next((r.backend for r in _listed(reports) if isinstance(r, Reports | Tallies)), None)
     if not any(set(domain) <= set(o.domain) for o in observations):
@@ -115,10 +124,39 @@ def estimate(
     samples = covering(observations, domain)
     unbiased = Table(domain, invert(samples), backend)
     dispersion = with_pairs(Dispersion(samples, domain, population), _listed(reports))
-    chosen, why = _choose(method, unbiased, dispersion)
-    table, what = _apply(chosen, unbiased, dispersion, observations, gap)
-    reason = "; ".join([*why, what, *pair_notes(dispersion)])
-    return Estimate(table, unbiased, dispersion, sum(s.observation.n for s in samples), chosen, reason)
+    pooled, errors = _pool(told, population)
+    chosen, why = _choose(method, unbiased, pooled or dispersion, told)
+    table, what = _apply(chosen, _Known(unbiased, dispersion, pooled, told, observations), gap)
+    reason = "; ".join([*why, what, *errors, *pair_notes(dispersion)])
+    n = sum(s.observation.n for s in samples)
+    return Estimate(table, unbiased, dispersion, n, chosen, reason, pooled=pooled)
+
+
+def _pool(told: gathered.Evidence | None, population: Population) -> tuple[Efficient | None, list[str]]:
+    """The estimate from all reports; where only those that cover the table can be used, why."""
+    if told is None:
+        return None, []  # pairs say it themselves
+    alone = len(told.groups) == 1
+    if population == "fixed":
+        return None, [] if alone else ["errors for a fixed population are those of the reports that cover the table"]
+    if told.cells > EFFICIENT_CELLS:
+        more = f"errors are those of the reports that cover the table: {told.cells} cells are too many to pool others"
+        return None, [] if alone else [more]
+    pooled = efficient_from(told)
+    if not pooled.determined:
+        return None, [] if alone else ["errors are those of the reports that cover the table: others add next to none"]
+    return pooled, [] if alone else [f"errors from all {told.n} reports that speak of any of them"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """What an estimate is made of."""
+
+    unbiased: Table
+    dispersion: Dispersion
+    pooled: Efficient | None
+    told: gathered.Evidence | None
+    observations: Sequence[Observation]
 
 
 def evidence(reports: Evidence, attributes: Sequence[str]) -> list[Observation]:
@@ -147,45 +185,44 @@ def _domain(observations: Sequence[Observation], names: Sequence[str]) -> Domain
     return Domain([known[name] for name in names])
 
 
-def _choose(method: Method, unbiased: Table, dispersion: Dispersion) -> tuple[str, list[str]]:
+def _choose(
+    method: Method, unbiased: Table, errors: Dispersion | Efficient, told: gathered.Evidence | None
+) -> tuple[str, list[str]]:
     """Settle "auto", with the reason."""
     if method != "auto":
         return method, []
     cells = unbiased.values.size
-    noise = float(np.sqrt(dispersion.variances.mean())) * cells
-    told = f"a typical standard error is {noise:.2g} times the average cell"
+    noise = float(np.sqrt(errors.variances.mean())) * cells
+    large = f"a typical standard error is {noise:.2g} times the average cell"
     if len(unbiased.domain) > 1 and noise > SHRINK_ABOVE:
-        return "shrink", [f"{told}, more than {SHRINK_ABOVE:g}, so the joint table alone would be mostly noise"]
-    if any(sample.observation.is_support for sample in dispersion.samples):
+        return "shrink", [f"{large}, more than {SHRINK_ABOVE:g}, so the joint table alone would be mostly noise"]
+    if told is not None and not told.has_likelihood:
         if cells > LEAST_SQUARES_CELLS:
-            return "norm_sub", [f"reports are sets, and {cells} cells are too many for weighted least squares"]
-        return "wls", ["reports are sets, whose counts have no likelihood"]
+            return "norm_sub", [f"some reports have no likelihood, and {cells} cells are too many for least squares"]
+        return "wls", ["some reports are known by their moments alone, which have no likelihood"]
     if len(unbiased.domain) > 1 and cells > MOST_CELLS:
         return "shrink", [f"{cells} cells are too many for maximum likelihood (at most {MOST_CELLS})"]
-    return "mle", [told if len(unbiased.domain) > 1 else "one attribute"]
+    return "mle", [large if len(unbiased.domain) > 1 else "one attribute"]
 
 
-def _apply(
-    method: str, unbiased: Table, dispersion: Dispersion, observations: Sequence[Observation], gap: float
-) -> tuple[Table, str]:
+def _apply(method: str, known: _Known, gap: float | None) -> tuple[Table, str]:
     """The table by a method, and what was done in words."""
+    unbiased, dispersion, observations = known.unbiased, known.dispersion, known.observations
     domain, backend = unbiased.domain, unbiased.backend
     if method == "inversion":
         return unbiased, "the channel inverted, nothing clipped"
     if method in ("norm_sub", "wls"):
         weighted = method == "wls"
-        values = least_squares(unbiased.values, dispersion) if weighted else norm_sub(unbiased.values)
+        values = _least_squares(known) if weighted else norm_sub(unbiased.values)
         told = "the nearest table without negative cells" + (", distance measured in its errors" if weighted else "")
         return Table(domain, values, backend), told
     if method == "mle":
-        refuse_sets([sample.observation for sample in dispersion.samples])
-        likely = [o for o in observations if not o.is_support]  # sets about fewer attributes have no likelihood to add
-        fit = maximum_likelihood(likely, domain, gap=gap)
-        every = sum(o.n for o in likely)
-        told = (
+        fit = maximum_likelihood(observations if known.told is None else known.told, domain, gap=gap)
+        every = sum(o.n for o in observations)
+        what = (
             f"maximum likelihood from all {every} reports that speak of any of them, at most {fit.gap:.1g} nats short"
         )
-        return Table(domain, fit.table.values, backend), told
+        return Table(domain, fit.table.values, backend), what
     if method == "shrink":
         variance = float(dispersion.variances.sum())
         shrunk = shrink(unbiased, variance, [Table(m.domain, m.values) for m in _one_way(observations, domain)])
@@ -193,8 +230,15 @@ def _apply(
     if method in ENGINES:
         fitted, what = ENGINES[method](forget_blocks(observations), domain)
         return Table(domain, fitted.values, backend), what
-    known = ["auto", "inversion", "norm_sub", "mle", "wls", "shrink", *ENGINES]
-    raise InputError(f"there is no method {method!r}; choose from {listed(known)}", method=method)
+    methods = ["auto", "inversion", "norm_sub", "mle", "wls", "shrink", *ENGINES]
+    raise InputError(f"there is no method {method!r}; choose from {listed(methods)}", method=method)
+
+
+def _least_squares(known: _Known) -> NDArray[np.float64]:
+    if known.pooled is None:
+        return least_squares(known.unbiased.values, known.dispersion)
+    shape = known.unbiased.shape
+    return nearest(known.pooled.values.ravel(), known.pooled.matrix()).reshape(shape)
 
 
 def _one_way(observations: Sequence[Observation], domain: Domain) -> list[Table]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from deniable.errors import InputError
+from deniable.estimation.fit.said import holds_sets
 from deniable.randomness import SECURE, Source
 from deniable.results import Interval
 from deniable.tables.marginals import summed
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from deniable.designs.observation import Observation
     from deniable.estimation.dispersion import Dispersion, Population, Sample
+    from deniable.estimation.fit.efficient import Efficient
 
 Method = Literal["wilson", "wald", "clopper_pearson", "profile", "bootstrap"]
 _METHODS = '"wilson", "wald", "clopper_pearson", "profile" or "bootstrap"'
@@ -43,6 +45,7 @@ def intervals(
     level: float,
     method: Method,
     *,
+    pooled: Efficient | None = None,
     simultaneous: bool = False,
     replicates: int = 9999,
     source: Source = SECURE,
@@ -55,6 +58,7 @@ def intervals(
         level: the coverage of each interval; of all of them together when `simultaneous`.
         method: "wilson", "wald", "clopper_pearson", "profile" (the last two where each cell is one binomial), or
             "bootstrap": percentiles of estimates from reports drawn anew.
+        pooled: the efficient estimate, where there is one: "wilson" and "wald" are then around it.
         simultaneous: hold all true cells at once (Bonferroni: each misses with (1 - level) / cells; two cells are one
             question, so they need no correction).
         replicates: for "bootstrap", how many times the reports are drawn anew.
@@ -65,7 +69,11 @@ def intervals(
     cells = unbiased.size if simultaneous and unbiased.size > 2 else 1
     miss = (1 - level) / cells
     z2 = critical_value(miss, dispersion.df) ** 2
-    if method == "wilson":
+    if pooled is not None and method in ("wilson", "wald"):
+        half = np.sqrt(z2 * pooled.variances)
+        both = pooled.values - half, pooled.values + half
+        low, high = pooled.score_interval(z2) if method == "wilson" else both
+    elif method == "wilson":
         low, high = _wilson(unbiased, dispersion, z2)
     elif method == "wald":
         half = np.sqrt(z2 * dispersion.variances)
@@ -195,7 +203,7 @@ def _percentiles(
 def _again(observation: Observation, rng: np.random.Generator, replicates: int) -> NDArray[np.float64]:
     """Counts of as many reports: categories with the observed shares, sets from the nearest possible table."""
     channel = observation.channel
-    if observation.is_support:
+    if holds_sets(channel):
         likely = norm_sub(channel.solve(observation.shares))
         return channel.draw(likely, observation.n, rng, replicates)
     drawn = rng.multinomial(observation.n, observation.shares.ravel(), size=replicates).T

@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.domain import Domain
-from deniable.errors import ConvergenceError, EstimationError
-from deniable.estimation.em import GAP, refuse_sets
-from deniable.estimation.fit.fold import Fold
-from deniable.estimation.scoring import fisher_scoring
+from deniable.errors import EstimationError
+from deniable.estimation.em import GAP
+from deniable.estimation.fit.engine import MOST_CELLS, Fitted, fit
+from deniable.estimation.fit.evidence import of_counts
+from deniable.estimation.fit.models import Loglinear
+from deniable.estimation.fit.scoring import fisher_scoring
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:
@@ -37,13 +38,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.designs.observation import Observation
+    from deniable.domain import Domain
+    from deniable.estimation.fit.evidence import Evidence
 
-MOST_CELLS = 1 << 20
-_TINY = 1e-200  # cells may shrink, but never to a zero that no step could leave
-_LONGEST = 64.0  # the longest extrapolation
 _WARM = 5  # EM steps before Fisher scoring
 _PARAMETERS = 400  # up to this many, Fisher scoring
-_STRICTER = 0.1  # EM has its distance fall before its likelihood has risen
 _MATRIX = 1 << 22  # up to this many entries, all channels together are one matrix
 
 
@@ -72,6 +71,7 @@ def generators(observations: Iterable[Observation], domain: Domain) -> tuple[tup
     """The largest sets of the domain's attributes that were asked together.
 
     >>> from deniable.channels.krr import KRR
+    >>> from deniable.domain import Domain
     >>> from deniable.designs.observation import Observation
     >>> pair = lambda *names: Observation(names, KRR(4, 1.0), np.zeros((2, 2)))
     >>> generators([pair("a", "b"), pair("b", "c")], Domain({name: [0, 1] for name in "abc"}))
@@ -104,52 +104,41 @@ def fit_loglinear(
         scoring: finish by Fisher scoring; by default where the model is small enough.
         most: how many EM evaluations to make before giving up.
     """
-    refuse_sets(observations)
-    extra = {v.name: v for o in observations for v in o.domain.values() if v.name not in domain}
-    whole = Domain([*domain.values(), *extra.values()])
+    evidence = of_counts(observations, domain)
+    whole, replicates = evidence.domain, 1 if counts is None else counts[0].shape[-1]
     if whole.cells > MOST_CELLS:
         raise EstimationError(
             f"a table of {whole.cells} cells is too large for the log-linear fit (at most {MOST_CELLS}); ask for fewer "
             f'attributes, or use method="graphical"',
             cells=whole.cells,
         )
-    given = [o.counts[..., None] for o in observations] if counts is None else list(counts)
-    model = _Model(observations, whole, given, generators(observations, whole) if sets is None else tuple(sets))
-    matrix = model.reporting.matrix
-    small = matrix is not None and parameters(whole, model.generators) <= _PARAMETERS
-    quick = small if scoring is None else scoring
-    replicates = given[0].shape[-1]
-    theta = np.full((*whole.shape, replicates), -np.log(whole.cells))
-    now = model.step(theta)
-    if quick:
-        assert matrix is not None
-        basis = loglinear_basis(whole, model.generators)
-        for _ in range(_WARM):
-            theta, now = now.following, model.step(now.following)
-        start = theta.reshape(-1, replicates)
-        found = [
-            fisher_scoring(matrix, model.counts[:, i], model.asked[:, i], basis, theta=start[:, i], gap=gap)
-            for i in _chunks(replicates, len(matrix) * basis.shape[1])
-        ]
-        theta = np.concatenate([part[0] for part in found], axis=1).reshape(theta.shape)
-        theta -= theta.max(axis=model.cells)
-        loglik, left = (np.concatenate([part[i] for part in found]) for i in (1, 2))
-        model.evaluations += sum(part[3] for part in found)
+    y = evidence.counts if counts is None else np.concatenate([c.reshape(-1, replicates) for c in counts])
+    model = Loglinear(whole, generators(observations, whole) if sets is None else tuple(sets))
+    small = y.shape[0] * whole.cells <= _MATRIX and parameters(whole, model.generators) <= _PARAMETERS
+    if small if scoring is None else scoring:
+        found = _score(evidence, model, y, gap)
     else:
-        while now.distance.max() > gap * _STRICTER:
-            if model.evaluations >= most:
-                raise ConvergenceError(
-                    f"the log-linear fit stopped after {model.evaluations} evaluations at distance "
-                    f"{now.distance.max():.3g} (wanted {gap * _STRICTER:g}). Ask for fewer attributes",
-                    gap=float(now.distance.max()),
-                )
-            theta, now = _squarem(model, theta, now)
-        loglik, left = now.loglik, now.distance
-    pi = np.exp(theta)
-    asked = (pi / pi.sum(axis=model.cells)).reshape(*domain.shape, -1, replicates).sum(axis=len(domain))
-    return LoglinearFit(
-        Table(domain, asked[..., 0]), asked, model.generators, loglik, float(left.max()), model.evaluations
-    )
+        found = fit(evidence, model, y, gap=gap, most=most)
+    asked = found.pi.reshape(*domain.shape, -1, replicates).sum(axis=len(domain))
+    gained = float(found.gap.max())
+    return LoglinearFit(Table(domain, asked[..., 0]), asked, model.generators, found.loglik, gained, found.evaluations)
+
+
+def _score(evidence: Evidence, model: Loglinear, y: NDArray[np.float64], gap: float) -> Fitted:
+    """A few steps of EM, then Fisher scoring."""
+    start = fit(evidence, model, y, gap=0.0, most=_WARM, strict=False, accelerate=False)
+    matrix, basis = evidence.matrix(), loglinear_basis(evidence.domain, model.generators)
+    theta = np.log(start.pi).reshape(evidence.cells, -1)
+    n = np.concatenate([np.broadcast_to(y[here].sum(axis=0), y[here].shape) for here in evidence.places])
+    found = [
+        fisher_scoring(matrix, y[:, i], n[:, i], basis, theta=theta[:, i], gap=gap)
+        for i in _chunks(y.shape[1], len(matrix) * basis.shape[1])
+    ]
+    theta = np.concatenate([part[0] for part in found], axis=1)
+    pi = np.exp(theta - theta.max(axis=0))
+    loglik, left = (np.concatenate([part[i] for part in found]) for i in (1, 2))
+    used = start.evaluations + sum(part[3] for part in found)
+    return Fitted((pi / pi.sum(axis=0)).reshape(start.pi.shape), loglik, left, used, left <= gap)
 
 
 def _inside(sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -160,6 +149,7 @@ def _inside(sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
 def parameters(domain: Domain, sets: Sequence[tuple[str, ...]]) -> int:
     """How many free parameters the model has.
 
+    >>> from deniable.domain import Domain
     >>> parameters(Domain({"a": range(2), "b": range(3)}), [("a", "b")])
     5
     """
@@ -187,122 +177,3 @@ def _chunks(replicates: int, size: int) -> list[slice]:
     """Slices of the replicates, so that each one's working arrays of `size` numbers fit into memory together."""
     step = max(1, _MATRIX // size)
     return [slice(start, start + step) for start in range(0, replicates, step)]
-
-
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """One evaluation at theta = log pi: where a step leads, the log-likelihood and how far from settled it is."""
-
-    following: NDArray[np.float64]
-    loglik: NDArray[np.float64]
-    distance: NDArray[np.float64]
-
-
-class Reporting:
-    """The map from tables over a domain to the probabilities of all reports of all observations, replicates last.
-
-    Small ones are one matrix; large ones go through the channels, one observation after the other.
-    """
-
-    def __init__(self, observations: Sequence[Observation], domain: Domain, *, dense: bool | None = None) -> None:
-        self.domain = domain
-        self._parts = []
-        for o in observations:
-            axes = domain.axes(o.domain)
-            # Kept axes stand in the table's order: how to bring them into the observation's, and back.
-            there = np.argsort(np.argsort(axes)).tolist()
-            back = np.argsort(there).tolist()
-            kept = [size for axis, size in enumerate(domain.shape) if axis in axes]
-            self._parts.append((o, Fold(domain, o.domain), kept, [*there, len(axes)], [*back, len(axes)]))
-        self.matrix: NDArray[np.float64] | None = None
-        outputs = sum(o.channel.outputs for o in observations)
-        if outputs * domain.cells <= _MATRIX if dense is None else dense:
-            self.matrix = self.forward(np.eye(domain.cells).reshape(*domain.shape, -1))
-
-    def forward(self, pi: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Probabilities of the reports, all observations behind each other: (reports, replicates)."""
-        if self.matrix is not None:
-            return self.matrix @ pi.reshape(self.domain.cells, -1)
-        rows = []
-        for o, fold, kept, there, _ in self._parts:
-            own = fold.down(pi).reshape(*kept, -1).transpose(there)
-            rows.append(o.channel.apply(own.reshape(*o.channel.input_shape, -1)).reshape(o.channel.outputs, -1))
-        return np.concatenate(rows)
-
-    def backward(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The adjoint: from (reports, replicates) to tables."""
-        if self.matrix is not None:
-            return (self.matrix.T @ y).reshape(*self.domain.shape, -1)
-        total: NDArray[np.float64] = np.zeros((*self.domain.shape, y.shape[1]))
-        done = 0
-        for o, fold, _, _, back in self._parts:
-            own = y[done : done + o.channel.outputs].reshape(*o.channel.output_shape, -1)
-            done += o.channel.outputs
-            pulled = o.truth_shape(o.channel.adjoint(own)).transpose(back)
-            folded = total.reshape(*fold.shape, -1)  # a view: adding to it adds to the table
-            folded += pulled.reshape(*fold.spread, -1)
-        return total
-
-
-class _Model:
-    """Reports, and the margins that a step matches."""
-
-    def __init__(
-        self,
-        observations: Sequence[Observation],
-        domain: Domain,
-        counts: list[NDArray[np.float64]],
-        sets: tuple[tuple[str, ...], ...],
-    ) -> None:
-        self.generators = sets
-        self.cells = tuple(range(len(domain)))
-        self.evaluations = 0
-        self.reporting = Reporting(observations, domain)
-        flat = [c.reshape(-1, c.shape[-1]) for c in counts]
-        self.counts = np.concatenate(flat)
-        self.asked = np.concatenate([np.broadcast_to(c.sum(axis=0), c.shape) for c in flat])  # n, for every report
-        self._n = self.counts.sum(axis=0)
-        self._margins = [Fold(domain, names) for names in self.generators]
-
-    def step(self, theta: NDArray[np.float64]) -> _Step:
-        self.evaluations += 1
-        pi = np.exp(theta)
-        lam = np.maximum(self.reporting.forward(pi), _TINY)
-        loglik = (self.counts * np.log(lam)).sum(axis=0)
-        expected = pi * self.reporting.backward(self.counts / lam) / self._n
-        following, distance = pi, np.zeros(pi.shape[-1])
-        for fold in self._margins:
-            target, have = fold.down(expected), fold.down(pi)
-            far = (target - have) ** 2 / np.maximum(have, _TINY)
-            distance = np.maximum(distance, far.reshape(-1, pi.shape[-1]).sum(axis=0))
-            scale = target / np.maximum(fold.down(following), _TINY)
-            following = (following.reshape(*fold.shape, -1) * scale).reshape(pi.shape)
-        following = following / following.sum(axis=self.cells)
-        return _Step(np.log(np.maximum(following, _TINY)), loglik, self._n * distance)
-
-
-def _squarem(model: _Model, theta: NDArray[np.float64], now: _Step) -> tuple[NDArray[np.float64], _Step]:
-    """One SQUAREM cycle in log pi; a replicate whose likelihood the leap would lower takes plain steps instead."""
-    first = now.following
-    at_first = model.step(first)
-    second = at_first.following
-    r, v = first - theta, second - first - (first - theta)
-    length = np.sqrt((v**2).sum(axis=model.cells))
-    alpha = np.sqrt((r**2).sum(axis=model.cells)) / np.maximum(length, _TINY)
-    alpha = np.clip(np.where(length > 0, alpha, 1.0), 1.0, _LONGEST)
-    leap = theta + 2 * alpha * r + alpha**2 * v
-    leap -= np.log(np.exp(leap - leap.max(axis=model.cells)).sum(axis=model.cells)) + leap.max(axis=model.cells)
-    leap = np.maximum(leap, np.log(_TINY))
-    at_leap = model.step(leap)
-    worse = ~(at_leap.loglik >= at_first.loglik)
-    if not worse.any():
-        return leap, at_leap
-    at_second = model.step(second)
-    return (
-        np.where(worse, second, leap),
-        _Step(
-            np.where(worse, at_second.following, at_leap.following),
-            np.where(worse, at_second.loglik, at_leap.loglik),
-            np.where(worse, at_second.distance, at_leap.distance),
-        ),
-    )

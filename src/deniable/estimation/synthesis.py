@@ -18,8 +18,9 @@ from deniable.domain import Domain
 from deniable.errors import InputError
 from deniable.estimation.consistency import ENGINES, forget_blocks
 from deniable.estimation.estimator import Evidence, evidence
+from deniable.estimation.fit.engine import MOST_CELLS
+from deniable.estimation.fit.said import holds_sets
 from deniable.estimation.graphical import fit_graphical
-from deniable.estimation.loglinear import MOST_CELLS
 from deniable.randomness import SECURE, Source
 from deniable.results import frame_of
 
@@ -61,7 +62,7 @@ def synthesize(
     stream = source.stream()
     if domain.cells <= most_cells:
         # Reports that are sets have no likelihood: their tables are fitted proportionally instead.
-        sets = any(o.is_support for o in observations)
+        sets = any(holds_sets(o.channel) for o in observations)
         table = ENGINES["ipf" if sets else "loglinear"](observations, domain)[0]
         codes = deal(table, n, stream.words(1, 64)[0] / 2.0**64)
     else:

@@ -31,11 +31,11 @@ from deniable.errors import (
     UnknownCategoryError,
 )
 from deniable.estimation.estimator import Evidence, estimate, evidence
+from deniable.estimation.fit.models import Independence
 from deniable.inference.bootstrap import LikelihoodRatio
 from deniable.inference.central import laplace, mcindep
 from deniable.inference.fit import Part, saturated
 from deniable.inference.measures import residual_jacobian
-from deniable.inference.models import Independence
 from deniable.inference.two_step import two_step
 from deniable.inference.wald import BootstrapWald, Independent, InEach
 from deniable.randomness import SECURE, Source

@@ -9,7 +9,7 @@ import numpy as np
 
 from deniable.channels.base import multinomials
 from deniable.errors import InputError
-from deniable.inference.fit import GAP, Fitted, Part, saturated
+from deniable.inference.fit import GAP, Part, saturated
 from deniable.tables.marginals import summed
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from deniable.designs.observation import Observation
     from deniable.estimation.estimate import Estimate
+    from deniable.estimation.fit.engine import Fitted
 
 # Replicates are fitted less sharply than the data: a statistic 2e-4 off does not change its rank among a thousand.
 _GAP = 1e-4

@@ -67,7 +67,7 @@ class Prevalence(Estimate):
 
     def _numbers(self, level: float) -> dict[str, NDArray[np.float64]]:
         numbers = super()._numbers(level)
-        del numbers["unbiased"]  # which is the estimate
+        del numbers["efficient"]  # which is the estimate
         return {**numbers, "mle": self.mle.values.ravel()}
 
     def notes(self) -> list[str]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import InputError
+from deniable.estimation.fit.models import OddsRatio
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
 from deniable.inference.fit import Part, saturated
-from deniable.inference.models import OddsRatio
 from deniable.wording import listed
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from deniable.errors import InvalidTestError
+from deniable.estimation.fit.models import Independence
 from deniable.estimation.inversion import covering
 from deniable.inference.bootstrap import p_value
-from deniable.inference.models import Independence
 from deniable.tables.marginals import summed
 from deniable.tables.simplex import norm_sub
 from deniable.wording import listed

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.designs.observation import Observation, merge
+from deniable.domain import Domain
 from deniable.errors import InputError, NotCoveredError, UnknownCategoryError
+from deniable.estimation.fit.evidence import Evidence, Finding, room_for, told_by
+from deniable.estimation.fit.respondents import how_listed
+from deniable.estimation.fit.said import MOST_LISTED, Counted, Moments
 from deniable.tables.table import Table
 from deniable.wording import listed
 
@@ -47,6 +52,37 @@ def expected_observations(
             f"a {type(design).__name__} design asks nobody about {listed(names)} together", attributes=names
         )
     return merge(found)
+
+
+def expected_evidence(
+    design: Design, table: Table | None, n: float, attributes: Sequence[str]
+) -> tuple[Evidence, Table]:
+    """What n respondents would say on average about some attributes, on every ballot, and the truth that is assumed.
+
+    `table` as above. Sets that are too many to be listed are expected by what they hold.
+    """
+    expected_observations(design, table, n, attributes)  # refuses what nobody would be asked
+    names = design.domain.project(attributes).names
+    asked = list(told_by(design, names))
+    room = room_for({name: v for told in asked for name, v in told.domain.items()}, names)
+    finding, each = Finding(names, room), n / len(design.ballots)
+    for told in asked:
+        truth = _truth(told.domain.names, design, table).values
+        inside = [v for v in told.domain.values() if v.name in room]
+        how = how_listed(told)
+        if len(inside) < len(told.domain) or how == "seen":
+            counts = each * told.channel.apply(truth.reshape(told.channel.input_shape))
+            finding.add(Moments(Domain(inside), Observation(told.domain, told.channel, counts, population=round(n))))
+        elif how == "cells":
+            counts = each * told.channel.apply(truth.reshape(told.channel.input_shape)).ravel()
+            finding.add(Counted(told.domain, told.channel, counts, each))
+        else:
+            every = told.channel.every_report(MOST_LISTED)
+            assert every is not None
+            said = Counted(told.domain, told.channel, np.zeros(len(every)), each, every.reshape(len(every), -1))
+            finding.add(replace(said, counts=each * said.apply(truth.reshape(-1, 1))[:, 0]))
+    evidence = finding.evidence([], None)
+    return evidence, _truth(evidence.domain.names, design, table)
 
 
 def _truth(names: Sequence[str], design: Design, table: Table | None) -> Table:

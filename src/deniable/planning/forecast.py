@@ -32,8 +32,10 @@ from deniable.device.statement import rounded_up
 from deniable.domain import Domain
 from deniable.errors import DesignError, InputError, NotCoveredError, UnknownAttributeError
 from deniable.estimation.estimator import estimate
+from deniable.estimation.fit.efficient import MOST_CELLS as EFFICIENT_CELLS
+from deniable.estimation.fit.efficient import efficient_from
 from deniable.frozen import Frozen
-from deniable.planning.expected import expected_observations
+from deniable.planning.expected import expected_evidence, expected_observations
 from deniable.planning.pairing import added_variance, best_pairs, told
 from deniable.results import frame_of, panels
 from deniable.summary import Shown, Summary, Written, number, share
@@ -43,8 +45,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from deniable.domain import Category
+    from deniable.estimation.estimate import Estimate
     from deniable.results import Frame
     from deniable.tables.table import Table
 
@@ -375,7 +379,7 @@ def _judge(name: str, design: Design, wanted: Wanted) -> Candidate:
             gains.append(np.nan)
             continue
         found = estimate(observations, table, method="inversion")
-        shares, plain = found.unbiased.values, float(found.dispersion.variances.mean())
+        shares, plain = found.unbiased.values, float(_variances(found, design, wanted, table).mean())
         added = added_variance(design, table[0], shares, wanted.n) if isinstance(design, Paired) else np.zeros(1)
         variance = plain + float(added.mean())
         errors.append(float(np.sqrt(variance)))
@@ -392,3 +396,14 @@ def _epsilon(design: Design) -> Written:
 
 def _relative(error: float) -> Written:
     return Written(error, f"{error:.2f}" if np.isfinite(error) else number(error))
+
+
+def _variances(found: Estimate, design: Design, wanted: Wanted, table: tuple[str, ...]) -> NDArray[np.float64]:
+    """The cells' variances that `estimate` would state: those of the efficient estimate, where it makes one."""
+    if isinstance(design, Paired):
+        return found.dispersion.variances
+    evidence, truth = expected_evidence(design, wanted.truth, wanted.n, table)
+    if evidence.cells > EFFICIENT_CELLS:
+        return found.dispersion.variances
+    pooled = efficient_from(evidence, truth.values)
+    return pooled.variances if pooled.determined else found.dispersion.variances

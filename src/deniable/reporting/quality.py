@@ -63,7 +63,7 @@ def _far_below_zero(estimates: Sequence[Estimate]) -> list[str]:
     limit = -float(ndtri(_ALARM / max(cells, 1)))
     found = []
     for estimate in estimates:
-        z = estimate.unbiased.values / np.maximum(estimate.std_error, 1e-300)
+        z = estimate.efficient.values / np.maximum(estimate.std_error, 1e-300)
         if z.min() < -limit:
             found.append(
                 f"Alarm: an unbiased share of {' and '.join(estimate.attributes)} is {-z.min():.1f} standard errors "

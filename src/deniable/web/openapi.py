@@ -155,6 +155,7 @@ _RESULTS = _object(
                     categories={"type": "array", "items": {"type": ["string", "integer", "boolean"]}},
                     estimate=_NUMBER,
                     unbiased=_NUMBER,
+                    efficient=_NUMBER,
                     std_error=_NUMBER,
                     low=_NUMBER,
                     high=_NUMBER,

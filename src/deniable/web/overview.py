@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FEWEST = 30  # reports about a table before it is shown: below that, errors say more than estimates
 MOST_PAIRS = 45
 MOST_CELLS = 400  # of a table on a page
-_NUMBERS = ("estimate", "unbiased", "std_error", "low", "high")
+_NUMBERS = ("estimate", "unbiased", "efficient", "std_error", "low", "high")  # results kept by 0.1 are unbiased
 MOST_TESTED = 60  # categories of an attribute whose pairs are tested for a page
 
 
@@ -78,7 +78,7 @@ def table_of(reports: Reports, found: Estimate) -> dict[str, Any]:
     """An estimate beside what the reports say as they came, a row a cell."""
     interval, raw = found.interval(LEVEL), _raw(reports, found)
     labels = zip(*found.table.cells().values(), strict=True)
-    columns = (found.values, found.unbiased.values, found.std_error, interval.low, interval.high)
+    columns = (found.values, found.efficient.values, found.std_error, interval.low, interval.high)
     numbers = np.stack([np.ravel(column) for column in columns], axis=1).tolist()
     return {
         "attributes": list(found.attributes),
@@ -86,7 +86,15 @@ def table_of(reports: Reports, found: Estimate) -> dict[str, Any]:
         "reports": found.n,
         "notes": found.notes(),
         "rows": [
-            {"label": list(label), "raw": share, "estimate": e, "unbiased": u, "std_error": s, "low": low, "high": high}
+            {
+                "label": list(label),
+                "raw": share,
+                "estimate": e,
+                "efficient": u,
+                "std_error": s,
+                "low": low,
+                "high": high,
+            }
             for label, share, (e, u, s, low, high) in zip(labels, raw, numbers, strict=True)
         ],
     }

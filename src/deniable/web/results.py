@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 _FEWEST = 2  # reports about a table before its error can be estimated
-_NUMBERS = ("estimate", "unbiased", "std_error", "low", "high")
+_NUMBERS = ("estimate", "unbiased", "efficient", "std_error", "low", "high")
 
 
 def results(collector: Collector, tables: Sequence[Sequence[str]] | None = None) -> dict[str, Any]:
@@ -64,7 +64,8 @@ def _table(found: Estimate) -> dict[str, Any]:
 def _cells(found: Estimate) -> Iterator[tuple[tuple[Any, ...], list[float]]]:
     labels = zip(*found.table.cells().values(), strict=True)
     interval = found.interval(LEVEL)
-    columns = (found.values, found.unbiased.values, found.std_error, interval.low, interval.high)
+    points = (found.values, found.unbiased.values, found.efficient.values)
+    columns = (*points, found.std_error, interval.low, interval.high)
     rows = np.stack([np.ravel(column) for column in columns], axis=1)
     return zip(labels, rows.tolist(), strict=True)
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,15 +35,25 @@ from deniable.errors import (
 )
 from deniable.estimation.fit.group import Group
 from deniable.estimation.fit.respondents import Respondents, how_listed, place_of
-from deniable.estimation.fit.said import MOST_LISTED, Counted, Listed, Moments, Said, narrowed, of_observation
+from deniable.estimation.fit.said import (
+    MOST_LISTED,
+    Counted,
+    Listed,
+    Moments,
+    Said,
+    is_partial,
+    narrowed,
+    of_observation,
+)
 from deniable.frozen import Frozen, readonly
 from deniable.wording import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from deniable.designs.base import Design
     from deniable.designs.told import Told
     from deniable.domain import Variable
 
@@ -130,7 +141,12 @@ class Evidence(Frozen):
         """Everything as one matrix, where it is small."""
         if self.counts.size * self.cells > _MATRIX or not self.likely:
             return None
-        return readonly(np.concatenate([group.forward(np.eye(self.cells)) for group in self.likely]))
+        return readonly(np.concatenate([group.rows(np.arange(len(group.counts))) for group in self.likely]))
+
+    def matrix(self) -> Array:
+        """`forward` written out: (reports, cells)."""
+        whole = self._matrix
+        return whole if whole is not None else np.concatenate([g.rows(np.arange(len(g.counts))) for g in self.likely])
 
     def forward(self, pi: Array) -> Array:
         """Probabilities of all reports, (reports, replicates), for tables (*domain.shape, replicates)."""
@@ -193,7 +209,9 @@ class Evidence(Frozen):
     @property
     def covers(self) -> bool:
         """Whether some respondents were asked about all of the asked attributes together."""
-        return any(set(self.asked) <= set(group.said.part) for group in self.groups)
+        return any(
+            set(self.asked) <= set(group.said.part) and not is_partial(group.said.channel) for group in self.groups
+        )
 
     def estimable(self, functionals: ArrayLike) -> bool:
         """Whether reports determine linear functionals of the table, rows over its cells: |W - W F^+ F| <= 1e-8 |W|."""
@@ -205,7 +223,7 @@ class Evidence(Frozen):
 
     def require(self, functionals: ArrayLike | None = None) -> Evidence:
         """Itself, if it determines the functionals (the asked table by default); else refused with the way out."""
-        determined = self.covers if functionals is None else self.estimable(functionals)
+        determined = self.covers or self.estimable(self.margin) if functionals is None else self.estimable(functionals)
         if not determined:
             said = listed(sorted({" * ".join(group.said.part) for group in self.groups}))
             raise NotCoveredError(
@@ -248,7 +266,7 @@ def gather(
     names = [attributes] if isinstance(attributes, str) else list(attributes)
     if len(set(names)) < len(names):
         raise InputError(f"name different attributes, not {listed(names)}")
-    found = _Found(names)
+    found = Finding(names, _room(sources, names))
     given = None if weights is None else _weights(weights, sources)
     done = 0
     for source in sources:
@@ -260,11 +278,49 @@ def gather(
     return found.evidence(sources, given)
 
 
-class _Found:
+def _room(sources: Sequence[Reported], names: Sequence[str]) -> set[str]:
+    """The attributes that the table may have: those that questions bring along, if the table stays small."""
+    known: dict[str, Variable] = {}
+    for source in sources:
+        if isinstance(source, Reports):
+            for asked in told_by(source.design, names):
+                known |= asked.domain.items()
+        else:
+            for o in [source] if isinstance(source, Observation) else source.observations:
+                narrow = o.narrow(names) if set(o.domain) & set(names) else None
+                known |= {} if narrow is None else narrow.domain.items()
+    return room_for(known, names)
+
+
+def room_for(known: Mapping[str, Variable], names: Sequence[str]) -> set[str]:
+    """All of some attributes if their table is small enough, else the asked ones."""
+    cells = prod(len(variable) for variable in known.values())
+    return set(known) if cells <= MOST_RIDING else set(names)
+
+
+def told_by(design: Design, names: Sequence[str]) -> Iterator[Told]:
+    """What the ballots of a design tell about some attributes."""
+    asked = [name for name in names if name in design.domain]
+    for ballot in range(len(design.ballots)):
+        told = design.told(ballot, asked) if asked else None
+        if told is not None:
+            yield told
+
+
+def of_counts(observations: Sequence[Observation], asked: Domain | None = None) -> Evidence:
+    """Evidence of observations as they are, a group each, about all of their attributes; the asked ones come first."""
+    every = {v.name: v for o in observations for v in o.domain.values()}
+    known = Domain(list(every.values())) if asked is None else asked
+    whole = Domain([*known.values(), *(v for name, v in every.items() if name not in known)])
+    return Evidence(known, whole, tuple(Group(of_observation(o), whole) for o in observations), 0)
+
+
+class Finding:
     """Evidence in the making: groups that share attributes and channel are one."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = names
+    def __init__(self, names: Sequence[str], room: set[str]) -> None:
+        """Take the asked attributes, and all that the table may have."""
+        self.names, self.room = names, room
         self.said: dict[tuple[object, ...], Said] = {}
         self.silent = 0
         self.origins: dict[tuple[int, int], tuple[tuple[object, ...], int]] = {}
@@ -281,7 +337,7 @@ class _Found:
             observations, asked = source.tabulate([name for name in self.names if name in source.attributes]), source.n
         self.silent += max(0, asked - sum(o.n for o in observations))
         for observation in merge(observations):
-            self._add(of_observation(observation))
+            self.add(of_observation(observation))
 
     def reports(self, source: Reports, weights: Array | None) -> None:
         """Take what respondents sent, ballot by ballot."""
@@ -291,15 +347,24 @@ class _Found:
             told = source.told(ballot, known) if known else None
             if told is None:
                 continue
-            said = _of_ballot(source, ballot, told, weights)
+            said = self._of_ballot(source, ballot, told, weights)
             spoken += round(said.n)
             if said.n:
-                self.origins[self._source, ballot] = self._add(said)
+                self.origins[self._source, ballot] = self.add(said)
         self.silent += source.n - spoken
 
-    def _add(self, said: Said) -> tuple[tuple[object, ...], int]:
+    def _of_ballot(self, source: Reports, ballot: int, told: Told, weights: Array | None) -> Said:
+        inside = [v for v in told.domain.values() if v.name in self.room]
+        if weights is None and len(inside) < len(told.domain):
+            # It will count by its moments: no need to list its reports.
+            counts = Observation(told.domain, told.channel, source.count(ballot, told), population=source.n)
+            return Moments(Domain(inside), counts)
+        return replace(_of_ballot(source, ballot, told, weights), population=source.n)
+
+    def add(self, said: Said) -> tuple[tuple[object, ...], int]:
         """Add to what is alike; returns the group's key and where the new reports begin in it."""
-        key = (said.part, said.channel, type(said))
+        spoken = said.source.domain if isinstance(said, Moments) else said.part
+        key = (said.part, spoken, said.channel, type(said))
         old = self.said.get(key)
         if old is None:
             self.said[key] = said
@@ -308,11 +373,13 @@ class _Found:
             self.said[key] = Moments(said.part, merge([old.observation(), said.observation()])[0])
             return key, 0
         if isinstance(old, Counted):
-            self.said[key] = replace(old, counts=old.counts + said.counts, n=old.n + said.n)
+            most = max(old.population or 0, said.population or 0)
+            self.said[key] = replace(old, counts=old.counts + said.counts, n=old.n + said.n, population=most)
             return key, 0
         assert isinstance(said, Listed)
         both = np.concatenate([old.counts, said.counts]), np.concatenate([old.codes, said.codes])
-        self.said[key] = replace(old, counts=both[0], codes=both[1], n=old.n + said.n)
+        most = max(old.population or 0, said.population or 0)
+        self.said[key] = replace(old, counts=both[0], codes=both[1], n=old.n + said.n, population=most)
         return key, len(old.counts)
 
     def evidence(self, sources: Sequence[Reported], weights: Array | None) -> Evidence:
@@ -326,8 +393,7 @@ class _Found:
                 attribute=missing[0],
             )
         asked = Domain([known[name] for name in self.names])
-        whole = Domain([*asked.values(), *(v for name, v in known.items() if name not in asked)])
-        alone = whole if whole.cells <= max(MOST_RIDING, asked.cells) else asked
+        alone = Domain([*asked.values(), *(v for n, v in known.items() if n not in asked and n in self.room)])
         groups = []
         for said in self.said.values():
             inside = [v for v in said.part.values() if v.name in alone]
@@ -335,11 +401,12 @@ class _Found:
         people = [source for source in sources if isinstance(source, Reports)]
         numbers = {key: number for number, key in enumerate(self.said)}
         where = {origin: (numbers[key], first) for origin, (key, first) in self.origins.items()}
-        respondents = Respondents(people, self.names, where, weights) if len(people) == len(sources) else None
+        everybody = people and len(people) == len(sources)
+        respondents = Respondents(people, self.names, where, weights) if everybody else None
         return Evidence(asked, alone, tuple(groups), self.silent, respondents)
 
 
-def _of_ballot(source: Reports, ballot: int, told: Told, weights: Array | None) -> Said:
+def _of_ballot(source: Reports, ballot: int, told: Told, weights: Array | None) -> Counted | Listed:
     """What the respondents of one ballot say."""
     how = how_listed(told)
     if weights is None and how == "cells":

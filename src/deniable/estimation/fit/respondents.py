@@ -15,6 +15,7 @@ from deniable.frozen import Frozen, readonly
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import narwhals as nw
     from numpy.typing import NDArray
 
     from deniable.designs.reports import Reports
@@ -48,7 +49,7 @@ class Respondents(Frozen):
         return np.ones(self.n) if self.given is None else self.given
 
     @property
-    def public(self) -> Any:
+    def public(self) -> nw.DataFrame[Any] | None:
         """The public columns as a narwhals frame, where there is one source that has them; else None."""
         return self.sources[0].public if len(self.sources) == 1 else None
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.channels.dense import Dense
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.support import Support
 from deniable.designs.observation import Observation
@@ -54,6 +55,7 @@ class Counted(Frozen):
         counts: how often each report came (weighted, where respondents are), flat.
         n: how many reports there were.
         codes: for sets, the reports that the counts are of, a row each; None where report u is cell u.
+        population: how many respondents the asked ones were drawn from; None for as many.
     """
 
     part: Domain
@@ -61,6 +63,7 @@ class Counted(Frozen):
     counts: Array
     n: float
     codes: NDArray[Any] | None = None
+    population: int | None = None
 
     how = "counted"
 
@@ -105,7 +108,7 @@ class Counted(Frozen):
     def observation(self) -> Observation:
         """The same as counts that can be inverted."""
         counts = self.counts if self.codes is None else _tally(self.channel, self.codes, self.counts)
-        return Observation(self.part, self.channel, counts)
+        return Observation(self.part, self.channel, counts, population=self.population)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +121,7 @@ class Listed(Frozen):
         counts: how often each of them came (weighted, where respondents are).
         n: how many reports there were.
         codes: the reports, a row each, a column an answer.
+        population: how many respondents the asked ones were drawn from; None for as many.
     """
 
     part: Domain
@@ -125,6 +129,7 @@ class Listed(Frozen):
     counts: Array
     n: float
     codes: NDArray[Any]
+    population: int | None = None
 
     how = "report by report"
 
@@ -165,7 +170,8 @@ class Listed(Frozen):
 
     def observation(self) -> Observation:
         """The same as counts that can be inverted."""
-        return Observation(self.part, self.channel, _tally(self.channel, self.codes, self.counts))
+        counts = _tally(self.channel, self.codes, self.counts)
+        return Observation(self.part, self.channel, counts, population=self.population)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +234,8 @@ def of_observation(observation: Observation) -> Counted | Moments:
     if holds_sets(observation.channel):
         return Moments(observation.domain, observation)
     counts = observation.counts.ravel()
-    return Counted(observation.domain, observation.channel, counts, float(counts.sum()))
+    population = observation.population
+    return Counted(observation.domain, observation.channel, counts, float(counts.sum()), population=population)
 
 
 def narrowed(said: Said, part: Domain) -> Said:
@@ -240,6 +247,12 @@ def holds_sets(channel: Channel) -> bool:
     """Whether reports through a channel are sets, whose counts say less than the reports do."""
     parts = channel.channels if isinstance(channel, Kronecker) else (channel,)
     return any(isinstance(part, Support) for part in parts)
+
+
+def is_partial(channel: Channel) -> bool:
+    """Whether a channel tells only some sums of the shares: no table can be recovered from its reports alone."""
+    parts = channel.channels if isinstance(channel, Kronecker) else (channel,)
+    return any(isinstance(part, Dense) and part.is_partial for part in parts)
 
 
 def _likelihood(channel: Channel, codes: NDArray[Any]) -> Array:

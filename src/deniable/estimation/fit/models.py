@@ -9,19 +9,35 @@ replicates, so that a thousand bootstrap samples are fitted in one go.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from deniable.estimation.fit.fold import Fold
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from deniable.domain import Domain
+
+TINY = 1e-200  # cells may shrink, but never to a zero that no step could leave
+_STRICTER = 10.0  # EM has its margins settle before its likelihood has risen
 
 
 class Model(Protocol):
     """A hypothesis about a table."""
 
+    logarithmic: bool  # whether it is a linear space in log pi, so that leaps are made there
+    concave: bool  # whether the log-likelihood has one hill under it, so that the gap bounds the distance to the top
+
+    def step(self, pi: NDArray[np.float64], gradient: NDArray[np.float64]) -> NDArray[np.float64]:
+        """From a table of the model to one that is likelier: fitted to the complete counts pi gradient."""
+        ...
+
     def maximize(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The model's best table for complete counts (or any positive weights), summing to one."""
+        """A table of the model near some counts (or any positive weights), summing to one."""
         ...
 
     def gap(self, pi: NDArray[np.float64], gradient: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -31,6 +47,24 @@ class Model(Protocol):
     def among(self, chosen: NDArray[np.bool_]) -> Model:
         """The same model for some of the replicates."""
         ...
+
+
+class _Direct:
+    """A model whose best table for complete counts is known in closed form: the same for all replicates."""
+
+    logarithmic = False
+    concave = False
+
+    def step(self, pi: NDArray[np.float64], gradient: NDArray[np.float64]) -> NDArray[np.float64]:
+        """That table."""
+        return self.maximize(pi * gradient)
+
+    def maximize(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def among(self, chosen: NDArray[np.bool_]) -> Any:  # noqa: ARG002 - nothing in it depends on the replicate
+        """Itself."""
+        return self
 
 
 def _total(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -43,8 +77,10 @@ def ratio(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Saturated:
+class Saturated(_Direct):
     """Any table. The log-likelihood is concave here, so its gap bounds the distance to the very best."""
+
+    concave = True
 
     def maximize(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """The counts' shares."""
@@ -55,13 +91,9 @@ class Saturated:
         cells = tuple(range(pi.ndim - 1))
         return gradient.max(axis=cells) - (pi * gradient).sum(axis=cells)
 
-    def among(self, chosen: NDArray[np.bool_]) -> Saturated:  # noqa: ARG002 - nothing in it depends on the replicate
-        """Itself."""
-        return self
-
 
 @dataclass(frozen=True)
-class Independence:
+class Independence(_Direct):
     """pi = pi_C pi_a|C pi_b|C pi_R|abC: the axes a and b are independent within each cell of the axes C = `given`.
 
     Axes R that are neither are left free (they come in where a channel cannot be collapsed to a and b).
@@ -106,13 +138,9 @@ class Independence:
     def _others(self, x: NDArray[np.float64], *axes: int) -> tuple[int, ...]:
         return tuple(axis for axis in range(x.ndim - 1) if axis not in (*axes, *self.given))
 
-    def among(self, chosen: NDArray[np.bool_]) -> Independence:  # noqa: ARG002 - nothing in it depends on the replicate
-        """Itself."""
-        return self
-
 
 @dataclass(frozen=True, eq=False)
-class OddsRatio:
+class OddsRatio(_Direct):
     """Any two-way table whose four cells (rows, columns) have the odds ratio psi, one psi a replicate.
 
     psi = x_00 x_11 / (x_01 x_10) for the cells in the given order. The likeliest table for complete counts keeps the
@@ -149,3 +177,77 @@ class OddsRatio:
     def among(self, chosen: NDArray[np.bool_]) -> OddsRatio:
         """The psi of some replicates."""
         return OddsRatio(self.rows, self.columns, self.psi[chosen])
+
+
+@dataclass(frozen=True, eq=False)
+class GivenMargin(_Direct):
+    """Any table whose sums over all axes but some are known: one table for all replicates, or one for each."""
+
+    axes: tuple[int, ...]
+    margin: NDArray[np.float64]  # over these axes in order, replicates last
+
+    concave = True
+
+    def _spread(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        shape = [size if axis in self.axes else 1 for axis, size in enumerate(x.shape[:-1])]
+        return self.margin.reshape(*shape, -1)
+
+    def maximize(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The counts' shares within each cell of the margin."""
+        others = tuple(axis for axis in range(counts.ndim - 1) if axis not in self.axes)
+        return self._spread(counts) * ratio(counts, counts.sum(axis=others, keepdims=True))
+
+    def gap(self, pi: NDArray[np.float64], gradient: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Within each cell of the margin, what its best cell would gain."""
+        others = tuple(axis for axis in range(pi.ndim - 1) if axis not in self.axes)
+        best = gradient.max(axis=others, keepdims=True)
+        return _total(self._spread(pi) * best) - _total(pi * gradient)
+
+    def among(self, chosen: NDArray[np.bool_]) -> GivenMargin:
+        """The margins of some replicates."""
+        return self if self.margin.shape[-1] == 1 else GivenMargin(self.axes, self.margin[..., chosen])
+
+
+class Loglinear:
+    """Interactions of some sets of attributes, the generators, and no others: log pi is a sum of tables over them.
+
+    A step matches the generators' margins, one after the other (a round of iterative proportional fitting): it never
+    leaves the model, and never loses likelihood.
+    """
+
+    logarithmic = True
+    concave = False
+
+    def __init__(self, domain: Domain, generators: Sequence[Sequence[str]]) -> None:
+        """Take the table's attributes and the generators."""
+        self.domain, self.generators = domain, tuple(map(tuple, generators))
+        self._margins = [Fold(domain, names) for names in self.generators]
+
+    def step(self, pi: NDArray[np.float64], gradient: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scale the table to the margins of the complete counts."""
+        return self._fitted(pi, pi * gradient)
+
+    def maximize(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A round from the even table; of a table that is in the model already, the table itself."""
+        return self._fitted(np.full(counts.shape, 1 / self.domain.cells), counts)
+
+    def _fitted(self, pi: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        expected = counts / _total(counts)
+        for fold in self._margins:
+            scale = fold.down(expected) / np.maximum(fold.down(pi), TINY)
+            pi = (pi.reshape(*fold.shape, -1) * scale).reshape(pi.shape)
+        return np.maximum(pi / _total(pi), TINY)
+
+    def gap(self, pi: NDArray[np.float64], gradient: NDArray[np.float64]) -> NDArray[np.float64]:
+        """No certificate: the chi-square distance between margins fitted and expected stands in for it."""
+        n = _total(pi * gradient)
+        expected, worst = pi * gradient / n, np.zeros(pi.shape[-1])
+        for fold in self._margins:
+            target, have = fold.down(expected), fold.down(pi)
+            far = (target - have) ** 2 / np.maximum(have, TINY)
+            worst = np.maximum(worst, far.reshape(-1, pi.shape[-1]).sum(axis=0))
+        return _STRICTER * n * worst
+
+    def among(self, chosen: NDArray[np.bool_]) -> Loglinear:  # noqa: ARG002 - nothing in it depends on the replicate
+        """Itself."""
+        return self
