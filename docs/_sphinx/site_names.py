@@ -1,4 +1,4 @@
-"""The `public` directive: every public name of some rooms, out of its docstring.
+"""The directives `public`, every public name of some rooms out of its docstring, and `grouped`, all of them in a list.
 
 A name that is added to `deniable` appears on the page of its room by itself. ::
 
@@ -44,14 +44,37 @@ class Public(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(["```{eval-rst}", *lines, "```"]))
 
 
+class Grouped(SphinxDirective):
+    """List every public name by what it is for, as the package itself has them."""
+
+    def run(self) -> list[Node]:
+        """Write a heading and a list for every group."""
+        lines = []
+        for heading, names in groups().items():
+            lines += ["", f".. rubric:: {heading}", "", ".. list-table::", "   :widths: auto", ""]
+            for name in names:
+                lines += [f"   * - :py:obj:`~{name}`", f"     - {_summary(name)}"]
+        return self.parse_text_to_nodes("\n".join(["```{eval-rst}", *lines, "```"]))
+
+
+def groups() -> dict[str, list[str]]:
+    """Headings, and the full names under each; a room that is a group of its own is the last of them."""
+    found = {heading: [f"deniable.{name}" for name in names] for heading, names in deniable._NAMES.items()}
+    return {**found, **{f"deniable.{group}": names_of(room) for group, room in deniable._GROUPS.items()}}
+
+
 def names_of(room: str) -> list[str]:
     """The public names of a room or module, in the order of their list."""
+    for group, home in deniable._GROUPS.items():
+        if home == room:
+            return [f"deniable.{group}.{name}" for name in getattr(deniable, group).__all__]
     return [f"deniable.{name}" for name, home in deniable._HOME.items() if home == room or home.startswith(f"{room}.")]
 
 
 def _object(name: str) -> object:
-    module, _, short = name.rpartition(".")
-    return getattr(import_module(module), short)
+    path, _, short = name.rpartition(".")
+    group = path.removeprefix("deniable.")
+    return getattr(getattr(deniable, group) if group in deniable._GROUPS else import_module(path), short)
 
 
 def _summary(name: str) -> str:
@@ -69,4 +92,5 @@ def _entry(name: str) -> list[str]:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make the directive known."""
     app.add_directive("public", Public)
+    app.add_directive("grouped", Grouped)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

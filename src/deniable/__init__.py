@@ -1,7 +1,8 @@
 """Ask sensitive questions, learn the population, never the person.
 
 Randomized response under local differential privacy. Names are loaded when first used, so that importing the part that
-runs on a respondent's device loads nothing else.
+runs on a respondent's device loads nothing else. Two rooms are groups of their own: `deniable.compliance`, models of
+respondents who do not follow the device, and `deniable.graphs`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from deniable.version import __version__ as __version__
 # The door twice: as checkers and editors read it, and as it opens. A test compares the two. The second must stay hidden
 # from checkers: a module with `__getattr__` has every name there is.
 if TYPE_CHECKING:
+    from deniable import graphs as graphs
     from deniable.channels.dense import Dense as Dense
     from deniable.channels.devices import Crosswise as Crosswise
     from deniable.channels.devices import ForcedResponse as ForcedResponse
@@ -52,9 +54,6 @@ if TYPE_CHECKING:
     from deniable.domain import Variable as Variable
     from deniable.errors import DeniableError as DeniableError
     from deniable.estimation.blocks import block_size as block_size
-    from deniable.estimation.classic import rr_ind_joint as rr_ind_joint
-    from deniable.estimation.classic import rr_independent as rr_independent
-    from deniable.estimation.classic import rr_joint as rr_joint
     from deniable.estimation.clusters import find_clusters as find_clusters
     from deniable.estimation.clusters import randomize_in_clusters as randomize_in_clusters
     from deniable.estimation.estimate import Estimate as Estimate
@@ -62,20 +61,9 @@ if TYPE_CHECKING:
     from deniable.estimation.synthesis import synthesize as synthesize
     from deniable.frames.reading import read_reports as read_reports
     from deniable.frames.stored import open_reports as open_reports
-    from deniable.graphs.files import read_graph as read_graph
-    from deniable.graphs.files import read_noisy_graph as read_noisy_graph
-    from deniable.graphs.graph import Graph as Graph
-    from deniable.graphs.noisy import NoisyGraph as NoisyGraph
+    from deniable.inference import compliance as compliance
     from deniable.inference.association import conditional_independence as conditional_independence
     from deniable.inference.association import independence as independence
-    from deniable.inference.compliance.cheating import cdm as cdm
-    from deniable.inference.compliance.cheating import cdm_symmetric as cdm_symmetric
-    from deniable.inference.compliance.cheating import cheating_detection as cheating_detection
-    from deniable.inference.compliance.crosswise import anchored_crosswise as anchored_crosswise
-    from deniable.inference.compliance.crosswise import extended_crosswise as extended_crosswise
-    from deniable.inference.compliance.lies import sld as sld
-    from deniable.inference.compliance.protective import self_protective as self_protective
-    from deniable.inference.compliance.score import sum_score as sum_score
     from deniable.inference.delta import Measure as Measure
     from deniable.inference.delta import derived as derived
     from deniable.inference.goodness import goodness_of_fit as goodness_of_fit
@@ -144,7 +132,6 @@ if TYPE_CHECKING:
         "Floor",
         "ForcedResponse",
         "Forecast",
-        "Graph",
         "HadamardResponse",
         "Independent",
         "Interval",
@@ -157,7 +144,6 @@ if TYPE_CHECKING:
         "Measure",
         "Mix",
         "Mixture",
-        "NoisyGraph",
         "Observation",
         "OptimalChannel",
         "Paired",
@@ -183,15 +169,12 @@ if TYPE_CHECKING:
         "Warner",
         "adjusted",
         "all_pairs",
-        "anchored_crosswise",
         "audit",
         "block_size",
         "cauchit",
-        "cdm",
-        "cdm_symmetric",
-        "cheating_detection",
         "chi2",
         "cloglog",
+        "compliance",
         "conditional_independence",
         "correlate",
         "correlation",
@@ -201,11 +184,11 @@ if TYPE_CHECKING:
         "difference",
         "entropy",
         "estimate",
-        "extended_crosswise",
         "find_clusters",
         "floor",
         "g2",
         "goodness_of_fit",
+        "graphs",
         "homogeneity",
         "independence",
         "linear",
@@ -225,150 +208,194 @@ if TYPE_CHECKING:
         "probit",
         "random_intercept",
         "randomize_in_clusters",
-        "read_graph",
-        "read_noisy_graph",
         "read_reports",
         "read_survey",
         "risk_ratio",
-        "rr_ind_joint",
-        "rr_independent",
-        "rr_joint",
         "sample_cost",
         "sample_size",
         "sample_size_for_width",
-        "self_protective",
-        "sld",
-        "sum_score",
         "synthesize",
         "unrelated_two_samples",
     ]
 else:
-    from importlib import import_module
+    import warnings as _warnings
+    from functools import partial as _partial
+    from importlib import import_module as _import_module
 
-    _HOME = {
-        "Domain": "domain",
-        "Variable": "domain",
-        "Seeded": "randomness",
-        "Table": "tables.table",
-        "KRR": "channels.krr",
-        "Mixture": "channels.mixture",
-        "Dense": "channels.dense",
-        "Kronecker": "channels.kronecker",
-        "BinnedLaplace": "channels.laplace",
-        "Warner": "channels.devices",
-        "ForcedResponse": "channels.devices",
-        "UnrelatedQuestion": "channels.devices",
-        "Crosswise": "channels.devices",
-        "Triangular": "channels.devices",
-        "Kuk": "channels.devices",
-        "Mangat": "channels.devices",
-        "Unary": "channels.unary",
-        "SubsetSelection": "channels.subset",
-        "LocalHashing": "channels.hashing",
-        "HadamardResponse": "channels.hadamard",
-        "TwoLevel": "channels.two_level",
-        "Certificate": "optimal.certificate",
-        "OptimalChannel": "optimal.channel",
-        "optimal_channel": "optimal.channel",
-        "Floor": "optimal.floor",
-        "floor": "optimal.floor",
-        "Mix": "optimal.mix",
-        "optimal_mix": "optimal.mix",
-        "Wanted": "optimal.wanted",
-        "Design": "designs.base",
-        "Question": "designs.base",
-        "Observation": "designs.observation",
-        "Reports": "designs.reports",
-        "read_reports": "frames.reading",
-        "open_reports": "frames.stored",
-        "design_from_dict": "designs.codec",
-        "Independent": "designs.independent",
-        "Joint": "designs.joint",
-        "Clusters": "designs.clusters",
-        "Sampled": "designs.sampled",
-        "Views": "designs.views",
-        "Blocks": "designs.blocks.design",
-        "Paired": "designs.paired.design",
-        "PairedReports": "designs.paired.reports",
-        "PairedItems": "designs.paired.items",
-        "Coins": "channels.paired",
-        "paired_optimum": "channels.paired_optimum",
-        "Ledger": "device.ledger",
-        "Client": "device.client",
-        "Survey": "surveys.survey",
-        "read_survey": "surveys.survey",
-        "audit": "privacy.audit",
-        "Estimate": "estimation.estimate",
-        "estimate": "estimation.estimator",
-        "synthesize": "estimation.synthesis",
-        "block_size": "estimation.blocks",
-        "find_clusters": "estimation.clusters",
-        "randomize_in_clusters": "estimation.clusters",
-        "rr_independent": "estimation.classic",
-        "rr_joint": "estimation.classic",
-        "rr_ind_joint": "estimation.classic",
-        "logit": "inference.regression.binary",
-        "probit": "inference.regression.binary",
-        "cloglog": "inference.regression.binary",
-        "cauchit": "inference.regression.binary",
-        "multinomial": "inference.regression.multinomial",
-        "linear": "inference.regression.linear",
-        "correlate": "inference.regression.correlation",
-        "random_intercept": "inference.regression.mixed",
-        "cheating_detection": "inference.compliance.cheating",
-        "cdm": "inference.compliance.cheating",
-        "cdm_symmetric": "inference.compliance.cheating",
-        "sld": "inference.compliance.lies",
-        "extended_crosswise": "inference.compliance.crosswise",
-        "anchored_crosswise": "inference.compliance.crosswise",
-        "self_protective": "inference.compliance.protective",
-        "sum_score": "inference.compliance.score",
-        "prevalence": "inference.prevalence",
-        "Prevalence": "inference.prevalence",
-        "Prevalences": "inference.prevalence",
-        "unrelated_two_samples": "inference.unrelated",
-        "Measure": "inference.delta",
-        "derived": "inference.delta",
-        "entropy": "inference.measures",
-        "mutual_information": "inference.measures",
-        "chi2": "inference.measures",
-        "g2": "inference.measures",
-        "cramers_v": "inference.measures",
-        "correlation": "inference.measures",
-        "phi": "inference.measures",
-        "odds_ratio": "inference.measures",
-        "risk_ratio": "inference.measures",
-        "difference": "inference.measures",
-        "null_mean": "inference.measures",
-        "independence": "inference.association",
-        "conditional_independence": "inference.association",
-        "goodness_of_fit": "inference.goodness",
-        "homogeneity": "inference.goodness",
-        "all_pairs": "inference.pairs",
-        "adjusted": "inference.pairs",
-        "power": "planning.power",
-        "sample_size": "planning.power",
-        "sample_size_for_width": "planning.width",
-        "sample_cost": "planning.power",
-        "plan": "planning.forecast",
-        "Forecast": "planning.forecast",
-        "Graph": "graphs.graph",
-        "NoisyGraph": "graphs.noisy",
-        "read_graph": "graphs.files",
-        "read_noisy_graph": "graphs.files",
-        "Interval": "results",
-        "TestResult": "results",
-        "DeniableError": "errors",
+    # What is there, by what it is for: the reference has a page in this order.
+    _NAMES = {
+        "Names, tables and random bits": {
+            "Domain": "domain",
+            "Variable": "domain",
+            "Table": "tables.table",
+            "Seeded": "randomness",
+        },
+        "Channels": {
+            "KRR": "channels.krr",
+            "Mixture": "channels.mixture",
+            "Dense": "channels.dense",
+            "Kronecker": "channels.kronecker",
+            "Unary": "channels.unary",
+            "SubsetSelection": "channels.subset",
+            "LocalHashing": "channels.hashing",
+            "HadamardResponse": "channels.hadamard",
+            "TwoLevel": "channels.two_level",
+            "BinnedLaplace": "channels.laplace",
+            "Coins": "channels.paired",
+            "paired_optimum": "channels.paired_optimum",
+        },
+        "Survey devices, performed by hand": {
+            "Warner": "channels.devices",
+            "Crosswise": "channels.devices",
+            "Triangular": "channels.devices",
+            "ForcedResponse": "channels.devices",
+            "UnrelatedQuestion": "channels.devices",
+            "Kuk": "channels.devices",
+            "Mangat": "channels.devices",
+        },
+        "Designs": {
+            "Design": "designs.base",
+            "Question": "designs.base",
+            "Independent": "designs.independent",
+            "Joint": "designs.joint",
+            "Clusters": "designs.clusters",
+            "Sampled": "designs.sampled",
+            "Views": "designs.views",
+            "Blocks": "designs.blocks.design",
+            "Paired": "designs.paired.design",
+            "PairedItems": "designs.paired.items",
+            "design_from_dict": "designs.codec",
+            "block_size": "estimation.blocks",
+            "find_clusters": "estimation.clusters",
+            "randomize_in_clusters": "estimation.clusters",
+        },
+        "Reports": {
+            "Reports": "designs.reports",
+            "PairedReports": "designs.paired.reports",
+            "Observation": "designs.observation",
+            "read_reports": "frames.reading",
+            "open_reports": "frames.stored",
+        },
+        "Estimates": {
+            "estimate": "estimation.estimator",
+            "Estimate": "estimation.estimate",
+            "synthesize": "estimation.synthesis",
+            "prevalence": "inference.prevalence",
+            "Prevalence": "inference.prevalence",
+            "Prevalences": "inference.prevalence",
+            "unrelated_two_samples": "inference.unrelated",
+        },
+        "Measures": {
+            "Measure": "inference.delta",
+            "entropy": "inference.measures",
+            "mutual_information": "inference.measures",
+            "chi2": "inference.measures",
+            "g2": "inference.measures",
+            "cramers_v": "inference.measures",
+            "phi": "inference.measures",
+            "correlation": "inference.measures",
+            "odds_ratio": "inference.measures",
+            "risk_ratio": "inference.measures",
+            "difference": "inference.measures",
+            "null_mean": "inference.measures",
+            "derived": "inference.delta",
+        },
+        "Tests": {
+            "independence": "inference.association",
+            "conditional_independence": "inference.association",
+            "all_pairs": "inference.pairs",
+            "adjusted": "inference.pairs",
+            "goodness_of_fit": "inference.goodness",
+            "homogeneity": "inference.goodness",
+        },
+        "Regression": {
+            "logit": "inference.regression.binary",
+            "probit": "inference.regression.binary",
+            "cloglog": "inference.regression.binary",
+            "cauchit": "inference.regression.binary",
+            "multinomial": "inference.regression.multinomial",
+            "linear": "inference.regression.linear",
+            "random_intercept": "inference.regression.mixed",
+            "correlate": "inference.regression.correlation",
+        },
+        "Planning": {
+            "plan": "planning.forecast",
+            "Forecast": "planning.forecast",
+            "power": "planning.power",
+            "sample_size": "planning.power",
+            "sample_size_for_width": "planning.width",
+            "sample_cost": "planning.power",
+        },
+        "The best possible": {
+            "floor": "optimal.floor",
+            "Floor": "optimal.floor",
+            "Wanted": "optimal.wanted",
+            "Certificate": "optimal.certificate",
+            "optimal_channel": "optimal.channel",
+            "OptimalChannel": "optimal.channel",
+            "optimal_mix": "optimal.mix",
+            "Mix": "optimal.mix",
+        },
+        "Privacy": {
+            "audit": "privacy.audit",
+            "Ledger": "device.ledger",
+        },
+        "Collecting": {
+            "Survey": "surveys.survey",
+            "read_survey": "surveys.survey",
+            "Client": "device.client",
+        },
+        "Results and errors": {
+            "Interval": "results",
+            "TestResult": "results",
+            "DeniableError": "errors",
+        },
     }
+    _HOME = {name: home for names in _NAMES.values() for name, home in names.items()}
+    # Rooms that are groups of names of their own.
+    _GROUPS = {"compliance": "inference.compliance", "graphs": "graphs"}
+    # What goes away with the next minor version, and what to write instead.
+    _GOING = {
+        "cdm": "compliance.cdm",
+        "cdm_symmetric": "compliance.cdm_symmetric",
+        "cheating_detection": "compliance.cheating_detection",
+        "sld": "compliance.sld",
+        "extended_crosswise": "compliance.extended_crosswise",
+        "anchored_crosswise": "compliance.anchored_crosswise",
+        "self_protective": "compliance.self_protective",
+        "sum_score": "compliance.sum_score",
+        "Graph": "graphs.Graph",
+        "NoisyGraph": "graphs.NoisyGraph",
+        "read_graph": "graphs.read_graph",
+        "read_noisy_graph": "graphs.read_noisy_graph",
+        "rr_independent": 'estimate(reports, attributes, "product")',
+        "rr_joint": 'estimate(reports, attributes, "inversion")',
+        "rr_ind_joint": 'estimate(reports, attributes, "inversion")',
+    }
+    _GONE_IN = "0.3"
 
-    __all__ = sorted(_HOME)  # noqa: PLE0605 - a list, made of the table above
+    __all__ = sorted([*_HOME, *_GROUPS])  # noqa: PLE0605 - a list, made of the tables above
 
     def __getattr__(name: str) -> object:
-        if name in _HOME:
-            value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-            globals()[name] = value
-            return value
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name in _GROUPS:
+            value = _import_module(f"{__name__}.{_GROUPS[name]}")
+        elif name in _HOME:
+            value = getattr(_import_module(f"{__name__}.{_HOME[name]}"), name)
+        elif name in _GOING:
+            return _going(name, _GOING[name])
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+    def _going(name: str, instead: str) -> object:
+        """What an old name stood for, with a warning that says what to write."""
+        told = f"deniable.{name} will be gone in version {_GONE_IN}; write deniable.{instead}"
+        _warnings.warn(told, DeprecationWarning, stacklevel=3)
+        group, _, rest = instead.partition(".")
+        if group in _GROUPS:
+            return getattr(__getattr__(group), rest)
+        return _partial(__getattr__("estimate"), method=instead.split('"')[1])
 
     def __dir__() -> list[str]:
-        return sorted([*globals(), *_HOME])
+        return [*__all__, "__version__"]

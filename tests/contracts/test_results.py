@@ -89,7 +89,7 @@ def ledger(limit=2.0):
 def noisy(nodes=60):
     rng = np.random.default_rng(4)
     pairs = {tuple(sorted(pair)) for pair in rng.integers(0, nodes, (3 * nodes, 2)).tolist() if pair[0] != pair[1]}
-    return graphs.randomize(dn.Graph(pairs, nodes=nodes), 2.0, source=dn.Seeded(1))
+    return graphs.randomize(dn.graphs.Graph(pairs, nodes=nodes), 2.0, source=dn.Seeded(1))
 
 
 def table():
@@ -124,10 +124,10 @@ RESULTS = {
     "Regression, linear": lambda: dn.linear("age ~ y", frame(), rr={"y": DEVICE}),
     "RandomIntercept": grouped,
     "Correlation": lambda: dn.correlate(frame(), "y", "age", channels={"y": DEVICE}),
-    "Compliance": lambda: dn.cdm({"low": (550, 450), "high": (350, 650)}, p={"low": 0.25, "high": 0.75}),
-    "Compliance, undefined": lambda: dn.sld({"a": (950, 50), "b": (450, 550)}, p={"a": 0.9, "b": 0.5}),
-    "Compliance, items": lambda: dn.self_protective(frame()[["y", "v", "w"]].to_numpy(), [DEVICE] * 3),
-    "SumScore": lambda: dn.sum_score(frame()[["y", "v", "w"]].to_numpy(), [DEVICE] * 3),
+    "Compliance": lambda: dn.compliance.cdm({"low": (550, 450), "high": (350, 650)}, p={"low": 0.25, "high": 0.75}),
+    "Compliance, undefined": lambda: dn.compliance.sld({"a": (950, 50), "b": (450, 550)}, p={"a": 0.9, "b": 0.5}),
+    "Compliance, items": lambda: dn.compliance.self_protective(frame()[["y", "v", "w"]].to_numpy(), [DEVICE] * 3),
+    "SumScore": lambda: dn.compliance.sum_score(frame()[["y", "v", "w"]].to_numpy(), [DEVICE] * 3),
     "Statement": lambda: Statement(Fraction(3), (ODD,)),
     "Statement, infinite": lambda: Statement(math.inf),
     "PairedPrivacy": lambda: PairedPrivacy(((Fraction(4, 5), Fraction(1, 5)),), respondents=100, colluders=1),

@@ -33,7 +33,7 @@ def inside(found, truth):
 
 
 def test_cdm_closed_form():
-    found = dn.cdm({"a": (550, 450), "b": (700, 1300)}, p={"a": 0.25, "b": 0.75})
+    found = dn.compliance.cdm({"a": (550, 450), "b": (700, 1300)}, p={"a": 0.25, "b": 0.75})
     beta = (0.45 - 0.65) / (0.25 - 0.75)
     pi = 0.45 - 0.25 * beta
     assert found.params["honest others"] == pytest.approx(beta, rel=1e-12)
@@ -58,17 +58,17 @@ def test_cdm_finds_cheaters_and_tests_for_them():
     forced = rng.random(n) < np.array([p[g] for g in groups])
     kind = rng.choice(3, n, p=[0.2, 0.65, 0.15])
     reports = np.where(kind == 2, 0, np.where(forced, 1, kind == 0)).astype(int)
-    found = dn.cdm(reports, groups, p=p)
+    found = dn.compliance.cdm(reports, groups, p=p)
     inside(found, {"honest carriers": 0.2, "honest others": 0.65, "cheaters": 0.15})
     assert found.compliance.pvalue < 1e-6
-    honest = dn.cdm(np.where(forced, 1, kind == 0).astype(int), groups, p=p)
+    honest = dn.compliance.cdm(np.where(forced, 1, kind == 0).astype(int), groups, p=p)
     assert abs(honest.params["cheaters"]) < FAR * honest.std_error["cheaters"]
 
 
 def test_cdm_compliance_test_is_half_a_chi_square():
     # Counts with cheating estimated at 25%: the likelihood ratio against pi alone, maximised on a grid.
     yes, n, p = np.array([450, 1300]), np.array([1000, 2000]), np.array([0.25, 0.75])
-    found = dn.cdm({"a": (550, 450), "b": (700, 1300)}, p={"a": 0.25, "b": 0.75})
+    found = dn.compliance.cdm({"a": (550, 450), "b": (700, 1300)}, p={"a": 0.25, "b": 0.75})
     pi = np.linspace(0.0001, 0.9999, 200_001)[:, None]
     lam = pi + p * (1 - pi)
     best = (yes * np.log(lam) + (n - yes) * np.log(1 - lam)).sum(axis=1).max()
@@ -77,7 +77,7 @@ def test_cdm_compliance_test_is_half_a_chi_square():
 
 
 def test_negative_cheaters_are_shown_and_explained():
-    found = dn.cdm({"a": (600, 400), "b": (100, 900)}, p={"a": 0.25, "b": 0.75})
+    found = dn.compliance.cdm({"a": (600, 400), "b": (100, 900)}, p={"a": 0.25, "b": 0.75})
     assert found.params["cheaters"] < 0
     assert found.constrained["cheaters"] == pytest.approx(0, abs=1e-9)
     assert sum(found.constrained.values()) == pytest.approx(1)
@@ -90,17 +90,17 @@ def test_cdm_symmetric_and_three_groups():
     forced = {"a": (0.3, 0.1), "b": (0.1, 0.3)}
     lam = {name: (1 - no) * 0.2 + yes * 0.7 for name, (no, yes) in forced.items()}
     counts = {name: (1e6 * (1 - share), 1e6 * share) for name, share in lam.items()}
-    found = dn.cdm_symmetric(counts, forced=forced)
+    found = dn.compliance.cdm_symmetric(counts, forced=forced)
     assert found.params["honest carriers"] == pytest.approx(0.2, rel=1e-9)
     assert found.params["cheaters"] == pytest.approx(0.1, rel=1e-9)
     # A third group over-determines the model; its fit is exact here, and fails when that group is off.
     devices = {name: dn.ForcedResponse(list(pair)) for name, pair in {**forced, "c": (0.2, 0.2)}.items()}
     right = 0.8 * 0.2 + 0.2 * 0.7
-    good = dn.cheating_detection({**counts, "c": (1e6 * (1 - right), 1e6 * right)}, channels=devices)
+    good = dn.compliance.cheating_detection({**counts, "c": (1e6 * (1 - right), 1e6 * right)}, channels=devices)
     assert good.fit.df == 1
     assert good.fit.statistic == pytest.approx(0, abs=1e-6)
     assert good.params["cheaters"] == pytest.approx(0.1, rel=1e-6)
-    bad = dn.cheating_detection({**counts, "c": (6e5, 4e5)}, channels=devices)
+    bad = dn.compliance.cheating_detection({**counts, "c": (6e5, 4e5)}, channels=devices)
     assert bad.fit.pvalue < 1e-6
 
 
@@ -114,7 +114,7 @@ def test_sld_closed_form_and_simulation():
     carrier, truthful = rng.random(n) < 0.3, rng.random(n) < 0.7
     told = rng.random(n) < np.array([p[g] for g in groups])
     reports = np.where(carrier, truthful, ~told).astype(int)
-    found = dn.sld(reports, groups, p=p)
+    found = dn.compliance.sld(reports, groups, p=p)
     inside(found, {"carriers": 0.3, "truthful carriers": 0.7})
     lam = np.array([reports[groups == g].mean() for g in "ab"])
     pi = 1 - (lam[1] - lam[0]) / (0.85 - 0.4)
@@ -134,15 +134,15 @@ def test_sld_closed_form_and_simulation():
 
 
 def test_sld_at_its_edges():
-    honest = dn.sld({"a": (600, 400), "b": (240, 760)}, p={"a": 0.8, "b": 0.2})
+    honest = dn.compliance.sld({"a": (600, 400), "b": (240, 760)}, p={"a": 0.8, "b": 0.2})
     assert honest.params["truthful carriers"] > 0.5
-    none = dn.sld({"a": (950, 50), "b": (50, 950)}, p={"a": 0.8, "b": 0.2})
+    none = dn.compliance.sld({"a": (950, 50), "b": (50, 950)}, p={"a": 0.8, "b": 0.2})
     assert none.params["carriers"] < 0
     assert np.isnan(none.params["truthful carriers"])
     assert "No carriers" in str(none)
-    few = dn.sld({"a": (790, 210), "b": (210, 790)}, p={"a": 0.8, "b": 0.2})
+    few = dn.compliance.sld({"a": (790, 210), "b": (210, 790)}, p={"a": 0.8, "b": 0.2})
     assert any("two standard errors" in note for note in few.notes)
-    three = dn.sld({"a": (688, 312), "b": (352, 648), "c": (520, 480)}, p={"a": 0.82, "b": 0.4, "c": 0.61})
+    three = dn.compliance.sld({"a": (688, 312), "b": (352, 648), "c": (520, 480)}, p={"a": 0.82, "b": 0.4, "c": 0.61})
     assert three.fit.df == 1
 
 
@@ -151,7 +151,7 @@ def test_sld_at_its_edges():
 
 def test_extended_crosswise_pools_complementary_groups():
     # With p2 = 1 - p1 the second group's "different" is the first one's "same": one binomial of the pooled reports.
-    found = dn.extended_crosswise({"a": (380, 620), "b": (1260, 740)}, p={"a": 0.2, "b": 0.8})
+    found = dn.compliance.extended_crosswise({"a": (380, 620), "b": (1260, 740)}, p={"a": 0.2, "b": 0.8})
     pooled = (620 + 1260) / 3000
     assert found.params["carriers"] == pytest.approx((pooled - 0.8) / -0.6, rel=1e-10)
     assert found.std_error["carriers"] == pytest.approx(np.sqrt(pooled * (1 - pooled) / 3000) / 0.6, rel=1e-9)
@@ -169,14 +169,14 @@ def test_extended_crosswise_detects_answers_at_random():
     carrier = rng.random(n) < 0.3
     innocent = rng.random(n) < np.array([p[g] for g in groups])
     good = (carrier == innocent).astype(int)
-    inside(dn.extended_crosswise(good, groups, p=p), {"carriers": 0.3})
+    inside(dn.compliance.extended_crosswise(good, groups, p=p), {"carriers": 0.3})
     bad = np.where(rng.random(n) < 0.4, 1, good)  # 40% say "the same" whatever is asked
-    found = dn.extended_crosswise(bad, groups, p=p)
+    found = dn.compliance.extended_crosswise(bad, groups, p=p)
     assert found.fit.pvalue < 1e-6
     assert any("do not do as told" in note for note in found.notes)
     with pytest.raises(NotIdentifiedError):
-        dn.extended_crosswise({"a": (5, 5), "b": (5, 5)}, p={"a": 0.2, "b": 0.2})
-    low = dn.extended_crosswise({"a": (10, 990), "b": (990, 10)}, p={"a": 0.2, "b": 0.8})
+        dn.compliance.extended_crosswise({"a": (5, 5), "b": (5, 5)}, p={"a": 0.2, "b": 0.2})
+    low = dn.compliance.extended_crosswise({"a": (10, 990), "b": (990, 10)}, p={"a": 0.2, "b": 0.8})
     assert low.params["carriers"] < 0
     assert low.constrained["carriers"] == pytest.approx(0, abs=1e-9)
 
@@ -190,7 +190,7 @@ def test_anchored_crosswise_equals_the_published_correction():
     anchor = rng.random(n) >= anchor_p
     reports = np.where(reading, item, rng.random(n) < 0.5)
     anchors = np.where(reading, anchor, rng.random(n) < 0.5)
-    found = dn.anchored_crosswise(reports, anchors, p=p, anchor_p=anchor_p)
+    found = dn.compliance.anchored_crosswise(reports, anchors, p=p, anchor_p=anchor_p)
     lam, lam_anchor = reports.mean(), anchors.mean()
     a = (lam_anchor - 0.5) / (0.5 - anchor_p)
     naive = (lam + p - 1) / (2 * p - 1)
@@ -210,7 +210,7 @@ def test_anchored_crosswise_standard_errors():
         item = (rng.random(600) < 0.3) == (rng.random(600) < 0.2)
         reports = np.where(reading, item, rng.random(600) < 0.5)
         anchors = np.where(reading, rng.random(600) >= 0.2, rng.random(600) < 0.5)
-        found = dn.anchored_crosswise(reports, anchors, p=0.2, anchor_p=0.2)
+        found = dn.compliance.anchored_crosswise(reports, anchors, p=0.2, anchor_p=0.2)
         estimates.append(found.params["carriers"])
         errors.append(found.std_error["carriers"])
     assert np.mean(errors) == pytest.approx(np.std(estimates), rel=0.18)
@@ -219,16 +219,16 @@ def test_anchored_crosswise_standard_errors():
 def test_anchored_crosswise_refusals():
     zeros, ones = np.zeros(10, int), np.ones(10, int)
     with pytest.raises(NotIdentifiedError, match="fair coin"):
-        dn.anchored_crosswise(zeros, ones, p=0.5, anchor_p=0.2)
+        dn.compliance.anchored_crosswise(zeros, ones, p=0.5, anchor_p=0.2)
     with pytest.raises(NotIdentifiedError, match="no attentive"):
-        dn.anchored_crosswise(ones, zeros, p=0.2, anchor_p=0.2)
+        dn.compliance.anchored_crosswise(ones, zeros, p=0.2, anchor_p=0.2)
     with pytest.raises(InputError, match="same respondents"):
-        dn.anchored_crosswise(zeros, ones[:5], p=0.2, anchor_p=0.2)
+        dn.compliance.anchored_crosswise(zeros, ones[:5], p=0.2, anchor_p=0.2)
     with pytest.raises(TooFewReportsError):
-        dn.anchored_crosswise(zeros[:2], ones[:2], p=0.2, anchor_p=0.2)
+        dn.compliance.anchored_crosswise(zeros[:2], ones[:2], p=0.2, anchor_p=0.2)
     with pytest.raises(InputError, match="codes"):
-        dn.anchored_crosswise(zeros + 3, ones, p=0.2, anchor_p=0.2)
-    sure = dn.anchored_crosswise(ones, np.r_[ones[:8], zeros[:2]], p=0.2, anchor_p=0.2)
+        dn.compliance.anchored_crosswise(zeros + 3, ones, p=0.2, anchor_p=0.2)
+    sure = dn.compliance.anchored_crosswise(ones, np.r_[ones[:8], zeros[:2]], p=0.2, anchor_p=0.2)
     assert "Outside [0, 1]" in str(sure)
 
 
@@ -245,7 +245,7 @@ def test_self_protective_simulation_and_brute_force():
     rng, device = np.random.default_rng(6), dn.ForcedResponse([1 / 6, 1 / 6])
     prevalence = np.array([0.2, 0.4, 0.3])
     reports, _ = items(rng, 6000, prevalence, device, protective=0.2)
-    found = dn.self_protective(reports, [device] * 3)
+    found = dn.compliance.self_protective(reports, [device] * 3)
     inside(found, {"self-protective": 0.2, **{f"item {j + 1} among the others": prevalence[j] for j in range(3)}})
     assert found.fit.df == 3
     assert found.compliance.pvalue < 1e-6
@@ -266,34 +266,34 @@ def test_self_protective_without_any():
     rng, device = np.random.default_rng(7), dn.Warner(0.8)
     reports, _ = items(rng, 5000, np.array([0.2, 0.3, 0.3, 0.5]), device)
     for order, df in ((1, 10), (2, 4)):
-        found = dn.self_protective(reports, [device] * 4, order=order)
+        found = dn.compliance.self_protective(reports, [device] * 4, order=order)
         assert abs(found.params["self-protective"]) < FAR * found.std_error["self-protective"]
         assert found.fit.df == df
         assert found.fit.pvalue > 1e-6
     silent = np.flatnonzero(reports.sum(axis=1) == 0)
     reports[silent[::2], 0] = 1  # half of those who said no to everything do not: theta is negative
-    negative = dn.self_protective(reports, [device] * 4)
+    negative = dn.compliance.self_protective(reports, [device] * 4)
     assert negative.params["self-protective"] < 0
     assert negative.constrained["self-protective"] == 0
     assert negative.compliance.pvalue == 1.0
     assert "no sign of it" in str(negative)
     reports[silent, 0] = 1
     with pytest.raises(TooFewReportsError, match="nobody said no"):
-        dn.self_protective(reports, [device] * 4)
+        dn.compliance.self_protective(reports, [device] * 4)
 
 
 def test_self_protective_refusals():
     device = dn.Warner(0.8)
     with pytest.raises(NotIdentifiedError, match="items"):
-        dn.self_protective(np.zeros((10, 1), int), [device])
+        dn.compliance.self_protective(np.zeros((10, 1), int), [device])
     with pytest.raises(NotIdentifiedError, match="lower order"):
-        dn.self_protective(np.zeros((10, 2), int), [device] * 2, order=2)
+        dn.compliance.self_protective(np.zeros((10, 2), int), [device] * 2, order=2)
     with pytest.raises(InputError, match="one column per item"):
-        dn.self_protective(np.zeros((10, 3), int), [device] * 2)
+        dn.compliance.self_protective(np.zeros((10, 3), int), [device] * 2)
     with pytest.raises(DesignError):
-        dn.self_protective(np.zeros((10, 2), int), [device, dn.Kuk(0.7, 0.3, repetitions=2)])
+        dn.compliance.self_protective(np.zeros((10, 2), int), [device, dn.Kuk(0.7, 0.3, repetitions=2)])
     with pytest.raises((DivergenceError, ConvergenceError, NotIdentifiedError)):
-        dn.self_protective(np.zeros((50, 3), int), [device] * 3)
+        dn.compliance.self_protective(np.zeros((50, 3), int), [device] * 3)
 
 
 def test_sum_score_is_unbiased_for_dependent_traits():
@@ -304,7 +304,7 @@ def test_sum_score_is_unbiased_for_dependent_traits():
     for u in range(2):
         for w in range(3):
             chance = first.matrix()[u] @ joint @ second.matrix()[w]
-            score = dn.sum_score(np.array([[u, w], [u, w]]), [first, second]).values
+            score = dn.compliance.sum_score(np.array([[u, w], [u, w]]), [first, second]).values
             total, weight = total + chance * score, weight + chance
     assert weight == pytest.approx(1)
     np.testing.assert_allclose(total, [0.5, 0.2, 0.3], atol=1e-12)
@@ -313,7 +313,7 @@ def test_sum_score_is_unbiased_for_dependent_traits():
 def test_sum_score_simulation():
     rng, device = np.random.default_rng(8), dn.Warner(0.8)
     reports, truths = items(rng, 20_000, np.array([0.1, 0.3, 0.2, 0.5]), device)
-    found = dn.sum_score(reports, [device] * 4)
+    found = dn.compliance.sum_score(reports, [device] * 4)
     shares = np.bincount(truths.sum(axis=1), minlength=5) / len(truths)
     assert (np.abs(found.values - shares) < FAR * found.std_error).all()
     assert found.values.sum() == pytest.approx(1)
@@ -332,13 +332,13 @@ def test_sum_score_simulation():
 def test_sum_score_refusals():
     device = dn.Warner(0.8)
     with pytest.raises(InputError, match="one column per item"):
-        dn.sum_score(np.zeros((5, 3), int), [device])
+        dn.compliance.sum_score(np.zeros((5, 3), int), [device])
     with pytest.raises(TooFewReportsError):
-        dn.sum_score(np.zeros((1, 1), int), [device])
+        dn.compliance.sum_score(np.zeros((1, 1), int), [device])
     with pytest.raises(DesignError, match="truths"):
-        dn.sum_score(np.zeros((5, 1), int), [dn.KRR(3, epsilon=1.0)])
+        dn.compliance.sum_score(np.zeros((5, 1), int), [dn.KRR(3, epsilon=1.0)])
     with pytest.raises(InputError, match="outside"):
-        dn.sum_score(np.full((5, 1), 2), [device])
+        dn.compliance.sum_score(np.full((5, 1), 2), [device])
 
 
 # -- shared input --------------------------------------------------------------------------------------------
@@ -347,28 +347,28 @@ def test_sum_score_refusals():
 def test_counts_and_groups_are_checked():
     p = {"a": 0.2, "b": 0.7}
     with pytest.raises(UnknownCategoryError):
-        dn.cdm({"a": (5, 5), "c": (5, 5)}, p=p)
+        dn.compliance.cdm({"a": (5, 5), "c": (5, 5)}, p=p)
     with pytest.raises(UnknownCategoryError, match="'c'"):
-        dn.cdm([0, 1, 1], ["a", "b", "c"], p=p)
+        dn.compliance.cdm([0, 1, 1], ["a", "b", "c"], p=p)
     with pytest.raises(InputError, match="two numbers"):
-        dn.cdm({"a": (5, -5), "b": (5, 5)}, p=p)
+        dn.compliance.cdm({"a": (5, -5), "b": (5, 5)}, p=p)
     with pytest.raises(InputError, match="one value per report"):
-        dn.cdm([0, 1, 1], ["a", "b"], p=p)
+        dn.compliance.cdm([0, 1, 1], ["a", "b"], p=p)
     with pytest.raises(InputError, match="codes"):
-        dn.cdm([0, 1, 2], ["a", "b", "a"], p=p)
+        dn.compliance.cdm([0, 1, 2], ["a", "b", "a"], p=p)
     with pytest.raises(TooFewReportsError):
-        dn.cdm({"a": (1, 0), "b": (5, 5)}, p=p)
+        dn.compliance.cdm({"a": (1, 0), "b": (5, 5)}, p=p)
     with pytest.raises(NotIdentifiedError, match="must differ"):
-        dn.cdm({"a": (5, 5), "b": (5, 5)}, p={"a": 0.4, "b": 0.4})
+        dn.compliance.cdm({"a": (5, 5), "b": (5, 5)}, p={"a": 0.4, "b": 0.4})
     with pytest.raises(DesignError, match="two truths"):
-        dn.cheating_detection({"a": (5, 5)}, channels={"a": dn.KRR(3, epsilon=1.0)})
+        dn.compliance.cheating_detection({"a": (5, 5)}, channels={"a": dn.KRR(3, epsilon=1.0)})
 
 
 def test_reports_and_counts_agree_and_show_themselves():
     reports, groups = np.array([0, 1, 1, 0, 1, 1] * 50).astype(bool), groups_of(300)
     p = {"a": 0.2, "b": 0.7}
     counts = {g: tuple(np.bincount(reports[groups == g], minlength=2)) for g in "ab"}
-    one, two = dn.cdm(reports, groups, p=p), dn.cdm(counts, p=p)
+    one, two = dn.compliance.cdm(reports, groups, p=p), dn.compliance.cdm(counts, p=p)
     assert one.params == two.params
     assert one.to_frame().num_rows == 3
     assert "nobody cheats" in str(one)

@@ -116,8 +116,8 @@ def test_a_level_lies_between_zero_and_one(level):
         dn.prevalence([0, 1, 1, 0], WARNER, by=[1, 1, 2, 2]).difference(1, 2),
         dn.unrelated_two_samples([0, 1], [0, 1], p=(0.7, 0.3)),
         dn.entropy(dn.estimate(HUGE, "a")),
-        dn.cdm({"low": (55, 45), "high": (35, 65)}, p={"low": 0.25, "high": 0.75}),
-        dn.sum_score(items, [WARNER, WARNER]),
+        dn.compliance.cdm({"low": (55, 45), "high": (35, 65)}, p={"low": 0.25, "high": 0.75}),
+        dn.compliance.sum_score(items, [WARNER, WARNER]),
         dn.correlate(data, "x", "number"),
         dn.logit("y ~ x", data, WARNER),
     ):
@@ -291,24 +291,24 @@ def test_regressions_take_devices_with_more_reports_than_truths(model):
 
 def test_probabilities_of_compliance_models_are_checked():
     counts = {"a": (50, 50), "b": (30, 70)}
-    for model in (dn.cdm, dn.sld, dn.extended_crosswise):
+    for model in (dn.compliance.cdm, dn.compliance.sld, dn.compliance.extended_crosswise):
         with pytest.raises(ProbabilityError, match="between 0 and 1"):
             model(counts, p={"a": 0.2, "b": 1.8})
     for name in ("p", "anchor_p", "anchor_prevalence", "inattentive"):
         with pytest.raises(ProbabilityError, match=name):
-            dn.anchored_crosswise([0, 1] * 9, [1, 1] * 9, **{"p": 0.2, "anchor_p": 0.2, name: 1.5})
+            dn.compliance.anchored_crosswise([0, 1] * 9, [1, 1] * 9, **{"p": 0.2, "anchor_p": 0.2, name: 1.5})
 
 
 def test_counts_and_codes_of_compliance_models_are_checked():
     with pytest.raises(InputError, match="two numbers from 0"):
-        dn.cdm({"a": (np.nan, 5), "b": (5, 5)}, p={"a": 0.2, "b": 0.7})
+        dn.compliance.cdm({"a": (np.nan, 5), "b": (5, 5)}, p={"a": 0.2, "b": 0.7})
     with pytest.raises(MissingValueError, match="1 reports are missing"):
-        dn.cdm([0, np.nan, 1, 0], ["a", "a", "b", "b"], p={"a": 0.2, "b": 0.7})
+        dn.compliance.cdm([0, np.nan, 1, 0], ["a", "a", "b", "b"], p={"a": 0.2, "b": 0.7})
     with pytest.raises(InputError, match="codes"):
-        dn.sum_score([["no", "yes"], ["no", "no"]], [WARNER, WARNER])
+        dn.compliance.sum_score([["no", "yes"], ["no", "no"]], [WARNER, WARNER])
     items = np.array([[0, 1], [1, 0], [1, 1], [0, 0]])
-    assert dn.sum_score(items.astype(float), [WARNER] * 2).values == pytest.approx(
-        dn.sum_score(items, [WARNER] * 2).values
+    assert dn.compliance.sum_score(items.astype(float), [WARNER] * 2).values == pytest.approx(
+        dn.compliance.sum_score(items, [WARNER] * 2).values
     )
 
 

@@ -27,7 +27,7 @@ def test_sum_score_equals_exact_sums_over_patterns():
     n = len(reports)
     means = [sum(score[s] for score in scores) / n for s in range(3)]
     variances = [sum((score[s] - means[s]) ** 2 for score in scores) / (n - 1) / n for s in range(3)]
-    found = dn.sum_score(np.array(reports), [dn.Warner(0.8), dn.ForcedResponse([0.1, 0.3])])
+    found = dn.compliance.sum_score(np.array(reports), [dn.Warner(0.8), dn.ForcedResponse([0.1, 0.3])])
     assert found.values == pytest.approx([float(mean) for mean in means], abs=1e-12)
     assert found.std_error**2 == pytest.approx([float(v) for v in variances], abs=1e-14)
 
@@ -44,7 +44,7 @@ def test_lie_detector_equals_exact_fractions():
     d_top = (1 + (1 - p1) / (p1 - p2), -(1 - p1) / (p1 - p2))
     d_t = [(d_top[i] * pi - top * d_pi[i]) / pi**2 for i in (0, 1)]
     variances = [lam * (1 - lam) / n for lam in (l1, l2)]
-    found = dn.sld({"a": (688, 312), "b": (352, 648)}, p={"a": 0.82, "b": 0.4})
+    found = dn.compliance.sld({"a": (688, 312), "b": (352, 648)}, p={"a": 0.82, "b": 0.4})
     assert list(found.params.values()) == pytest.approx([float(pi), float(t)], abs=1e-12)
     expected = [float(sum(d[i] ** 2 * variances[i] for i in (0, 1))) ** 0.5 for d in (d_pi, d_t)]
     assert list(found.std_error.values()) == pytest.approx(expected, rel=1e-10)

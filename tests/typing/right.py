@@ -58,7 +58,7 @@ assert_type(dn.sample_size(dn.Warner(0.8), prevalence=0.1).plot(), Axes)
 assert_type(dn.floor(domain, ["smokes", ["smokes", "sleep"], dn.Wanted.mean("sleep")], 1.0), dn.Floor)
 assert_type(dn.optimal_channel([[0, 1, 2]], epsilon=1.0).bound, float)
 assert_type(dn.optimal_mix(domain, [["smokes", "sleep"]], 1.0), dn.Mix)
-assert_type(dn.Graph([(0, 1), (1, 2)]).degrees().sum(), Any)
+assert_type(dn.graphs.Graph([(0, 1), (1, 2)]).degrees().sum(), Any)
 
 fit = dn.logit("smokes ~ 1", reports.labelled(), channel=dn.Warner(0.8, categories=("no", "yes")))
 assert_type(fit.predict(), Frame)
