@@ -32,7 +32,9 @@ SUBJECTS = {
         "deniable.device.epsilon", (*_in("device", "epsilon ledger statement"), "src/deniable/device/epsilon.py")
     ),
     "ledger": Subject("deniable.device.ledger", (*_in("device", "ledger"), "src/deniable/device/ledger.py")),
-    "verify": Subject("deniable.device.verify", _in("collection", "vectors messages first_version")),
+    "verify": Subject(
+        "deniable.device.verify", (*_in("collection", "vectors messages first_version"), *_in("device", "verify"))
+    ),
     "client": Subject("deniable.device.client", _DEVICE),
     "sqlite": Subject("deniable.collection.storage.sqlite", _in("collection", "sqlite tail failures")),
     "collector": Subject("deniable.collection.collector", (*_COLLECTOR, *_in("web", "app"))),

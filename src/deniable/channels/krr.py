@@ -194,7 +194,7 @@ def part(data: Mapping[str, Any]) -> KRR:
     """Read a k-RR that is a part of another channel.
 
     >>> part({"kind": "krr", "k": 2, "other": 17626, "bits": 16})
-    <KRR(2): 2 truths, 2 reports, epsilon 0.999972>
+    <KRR(2): 2 truths, 2 reports, epsilon 0.999949>
     """
     fields = dict(data)
     kind = fields.pop("kind", None)
