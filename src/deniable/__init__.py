@@ -13,6 +13,7 @@ from deniable.version import __version__ as __version__
 # The door twice: as checkers and editors read it, and as it opens. A test compares the two. The second must stay hidden
 # from checkers: a module with `__getattr__` has every name there is.
 if TYPE_CHECKING:
+    from deniable.channels.block_design import BlockDesign as BlockDesign
     from deniable.channels.dense import Dense as Dense
     from deniable.channels.devices import Crosswise as Crosswise
     from deniable.channels.devices import ForcedResponse as ForcedResponse
@@ -130,6 +131,7 @@ if TYPE_CHECKING:
     __all__ = [
         "KRR",
         "BinnedLaplace",
+        "BlockDesign",
         "Blocks",
         "Certificate",
         "Client",
@@ -266,6 +268,7 @@ else:
         "SubsetSelection": "channels.subset",
         "LocalHashing": "channels.hashing",
         "HadamardResponse": "channels.hadamard",
+        "BlockDesign": "channels.block_design",
         "TwoLevel": "channels.two_level",
         "Certificate": "optimal.certificate",
         "OptimalChannel": "optimal.channel",
