@@ -15,6 +15,7 @@ from deniable.version import __version__ as __version__
 # from checkers: a module with `__getattr__` has every name there is.
 if TYPE_CHECKING:
     from deniable import graphs as graphs
+    from deniable.channels.block_design import BlockDesign as BlockDesign
     from deniable.channels.dense import Dense as Dense
     from deniable.channels.devices import Crosswise as Crosswise
     from deniable.channels.devices import ForcedResponse as ForcedResponse
@@ -118,6 +119,7 @@ if TYPE_CHECKING:
     __all__ = [
         "KRR",
         "BinnedLaplace",
+        "BlockDesign",
         "Blocks",
         "Certificate",
         "Client",
@@ -239,6 +241,7 @@ else:
             "SubsetSelection": "channels.subset",
             "LocalHashing": "channels.hashing",
             "HadamardResponse": "channels.hadamard",
+            "BlockDesign": "channels.block_design",
             "TwoLevel": "channels.two_level",
             "BinnedLaplace": "channels.laplace",
             "Coins": "channels.paired",

@@ -14,6 +14,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from scipy.stats import chi2
 
+from deniable.channels.block_design import BlockDesign
 from deniable.channels.codec import channel_from_dict, channel_kinds
 from deniable.channels.hadamard import HadamardResponse
 from deniable.channels.hashing import LocalHashing
@@ -190,6 +191,7 @@ SETS = [
     SubsetSelection(4, 0.5, d=3),
     LocalHashing(2, 1.0, g=3),
     HadamardResponse(5, 1.0),
+    BlockDesign(9, 1.0),
     TwoLevel(SubsetSelection(4, 1.0), KRR(2, 1.5)),
 ]
 
@@ -209,7 +211,7 @@ def test_a_device_draws_what_a_batch_does(channel):
     often = one + two >= 20
     statistic = ((one - two) ** 2 / np.maximum(one + two, 1))[often].sum()
     assert often.sum() >= 3
-    assert chi2.sf(statistic, often.sum()) > 1e-7  # six channels: below 1e-6 in all
+    assert chi2.sf(statistic, often.sum()) > 1e-7  # seven channels: below 1e-6 in all
 
 
 @pytest.mark.parametrize("vector", load("accounts.json"), ids=str)

@@ -10,6 +10,7 @@ import pytest
 from channel_contract import ChannelContract, RunnableContract, SingleDrawContract, UnrunnableContract
 
 from deniable.channels.bitmask import Bitmask
+from deniable.channels.block_design import BlockDesign
 from deniable.channels.dense import Dense
 from deniable.channels.devices import (
     Crosswise,
@@ -216,6 +217,20 @@ class TestWeightsWithAZero(UnrunnableContract):
     @pytest.fixture
     def exact(self, channel):
         return np.round(channel.matrix() * 2**16).astype(int)
+
+
+class TestBlockDesign(RunnableContract):
+    @pytest.fixture(params=[(4, 1), (9, 0.1), (9, 4), (25, 1), (49, 2)], ids=str)
+    def channel(self, request):
+        return BlockDesign(*request.param)
+
+    @pytest.fixture
+    def exact(self, channel):
+        """Two steps: a draw, then one of the lines that are left, out of (q + 1)(q^2 - 1) even numbers."""
+        rest = (1 << channel.draw_bits) - channel.own
+        on, off = channel.own * (channel.inputs - 1), rest * (channel.q + 1)
+        held = [[line in through for through in channel.lines.tolist()] for line in range(channel.outputs)]
+        return np.where(held, on, off).astype(object)
 
 
 class TestBitmask(RunnableContract):

@@ -25,6 +25,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from deniable.channels.bitmask import Bitmask
+from deniable.channels.block_design import BlockDesign
 from deniable.channels.blockwise import Blockwise
 from deniable.channels.codec import channel_from_dict
 from deniable.channels.dense import Dense
@@ -329,6 +330,7 @@ def design_vectors() -> list[dict]:  # noqa: PLR0915 - one line a vector
     add_blocks(add)
     add_pairs(add)
     add_sets(add)
+    add_planes(add)
     return found
 
 
@@ -618,6 +620,58 @@ def add_sets(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a ve
     add("sets a hair too clear", changed(wide, hair, SETS), "epsilon-exceeded")
 
 
+_PLANE = BlockDesign(9, 1.0)
+PLANE = second(
+    {
+        "epsilon": "1",
+        "plan": {
+            "ballots": [[0]],
+            "domain": [{"categories": [f"party {v}" for v in range(9)], "name": "party"}],
+            "format": 1,
+            "kind": "design",
+            "questions": [{"attributes": ["party"], "channel": _PLANE.to_dict()}],
+        },
+        "public": [],
+        "static": [],
+        "survey": "plane",
+    }
+)
+
+
+def add_planes(add: Callable[..., None]) -> None:
+    whole, where = 1 << 16, "plan.questions.0.channel"
+
+    def plane(name: str, field: str, value: object, reason: str) -> None:
+        add(f"{name} (block_design)", changed(f"{where}.{field}", value, PLANE), reason)
+
+    add("a line of a plane", PLANE, None, ratio=_text(_PLANE.ratio))
+    add("a line that stays", changed("static", ["party"], PLANE), None, ratio=_text(_PLANE.ratio))
+    rare = {**_PLANE.to_dict(), "own": whole - 3 * (whole // 4)}
+    add("lines through the truth are the rarer ones", changed(where, rare, PLANE), None, ratio=_text(_rarer(rare)))
+    add("a line a hair too clear", changed(f"{where}.own", _PLANE.own + 1, PLANE), "epsilon-exceeded")
+    plane("8-bit draws", "bits", 8, "wrong-bits")
+    plane("a text for a number", "own", "3", "malformed")
+    plane("a number is missing", "own", ..., "malformed")
+    plane("a field more", "q", 3, "unknown-field")
+    plane("one point", "k", 1, "wrong-cells")
+    plane("less than no point", "k", -9, "wrong-cells")
+    plane("no square", "k", 8, "wrong-cells")
+    plane("the square of no prime", "k", 16, "wrong-cells")
+    plane("a plane too large", "k", 101**2, "wrong-cells")
+    plane("another plane", "k", 4, "wrong-cells")
+    plane("never through the truth", "own", 0, "zero-weight")
+    plane("always through the truth", "own", whole, "zero-weight")
+    plane("a negative weight", "own", -5, "zero-weight")
+    plane("more draws than there are", "own", whole + 1, "wrong-sum")
+    even = {"bits": 16, "k": 4, "kind": "block_design", "own": whole // 2}
+    four = changed("plan.domain.0.categories", ["a", "b", "c", "d"], PLANE)
+    add("every line alike (block_design)", changed(where, even, four), "tells-nothing")
+
+
+def _rarer(fields: dict) -> Fraction:
+    return BlockDesign.from_integers(fields["k"], fields["own"], fields["bits"]).ratio
+
+
 # -- blocks -----------------------------------------------------------------------------------------------------------
 
 
@@ -794,6 +848,9 @@ def set_channels() -> list[Channel]:
         LocalHashing(65537, g=31, epsilon=4.0),
         TwoLevel(Unary(12, 1.0), KRR(2, 2.0)),
         TwoLevel(SubsetSelection(53, 3.0), KRR(2, other=1 << 28, bits=32)),
+        BlockDesign(4, 1.0),
+        BlockDesign(25, 0.5),
+        BlockDesign(9409, own=1 << 30, bits=32),
     ]
 
 
@@ -840,9 +897,11 @@ def set_outcomes(channel: Channel) -> dict:
 
 
 def holders(channel: Channel, report: int) -> list[int]:
-    """The first hundred categories that a report speaks for; of a column, those that like it."""
+    """The first hundred categories that a report speaks for; of a column, those that like it; of a line, its points."""
     if isinstance(channel, HadamardResponse):
         return np.flatnonzero(channel.weights()[report] == channel.keep).tolist()[:100]
+    if isinstance(channel, BlockDesign):
+        return sorted(channel.points[report].tolist())[:100]
     return np.flatnonzero(channel.members(np.array([report], dtype=np.uint64))[0, :-1]).tolist()[:100]
 
 

@@ -127,7 +127,7 @@ def verdicts(tmp_path_factory):
     known = json.loads((TESTS / "vectors" / "blocks.json").read_text(encoding="utf-8"))
     design = ServedBlocks(verify(known["design"]["body"].encode(), known["design"]["hash"]))
     block = json.loads(known["outcomes"]["block"])
-    good = [made.GOOD, made.AROUND, made.AROUND, made.BLOCKS, made.PAIRS, made.SETS]
+    good = [made.GOOD, made.AROUND, made.AROUND, made.BLOCKS, made.PAIRS, made.SETS, made.PLANE]
     worded = _named(made.canonical(made.GOOD))
     form = words(made.GOOD)
     designs = [made.canonical(tamper(rng.choice(good), n, rng)) for n in (1, 2, 3) for _ in range(EACH)]

@@ -2,6 +2,7 @@
 /** Every kind of channel. Written by `python -m deniable.web.shell`, not by hand. */
 
 import { kind as adaptive } from "./kinds/adaptive.mjs";
+import { kind as block_design } from "./kinds/block_design.mjs";
 import { kind as dense } from "./kinds/dense.mjs";
 import { kind as hadamard } from "./kinds/hadamard.mjs";
 import { kind as hashing } from "./kinds/hashing.mjs";
@@ -13,4 +14,4 @@ import { kind as two_level } from "./kinds/two_level.mjs";
 import { kind as unary } from "./kinds/unary.mjs";
 
 /** @type {Record<string, import("./channels.mjs").Kind>} */
-export const KINDS = { adaptive, dense, hadamard, hashing, krr, mixture, paired, subset, two_level, unary };
+export const KINDS = { adaptive, block_design, dense, hadamard, hashing, krr, mixture, paired, subset, two_level, unary };
