@@ -6,6 +6,7 @@ The patterns are found by column generation (`search`), reduced to few (`vertex`
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _OPTIMAL = 1.005
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class OptimalChannel(Dense):
     """A channel made for some wanted numbers, with how good it is and how good any channel could be.
 
