@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from deniable.frames.reading import read_reports as read_reports
     from deniable.frames.stored import open_reports as open_reports
     from deniable.inference import compliance as compliance
+    from deniable.inference.all_pairs import adjusted as adjusted
+    from deniable.inference.all_pairs import all_pairs as all_pairs
     from deniable.inference.association import conditional_independence as conditional_independence
     from deniable.inference.association import independence as independence
     from deniable.inference.delta import Measure as Measure
@@ -80,8 +82,6 @@ if TYPE_CHECKING:
     from deniable.inference.measures import odds_ratio as odds_ratio
     from deniable.inference.measures import phi as phi
     from deniable.inference.measures import risk_ratio as risk_ratio
-    from deniable.inference.pairs import adjusted as adjusted
-    from deniable.inference.pairs import all_pairs as all_pairs
     from deniable.inference.prevalence import Prevalence as Prevalence
     from deniable.inference.prevalence import Prevalences as Prevalences
     from deniable.inference.prevalence import prevalence as prevalence
@@ -306,8 +306,8 @@ else:
         "Tests": {
             "independence": "inference.association",
             "conditional_independence": "inference.association",
-            "all_pairs": "inference.pairs",
-            "adjusted": "inference.pairs",
+            "all_pairs": "inference.all_pairs",
+            "adjusted": "inference.all_pairs",
             "goodness_of_fit": "inference.goodness",
             "homogeneity": "inference.goodness",
         },

@@ -37,7 +37,7 @@ from deniable.device.block import Block
 from deniable.device.verify import verify
 from deniable.errors import DeniableError, SmallCellWarning
 from deniable.estimation.blocks import Convergence
-from deniable.estimation.fit.evidence import gather
+from deniable.estimation.fit.gathering import gather
 from deniable.estimation.reconcile import reconcile
 from deniable.frames.stored import StoredReports
 from deniable.frozen import Frozen, fix

@@ -9,7 +9,7 @@ from deniable.device.epsilon import epsilon_of
 from deniable.errors import DesignError, InputError
 from deniable.graphs import EdgeStatement, Graph, NoisyGraph, coins, edges, randomize
 from deniable.graphs.examples import clustered_graph
-from deniable.graphs.pairs import pairs_of
+from deniable.graphs.pair_sets import pairs_of
 from deniable.randomness import Seeded
 
 

@@ -17,7 +17,7 @@ from deniable.graphs import (
     triangle_variance,
 )
 from deniable.graphs.examples import clustered_graph
-from deniable.graphs.pairs import PairSet
+from deniable.graphs.pair_sets import PairSet
 from deniable.randomness import Seeded
 
 COIN = KRR(2, epsilon=1.5)

@@ -11,11 +11,11 @@ from deniable.errors import InputError, InvalidTestError, NotCoveredError
 from deniable.estimation.em import maximum_likelihood
 from deniable.estimation.fit.engine import water_fill
 from deniable.estimation.fit.models import Independence, OddsRatio, Saturated
+from deniable.inference.all_pairs import adjusted, all_pairs
 from deniable.inference.association import chi_square, independence, independence_ratio, wald_statistics
 from deniable.inference.bootstrap import p_value
 from deniable.inference.fit import Part, saturated
 from deniable.inference.goodness import goodness_of_fit, homogeneity
-from deniable.inference.pairs import adjusted, all_pairs
 
 PI = np.array([[0.30, 0.10, 0.05, 0.05], [0.02, 0.20, 0.08, 0.05], [0.05, 0.05, 0.03, 0.02]])
 DOMAIN = dn.Domain({"a": [0, 1, 2], "b": ["w", "x", "y", "z"]})

@@ -9,7 +9,7 @@ import pytest
 
 import deniable as dn
 from deniable.randomness import Seeded
-from deniable.reporting.blocks import Details, Document, Section
+from deniable.reporting.document import Details, Document, Section
 from deniable.reporting.html import _block as as_html
 from deniable.reporting.html import html
 from deniable.reporting.markdown import _block, markdown

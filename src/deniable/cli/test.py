@@ -44,8 +44,8 @@ def command(
       deniable test deniable-data
       deniable test reports.parquet
     """  # noqa: D301 - click wants the character itself
+    from deniable.inference.all_pairs import all_pairs
     from deniable.inference.association import independence
-    from deniable.inference.pairs import all_pairs
 
     opened = reports_at(reports, design)
     opened.design.domain.project(attributes) if attributes else None

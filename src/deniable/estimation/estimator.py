@@ -18,7 +18,7 @@ from deniable.estimation.em import MOST_CELLS, maximum_likelihood
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.fit.efficient import MOST_CELLS as EFFICIENT_CELLS
 from deniable.estimation.fit.efficient import Efficient, efficient_from
-from deniable.estimation.fit.evidence import gather
+from deniable.estimation.fit.gathering import gather
 from deniable.estimation.inversion import covering, invert
 from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
 from deniable.estimation.least_squares import least_squares, nearest

@@ -9,7 +9,8 @@
 `comparators`      Laplace noise: local, for the global and for the smooth sensitivity
 `statement`        the privacy of an edge and of a person
 `files`            edge lists and bit-packed reports
-`pairs`, `coins`   sets of pairs in bounded memory; packed coins of exact bias
+`pair_sets`        sets of pairs in bounded memory
+`coins`            packed coins of exact bias
 =================  =============================================================================================
 """
 

@@ -30,7 +30,7 @@ from deniable.frozen import readonly
 from deniable.graphs.coins import COINS, toss
 from deniable.graphs.graph import Graph
 from deniable.graphs.noisy import NoisyGraph
-from deniable.graphs.pairs import LIST_BELOW, PairSet, pairs_of, places
+from deniable.graphs.pair_sets import LIST_BELOW, PairSet, pairs_of, places
 from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from deniable.errors import InputError
 from deniable.graphs.graph import Graph
-from deniable.graphs.pairs import check_size, pairs_of
+from deniable.graphs.pair_sets import check_size, pairs_of
 from deniable.randomness import Seeded
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from deniable.errors import DeniableError, InputError
 from deniable.frozen import readonly
 from deniable.graphs.graph import Graph, Node, labelled
 from deniable.graphs.noisy import NoisyGraph
-from deniable.graphs.pairs import PairSet, number
+from deniable.graphs.pair_sets import PairSet, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

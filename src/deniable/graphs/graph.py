@@ -16,7 +16,7 @@ import numpy as np
 
 from deniable.errors import InputError, MissingExtraError
 from deniable.frozen import Frozen, again, fix, readonly
-from deniable.graphs.pairs import PairSet, check_size, endpoints, number
+from deniable.graphs.pair_sets import PairSet, check_size, endpoints, number
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -15,7 +15,7 @@ from deniable.errors import InputError
 from deniable.frozen import Frozen, readonly
 from deniable.graphs import statistics
 from deniable.graphs.graph import Node, named, networkx
-from deniable.graphs.pairs import PairSet, endpoints
+from deniable.graphs.pair_sets import PairSet, endpoints
 from deniable.graphs.statement import EdgeStatement
 from deniable.results import axes, legend
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from deniable.errors import InputError
 from deniable.graphs.graph import Graph
-from deniable.graphs.pairs import endpoints, pairs_of
+from deniable.graphs.pair_sets import endpoints, pairs_of
 from deniable.graphs.statistics import MOST_DENSE
 from deniable.randomness import SECURE, Source
 

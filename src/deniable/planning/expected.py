@@ -10,7 +10,7 @@ import numpy as np
 from deniable.designs.observation import Observation, merge
 from deniable.domain import Domain
 from deniable.errors import InputError, NotCoveredError, UnknownCategoryError
-from deniable.estimation.fit.evidence import Evidence, Finding, room_for, told_by
+from deniable.estimation.fit.gathering import Finding, room_for, told_by
 from deniable.estimation.fit.respondents import how_listed
 from deniable.estimation.fit.said import MOST_LISTED, Counted, Moments
 from deniable.tables.table import Table
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deniable.designs.base import Design
+    from deniable.estimation.fit.evidence import Evidence
 
 
 def expected_observations(

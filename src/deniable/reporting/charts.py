@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from deniable.estimation.estimate import Estimate
-    from deniable.inference.pairs import Pairs
+    from deniable.inference.all_pairs import Pairs
     from deniable.tables.table import Table
 
 _WIDTH = 4.4  # inches: narrow enough that the labels can still be read when a phone shrinks it

@@ -7,10 +7,10 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from deniable.reporting.blocks import Card, Cards, Details, Drawing, Grid, Items, Quote, Section, Text
+from deniable.reporting.document import Card, Cards, Details, Drawing, Grid, Items, Quote, Section, Text
 
 if TYPE_CHECKING:
-    from deniable.reporting.blocks import Document
+    from deniable.reporting.document import Document
 
 
 def html(document: Document) -> str:

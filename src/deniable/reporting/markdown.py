@@ -6,10 +6,10 @@ import re
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
-from deniable.reporting.blocks import Cards, Details, Drawing, Grid, Items, Quote, Text
+from deniable.reporting.document import Cards, Details, Drawing, Grid, Items, Quote, Text
 
 if TYPE_CHECKING:
-    from deniable.reporting.blocks import Document
+    from deniable.reporting.document import Document
 
 
 def markdown(document: Document) -> str:

@@ -9,8 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.reporting.blocks import Block, Card, Cards, Details, Document, Drawing, Grid, Items, Quote, Section, Text
 from deniable.reporting.charts import chart, strengths
+from deniable.reporting.document import (
+    Block,
+    Card,
+    Cards,
+    Details,
+    Document,
+    Drawing,
+    Grid,
+    Items,
+    Quote,
+    Section,
+    Text,
+)
 from deniable.reporting.html import html
 from deniable.reporting.markdown import markdown
 from deniable.summary import Span, share
@@ -21,8 +33,8 @@ if TYPE_CHECKING:
     from deniable.designs.base import Design
     from deniable.device.statement import Statement
     from deniable.estimation.estimate import Estimate
-    from deniable.inference.pairs import Pairs
-    from deniable.reporting.blocks import Column
+    from deniable.inference.all_pairs import Pairs
+    from deniable.reporting.document import Column
     from deniable.summary import Summary
     from deniable.tables.table import Table
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.errors import EstimationError
 from deniable.estimation.estimator import estimate
-from deniable.inference.pairs import all_pairs
+from deniable.inference.all_pairs import all_pairs
 from deniable.reporting.quality import alarms
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from deniable.designs.reports import Reports
     from deniable.estimation.estimate import Estimate
-    from deniable.inference.pairs import Pairs
+    from deniable.inference.all_pairs import Pairs
 
 MOST_PAIRS = 15  # cross tables and tests of more pairs than this are made only when they are asked for
 _BLOCK = 1 << 20

@@ -13,7 +13,7 @@ from deniable.device.epsilon import epsilon_of
 from deniable.device.origins import fingerprint
 from deniable.errors import EstimationError, NotCoveredError
 from deniable.estimation.estimator import estimate
-from deniable.inference.pairs import all_pairs, of_pairs, stars
+from deniable.inference.all_pairs import all_pairs, of_pairs, stars
 from deniable.reporting.quality import alarms, ballot_counts
 from deniable.summary import of_shares
 from deniable.tables.table import Table

@@ -8,7 +8,7 @@ import pytest
 
 import deniable as dn
 from deniable.estimation.fit.efficient import efficient_from
-from deniable.estimation.fit.evidence import gather
+from deniable.estimation.fit.gathering import gather
 
 Z2 = 1.959963984540054**2
 

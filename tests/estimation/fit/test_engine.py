@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 import deniable as dn
 from deniable.errors import ConvergenceError, EstimationError
 from deniable.estimation.fit.engine import enough, fit
-from deniable.estimation.fit.evidence import gather
+from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.models import GivenMargin, Independence, Loglinear, Saturated
 
 DOMAIN = dn.Domain({"a": range(2), "b": range(3)})

@@ -13,8 +13,8 @@ from deniable.channels.dense import Dense
 from deniable.channels.kronecker import Kronecker
 from deniable.designs.base import Design, Question
 from deniable.errors import EstimationError, InputError, NotCoveredError, UnknownAttributeError, UnknownCategoryError
-from deniable.estimation.fit import evidence as module
-from deniable.estimation.fit.evidence import gather
+from deniable.estimation.fit import gathering as module
+from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.said import Counted, Listed, Moments
 
 DOMAIN = dn.Domain({"a": range(2), "b": range(3), "c": range(2)})

@@ -10,7 +10,7 @@ import numpy as np
 from deniable.channels.base import Channel
 from deniable.designs.reports import Reports
 from deniable.errors import ConvergenceError, InputError, MissingValueError, NotIdentifiedError, TooFewReportsError
-from deniable.estimation.fit.evidence import refuse_pairs
+from deniable.estimation.fit.gathering import refuse_pairs
 from deniable.inference.regression import predictor
 from deniable.inference.regression.covariance import covariance, inverse
 from deniable.inference.regression.diagnosis import refusal

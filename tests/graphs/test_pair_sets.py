@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.errors import InputError
-from deniable.graphs.pairs import MOST_NODES, PairSet, check_size, endpoints, number, pairs_of, places
+from deniable.graphs.pair_sets import MOST_NODES, PairSet, check_size, endpoints, number, pairs_of, places
 
 
 def both_forms(n, numbers):

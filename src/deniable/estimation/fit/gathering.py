@@ -1,0 +1,262 @@
+"""Gathering evidence: from what respondents sent, or what was counted of it, to groups of reports over one table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.designs.observation import Observation, merge
+from deniable.designs.reports import Reports, Tallies
+from deniable.domain import Domain
+from deniable.errors import EstimationError, InputError, UnknownAttributeError, UnknownCategoryError
+from deniable.estimation.fit.evidence import Evidence
+from deniable.estimation.fit.group import Group
+from deniable.estimation.fit.respondents import Respondents, how_listed, place_of
+from deniable.estimation.fit.said import (
+    MOST_LISTED,
+    Counted,
+    Listed,
+    Moments,
+    Said,
+    narrowed,
+    of_observation,
+)
+from deniable.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from deniable.designs.base import Design
+    from deniable.designs.told import Told
+    from deniable.domain import Variable
+
+    Array = NDArray[np.float64]
+
+Reported = Reports | Tallies | Observation
+MOST_RIDING = 4096  # cells of a table up to which attributes ride along
+
+
+def gather(
+    reports: Reported | Sequence[Reported],
+    attributes: str | Iterable[str],
+    *,
+    weights: ArrayLike | None = None,
+) -> Evidence:
+    """Everything that reports say about some attributes.
+
+    Args:
+        reports: what respondents sent, a simulation's tallies, observations, or a list of these.
+        attributes: what is asked about.
+        weights: one for every respondent, in the order of the reports; they are scaled to a mean of one, so that the
+            number of reports stays what it is. Counts have no respondents to weight.
+
+    >>> import deniable as dn, pyarrow as pa
+    >>> design = dn.Views({name: [0, 1] for name in "abc"}, k=2, epsilon=1.0)
+    >>> reports = design.randomize(pa.table({name: [0, 1] * 60 for name in "abc"}), source=dn.Seeded(1))
+    >>> evidence = gather(reports, ["a", "b"])
+    >>> sorted(tuple(group.said.part) for group in evidence.groups), evidence.n
+    ([('a',), ('a', 'b'), ('b',)], 120)
+    """
+    sources = [reports] if isinstance(reports, Reported) else list(reports)
+    refuse_pairs(sources)
+    names = [attributes] if isinstance(attributes, str) else list(attributes)
+    if len(set(names)) < len(names):
+        raise InputError(f"name different attributes, not {listed(names)}")
+    found = Finding(names, _room(sources, names))
+    given = None if weights is None else _weights(weights, sources)
+    done = 0
+    for source in sources:
+        if isinstance(source, Reports):
+            found.reports(source, None if given is None else given[done : done + source.n])
+            done += source.n
+        else:
+            found.tabulated(source)
+    return found.evidence(sources, given)
+
+
+def _room(sources: Sequence[Reported], names: Sequence[str]) -> set[str]:
+    """The attributes that the table may have: those that questions bring along, if the table stays small."""
+    known: dict[str, Variable] = {}
+    for source in sources:
+        if isinstance(source, Reports):
+            for asked in told_by(source.design, names):
+                known |= asked.domain.items()
+        else:
+            for o in [source] if isinstance(source, Observation) else source.observations:
+                narrow = o.narrow(names) if set(o.domain) & set(names) else None
+                known |= {} if narrow is None else narrow.domain.items()
+    return room_for(known, names)
+
+
+def room_for(known: Mapping[str, Variable], names: Sequence[str]) -> set[str]:
+    """All of some attributes if their table is small enough, else the asked ones."""
+    cells = prod(len(variable) for variable in known.values())
+    return set(known) if cells <= MOST_RIDING else set(names)
+
+
+def told_by(design: Design, names: Sequence[str]) -> Iterator[Told]:
+    """What the ballots of a design tell about some attributes."""
+    asked = [name for name in names if name in design.domain]
+    for ballot in range(len(design.ballots)):
+        told = design.told(ballot, asked) if asked else None
+        if told is not None:
+            yield told
+
+
+class Finding:
+    """Evidence in the making: groups that share attributes and channel are one."""
+
+    def __init__(self, names: Sequence[str], room: set[str]) -> None:
+        """Take the asked attributes, and all that the table may have."""
+        self.names, self.room = names, room
+        self.said: dict[tuple[object, ...], Said] = {}
+        self.silent = 0
+        self.origins: dict[tuple[int, int], tuple[tuple[object, ...], int]] = {}
+        self._source = -1
+
+    def tabulated(self, source: Tallies | Observation) -> None:
+        """Take counts."""
+        self._source += 1
+        if isinstance(source, Observation):
+            smaller = source.narrow(self.names) if set(source.domain) & set(self.names) else None
+            observations = [] if smaller is None else [smaller]
+            asked = source.n
+        else:
+            observations, asked = source.tabulate([name for name in self.names if name in source.attributes]), source.n
+        self.silent += max(0, asked - sum(o.n for o in observations))
+        for observation in merge(observations):
+            self.add(of_observation(observation))
+
+    def reports(self, source: Reports, weights: Array | None) -> None:
+        """Take what respondents sent, ballot by ballot."""
+        self._source += 1
+        known, spoken = [name for name in self.names if name in source.design.domain], 0
+        for ballot in range(len(source.design.ballots)):
+            told = source.told(ballot, known) if known else None
+            if told is None:
+                continue
+            said = self._of_ballot(source, ballot, told, weights)
+            spoken += round(said.n)
+            if said.n:
+                self.origins[self._source, ballot] = self.add(said)
+        self.silent += source.n - spoken
+
+    def _of_ballot(self, source: Reports, ballot: int, told: Told, weights: Array | None) -> Said:
+        inside = [v for v in told.domain.values() if v.name in self.room]
+        if weights is None and len(inside) < len(told.domain):
+            # It will count by its moments: no need to list its reports.
+            counts = Observation(told.domain, told.channel, source.count(ballot, told), population=source.n)
+            return Moments(Domain(inside), counts)
+        return replace(_of_ballot(source, ballot, told, weights), population=source.n)
+
+    def add(self, said: Said) -> tuple[tuple[object, ...], int]:
+        """Add to what is alike; returns the group's key and where the new reports begin in it."""
+        spoken = said.source.domain if isinstance(said, Moments) else said.part
+        key = (said.part, spoken, said.channel, type(said))
+        old = self.said.get(key)
+        if old is None:
+            self.said[key] = said
+            return key, 0
+        if isinstance(old, Moments) or isinstance(said, Moments):
+            self.said[key] = Moments(said.part, merge([old.observation(), said.observation()])[0])
+            return key, 0
+        if isinstance(old, Counted):
+            most = max(old.population or 0, said.population or 0)
+            self.said[key] = replace(old, counts=old.counts + said.counts, n=old.n + said.n, population=most)
+            return key, 0
+        assert isinstance(said, Listed)
+        both = np.concatenate([old.counts, said.counts]), np.concatenate([old.codes, said.codes])
+        most = max(old.population or 0, said.population or 0)
+        self.said[key] = replace(old, counts=both[0], codes=both[1], n=old.n + said.n, population=most)
+        return key, len(old.counts)
+
+    def evidence(self, sources: Sequence[Reported], weights: Array | None) -> Evidence:
+        """Lay all of it out over one table."""
+        same_categories(said.part for said in self.said.values())
+        known = {v.name: v for said in self.said.values() for v in said.part.values()}
+        missing = [name for name in self.names if name not in known]
+        if missing:
+            raise UnknownAttributeError(
+                f"no report speaks of {listed(missing)}; there are reports about {listed(known) or 'nothing'}",
+                attribute=missing[0],
+            )
+        asked = Domain([known[name] for name in self.names])
+        alone = Domain([*asked.values(), *(v for n, v in known.items() if n not in asked and n in self.room)])
+        groups = []
+        for said in self.said.values():
+            inside = [v for v in said.part.values() if v.name in alone]
+            groups.append(Group(said if len(inside) == len(said.part) else narrowed(said, Domain(inside)), alone))
+        people = [source for source in sources if isinstance(source, Reports)]
+        numbers = {key: number for number, key in enumerate(self.said)}
+        where = {origin: (numbers[key], first) for origin, (key, first) in self.origins.items()}
+        everybody = people and len(people) == len(sources)
+        respondents = Respondents(people, self.names, where, weights) if everybody else None
+        return Evidence(asked, alone, tuple(groups), self.silent, respondents)
+
+
+def _of_ballot(source: Reports, ballot: int, told: Told, weights: Array | None) -> Counted | Listed:
+    """What the respondents of one ballot say."""
+    how = how_listed(told)
+    if weights is None and how == "cells":
+        counts: Array = source.count(ballot, told).astype(np.float64).ravel()
+        return Counted(told.domain, told.channel, counts, float(counts.sum()))
+    if weights is None:
+        codes, often = source.distinct(ballot, told)
+        places, times = place_of(told, codes), often.astype(np.float64)
+        n = float(times.sum())
+    else:
+        codes = source.codes(ballot, told)
+        places, times, n = place_of(told, codes), weights[source.rows_of(ballot)], float(len(codes))
+        codes = np.unique(codes, axis=0)
+    if how == "seen":
+        return Listed(told.domain, told.channel, _sums(places, times, len(codes)), n, codes)
+    if how == "cells":
+        return Counted(told.domain, told.channel, _sums(places, times, told.channel.outputs), n)
+    every = told.channel.every_report(MOST_LISTED)
+    assert every is not None
+    return Counted(told.domain, told.channel, _sums(places, times, len(every)), n, every.reshape(len(every), -1))
+
+
+def _sums(places: NDArray[np.int64], times: Array, size: int) -> Array:
+    return np.bincount(places, times, size).astype(np.float64)
+
+
+def _weights(weights: ArrayLike, sources: Sequence[Reported]) -> Array:
+    if not all(isinstance(source, Reports) for source in sources):
+        raise InputError("weights belong to respondents; tallies and observations are counts and have none to weight")
+    array = np.asarray(weights, dtype=np.float64).ravel()
+    n = sum(source.n for source in sources)
+    if len(array) != n or not np.isfinite(array).all() or (array < 0).any() or not array.sum() > 0:
+        raise InputError(f"expected {n} weights, one a respondent, numbers from 0 upwards; got {len(array)}", rows=n)
+    return array * (n / array.sum())
+
+
+def refuse_pairs(sources: Iterable[Any]) -> None:
+    """Refuse reports of respondents with correlated coins: they are not independent, so they have no likelihood."""
+    for source in sources:
+        design = getattr(source, "design", None)
+        if getattr(design, "pairs_reports", False):
+            raise EstimationError(
+                f"{type(design).__name__} pairs respondents whose coins are correlated, so their reports are not "
+                f"independent of each other and have no likelihood one by one. Tables and their errors stay right: "
+                f"use estimate(). Use an Independent design where more is wanted",
+                alternative="Independent",
+            )
+
+
+def same_categories(domains: Iterable[Domain]) -> None:
+    """Refuse reports that mean different things by the same name."""
+    known: dict[str, Variable] = {}
+    for variable in (v for domain in domains for v in domain.values()):
+        other = known.setdefault(variable.name, variable)
+        if other != variable:
+            raise UnknownCategoryError(
+                f"{variable.name!r} has the categories {listed(other.categories)} in some reports and "
+                f"{listed(variable.categories)} in others; bring them to the same categories in the same order",
+                attribute=variable.name,
+            )
