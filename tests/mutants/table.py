@@ -32,6 +32,7 @@ SUBJECTS = {
         "deniable.device.epsilon", (*_in("device", "epsilon ledger statement"), "src/deniable/device/epsilon.py")
     ),
     "ledger": Subject("deniable.device.ledger", (*_in("device", "ledger"), "src/deniable/device/ledger.py")),
+    "events": Subject("deniable.device.events", _in("device", "ledger")),
     "verify": Subject(
         "deniable.device.verify", (*_in("collection", "vectors messages first_version"), *_in("device", "verify"))
     ),
