@@ -281,6 +281,9 @@ class TestStored:
         state = {"kind": "deniable.ledger/1", "limit": 1.0, "events": [{"kind": "asked/2"}]}
         with pytest.raises(UnknownEventError, match="an event of kind 'asked/2'"):
             Ledger.from_dict(state)
+        state["events"] = [{"kind": "asked/1", "design": "a", "ballot": 0, "ratio": "9" * 5000}]
+        with pytest.raises(InputError, match=f"got '{'9' * 80}'"):
+            Ledger.from_dict(state)
 
     @pytest.mark.parametrize("state", [None, [], "ledger", 3])
     def test_what_is_no_state_is_refused(self, state):
@@ -305,3 +308,4 @@ def test_it_is_append_only_and_shows_itself():
     )
     assert ledger != Ledger(2.0)
     assert ledger != "ledger"
+    assert ledger.__eq__("ledger") is NotImplemented  # so that the other one is asked

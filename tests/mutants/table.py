@@ -19,7 +19,7 @@ def _in(folder: str, names: str) -> tuple[str, ...]:
 
 _KRR = tuple(f"tests/contracts/test_channels.py::{name}" for name in ("TestKRR", "TestKRROfGivenIntegers"))
 # Not with a database server, and not what starts programs: those load the module from its file.
-_DEVICE = _in("collection", "client blocks pairs ticket")
+_DEVICE = (*_in("device", "client"), *_in("collection", "client blocks pairs ticket invitations"))
 _COLLECTOR = _in("collection", "blocks pairs invitations issuer opening work rejections first_version")
 
 SUBJECTS = {
@@ -32,6 +32,7 @@ SUBJECTS = {
         "deniable.device.epsilon", (*_in("device", "epsilon ledger statement"), "src/deniable/device/epsilon.py")
     ),
     "ledger": Subject("deniable.device.ledger", (*_in("device", "ledger"), "src/deniable/device/ledger.py")),
+    "events": Subject("deniable.device.events", _in("device", "ledger")),
     "verify": Subject(
         "deniable.device.verify", (*_in("collection", "vectors messages first_version"), *_in("device", "verify"))
     ),
