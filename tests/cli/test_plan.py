@@ -57,7 +57,7 @@ def test_many_tables_are_numbered_on_a_narrow_screen(run):
     arguments = ["plan", "survey.toml", "--n", "2000"]
     narrow = CliRunner().invoke(app, arguments, env={"COLUMNS": "80"}).stdout
     assert "1: cannabis x sleep, 2: drinks, 3: born_abroad, 4: well_water." in narrow
-    assert "one table" in narrow
+    assert "tables" in narrow
     assert "4: well_water" not in CliRunner().invoke(app, arguments, env={"COLUMNS": "150"}).stdout
 
 

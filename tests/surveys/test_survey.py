@@ -18,8 +18,8 @@ from deniable.channels.unary import Unary
 from deniable.errors import SurveyError
 from deniable.surveys.designs import BUILDERS
 from deniable.surveys.example import example_text
-from deniable.surveys.items import bin_labels, bin_of
 from deniable.surveys.phrases import PHRASES
+from deniable.surveys.questions.number import bin_labels, bin_of
 from deniable.surveys.survey import parse_survey, read_survey
 
 MINIMAL = """

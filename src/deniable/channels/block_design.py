@@ -55,7 +55,7 @@ class BlockDesign(Channel):
     >>> from deniable.channels.krr import KRR
     >>> even = np.full(25, 1 / 25)
     >>> round(float(channel.variance(even, 1).sum() / KRR(25, epsilon=1.0).variance(even, 1).sum()), 2)
-    0.39
+    0.38
     """
 
     kind = "block_design"

@@ -43,7 +43,7 @@ def channel_from_dict(data: Mapping[str, Any]) -> Channel:
     """Make the channel that `to_dict` wrote.
 
     >>> channel_from_dict({"kind": "krr", "k": 2, "other": 17626, "bits": 16})
-    <KRR(2): 2 truths, 2 reports, epsilon 0.999972>
+    <KRR(2): 2 truths, 2 reports, epsilon 0.999949>
     """
     if not isinstance(data, Mapping):
         raise DesignError(f"a channel is read from a table of fields, not from {data!r}")

@@ -25,7 +25,6 @@ from deniable.collection.rejections import Rejections
 from deniable.collection.storage.base import Fate, Row, key_of
 from deniable.collection.work import Work
 from deniable.collection.writer import MOST_WAITING, Writer
-from deniable.designs.paired.design import Paired
 from deniable.device import messages, wire
 from deniable.device.messages import (
     MOST_ADMISSION_BYTES,
@@ -116,7 +115,7 @@ class Collector:
     @property
     def is_paired(self) -> bool:
         """Whether respondents share coins two by two."""
-        return isinstance(self.survey.design, Paired)
+        return self.survey.design.pairs_reports
 
     def _serve(self, name: str, number: int, body: bytes) -> _Served:
         verified = verify_stored(body, name)

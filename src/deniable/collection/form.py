@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from deniable.designs.blocks.design import Blocks
-from deniable.designs.paired.design import Paired
-from deniable.device.limits import BITS
 from deniable.device.messages import (
     Announcement,
     Bins,
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from deniable.designs.base import Design as PlannedDesign
     from deniable.device.messages import Coder
     from deniable.surveys.items import Item
     from deniable.surveys.survey import Survey
@@ -50,9 +46,10 @@ def design_body(
     It is verified here as every device will verify it.
     """
     try:
-        plan = msgspec.convert(_plan(survey.design), Plan)
+        plan = msgspec.convert(survey.design.plan(), Plan)
     except msgspec.ValidationError as error:
         raise DesignError(f"a {survey.design.kind} design cannot be served by this version: {error}") from error
+    size = survey.design.served_in_blocks()
     message = Design(
         version=2,
         survey=survey.name,
@@ -67,7 +64,7 @@ def design_body(
         admission=survey.admission,
         issuer=issuer,
         audience=tuple(sorted(set(audience))),
-        blocks=_block_rule(survey.design),
+        blocks=None if size is None else BlockRule(size, UPDATE),
         weights=None,
         wave=None,
         replaces=replaces,
@@ -89,7 +86,7 @@ def _item(item: Item, survey: Survey) -> ItemMessage:
 
 
 def _coder(item: Item) -> Coder:
-    if item.kind != "number":
+    if not item.bins:
         return Choices()
     edges = tuple(decimal_text(edge) for edge in item.bins)
     strange = [edge for edge in edges if not is_edge(edge)]
@@ -105,45 +102,6 @@ def _coder(item: Item) -> Coder:
 def _category(category: Any) -> str | int | bool:
     assert isinstance(category, str | int)  # survey files know texts only
     return category
-
-
-def _block_rule(design: PlannedDesign) -> BlockRule | None:
-    return BlockRule(design.block_size, UPDATE) if isinstance(design, Blocks) else None
-
-
-def _plan(design: PlannedDesign) -> dict[str, Any]:
-    data = design.to_dict()
-    if isinstance(design, Paired):
-        return _paired_plan(design, data)
-    if not isinstance(design, Blocks):
-        return data
-    if design.mode != "ldp":
-        raise DesignError("blocks without a floor keep no epsilon, and are not served", mode=design.mode)
-    questions = [
-        {
-            "attributes": list(question.attributes),
-            "channel": {
-                "kind": "adaptive",
-                "cells": limits.cells,
-                "most_kept": limits.keep,
-                "least_fake": limits.floor,
-                "bits": BITS,
-            },
-        }
-        for question, limits in zip(design.questions, design.limits, strict=True)
-    ]
-    kept = {key: data[key] for key in ("format", "kind", "domain", "ballots")}
-    return {**kept, "questions": questions}
-
-
-def _paired_plan(design: Paired, data: dict[str, Any]) -> dict[str, Any]:
-    wide = [name for name, variable in design.domain.items() if len(variable) > 2]
-    if wide:
-        raise DesignError(f"paired questions are served with two categories each; {wide} have more", attributes=wide)
-    questions = [
-        {"attributes": [name], "channel": {"kind": "paired", **coins.to_dict()}} for name, coins in design.coins.items()
-    ]
-    return {**{key: data[key] for key in ("format", "kind", "domain", "ballots")}, "questions": questions}
 
 
 def form_body(survey: Survey) -> bytes:

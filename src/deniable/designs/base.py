@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 import numpy as np
 
+from deniable.channels.codec import channel_from_dict
 from deniable.channels.kronecker import Kronecker
 from deniable.designs.observation import Observation
 from deniable.designs.reports import Reports, Tallies
@@ -67,6 +68,8 @@ class Design(Frozen):
     """Questions, and the ballots drawn from them."""
 
     kind = "design"
+    pairs_reports = False  # whether reports depend on each other, two by two
+    one_by_one = True  # whether every respondent can be disguised without looking at the others
 
     domain: Domain
     questions: tuple[Question, ...]
@@ -115,6 +118,12 @@ class Design(Frozen):
         made = cls.__new__(cls)
         Design.__init__(made, domain, questions, ballots)
         return made
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Design:
+        """Make the design that `to_dict` wrote: questions and ballots, and nothing else."""
+        questions = [Question(tuple(q["attributes"]), channel_from_dict(q["channel"])) for q in data["questions"]]
+        return cls.of_questions(domain_of(data), questions, data["ballots"])
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return again(type(self).of_questions, domain=self.domain, questions=self.questions, ballots=self.ballots)
@@ -278,6 +287,14 @@ class Design(Frozen):
 
     # -- identity -------------------------------------------------------------------------------------------------
 
+    def plan(self) -> dict[str, object]:
+        """What devices are served of the design: every question with the integers that its answers go through."""
+        return self.to_dict()
+
+    def served_in_blocks(self) -> int | None:
+        """How many respondents a block takes, where fakes are published block by block."""
+        return None
+
     def to_dict(self) -> dict[str, object]:
         """The design as plain data: enough for a stranger to check its epsilon and to answer it."""
         return {
@@ -340,3 +357,8 @@ def public_columns(frame: IntoDataFrame, keep: Sequence[str], domain: Domain) ->
     if absent:
         raise InputError(f"the frame has no column {listed(absent)} to keep; it has {listed(known.columns)}")
     return known.select(*keep) if keep else None
+
+
+def domain_of(data: Mapping[str, Any]) -> Domain:
+    """The domain that `Design.to_dict` wrote."""
+    return Domain({variable["name"]: variable["categories"] for variable in data["domain"]})

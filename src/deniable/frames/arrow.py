@@ -12,8 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deniable.designs.blocks.design import Blocks
-from deniable.designs.paired.design import Paired
 from deniable.designs.reports import BALLOT, answer_columns
 from deniable.errors import DesignError, InputError, MissingColumnError
 from deniable.wording import listed
@@ -45,7 +43,7 @@ class Disguise:
 
     def __init__(self, design: Design, schema: pa.Schema, keep: Sequence[str] = ()) -> None:
         """Check that the schema has what the design asks, before any row is touched."""
-        if isinstance(design, Paired | Blocks):
+        if not design.one_by_one:
             raise DesignError(
                 f"a {type(design).__name__} design looks at all respondents together, so a table cannot be disguised "
                 f"batch by batch. Read it into a frame and use design.randomize(frame)"

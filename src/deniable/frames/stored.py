@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.designs.blocks.design import Blocks
 from deniable.designs.header import Header
 from deniable.designs.observation import Observation, merge
-from deniable.designs.paired.design import Paired
 from deniable.designs.reports import BALLOT, Reports, answer_columns
 from deniable.errors import DesignError, InputError, MissingColumnError
 from deniable.frames.engines import IbisEngine, ParquetEngine
@@ -51,7 +49,7 @@ class StoredReports(Reports):
         self, engine: Engine, design: Design, *, notes: tuple[str, ...] = (), where: Where | None = None
     ) -> None:
         """Take the engine that holds the reports, and the design they were made by."""
-        if isinstance(design, Blocks | Paired):
+        if not design.one_by_one:
             raise DesignError(
                 f"reports of a {type(design).__name__} design need more than their counts; read them with read_reports"
             )
@@ -191,7 +189,7 @@ def open_reports(place: Any, design: Design | str | Path | None = None, *, engin
         raise DesignError(f"the reports in {path} were made by another design than the one given")
     made_by = design_of(header, str(path))
     stored = path.is_dir() or path.suffix.lower() == ".parquet"
-    if not stored or isinstance(made_by, Blocks | Paired):
+    if not stored or not made_by.one_by_one:
         return read_reports(path)
     paths = sorted(path.glob("**/[!_.]*.parquet")) if path.is_dir() else [path]
     if engine not in ("auto", "bincount", "duckdb"):

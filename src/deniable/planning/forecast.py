@@ -128,7 +128,7 @@ def _sampled(wanted: Wanted) -> Design | None:
     return Sampled(wanted.asked, wanted.epsilon, channel=wanted.channel) if len(wanted.asked) > 1 else None
 
 
-@candidate("one table")
+@candidate("tables")
 def _one_table(wanted: Wanted) -> Design | None:
     """Each respondent answers one of the wanted tables, drawn by their device, with the whole budget."""
     parts = [wanted.asked.project(table) for table in dict.fromkeys(wanted.tables)]
@@ -326,7 +326,7 @@ def plan(
     >>> wanted = [["a", "b"], ["b", "c"]]
     >>> forecast = plan({"a": [0, 1], "b": [0, 1], "c": [0, 1]}, 1.0, wanted, 10_000)
     >>> forecast.candidates[0].name
-    'one table'
+    'tables'
     """
     known = domain if isinstance(domain, Domain) else Domain(domain)
     several = [tables] if isinstance(tables, str) else tables

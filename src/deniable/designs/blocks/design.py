@@ -22,7 +22,7 @@ import numpy as np
 
 from deniable.channels.weights import stated
 from deniable.designs.allocate import even_share
-from deniable.designs.base import Design, Question, public_columns
+from deniable.designs.base import Design, Question, domain_of, public_columns
 from deniable.designs.blocks.aggregator import Aggregator, Update
 from deniable.designs.blocks.fakes import first_mixture
 from deniable.designs.blocks.reports import BlockReports
@@ -70,6 +70,7 @@ class Blocks(Design):
     """
 
     kind = "blocks"
+    one_by_one = False
 
     k: int
     answer: Literal["one", "all"]
@@ -297,12 +298,36 @@ class Blocks(Design):
             "keep": None if self.keep is None else str(self.keep),
         }
 
+    def plan(self) -> dict[str, object]:
+        """Every question with the limits that its blocks must keep."""
+        if self.mode != "ldp":
+            raise DesignError("blocks without a floor keep no epsilon, and are not served", mode=self.mode)
+        questions = [
+            {
+                "attributes": list(question.attributes),
+                "channel": {
+                    "kind": "adaptive",
+                    "cells": limits.cells,
+                    "most_kept": limits.keep,
+                    "least_fake": limits.floor,
+                    "bits": BITS,
+                },
+            }
+            for question, limits in zip(self.questions, self.limits, strict=True)
+        ]
+        data = self.to_dict()
+        return {**{key: data[key] for key in ("format", "kind", "domain", "ballots")}, "questions": questions}
+
+    def served_in_blocks(self) -> int:
+        """How many respondents a block takes."""
+        return self.block_size
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Blocks:
         """Make the design that `to_dict` wrote; limits that do not follow from its parameters are refused."""
         try:
             made = cls(
-                Domain({v["name"]: v["categories"] for v in data["domain"]}),
+                domain_of(data),
                 data["k"],
                 data["epsilon"],
                 answer=data["answer"],

@@ -13,7 +13,7 @@ from deniable.channels.bitmask import Bitmask
 from deniable.channels.paired import Coins
 from deniable.channels.paired_optimum import PairedOptimum, paired_optimum
 from deniable.designs.allocate import shares as split
-from deniable.designs.base import Design, Question, public_columns
+from deniable.designs.base import Design, Question, domain_of, public_columns
 from deniable.designs.observation import Observation
 from deniable.designs.paired.pairing import completed, deal, pair_up
 from deniable.designs.paired.reports import PairedReports, PairedTallies
@@ -60,6 +60,7 @@ class Paired(Design):
     """
 
     kind = "paired"
+    one_by_one = False
     pairs_reports = True
 
     coins: Mapping[str, Coins]
@@ -276,6 +277,26 @@ class Paired(Design):
         return PairedTallies(self, share.attributes, tuple(observations), n, pairs=n // 2)
 
     # -- identity -----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Paired:
+        """Make the design that `to_dict` wrote."""
+        coins = {name: Coins(**numbers) for name, numbers in data["coins"].items()}
+        return cls(domain_of(data), coins=coins, respondents=data["respondents"], colluders=data["colluders"])
+
+    def plan(self) -> dict[str, object]:
+        """Every question with its coins."""
+        wide = [name for name, variable in self.domain.items() if len(variable) > 2]
+        if wide:
+            raise DesignError(
+                f"paired questions are served with two categories each; {wide} have more", attributes=wide
+            )
+        questions = [
+            {"attributes": [name], "channel": {"kind": "paired", **coins.to_dict()}}
+            for name, coins in self.coins.items()
+        ]
+        data = self.to_dict()
+        return {**{key: data[key] for key in ("format", "kind", "domain", "ballots")}, "questions": questions}
 
     def to_dict(self) -> dict[str, object]:
         """The design as plain data, coins and the assumed numbers of respondents and colluders included."""

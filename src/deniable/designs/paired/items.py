@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.channels.codec import channel_from_dict
 from deniable.channels.dense import Dense
 from deniable.channels.paired import Coins
-from deniable.designs.base import Design, Question
+from deniable.designs.base import Design, Question, domain_of
 from deniable.device.statement import Statement
 from deniable.domain import Category, Domain
 from deniable.errors import DesignError
@@ -79,6 +81,16 @@ class PairedItems(Design):
         return {"domain": self.domain, "p": self.coins.p, "rho": self.coins.rho}
 
     __reduce__ = Frozen.__reduce__  # through this constructor: the coins are more than the questions
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PairedItems:
+        """The coins out of the channel's integers: P(11) = T^2 - D^2 and P(00) = (W - T)^2 - D^2, of W = 2^16 draws."""
+        channel = channel_from_dict(data["questions"][0]["channel"])
+        weights, whole = channel.weights(), 1 << 16
+        both, neither = int(weights[0, 0]), int(weights[3, 0])
+        truthful = ((both - neither) // whole + whole) // 2
+        coins = Coins(truthful, isqrt(truthful**2 - both), 16)
+        return cls(domain_of(data), coins.p, coins.rho)
 
     def describe(self) -> Statement:
         """Say what the two answers of a person tell together."""

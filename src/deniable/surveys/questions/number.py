@@ -1,0 +1,64 @@
+"""A number, which is put into a bin."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from deniable.errors import SurveyError
+from deniable.surveys.questions import MOST_CHOICES, Option
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from deniable.surveys.schema import QuestionEntry
+    from deniable.surveys.texts import Translator
+
+
+def keys(_entry: QuestionEntry) -> Collection[str]:
+    """The edges."""
+    return {"bins"}
+
+
+def bins(entry: QuestionEntry, path: str) -> tuple[float, ...]:
+    """The edges, in rising order."""
+    return _edges(entry.bins, f"{path}.bins")
+
+
+def options(entry: QuestionEntry, path: str, say: Translator) -> list[Option]:
+    """A bin each."""
+    return [Option(label, say.same(label)) for label in bin_labels(bins(entry, path))]
+
+
+def bin_labels(edges: Sequence[float]) -> list[str]:
+    """Name the bins between edges; each holds its lower edge and not its upper one.
+
+    >>> bin_labels([18, 65])
+    ['< 18', '18 to < 65', '>= 65']
+    """
+    shown = [f"{edge:.12g}" for edge in edges]
+    inner = [f"{low} to < {high}" for low, high in pairwise(shown)]
+    return [f"< {shown[0]}", *inner, f">= {shown[-1]}"]
+
+
+def bin_of(number: float, edges: Sequence[float]) -> int:
+    """Find the bin of a number.
+
+    >>> [bin_of(age, [18, 65]) for age in (17.9, 18, 64, 65)]
+    [0, 1, 1, 2]
+    """
+    return bisect_right(edges, number)
+
+
+def _edges(given: Sequence[int | float] | None, path: str) -> tuple[float, ...]:
+    edges = tuple(given or ())
+    rising = all(low < high for low, high in pairwise(edges))
+    if not edges or not rising or not all(math.isfinite(edge) for edge in edges) or len(edges) >= MOST_CHOICES:
+        raise SurveyError(
+            f"{path}: a number is asked in bins, given by the edges between them in rising order, such as [18, 30, "
+            f"65]; found {list(edges)}",
+            path=path,
+        )
+    return edges
