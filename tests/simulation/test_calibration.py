@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 import deniable as dn
-from deniable.bench import calibrate
+from deniable.bench import calibrate, pooled
 from deniable.inference.prevalence import prevalence
 
 
@@ -17,6 +17,7 @@ def test_calibration_writes_its_tables_between_the_marks(tmp_path, capsys, monke
     monkeypatch.setattr(
         "deniable.bench.coverage._CASES", {"RR logit": (1_000,), "RR predictor in a linear model": (300,)}
     )
+    monkeypatch.setattr("deniable.bench.pooled.DESIGNS", dict(list(pooled.DESIGNS.items())[2:3]))
     other = tmp_path / "other.md"
     other.write_text(f"{calibrate.START}{calibrate.END}")
     calibrate.main(["--replicates", "20", "--write", str(page), "--write-tests", str(other)])
@@ -24,6 +25,7 @@ def test_calibration_writes_its_tables_between_the_marks(tmp_path, capsys, monke
     assert "RRBA two-step" in other.read_text()
     text = page.read_text()
     assert "slope of x" in text
+    assert "stated / actual" in text
     assert "old" not in text
     assert text.startswith("# before")
     assert text.endswith("after\n")

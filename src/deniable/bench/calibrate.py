@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.bench.coverage import COVERED, FITS, regressions
+from deniable.bench.pooled import SURVEYS, pooled
 from deniable.channels.devices import Warner
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 SIZES = (2_000, 10_000, 50_000)
+STATED = (0.95, 1.05)  # where stated errors over actual ones must lie
 EPSILONS = (1.0, 2.0)
 TABLES = {
     "2x2": np.outer([0.6, 0.4], [0.7, 0.3]),
@@ -288,6 +290,22 @@ def coverage(count: int, seed: int) -> Section:
     return section
 
 
+def errors(count: int, seed: int) -> Section:
+    """Stated errors of tables that all reports speak of."""
+    surveys = min(count, SURVEYS)
+    section = Section(
+        "Errors of efficient estimates",
+        f"A pair of attributes, from every report that speaks of either: coverage of 95% score intervals, and the root "
+        f"of the summed variances that are stated over that of the estimates themselves. {surveys} surveys.",
+        ("design", "n", "what", "found", "required", "met"),
+        [],
+    )
+    for name, n, held, ratio in pooled(surveys, seed + 4):
+        section.add([name, n, "coverage"], held, COVERED)
+        section.add([name, n, "stated / actual"], ratio, STATED)
+    return section
+
+
 def _odds_ratios(section: Section, count: int, source: Seeded) -> None:
     for name, pi in {
         "2x2, odds ratio 1": TABLES["2x2"],
@@ -323,7 +341,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--write", type=Path, help="a Markdown page with the marks to write all tables between")
     parser.add_argument("--write-tests", type=Path, help="one for the table that compares tests")
     options = parser.parse_args(arguments)
-    sections = [make(options.replicates, options.seed) for make in (size_of_tests, which_test, coverage)]
+    sections = [make(options.replicates, options.seed) for make in (size_of_tests, which_test, coverage, errors)]
     text = "\n\n".join(section.markdown() for section in sections)
     sys.stdout.write(f"{text}\n")
     if options.write is not None:
