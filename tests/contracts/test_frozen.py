@@ -43,6 +43,7 @@ from deniable.frames.stored import StoredReports
 from deniable.frozen import Frozen, fix
 from deniable.graphs.comparators import Released
 from deniable.inference.prevalence import prevalence
+from deniable.inference.regression.heard import listen
 from deniable.optimal.contrasts import Contrasts
 from deniable.surveys.example import example_text
 from deniable.surveys.survey import parse_survey
@@ -172,6 +173,7 @@ OTHERS = {
     "Cell": lambda: regression().likelihood.cells[0],
     "Factor": lambda: regression().likelihood.cells[0].factors[0],
     "Design of a formula": lambda: regression().design,
+    "Heard": lambda: listen(dn.Joint(DOMAIN, 1.0).randomize(people(), source=dn.Seeded(1)), ["a"], "c"),
     "Wanted": lambda: dn.Wanted.mean("a", scores=[1, 2]),
     "Certificate": lambda: dn.optimal_channel([0, 1, 2], 1.0).certificate,
     "Problem": lambda: dn.optimal_channel([0, 1, 2], 1.0).problem,

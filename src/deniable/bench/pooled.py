@@ -11,7 +11,7 @@ from deniable.designs.reports import Reports
 from deniable.designs.views import Views
 from deniable.domain import Domain
 from deniable.estimation.fit.efficient import efficient_from
-from deniable.estimation.fit.evidence import gather
+from deniable.estimation.fit.gathering import gather
 from deniable.randomness import Seeded
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _OPTIMAL = 1.005
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False, kw_only=True)
 class OptimalChannel(Dense):
     """A channel made for some wanted numbers, with how good it is and how good any channel could be.
 

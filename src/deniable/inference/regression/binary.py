@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.errors import DesignError
 from deniable.inference.regression.links import CAUCHIT, CLOGLOG, LOGIT, PROBIT, Link
-from deniable.inference.regression.model import Options, read_categories, regress
+from deniable.inference.regression.model import Options, regress
 from deniable.inference.regression.responses import Binary
+from deniable.inference.regression.source import Categories
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,5 +119,5 @@ def _fit(
             )
         return Binary(link)
 
-    read = read_categories(response, design_column, categories)
+    read = Categories(response, design_column, categories)
     return regress(link.name, formula, frame, read, channel=channel, options=options)

@@ -75,12 +75,12 @@ def ascend(objective: Objective, start: Array) -> Optimum:
         longest = LONGEST + objective.reach(params)
         if length > longest:
             step *= longest / length
-        rise, found = 0.0, None
+        slope, rise, found = float(gradient @ step), 0.0, None
         for halving in range(40):
             trial = objective.evaluate(params + step * 0.5**halving)
             rise = trial[0] - value if _usable(*trial) else -np.inf
             # Near the top a rise is lost in rounding: a full step that loses no more than that is taken as well.
-            if rise >= 1e-4 * decrement * 0.5**halving or (rise >= -1e-13 * abs(value) and decrement < 1e-6):
+            if rise >= 1e-4 * slope * 0.5**halving or (rise >= -1e-13 * abs(value) and decrement < 1e-6):
                 found = halving
                 break
         if found is None:
@@ -166,8 +166,11 @@ def lower_maxima(best: Optimum, ends: Sequence[Optimum]) -> tuple[str, ...]:
 def jitter(start: Array, likelihood: Likelihood, count: int) -> list[Array]:
     """A few more starts around one: each coefficient moves its linear predictor by about one."""
     rng = np.random.default_rng(0)
-    size = np.ones_like(start)
-    for factor in likelihood.cells[0].factors:
-        for design, place in zip(factor.designs, factor.places, strict=True):
-            size[place] = np.sqrt(np.mean(design[: 2 * SAMPLE] ** 2, axis=0)) * np.sqrt(design.shape[1])
+    square, times = np.zeros_like(start), np.zeros_like(start)
+    for cell in likelihood.cells:  # a hidden predictor is zero throughout in some of them
+        for factor in cell.factors:
+            for design, place in zip(factor.designs, factor.places, strict=True):
+                square[place] += np.mean(design[: 2 * SAMPLE] ** 2, axis=0) * design.shape[1]
+                times[place] += 1
+    size = np.sqrt(square / np.maximum(times, 1))
     return [start + rng.normal(size=len(start)) / np.maximum(size, 1e-12) for _ in range(count)]

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from deniable.errors import (
-    DesignError,
     FormulaError,
     InputError,
     MissingColumnError,
@@ -26,14 +25,10 @@ from deniable.frozen import Frozen, readonly
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from types import ModuleType
 
     import pandas as pd
     from numpy.typing import NDArray
-
-    from deniable.channels.base import Channel
-    from deniable.designs.reports import Reports
 
     Array = NDArray[np.float64]
 
@@ -60,31 +55,6 @@ def as_pandas(frame: Any) -> pd.DataFrame:
         return nw.from_native(frame, eager_only=True).to_pandas().reset_index(drop=True)
     except TypeError:
         raise InputError(f"a data frame is needed, not {type(frame).__name__}") from None
-
-
-def channels_of(reports: Reports) -> dict[str, Channel]:
-    """The channel of every attribute that is a question of its own, asked of everyone."""
-    if len(reports.design.ballots) > 1:
-        return {}
-    asked = [reports.design.questions[index] for index in reports.design.ballots[0]]
-    return {question.attributes[0]: question.channel for question in asked if len(question.attributes) == 1}
-
-
-def refuse_unread(reports: Reports, used: Iterable[str], said: Iterable[str]) -> None:
-    """Refuse attributes whose channel is not read here, unless the caller `said` what they went through.
-
-    A disguised answer is never taken for a direct one: where nothing is known of its channel, nothing is fitted.
-    """
-    domain, known = reports.design.domain, {*channels_of(reports), *said}
-    unread = [name for name in domain if name in set(used) - known]
-    if unread:
-        asked = listed(question.name for question in reports.design.questions).replace("'", "")
-        raise DesignError(
-            f"the answers about {listed(unread)} are disguised, and a regression reads only attributes that are "
-            f"questions of their own, asked of everyone; these reports answer {asked}. Use estimate() and "
-            f"odds_ratio() or independence() on the reports, or ask through an Independent design",
-            attributes=unread,
-        )
 
 
 def split(formula: str) -> tuple[str, str]:

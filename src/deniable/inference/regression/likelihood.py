@@ -11,7 +11,7 @@ Everything runs over blocks of rows, so that the scratch space stays in the proc
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from deniable.inference.regression.responses import Response
 
     Array = NDArray[np.float64]
+    Place = slice | NDArray[np.intp]
 
 BLOCK = 1 << 12  # rows at a time
+STEADY = 0.01  # of a report: the weight of each row that keeps shares nobody asked for inside
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +39,13 @@ class Factor(Frozen):
         response: how rows contribute.
         data: what the response is told of each row (n, anything).
         designs: one matrix (n, q) per equation.
-        places: one slice of the parameter vector per equation.
+        places: where each equation's coefficients are: a slice of the parameter vector, or places in it.
     """
 
     response: Response
     data: Array
     designs: tuple[Array, ...]
-    places: tuple[slice, ...]
+    places: tuple[Place, ...]
 
     def eta(self, params: Array, rows: slice) -> Array:
         """The linear predictors of some rows."""
@@ -69,11 +71,16 @@ class Cell(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Likelihood(Frozen):
-    """A weighted log-likelihood with exact first and second derivatives."""
+    """A weighted log-likelihood with exact first and second derivatives.
+
+    `steady` are factors of rows that nobody reported, each with a weight of `STEADY`: what no report can tell and what
+    would run to a share of zero stays finite, and everything else is moved by far less than its standard error.
+    """
 
     cells: tuple[Cell, ...]
     weights: Array
     size: int
+    steady: tuple[Factor, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -112,7 +119,21 @@ class Likelihood(Frozen):
                     self._add_curves(hessian, cell, curve, weight * share, rows)
                 gradient += weight @ mean
                 hessian -= mean.T @ (weight[:, None] * mean)
+            for factor in self.steady:
+                total += self._add_steady(factor, params, gradient, hessian)
         return total, gradient, hessian
+
+    def _add_steady(self, factor: Factor, params: Array, gradient: Array, hessian: Array) -> float:
+        every, weight = slice(None), np.full(len(factor.data), STEADY)
+        logs, slope, curve = factor.response.parts(factor.eta(params, every), factor.data)
+        for equation, (design, place) in enumerate(zip(factor.designs, factor.places, strict=True)):
+            gradient[place] += (weight * slope[:, equation]) @ design
+        self._add_curves(hessian, Cell((factor,)), [curve], weight, every)
+        return float(weight @ logs)
+
+    def loglik(self, params: Array) -> float:
+        """The log-likelihood of what was reported alone."""
+        return replace(self, steady=()).evaluate(params)[0]
 
     def scores(self, params: Array) -> Array:
         """The weighted gradient of every row (n, size)."""
@@ -161,9 +182,15 @@ class Likelihood(Frozen):
             for k, (left, at) in enumerate(zip(factor.designs, factor.places, strict=True)):
                 for m in range(k, len(factor.designs)):
                     block = left[rows].T @ ((weight * curve[:, k, m])[:, None] * factor.designs[m][rows])
-                    hessian[at, factor.places[m]] += block
+                    to = factor.places[m]
+                    hessian[_corner(at, to)] += block
                     if m > k:
-                        hessian[factor.places[m], at] += block.T
+                        hessian[_corner(to, at)] += block.T
+
+
+def _corner(at: Place, to: Place) -> Any:
+    """Where a block of the Hessian is."""
+    return (at, to) if isinstance(at, slice) or isinstance(to, slice) else np.ix_(at, to)
 
 
 def _mix(logs: list[Array]) -> tuple[Array, Array]:

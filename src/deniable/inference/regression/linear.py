@@ -9,14 +9,12 @@ import numpy as np
 from deniable.errors import DesignError, InputError, MissingValueError
 from deniable.inference.regression.formula import column_of
 from deniable.inference.regression.model import Options, regress
-from deniable.inference.regression.outcome import Channels, Outcome
+from deniable.inference.regression.outcome import Channels, Disguised, Outcome
 from deniable.inference.regression.responses import Normal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Unpack
 
-    from deniable.domain import Category
     from deniable.inference.regression.result import Regression
 
 
@@ -41,22 +39,28 @@ def linear(formula: str, frame: Any, **options: Unpack[Options]) -> Regression:
     >>> dn.linear("y ~ x", frame, rr={"x": device}).params.round(2).to_dict()
     {'Intercept': 0.02, 'x': 1.98}
     """
-    return regress("linear", formula, frame, _read, channel=None, options=options)
+    return regress("linear", formula, frame, _Number(), channel=None, options=options)
 
 
-def _read(name: str, data: Any, channel: Channels, _labels: Sequence[Category] | None) -> Outcome:
-    if channel is not None:
+class _Number:
+    """An outcome that is a number, in the clear."""
+
+    def column(self, name: str, data: Any, _channel: Channels) -> Outcome:
+        """A column of numbers."""
+        column = column_of(data, name)
+        missing = int(column.isna().sum())
+        if missing:
+            raise MissingValueError(f"column {name!r} has {missing} missing values; drop those rows", rows=missing)
+        try:
+            values = column.to_numpy(dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"the outcome {name!r} of a linear model must be a number", attribute=name) from None
+        return Outcome(Normal(), values[:, None], None, extra=("log(sigma)",))
+
+    def heard(self, found: Disguised) -> Outcome:
+        """Refused: an answer out of a few categories has no normal errors, and its disguise hides the number."""
         raise DesignError(
-            f"the answers about {name!r} are disguised; a linear model reads its outcome as it stands. Use "
+            f"the answers about {found.name!r} are disguised; a linear model reads its outcome as it stands. Use "
             f"multinomial() or logit() for a disguised outcome, or estimate() and its mean",
-            attribute=name,
+            attribute=found.name,
         )
-    column = column_of(data, name)
-    missing = int(column.isna().sum())
-    if missing:
-        raise MissingValueError(f"column {name!r} has {missing} missing values; drop those rows", rows=missing)
-    try:
-        values = column.to_numpy(dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"the outcome {name!r} of a linear model must be a number", attribute=name) from None
-    return Outcome(Normal(), values[:, None], None, extra=("log(sigma)",))

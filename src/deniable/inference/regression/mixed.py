@@ -24,7 +24,6 @@ from deniable.inference.regression.binary import logit
 from deniable.inference.regression.covariance import inverse
 from deniable.inference.regression.drawing import plot_coefficients
 from deniable.inference.regression.fit import newton_step
-from deniable.inference.regression.formula import as_pandas
 from deniable.inference.regression.model import membership
 from deniable.results import Interval, TestResult
 from deniable.summary import Shown, Summary
@@ -236,15 +235,20 @@ def random_intercept(
 
     Args:
         formula: "outcome ~ predictors".
-        frame: any data frame.
+        frame: any data frame, or `Reports`.
         channel: as in `logit`.
         groups: the column that names each row's group.
         design_column: as in `logit`.
         categories: as in `logit`.
         nodes: quadrature nodes per group.
     """
-    data = as_pandas(frame)
-    fixed = logit(formula, data, channel, design_column=design_column, categories=categories)
+    fixed = logit(formula, frame, channel, design_column=design_column, categories=categories)
+    if len(fixed.likelihood.cells) > 1:
+        raise InputError(
+            "a random intercept is for open predictors, and for questions whose channel says by itself what it says of "
+            "the outcome. Use logit() with clusters= for errors that allow for groups, or an Independent design"
+        )
+    data = fixed.data
     members = membership(groups, data, "group")
     assert members is not None
     count = int(members.max()) + 1

@@ -2,49 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from deniable.channels.base import Channel
-from deniable.designs.reports import Reports
-from deniable.errors import ConvergenceError, InputError, MissingValueError, NotIdentifiedError, TooFewReportsError
-from deniable.estimation.fit.gathering import refuse_pairs
-from deniable.inference.regression import predictor
+from deniable.errors import ConvergenceError, InputError, MissingValueError, TooFewReportsError
 from deniable.inference.regression.covariance import covariance, inverse
 from deniable.inference.regression.diagnosis import refusal
 from deniable.inference.regression.fit import Optimum, jitter, lower_maxima, maximise, search
-from deniable.inference.regression.formula import (
-    Design,
-    as_pandas,
-    channels_of,
-    check_rank,
-    column_of,
-    refuse_unread,
-    split,
-    variables_of,
-)
+from deniable.inference.regression.formula import Design, check_rank, column_of
+from deniable.inference.regression.identified import check_identified
 from deniable.inference.regression.likelihood import Cell, Likelihood
-from deniable.inference.regression.outcome import Channels, Disguised, Outcome, disguised, factor_of
+from deniable.inference.regression.outcome import Channels, Outcome, factor_of
 from deniable.inference.regression.penalty import Jeffreys
+from deniable.inference.regression.predictor import Laid, lay_out
 from deniable.inference.regression.responses import Normal
 from deniable.inference.regression.result import Regression
+from deniable.inference.regression.source import Read, Source, read_source
 from deniable.inference.regression.starts import start_of
-from deniable.results import backend_of
 from deniable.wording import listed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.domain import Category
-    from deniable.inference.regression.responses import Response
+    from deniable.channels.base import Channel
 
     Array = NDArray[np.float64]
 
-Read = Callable[[str, Any, Channels, "Sequence[Category] | None"], Outcome]
 _STARTS = 4  # starts besides the first
-_WORST_CONDITION = 1e6  # a channel noisier than this leaves nothing to regress on
+_FEW = 1  # where attributes ride along: the first comes from the likeliest table, and each takes long
 
 
 class Options(TypedDict, total=False):
@@ -79,90 +68,88 @@ def regress(
 ) -> Regression:
     """Fit a model. `read` makes the outcome out of its column."""
     _check_options(options)
-    hidden = dict(options.get("rr") or {})
-    left, right = split(formula)
-    backend = None
-    labels_of: dict[str, tuple[Category, ...]] = {}
-    if isinstance(frame, Reports):
-        refuse_pairs([frame])
-        known, used = channels_of(frame), variables_of(right)
-        refuse_unread(frame, {left, *used}, {*hidden, *([left] if channel is not None else [])})
-        labels_of = {name: variable.categories for name, variable in frame.design.domain.items()}
-        channel = known.get(left) if channel is None else channel
-        hidden = {**{name: one for name, one in known.items() if name in used}, **hidden}
-        backend, frame = frame.backend, frame.labelled()
-    data = as_pandas(frame)
-    backend = backend or backend_of(frame)
-    if not len(data):
-        raise TooFewReportsError("the frame has no rows", n=0)
-    public = data.drop(columns=list(labels_of))  # what says of a row how it counts is never a disguised answer
-    outcome = read(left, public.assign(**data[[left]]) if left in labels_of else public, channel, labels_of.get(left))
-    if outcome.disguised is not None:
-        _check_channels(outcome.disguised)
-    weights = _weights(options.get("weights"), public)
-    clusters = membership(options.get("clusters"), public, "cluster")
+    models = options.get("rr_models") or {}
+    source = read_source(formula, frame, read, channel, rr=options.get("rr") or {}, models=models)
+    outcome, data = source.outcome, source.data
+    weights = source.only(_weights(options.get("weights"), source.whole))
+    members = membership(options.get("clusters"), source.whole, "cluster")
+    clusters = None if members is None else membership(source.only(members), data, "cluster")
     kind = options.get("covariance") or (
         "cluster" if clusters is not None else "sandwich" if options.get("weights") is not None else "hessian"
     )
     penalty = options.get("penalty")
-    if hidden:
-        design, cells, labels, firsts = predictor.cells(
-            outcome,
-            right,
-            data,
-            hidden=hidden,
-            models=options.get("rr_models") or {},
-            weights=weights,
-            labels_of=labels_of,
-        )
-    else:
-        design = Design.of(right, data)
-        check_rank(design.matrix, design.terms)
-        cells, labels, firsts = _one_cell(outcome, design)
-    likelihood = Likelihood(cells, weights, len(labels))
-    _check_enough(int(np.count_nonzero(weights)), len(labels))
-    starts = [*firsts, *jitter(firsts[0], likelihood, _STARTS)]
-    main = len(design.terms) * (outcome.response.equations - len(outcome.extra))
+    laid, firsts = _laid(source, models, weights)
+    likelihood = Likelihood(laid.cells, weights, len(laid.labels), laid.steady)
+    _check_enough(int(np.count_nonzero(weights)), len(laid.labels) - laid.riding)
+    if source.heard is not None:
+        check_identified(laid, source.heard)
+    compact = source.compact(likelihood)
+    starts = [*firsts, *jitter(firsts[0], compact, _FEW if laid.riding else _STARTS)]
+    main = len(laid.design.terms) * (outcome.response.equations - len(outcome.extra))
     if penalty:
-        if hidden or outcome.disguised is None:
-            raise InputError("the penalty is for models of a disguised category without disguised predictors")
-        objective = Jeffreys(likelihood, outcome.disguised)
-        best, ends = search(objective, starts[:2])
-        notes = lower_maxima(best, ends)
-        information = objective.information(best.params)
-        loglik = likelihood.evaluate(best.params)[0]
-        found = Optimum(best.params, loglik, -information, best.steps, best.diverged, best.direction)
+        found, ends, information = _penalised(likelihood, starts, outcome)
         matrix = (
             inverse(information)
             if kind == "hessian"
-            else covariance(kind, likelihood, best.params, -information, clusters)
+            else covariance(kind, likelihood, found.params, -information, clusters)
         )
     else:
-        found, ends = _maximum(likelihood, starts, outcome, design, labels[:main])
-        notes = lower_maxima(found, ends)
+        found, ends = _maximum(compact, starts, outcome, laid.design, laid.labels[:main])
         matrix = covariance(kind, likelihood, found.params, found.hessian, clusters)
     return Regression(
         model=name,
         formula=formula,
         response=outcome.response,
         truths=outcome.disguised.labels if outcome.disguised is not None else (),
-        design=design,
-        labels=tuple(labels),
+        design=laid.design,
+        labels=tuple(laid.labels),
         main=main,
         values=found.params,
         matrix=matrix,
         kind=kind,
-        loglik=found.value,
+        loglik=compact.loglik(found.params) if laid.steady else found.value,
         steps=found.steps,
-        notes=notes,
+        notes=lower_maxima(found, ends),
         penalty=penalty,
         weighted=options.get("weights") is not None,
         likelihood=likelihood,
-        hidden=tuple(hidden),
+        hidden=tuple(column.name for column in source.columns),
         data=data.copy(),
-        backend=backend,
-        channel=_told(channel),
+        backend=source.backend,
+        channel=source.through,
+        used=() if source.heard is None else source.heard.used,
     )
+
+
+def _laid(source: Source, models: Mapping[str, str], weights: Array) -> tuple[Laid, list[Array]]:
+    """The likelihood laid out, and where to start."""
+    outcome, heard = source.outcome, source.heard
+    if source.columns or (heard is not None and heard.riding):
+        laid = lay_out(outcome, source.right, source.data, source.columns, models=models, weights=weights, heard=heard)
+        return laid, [laid.start]
+    design = Design.of(source.right, source.data)
+    check_rank(design.matrix, design.terms)
+    cells, labels, firsts = _one_cell(outcome, design)
+    return Laid(design, cells, labels, firsts[0]), firsts
+
+
+def _penalised(
+    likelihood: Likelihood, starts: Sequence[Array], outcome: Outcome
+) -> tuple[Optimum, list[Optimum], Array]:
+    """The highest penalised likelihood, and the information there."""
+    if len(likelihood.cells) > 1 or outcome.disguised is None:
+        raise InputError("the penalty is for models of a disguised category without disguised predictors")
+    if not outcome.disguised.matrices:
+        raise InputError(
+            "the penalty needs all reports that can come, and these are too many to list; fit without it, or use a "
+            "design whose reports are categories"
+        )
+    objective = Jeffreys(likelihood, outcome.disguised)
+    best, ends = search(objective, starts[:2])
+    information = objective.information(best.params)
+    loglik = likelihood.evaluate(best.params)[0]
+    found = Optimum(best.params, loglik, -information, best.steps, best.diverged, best.direction)
+    return found, [replace(end, value=end.value - best.value + loglik) for end in ends], information
 
 
 def _one_cell(outcome: Outcome, design: Design) -> tuple[tuple[Cell, ...], list[Any], list[Array]]:
@@ -207,19 +194,6 @@ def _check_enough(reports: int, parameters: int) -> None:
         )
 
 
-def _check_channels(outcome: Disguised) -> None:
-    """Refuse channels that together say next to nothing about the truth."""
-    shares = np.bincount(outcome.design, minlength=len(outcome.matrices)) / len(outcome.design)
-    stacked = np.concatenate([np.sqrt(share) * P for share, P in zip(shares, outcome.matrices, strict=True)])
-    condition = float(np.linalg.cond(stacked))
-    if condition > _WORST_CONDITION:
-        raise NotIdentifiedError(
-            f"the channels of {outcome.name!r} leave the truth undetermined (condition number {condition:.3g}): "
-            "reports are all but independent of the answers. Use a channel with less noise, or add direct questions",
-            condition=condition,
-        )
-
-
 def _weights(given: Any, data: Any) -> Array:
     if given is None:
         return np.ones(len(data))
@@ -245,27 +219,3 @@ def membership(given: Any, data: Any, kind: str) -> NDArray[np.intp] | None:
     if column.isna().any():
         raise MissingValueError(f"some rows have no {kind}; give each a value of its own, or drop them")
     return np.asarray(pd.factorize(column)[0], dtype=np.intp)
-
-
-def _told(channel: Channels) -> str:
-    if channel is None:
-        return "direct question"
-    if isinstance(channel, Channel):
-        return channel.name
-    distinct = set(channel.values()) if isinstance(channel, Mapping) else set(channel)
-    return "; ".join(sorted("direct question" if one is None else one.name for one in distinct))
-
-
-def read_categories(
-    response: Callable[[int], Response],
-    design_column: str | None,
-    categories: Sequence[Any] | None,
-) -> Read:
-    """How to read an outcome that is a category."""
-
-    def read(name: str, data: Any, channel: Channels, labels: Sequence[Category] | None) -> Outcome:
-        by = None if design_column is None else np.asarray(column_of(data, design_column))
-        found = disguised(name, column_of(data, name), channel, by=by, categories=categories or labels)
-        return Outcome(response(len(found.labels)), found.chance, found)
-
-    return read

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deniable.inference.regression.model import Options, read_categories, regress
+from deniable.inference.regression.model import Options, regress
 from deniable.inference.regression.responses import Softmax
+from deniable.inference.regression.source import Categories
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,5 +31,5 @@ def multinomial(
     Pr(report u | x) = sum over k of P[u, k] pi_k(x). Coefficients are labelled (category, term). Arguments as in
     `logit`.
     """
-    read = read_categories(Softmax, design_column, categories)
+    read = Categories(Softmax, design_column, categories)
     return regress("multinomial logit", formula, frame, read, channel=channel, options=options)

@@ -5,10 +5,17 @@
 f is the outcome's model; each disguised predictor has a multinomial logit model of its own, given the other predictors
 and the disguised ones before it. The formula is evaluated once per possible x, so that interactions and transformations
 of a disguised predictor work like any others.
+
+Where one question asks for several of them, Pr(report | x, y) is no product; it stands in the place of f's truth then.
+Attributes u that ride along come last, with shares of their own for every x and y, moved by the open predictors z:
+leaving y out would take u for independent of y, leaving z out for independent of z.
+
+    L_i = sum over x, y, u of  Pr(x | z_i) Pr(y | x, z_i) Pr(u | y, x, z_i) Pr(report_i | x, y, u)
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +24,10 @@ import numpy as np
 from deniable.errors import ConvergenceError, FormulaError, InputError
 from deniable.frozen import readonly
 from deniable.inference.regression.fit import ascend
-from deniable.inference.regression.formula import Design, check_rank, column_of, terms_of
+from deniable.inference.regression.formula import Design, check_rank, terms_of
 from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
-from deniable.inference.regression.outcome import Disguised, Outcome, disguised, factor_of
-from deniable.inference.regression.responses import Softmax
+from deniable.inference.regression.outcome import Disguised, Outcome, factor_of
+from deniable.inference.regression.responses import Normal, Softmax
 from deniable.inference.regression.starts import start_of
 from deniable.wording import listed
 
@@ -29,58 +36,71 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
-    from deniable.domain import Category
+    from deniable.inference.regression.heard import Heard
 
     Array = NDArray[np.float64]
 
 _MOST_CELLS = 256  # more combinations of hidden predictors than this are refused
 
 
-def cells(
+@dataclass(frozen=True)
+class Laid:
+    """A likelihood laid out.
+
+    Attributes:
+        design: the outcome's design; its matrix holds each row's expected predictors.
+        cells: what the hidden predictors could be; where attributes ride along, the outcome and these as well.
+        labels: the parameters' labels.
+        start: where to start.
+        riding: how many parameters, the last ones, are of attributes that ride along.
+        steady: a little that keeps the shares of these inside.
+    """
+
+    design: Design
+    cells: tuple[Cell, ...]
+    labels: list[Any]
+    start: Array
+    riding: int = 0
+    steady: tuple[Factor, ...] = ()
+
+
+def lay_out(
     outcome: Outcome,
     right: str,
     data: Any,
+    columns: Sequence[Disguised],
     *,
-    hidden: Mapping[str, Channel],
     models: Mapping[str, str],
     weights: Array,
-    labels_of: Mapping[str, Sequence[Category]],
-) -> tuple[Design, tuple[Cell, ...], list[Any], list[Array]]:
-    """Lay the likelihood out.
-
-    Returns the outcome's design (its matrix holds each row's expected predictors), the cells, the parameters' labels
-    and starts.
-    """
-    columns = [
-        disguised(name, column_of(data, name), channel, categories=labels_of.get(name))
-        for name, channel in hidden.items()
-    ]
+    heard: Heard | None = None,
+) -> Laid:
+    """Lay the likelihood out, from columns that were disguised one by one, or from all that reports say together."""
+    names = [column.name for column in columns]
     combinations = list(product(*(range(len(column.labels)) for column in columns)))
     if len(combinations) > _MOST_CELLS:
         raise InputError(f"{len(combinations)} combinations of disguised predictors; at most {_MOST_CELLS} are summed")
-    strangers = [name for name in models if name not in hidden]
+    strangers = [name for name in models if name not in names]
     if strangers:
-        raise InputError(f"rr_models names {listed(strangers)}, not among the disguised predictors {listed(hidden)}")
+        raise InputError(f"rr_models names {listed(strangers)}, not among the disguised predictors {listed(names)}")
     spanning = _spanning(data, columns)
     frames = [_fixed(data, columns, cell) for cell in combinations]
 
     design = Design.of(right, spanning)
-    unused = [name for name in hidden if name not in design.variables]
+    unused = [name for name in names if name not in design.variables]
     if unused:
         raise FormulaError(f"the formula does not use the disguised predictors {listed(unused)}", formula=right)
-    matrices = [design.on(frame) for frame in frames]
+    matrices = [readonly(design.on(frame)) for frame in frames]
     check_rank(np.concatenate(matrices), design.terms)
 
     # Each hidden predictor's own model; its design depends on the cell through the hidden predictors before it.
-    others = _terms_without(right, list(hidden))
+    others = _terms_without(right, names)
     posterior = np.ones((len(combinations), len(data)))
     log_chance = np.zeros((len(combinations), len(data)))
     own: list[tuple[Disguised, Design, list[Array], Array]] = []
     for place, column in enumerate(columns):
         before = [f"C({earlier.name})" for earlier in columns[:place]]
         part = Design.of(models.get(column.name, " + ".join([*others, *before])), spanning)
-        parts = [part.on(frame) for frame in frames]
+        parts = [readonly(part.on(frame)) for frame in frames]
         check_rank(np.concatenate(parts), part.terms)
         expected = _expected(parts, posterior)
         start = _fit_alone(column, expected, weights)
@@ -102,20 +122,123 @@ def cells(
     for column, part, _, start in own:
         width = len(part.terms)
         equations = len(column.labels) - 1
-        placed.append(tuple(slice(len(labels) + k * width, len(labels) + (k + 1) * width) for k in range(equations)))
+        placed.append(_places(len(labels), width, equations))
         labels += [f"{column.name} = {label}: {term}" for label in column.labels[1:] for term in part.terms]
         starts.append(start)
     made = []
     for cell, codes in enumerate(combinations):
-        factors = [factor_of(outcome, readonly(matrices[cell]), design.terms, 0)[0]]
+        factors = [factor_of(outcome, matrices[cell], design.terms, 0)[0]]
         for (column, _, parts, _), places, code in zip(own, placed, codes, strict=True):
-            truth = np.zeros((len(data), len(column.labels)))
-            truth[:, code] = 1.0
-            factors.append(
-                Factor(Softmax(len(column.labels)), readonly(truth), (readonly(parts[cell]),) * len(places), places)
-            )
+            truth = _certain(code, len(column.labels), len(data))
+            factors.append(Factor(Softmax(len(column.labels)), truth, (parts[cell],) * len(places), places))
         made.append(Cell(tuple(factors), log_chance[cell]))
-    return Design(expected, design.terms, design.spec), tuple(made), labels, [np.concatenate(starts)]
+    shown = Design(expected, design.terms, design.spec)
+    laid = Laid(shown, tuple(made), labels, np.concatenate(starts))
+    if heard is None:
+        return laid
+    return _told_together(laid, heard) if not heard.riding else _with_riding(laid, outcome, heard, _open(others, data))
+
+
+def _told_together(laid: Laid, heard: Heard) -> Laid:
+    """Put what reports say of predictors and outcome together in the place of separate columns."""
+    cells = []
+    for x, cell in enumerate(laid.cells):
+        said = heard.chance[:, x, :, 0]
+        if heard.outcome is not None:
+            cells.append(Cell((replace(cell.factors[0], data=readonly(said)), *cell.factors[1:])))
+        else:
+            with np.errstate(divide="ignore"):
+                cells.append(Cell(cell.factors, np.log(said[:, 0])))
+    return replace(laid, cells=tuple(cells))
+
+
+def _open(terms: Sequence[str], data: Any) -> Design | None:
+    """The open predictors by themselves, without an intercept; None if there are none."""
+    named = [term for term in terms if term != "1"]
+    if not named:
+        return None
+    whole = Design.of(" + ".join(["1", *named]), data)
+    kept = [place for place, term in enumerate(whole.terms) if term != "Intercept"]
+    return Design(readonly(whole.matrix[:, kept]), tuple(whole.terms[place] for place in kept), whole.spec)
+
+
+def _with_riding(laid: Laid, outcome: Outcome, heard: Heard, opened: Design | None) -> Laid:
+    """The sum over y and u as well; u has shares of its own for every x and y, with a start from the table."""
+    n, _, truths, along = heard.chance.shape
+    own = _given_outcome(outcome, heard)
+    design = own if opened is None else readonly(np.concatenate([own, opened.matrix], axis=1))
+    slopes = () if opened is None else opened.terms
+    width, table, response = own.shape[1], heard.table, Softmax(along)
+    labels, starts = list(laid.labels), [laid.start, np.zeros((along - 1) * len(slopes))]
+    moved = [np.arange(place.start, place.stop) for place in _places(len(labels), len(slopes), along - 1)]
+    labels += [f"{name}: {term}" for name in _riding_names(heard) for term in slopes]
+    cells, steady = [], []
+    for x, cell in enumerate(laid.cells):
+        for y in range(truths):
+            apart = _places(len(labels), width, along - 1)
+            places = tuple(np.append(np.arange(a.start, a.stop), m) for a, m in zip(apart, moved, strict=True))
+            labels += _riding_labels(heard, x, y, width)
+            start = np.zeros((along - 1, width))
+            # Given an open category the same shares for all of them; given a number, no slope.
+            level = slice(1 if isinstance(outcome.response, Normal) else width)
+            start[:, level] = np.log(table[x, y, 1:] / table[x, y, 0])[:, None]
+            starts.append(start.ravel())
+            first = cell.factors[0]
+            if heard.outcome is not None:
+                first = replace(first, data=_certain(y, truths, n))
+            for u in range(along):
+                rider = Factor(response, _certain(u, along, n), (design,) * (along - 1), places)
+                with np.errstate(divide="ignore"):
+                    cells.append(Cell((first, *cell.factors[1:], rider), np.log(heard.chance[:, x, y, u])))
+            corners = readonly(np.tile(np.eye(design.shape[1]), (along, 1)))
+            every = readonly(np.repeat(np.eye(along), design.shape[1], axis=0))
+            steady.append(Factor(response, every, (corners,) * (along - 1), places))
+    return replace(
+        laid,
+        cells=tuple(cells),
+        labels=labels,
+        start=np.concatenate(starts),
+        riding=len(labels) - len(laid.labels),
+        steady=tuple(steady),
+    )
+
+
+def _riding_names(heard: Heard) -> list[str]:
+    """What can ride along, but the first of it."""
+    names = []
+    for u in range(1, heard.chance.shape[3]):
+        at = np.unravel_index(u, [len(v) for v in heard.riding])
+        names.append(", ".join(f"{v.name} = {v.categories[code]}" for v, code in zip(heard.riding, at, strict=True)))
+    return names
+
+
+def _riding_labels(heard: Heard, x: int, y: int, width: int) -> list[str]:
+    """Which share given what; an open outcome's own terms are numbered."""
+    given = [*heard.predictors, *([heard.outcome] if heard.outcome is not None else [])]
+    codes = np.unravel_index(x * heard.chance.shape[2] + y, [len(v) for v in given]) if given else ()
+    known = ", ".join(f"{v.name} = {v.categories[code]}" for v, code in zip(given, codes, strict=True))
+    given_open = [f": {k}" for k in range(width)] if width > 1 else [""]
+    return [f"{name} | {known}{which}" for name in _riding_names(heard) for which in given_open]
+
+
+def _given_outcome(outcome: Outcome, heard: Heard) -> Array:
+    """What the shares of riding attributes may depend on besides x and a hidden y: an open y."""
+    n = len(heard.rows)
+    if heard.outcome is not None:
+        return readonly(np.ones((n, 1)))
+    if isinstance(outcome.response, Normal):
+        y = outcome.data[:, 0]
+        return readonly(np.stack([np.ones(n), (y - y.mean()) / max(float(y.std()), 1e-300)], axis=1))
+    return outcome.data
+
+
+def _places(first: int, width: int, equations: int) -> tuple[slice, ...]:
+    return tuple(slice(first + k * width, first + (k + 1) * width) for k in range(equations))
+
+
+def _certain(code: int, size: int, n: int) -> Array:
+    """A truth that is known: the same in every row."""
+    return readonly(np.broadcast_to(np.eye(size)[code], (n, size)))
 
 
 def _spanning(data: Any, columns: Sequence[Disguised]) -> Any:

@@ -61,6 +61,7 @@ class Regression(Shown, Frozen):
         data: the rows, as pandas.
         backend: the data frame library of the answers.
         channel: what the outcome went through, in words.
+        used: what was used of the reports, and how many said what; empty for frames.
     """
 
     model: str
@@ -83,6 +84,7 @@ class Regression(Shown, Frozen):
     data: Any
     backend: Any
     channel: str
+    used: tuple[str, ...] = ()
 
     # -- coefficients -------------------------------------------------------------------------------------------
 
@@ -162,7 +164,7 @@ class Regression(Shown, Frozen):
     def loglik_null(self) -> float:
         """The log-likelihood without predictors (its supremum, should that lie at infinity)."""
         factor = self.likelihood.cells[0].factors[0]
-        if self.hidden or isinstance(self.response, Normal):
+        if len(self.likelihood.cells) > 1 or isinstance(self.response, Normal):
             raise InputError("the null model is given for disguised outcomes; fit the smaller model and use lr_test()")
         # Without predictors rows differ only in what their reports say: a handful of cases with weights.
         cases, place = np.unique(factor.data, axis=0, return_inverse=True)
@@ -262,7 +264,7 @@ class Regression(Shown, Frozen):
             "std error": self.nuisance["std_error"].tolist(),
         }
         told = {key: value for key, value in facts.items() if value != ""}
-        return Summary(table, self.notes, facts=told, beside=beside)
+        return Summary(table, (*self.used, *self.notes), facts=told, beside=beside)
 
     def _modelled(self) -> str:
         if not self.truths:

@@ -1,0 +1,104 @@
+"""Identification: do different parameters give the reports different probabilities?
+
+All probabilities of all reports, at some rows' public values, are differentiated in the parameters. The parameters are
+determined where no direction leaves all of them as they are, up to 1e-8 of the largest; parameters of attributes that
+ride along may be undetermined as long as the others are not drawn in. Rank is a generic property: it is looked for at
+three random places, and one that has it suffices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.errors import NotIdentifiedError
+from deniable.estimation.fit.said import Moments
+from deniable.frozen import readonly
+from deniable.inference.regression.fit import jitter
+from deniable.inference.regression.likelihood import Cell, Likelihood
+from deniable.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.estimation.fit.group import Group
+    from deniable.inference.regression.heard import Heard
+    from deniable.inference.regression.predictor import Laid
+
+    Array = NDArray[np.float64]
+
+SMALLEST = 1e-8  # of the largest singular value: below it a direction changes nothing
+_PLACES = 3
+_ROWS = 24  # rows whose public values are looked at
+_REPORTS = 4096  # of a group of reports that are listed one by one
+_DRAWN_IN = 1e-5  # how much of a direction without effect may lie in the parameters that are wanted
+
+
+def check_identified(laid: Laid, heard: Heard) -> None:
+    """Refuse a model whose parameters the reports cannot tell apart."""
+    rng = np.random.default_rng(0)
+    rows = np.sort(rng.permutation(len(heard.rows))[:_ROWS])
+    complete = Likelihood(_complete(laid, heard, rows), np.ones(len(rows)), len(laid.labels))
+    roots = [_root(group) for group in heard.groups]
+    wanted = len(laid.labels) - laid.riding
+    worst: Array = np.zeros(0)
+    for place in jitter(laid.start, complete, _PLACES):
+        drawn = _undetermined(_jacobian(complete, place, roots), wanted)
+        if drawn is None:
+            return
+        worst = drawn
+    names = [str(label) for label, part in zip(laid.labels, np.abs(worst), strict=False) if part > 0.1 * worst.max()]
+    asked = [variable.name for variable in (*heard.predictors, *([heard.outcome] if heard.outcome else []))]
+    raise NotIdentifiedError(
+        f"different parameters give the reports the same probabilities, so they cannot be told apart: {listed(names)}. "
+        f"Use fewer terms, or a design that asks {listed(asked)} together of the same respondents: Independent, Joint, "
+        f"or Views with k={len(asked)}",
+        terms=names,
+    )
+
+
+def _complete(laid: Laid, heard: Heard, rows: NDArray[np.intp]) -> tuple[Cell, ...]:
+    """The cells with nothing hidden in any: a probability for every x, y and u."""
+    cells = []
+    truths = heard.chance.shape[2]
+    for cell in laid.cells:
+        factors = tuple(factor.take(rows) for factor in cell.factors)
+        if heard.outcome is None or heard.riding:
+            cells.append(Cell(factors))
+            continue
+        for y in range(truths):
+            known = readonly(np.broadcast_to(np.eye(truths)[y], (len(rows), truths)))
+            cells.append(Cell((replace(factors[0], data=known), *factors[1:])))
+    return tuple(cells)
+
+
+def _root(group: Group) -> Array:
+    """R with R'R = P'P over the cells of x, y and u: as many rows as cells, however many reports there are."""
+    assert not isinstance(group.said, Moments)
+    reports = np.arange(min(len(group.counts), _REPORTS))
+    return np.asarray(np.linalg.qr(group.said.rows(reports), mode="r"))[:, group.cell]
+
+
+def _jacobian(complete: Likelihood, params: Array, roots: Sequence[Array]) -> Array:
+    """How the probabilities of all reports change: (rows of every group at every row, parameters)."""
+    logs, scores, _ = complete._cells(params, slice(None))
+    changes = np.exp(np.stack(logs))[:, :, None] * np.stack(scores)  # cells, rows, parameters
+    return np.concatenate([np.einsum("rc,cip->rip", root, changes).reshape(-1, len(params)) for root in roots])
+
+
+def _undetermined(jacobian: Array, wanted: int) -> Array | None:
+    """A direction that changes no probability, as far as it lies in the wanted parameters; None if there is none."""
+    size = np.linalg.norm(jacobian, axis=0)
+    empty = np.flatnonzero(size[:wanted] == 0)
+    if len(empty):
+        return np.eye(wanted)[empty[0]]
+    _, values, right = np.linalg.svd(jacobian / np.where(size > 0, size, 1.0), full_matrices=True)
+    values = np.append(values, np.zeros(len(right) - len(values)))
+    idle = right[values <= SMALLEST * values[0], :wanted]
+    if not idle.size or np.abs(idle).max() < _DRAWN_IN:
+        return None
+    return np.asarray(np.abs(idle[np.argmax(np.abs(idle).max(axis=1))]))

@@ -1,0 +1,182 @@
+"""Source: the rows of a regression, its outcome and its disguised predictors, out of a frame or out of reports.
+
+In a frame everything is as it stands unless the caller names a channel. In `Reports` the attributes of the design are
+disguised, the public columns are not, and neither is ever taken for the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from deniable.channels.base import Channel
+from deniable.designs.reports import Reports
+from deniable.errors import InputError, NotIdentifiedError, TooFewReportsError
+from deniable.frozen import readonly
+from deniable.inference.regression.formula import as_pandas, column_of, load_formulaic, split, variables_of
+from deniable.inference.regression.heard import Heard, listen, public_of
+from deniable.inference.regression.outcome import Channels, Disguised, Outcome, disguised
+from deniable.results import backend_of
+from deniable.wording import listed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deniable.inference.regression.likelihood import Likelihood
+    from deniable.inference.regression.responses import Response
+
+_ALIKE = 0.5  # of the respondents that differ: below it those who do not are put together
+_WORST_CONDITION = 1e6  # a channel noisier than this leaves nothing to regress on
+
+
+class Read(Protocol):
+    """How a kind of regression reads its outcome."""
+
+    def column(self, name: str, data: Any, channel: Channels) -> Outcome:
+        """Out of a column of a frame."""
+
+    def heard(self, found: Disguised) -> Outcome:
+        """Out of what reports say."""
+
+
+@dataclass(frozen=True)
+class Categories:
+    """An outcome that is a category; `response` makes its model for so many of them."""
+
+    response: Callable[[int], Response]
+    design_column: str | None
+    categories: Sequence[Any] | None
+
+    def column(self, name: str, data: Any, channel: Channels) -> Outcome:
+        """Reports through a channel, or the truth."""
+        by = None if self.design_column is None else np.asarray(column_of(data, self.design_column))
+        found = disguised(name, column_of(data, name), channel, by=by, categories=self.categories)
+        return Outcome(self.response(len(found.labels)), found.chance, found)
+
+    def heard(self, found: Disguised) -> Outcome:
+        """What reports say of each category."""
+        if self.design_column is not None or (self.categories is not None and tuple(self.categories) != found.labels):
+            raise InputError(
+                f"the design of the reports says what the answers about {found.name!r} went through and that its "
+                f"categories are {listed(found.labels)}; leave design_column= and categories= out"
+            )
+        return Outcome(self.response(len(found.labels)), found.chance, found)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is regressed on what.
+
+    Attributes:
+        right: the right-hand side of the formula.
+        data: the rows, as pandas: the columns that are what they say.
+        whole: the same with the rows that say nothing; weights and clusters are given for all of them.
+        backend: the data frame library of the answers.
+        outcome: the left-hand side.
+        columns: the disguised predictors.
+        through: what the outcome went through, in words.
+        heard: what reports say of outcome and predictors together; None for a frame.
+        named: the public columns beside these reports that the model uses.
+    """
+
+    right: str
+    data: Any
+    whole: Any
+    backend: Any
+    outcome: Outcome
+    columns: tuple[Disguised, ...]
+    through: str
+    heard: Heard | None = None
+    named: tuple[str, ...] = ()
+
+    def only(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Those of the rows that are fitted."""
+        return values if self.heard is None else values[self.heard.rows]
+
+    def compact(self, likelihood: Likelihood) -> Likelihood:
+        """The same likelihood; respondents whose reports say the same, and who are the same in public, share a row."""
+        if self.heard is None:
+            return likelihood
+        shared = self.data[list(self.named)].assign(**{"\0alike": self.heard.alike})
+        place = shared.groupby(list(shared.columns), dropna=False, sort=False, observed=True).ngroup().to_numpy()
+        _, first = np.unique(place, return_index=True)
+        if len(first) > _ALIKE * len(place):
+            return likelihood
+        weights = np.bincount(place, likelihood.weights, len(first)).astype(np.float64)
+        return replace(likelihood.take(first), weights=readonly(weights))
+
+
+def read_source(
+    formula: str, frame: Any, read: Read, channel: Channels, *, rr: Mapping[str, Channel], models: Mapping[str, str]
+) -> Source:
+    """Read a formula on a frame or on reports."""
+    left, right = split(formula)
+    load_formulaic()  # which brings pandas
+    if isinstance(frame, Reports):
+        used = variables_of(right)
+        predictors = [name for name in frame.design.domain if name in used]
+        if predictors or left in frame.design.domain:
+            return _of_reports(left, right, predictors, frame, read, channel=channel, rr=rr, models=models)
+        data, backend = public_of(frame), frame.backend
+    else:
+        data, backend = as_pandas(frame), backend_of(frame)
+    if not len(data):
+        raise TooFewReportsError("the frame has no rows", n=0)
+    outcome = read.column(left, data, channel)
+    if outcome.disguised is not None:
+        _check_channels(outcome.disguised)
+    columns = tuple(disguised(name, column_of(data, name), one) for name, one in rr.items())
+    return Source(right, data, data, backend, outcome, columns, _told(channel))
+
+
+def _of_reports(
+    left: str,
+    right: str,
+    predictors: Sequence[str],
+    reports: Reports,
+    read: Read,
+    *,
+    channel: Channels,
+    rr: Mapping[str, Channel],
+    models: Mapping[str, str],
+) -> Source:
+    if channel is not None or rr:
+        raise InputError(
+            "reports know from their design what every answer went through; channel= and rr= are for columns of "
+            "frames. Leave them out"
+        )
+    if not reports.n:
+        raise TooFewReportsError("there are no reports", n=0)
+    heard = listen(reports, predictors, left if left in reports.design.domain else None)
+    whole = public_of(reports)
+    used = {left}.union(*map(variables_of, [right, *models.values()]))
+    named = tuple(name for name in whole.columns if name in used)
+    data = whole.iloc[heard.rows].reset_index(drop=True)
+    outcome = read.heard(heard.column(left)) if heard.outcome is not None else read.column(left, data, None)
+    columns = tuple(heard.column(name) for name in predictors)
+    return Source(right, data, whole, reports.backend, outcome, columns, heard.through, heard, named)
+
+
+def _check_channels(outcome: Disguised) -> None:
+    """Refuse channels that together say next to nothing about the truth."""
+    shares = np.bincount(outcome.design, minlength=len(outcome.matrices)) / len(outcome.design)
+    stacked = np.concatenate([np.sqrt(share) * P for share, P in zip(shares, outcome.matrices, strict=True)])
+    condition = float(np.linalg.cond(stacked))
+    if condition > _WORST_CONDITION:
+        raise NotIdentifiedError(
+            f"the channels of {outcome.name!r} leave the truth undetermined (condition number {condition:.3g}): "
+            "reports are all but independent of the answers. Use a channel with less noise, or add direct questions",
+            condition=condition,
+        )
+
+
+def _told(channel: Channels) -> str:
+    if channel is None:
+        return "direct question"
+    if isinstance(channel, Channel):
+        return channel.name
+    distinct = set(channel.values()) if isinstance(channel, Mapping) else set(channel)
+    return "; ".join(sorted("direct question" if one is None else one.name for one in distinct))
