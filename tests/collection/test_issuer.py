@@ -495,7 +495,7 @@ def test_an_issuer_with_another_key_is_in_the_way_and_nothing_is_forgotten(first
     assert not held(folder)[1]
 
 
-@pytest.mark.parametrize("moment", ["kept", "kept_under", "tokens", "drop_tokens", "drop"])
+@pytest.mark.parametrize("moment", ["saved", "saved_under", "tokens", "drop_tokens", "drop"])
 def test_two_workers_that_take_version_0_1_over_at_once_lose_nothing(first, text, moment, monkeypatch):
     _, folder = first
     survey, others = parse_survey(text), []

@@ -93,12 +93,13 @@ def estimate(
     Args:
         reports: what respondents sent (or a simulation's tallies, or observations; or a list of these, pooled).
         attributes: whose joint table is wanted.
-        method: "inversion" (unbiased, may be negative), "norm_sub" (its projection to the simplex), "mle" (maximum
-            likelihood), "wls" (weighted least squares on the simplex), "shrink" (towards the product of marginals),
-            "product" (the product itself, of marginals without negative cells: RR-Independent), or "auto": "mle"
-            ("wls" where sets were only counted) when the table is small for the reports at hand, else "shrink". For
-            tables that no question covers, "auto" is "loglinear" ("ipf" where reports are sets); "ipf", "qp", "l1" and
-            "graphical" are others, see `consistency`.
+        method: "inversion" (of the reports that cover the table, with their errors alone; may be negative), "norm_sub"
+            (the projection of the efficient estimate to the simplex), "mle" (maximum likelihood), "wls" (weighted least
+            squares on the simplex), "shrink" (towards the product of marginals), "product" (the product itself, of
+            marginals without negative cells: RR-Independent), or "auto": "mle" ("wls" where sets were only counted)
+            when the table is small for the reports at hand, else "shrink". For tables that no question covers, "auto"
+            is "loglinear" ("ipf" where reports are sets); "ipf", "qp", "l1" and "graphical" are others, see
+            `consistency`.
         by: a public column; the result is then a dictionary with an estimate for each of its values.
         population: "super" (respondents are a sample: the default) or "fixed" (only the people at hand matter).
         gap: for "mle", how many nats of log-likelihood may be left to gain; by default as many as do not show.
@@ -125,6 +126,9 @@ def estimate(
     unbiased = Table(domain, invert(samples), backend)
     dispersion = with_pairs(Dispersion(samples, domain, population), _listed(reports))
     pooled, errors = _pool(told, population)
+    if method == "inversion" and pooled is not None and not np.allclose(pooled.values, unbiased.values, atol=1e-9):
+        # An estimate is never shown beside the errors of another.
+        pooled, errors = None, ["errors are its own: other estimates use more of what the reports say"]
     chosen, why = _choose(method, unbiased, pooled or dispersion, told)
     table, what = _apply(chosen, _Known(unbiased, dispersion, pooled, told, observations), gap)
     reason = "; ".join([*why, what, *errors, *pair_notes(dispersion)])
@@ -157,6 +161,13 @@ class _Known:
     pooled: Efficient | None
     told: gathered.Evidence | None
     observations: Sequence[Observation]
+
+    @property
+    def efficient(self) -> Table:
+        """From as many reports as errors are stated from, nothing clipped."""
+        if self.pooled is None:
+            return self.unbiased
+        return Table(self.unbiased.domain, self.pooled.values, self.unbiased.backend)
 
 
 def evidence(reports: Evidence, attributes: Sequence[str]) -> list[Observation]:
@@ -207,13 +218,13 @@ def _choose(
 
 def _apply(method: str, known: _Known, gap: float | None) -> tuple[Table, str]:
     """The table by a method, and what was done in words."""
-    unbiased, dispersion, observations = known.unbiased, known.dispersion, known.observations
-    domain, backend = unbiased.domain, unbiased.backend
+    efficient, dispersion, observations = known.efficient, known.dispersion, known.observations
+    domain, backend = efficient.domain, efficient.backend
     if method == "inversion":
-        return unbiased, "the channel inverted, nothing clipped"
+        return known.unbiased, "the channel inverted, nothing clipped"
     if method in ("norm_sub", "wls"):
         weighted = method == "wls"
-        values = _least_squares(known) if weighted else norm_sub(unbiased.values)
+        values = _least_squares(known) if weighted else norm_sub(efficient.values)
         told = "the nearest table without negative cells" + (", distance measured in its errors" if weighted else "")
         return Table(domain, values, backend), told
     if method == "mle":
@@ -224,8 +235,8 @@ def _apply(method: str, known: _Known, gap: float | None) -> tuple[Table, str]:
         )
         return Table(domain, fit.table.values, backend), what
     if method == "shrink":
-        variance = float(dispersion.variances.sum())
-        shrunk = shrink(unbiased, variance, [Table(m.domain, m.values) for m in _one_way(observations, domain)])
+        variance = float((known.pooled or dispersion).variances.sum())
+        shrunk = shrink(efficient, variance, [Table(m.domain, m.values) for m in _one_way(observations, domain)])
         return shrunk.table, f"shrunk to the product of marginals, of which the joint table kept {shrunk.weight:.0%}"
     if method in ENGINES:
         fitted, what = ENGINES[method](forget_blocks(observations), domain)
