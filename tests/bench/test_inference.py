@@ -20,7 +20,7 @@ def test_the_command_returns_its_verdict(monkeypatch, capsys):
 def test_simulated_models_have_the_stated_coefficients():
     source = Seeded(5)
     rng = source.stream().generator()
-    for make in (coverage.outcome, coverage.predictor):
+    for make in (coverage.outcome, coverage.predictor, coverage.together):
         fit = make(20_000, rng, source)
         assert fit.interval(0.9999).contains(coverage.SLOPES).all()
 

@@ -259,7 +259,8 @@ def coverage(count: int, seed: int) -> Section:
         "Coverage of 95% intervals",
         f"Prevalence: Wilson through Warner(0.8), exact (summed over all counts). Differences between two groups: "
         f"MOVER, {min(count, 2000)} surveys. Odds ratio: profile likelihood, k-RR of the pair, {count} surveys. "
-        f"Regression coefficients: Wald, observed Hessian, Warner(0.8), {min(count, FITS)} surveys.",
+        f"Regression coefficients: Wald, observed Hessian, Warner(0.8) or Joint at epsilon 3, {min(count, FITS)} "
+        f"surveys.",
         ("interval", "case", "n", "coverage", "required", "met"),
         [],
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from deniable.bench import Claim, Measurement
 from deniable.channels.devices import Warner
+from deniable.designs.joint import Joint
 from deniable.errors import DivergenceError
 from deniable.inference.regression.binary import logit
 from deniable.inference.regression.linear import linear
@@ -27,7 +28,12 @@ COVERED = (0.93, 0.975)  # where the coverage of a 95% interval must lie
 FITS = 600
 DEVICE = Warner(0.8)
 SLOPES = (-1.0, 0.8, 0.5)  # the constant and the slopes of x and z, of every model
-_CASES = {"RR logit": (1_000, 5_000), "RR predictor in a linear model": (1_000,)}
+TOGETHER = Joint({"x": [0, 1], "y": [0, 1]}, epsilon=3.0)
+_CASES = {
+    "RR logit": (1_000, 5_000),
+    "RR predictor in a linear model": (1_000,),
+    "logit of Joint reports, outcome and predictor": (3_000,),
+}
 
 
 def outcome(n: int, rng: np.random.Generator, source: Seeded) -> Regression:
@@ -46,7 +52,15 @@ def predictor(n: int, rng: np.random.Generator, source: Seeded) -> Regression:
     return linear("y ~ x + z", _frame(y=y, x=DEVICE.randomize(truth, source=source), z=z), rr={"x": DEVICE})
 
 
-_MAKERS: dict[str, Maker] = dict(zip(_CASES, (outcome, predictor), strict=True))
+def together(n: int, rng: np.random.Generator, source: Seeded) -> Regression:
+    """A logit model of which outcome and predictor were asked in one question; another predictor is open."""
+    z = rng.integers(0, 2, n).astype(np.float64)
+    x = (rng.random(n) < _share((z - 1.0) / 2)).astype(np.int64)
+    y = (rng.random(n) < _share(SLOPES[0] + SLOPES[1] * x + SLOPES[2] * z)).astype(np.int64)
+    return logit("y ~ x + z", TOGETHER.randomize(_frame(x=x, y=y, z=z), keep=["z"], source=source))
+
+
+_MAKERS: dict[str, Maker] = dict(zip(_CASES, (outcome, predictor, together), strict=True))
 
 
 def regressions(count: int, seed: int) -> Iterator[tuple[str, str, int, float]]:

@@ -3,6 +3,7 @@
 With H the Hessian and s_i the weighted score of row i at the estimate:
 
     hessian    (-H)^-1                                    the model is right; weights repeat rows
+    expected   I^-1, I averaged over all reports that could have come: see `expected`
     opg        (sum s_i s_i')^-1                          the same, from first derivatives
     sandwich   H^-1 (sum s_i s_i') H^-1                   also right for survey weights and wrong error laws
     cluster    G/(G-1) H^-1 (sum_g s_g s_g') H^-1         s_g = the sum of s_i over cluster g of G
@@ -23,19 +24,19 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-KINDS = ("hessian", "opg", "sandwich", "cluster")
+KINDS = ("hessian", "expected", "opg", "sandwich", "cluster")
 
 
 def covariance(
     kind: str, likelihood: Likelihood, params: Array, hessian: Array, clusters: NDArray[np.intp] | None
 ) -> Array:
-    """The covariance of all parameters."""
+    """The covariance of all parameters; for "expected", `hessian` is minus the expected information."""
     if kind not in KINDS:
         raise InputError(f"covariance is one of {', '.join(KINDS)}, not {kind!r}")
     if (kind == "cluster") != (clusters is not None):
         raise InputError("covariance='cluster' goes together with clusters=, the column that names each row's cluster")
     bread = inverse(-hessian)
-    if kind == "hessian":
+    if kind in {"hessian", "expected"}:
         return bread
     scores = likelihood.scores(params)
     if kind == "opg":

@@ -42,12 +42,12 @@ def check_identified(laid: Laid, heard: Heard) -> None:
     """Refuse a model whose parameters the reports cannot tell apart."""
     rng = np.random.default_rng(0)
     rows = np.sort(rng.permutation(len(heard.rows))[:_ROWS])
-    complete = Likelihood(_complete(laid, heard, rows), np.ones(len(rows)), len(laid.labels))
+    everything = Likelihood(complete(laid, heard, rows), np.ones(len(rows)), len(laid.labels))
     roots = [_root(group) for group in heard.groups]
     wanted = len(laid.labels) - laid.riding
     worst: Array = np.zeros(0)
-    for place in jitter(laid.start, complete, _PLACES):
-        drawn = _undetermined(_jacobian(complete, place, roots), wanted)
+    for place in jitter(laid.start, everything, _PLACES):
+        drawn = _undetermined(_jacobian(everything, place, roots), wanted)
         if drawn is None:
             return
         worst = drawn
@@ -61,7 +61,7 @@ def check_identified(laid: Laid, heard: Heard) -> None:
     )
 
 
-def _complete(laid: Laid, heard: Heard, rows: NDArray[np.intp]) -> tuple[Cell, ...]:
+def complete(laid: Laid, heard: Heard, rows: NDArray[np.intp]) -> tuple[Cell, ...]:
     """The cells with nothing hidden in any: a probability for every x, y and u."""
     cells = []
     truths = heard.chance.shape[2]
@@ -83,10 +83,9 @@ def _root(group: Group) -> Array:
     return np.asarray(np.linalg.qr(group.said.rows(reports), mode="r"))[:, group.cell]
 
 
-def _jacobian(complete: Likelihood, params: Array, roots: Sequence[Array]) -> Array:
+def _jacobian(everything: Likelihood, params: Array, roots: Sequence[Array]) -> Array:
     """How the probabilities of all reports change: (rows of every group at every row, parameters)."""
-    logs, scores, _ = complete._cells(params, slice(None))
-    changes = np.exp(np.stack(logs))[:, :, None] * np.stack(scores)  # cells, rows, parameters
+    _, changes = everything.cells_at(params)
     return np.concatenate([np.einsum("rc,cip->rip", root, changes).reshape(-1, len(params)) for root in roots])
 
 

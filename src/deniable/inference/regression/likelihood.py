@@ -131,6 +131,19 @@ class Likelihood(Frozen):
         self._add_curves(hessian, Cell((factor,)), [curve], weight, every)
         return float(weight @ logs)
 
+    def steady_curvature(self, params: Array) -> Array:
+        """The Hessian of what keeps shares inside, alone."""
+        gradient, hessian = np.zeros(self.size), np.zeros((self.size, self.size))
+        for factor in self.steady:
+            self._add_steady(factor, params, gradient, hessian)
+        return hessian
+
+    def cells_at(self, params: Array) -> tuple[Array, Array]:
+        """The probability of every cell (cells, rows), and its derivatives (cells, rows, size); for few rows."""
+        logs, scores, _ = self._cells(params, slice(None))
+        shares = np.exp(np.stack(logs))
+        return shares, shares[:, :, None] * np.stack(scores)
+
     def loglik(self, params: Array) -> float:
         """The log-likelihood of what was reported alone."""
         return replace(self, steady=()).evaluate(params)[0]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from deniable.errors import ConvergenceError, InputError, MissingValueError, TooFewReportsError
-from deniable.inference.regression.covariance import covariance, inverse
+from deniable.inference.regression.covariance import covariance
 from deniable.inference.regression.diagnosis import refusal
+from deniable.inference.regression.expected import expected_information
 from deniable.inference.regression.fit import Optimum, jitter, lower_maxima, maximise, search
 from deniable.inference.regression.formula import Design, check_rank, column_of
 from deniable.inference.regression.identified import check_identified
@@ -45,7 +46,7 @@ class Options(TypedDict, total=False):
             the formula without disguised predictors, and the disguised predictors named before it.
         weights: a column, or one number per row. Survey weights: standard errors are then the sandwich's.
         clusters: a column, or one value per row, that names each row's cluster.
-        covariance: "hessian", "opg", "sandwich" or "cluster"; see `deniable.inference.regression.covariance`.
+        covariance: "hessian", "expected", "opg", "sandwich" or "cluster"; see `inference.regression.covariance`.
         penalty: None, or "jeffreys".
     """
 
@@ -88,14 +89,13 @@ def regress(
     main = len(laid.design.terms) * (outcome.response.equations - len(outcome.extra))
     if penalty:
         found, ends, information = _penalised(likelihood, starts, outcome)
-        matrix = (
-            inverse(information)
-            if kind == "hessian"
-            else covariance(kind, likelihood, found.params, -information, clusters)
-        )
+        matrix = covariance(kind, likelihood, found.params, -information, clusters)
     else:
         found, ends = _maximum(compact, starts, outcome, laid.design, laid.labels[:main])
-        matrix = covariance(kind, likelihood, found.params, found.hessian, clusters)
+        hessian = found.hessian
+        if kind == "expected":
+            hessian = -expected_information(source, laid, likelihood, found.params)
+        matrix = covariance(kind, likelihood, found.params, hessian, clusters)
     return Regression(
         model=name,
         formula=formula,
