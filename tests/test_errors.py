@@ -22,6 +22,7 @@ from deniable.collection.storage.base import Row
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.collection.writer import Writer
 from deniable.device.events import Asked
+from deniable.device.line import Line
 from deniable.device.messages import Report
 from deniable.device.problems import problem
 from deniable.device.transport import Http, Response
@@ -251,7 +252,7 @@ CASES = [
     ),
     (
         errors.RejectedError,
-        lambda: dn.Client("http://elsewhere", transport=Strange())._raise(problem("conflict")),
+        lambda: Line("http://elsewhere", Strange()).refused(problem("conflict")),
         ["http://elsewhere refused the report", "same id"],
         {"problem": problem("conflict")},
     ),

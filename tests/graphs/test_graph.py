@@ -105,7 +105,7 @@ def test_without_networkx_it_says_what_to_install(kite, monkeypatch):
 
 
 def test_the_public_names():
-    assert deniable.Graph is Graph
+    assert deniable.graphs.Graph is Graph
 
 
 def test_generated_graphs_have_the_asked_size_and_more_triangles_when_closing():

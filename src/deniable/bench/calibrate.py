@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.bench.coverage import COVERED, FITS, regressions
-from deniable.bench.pooled import SURVEYS, pooled
+from deniable.bench.pooled import STATED, SURVEYS, pooled
 from deniable.channels.devices import Warner
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 SIZES = (2_000, 10_000, 50_000)
-STATED = (0.95, 1.05)  # where stated errors over actual ones must lie
 EPSILONS = (1.0, 2.0)
 TABLES = {
     "2x2": np.outer([0.6, 0.4], [0.7, 0.3]),

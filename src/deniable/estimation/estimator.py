@@ -190,7 +190,7 @@ def _domain(observations: Sequence[Observation], names: Sequence[str]) -> Domain
     missing = [name for name in names if name not in known]
     if missing:
         raise UnknownAttributeError(
-            f"no report speaks of {listed(missing)}; there are reports about {listed(known) or 'nothing'}",
+            f"no attribute {listed(missing)} among those that reports speak of: {listed(known) or 'none'}",
             attribute=missing[0],
         )
     return Domain([known[name] for name in names])

@@ -134,9 +134,9 @@ def prevalence(
     >>> from deniable.channels.devices import Warner
     >>> answers = ["yes"] * 60 + ["no"] * 140
     >>> print(prevalence(answers, Warner(0.8, categories=("no", "yes"))))
-    answer  estimate  std_error     low    high     mle
-    no        0.8333     0.0541  0.7220  0.9321  0.8333
-    yes       0.1667     0.0541  0.0679  0.2780  0.1667
+    answer  estimate  std_error    95% interval    mle
+    no         83.3%      5.41%  72.2% to 93.2%  83.3%
+    yes        16.7%      5.41%   6.8% to 27.8%  16.7%
     200 reports; the device inverted, nothing clipped.
     """
     if not isinstance(channel, Channel):

@@ -11,7 +11,7 @@ import numpy as np
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain
-from deniable.errors import EstimationError, InputError, UnknownAttributeError, UnknownCategoryError
+from deniable.errors import DesignError, EstimationError, InputError, UnknownAttributeError, UnknownCategoryError
 from deniable.estimation.fit.evidence import Evidence
 from deniable.estimation.fit.group import Group
 from deniable.estimation.fit.respondents import Respondents, how_listed, place_of
@@ -66,7 +66,7 @@ def gather(
     refuse_pairs(sources)
     names = [attributes] if isinstance(attributes, str) else list(attributes)
     if len(set(names)) < len(names):
-        raise InputError(f"name different attributes, not {listed(names)}")
+        raise DesignError(f"an attribute is named twice in {listed(names)}")
     found = Finding(names, _room(sources, names))
     given = None if weights is None else _weights(weights, sources)
     done = 0
@@ -182,7 +182,7 @@ class Finding:
         missing = [name for name in self.names if name not in known]
         if missing:
             raise UnknownAttributeError(
-                f"no report speaks of {listed(missing)}; there are reports about {listed(known) or 'nothing'}",
+                f"no attribute {listed(missing)} among those that reports speak of: {listed(known) or 'none'}",
                 attribute=missing[0],
             )
         asked = Domain([known[name] for name in self.names])
