@@ -28,9 +28,9 @@ from deniable.errors import (
     NotCoveredError,
     TooFewReportsError,
     UnknownAttributeError,
-    UnknownCategoryError,
 )
 from deniable.estimation.estimator import Evidence, estimate, evidence
+from deniable.estimation.fit.gathering import same_categories
 from deniable.estimation.fit.models import Independence
 from deniable.inference.bootstrap import LikelihoodRatio
 from deniable.inference.central import laplace, mcindep
@@ -44,12 +44,11 @@ from deniable.tables.table import Table
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from deniable.designs.observation import Observation
-    from deniable.domain import Variable
 
 _MANY = 2000  # reports from which on sets of several attributes are not drawn anew person by person
 ENOUGH = 20  # reports a cell from which on Wald's test holds its level
@@ -255,7 +254,7 @@ def covering_pair(reports: Evidence, names: Sequence[str]) -> list[Observation]:
         raise InputError(f"name different attributes, not {listed(names)}")
     found = []
     known = evidence(reports, names)
-    same_categories(known)
+    same_categories(o.domain for o in known)
     strangers = [name for name in names if not any(name in o.domain for o in known)]
     if known and strangers:
         raise UnknownAttributeError(f"no report speaks of {listed(strangers)}", attribute=strangers[0])
@@ -273,19 +272,6 @@ def covering_pair(reports: Evidence, names: Sequence[str]) -> list[Observation]:
     if sum(o.n for o in found) < 2:
         raise TooFewReportsError(f"there are {sum(o.n for o in found)} reports about {listed(names)}: too few to test")
     return found
-
-
-def same_categories(observations: Iterable[Observation]) -> None:
-    """Refuse observations that mean different things by the same name."""
-    known: dict[str, Variable] = {}
-    for variable in (v for o in observations for v in o.domain.values()):
-        other = known.setdefault(variable.name, variable)
-        if other != variable:
-            raise UnknownCategoryError(
-                f"{variable.name!r} has the categories {listed(other.categories)} in some reports and "
-                f"{listed(variable.categories)} in others; bring them to the same categories in the same order",
-                attribute=variable.name,
-            )
 
 
 def own_channels(observations: Sequence[Observation], a: str, b: str) -> bool:

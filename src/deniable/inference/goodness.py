@@ -10,7 +10,8 @@ import numpy as np
 from deniable.designs.reports import Reports
 from deniable.domain import Domain
 from deniable.errors import InputError
-from deniable.inference.association import chi_square, covering_pair, for_sets, refuse_pairs, same_categories
+from deniable.estimation.fit.gathering import same_categories
+from deniable.inference.association import chi_square, covering_pair, for_sets, refuse_pairs
 from deniable.inference.bootstrap import LikelihoodRatio, draw, p_value
 from deniable.inference.fit import saturated
 from deniable.inference.wald import BootstrapWald, Given, Same
@@ -167,7 +168,7 @@ def homogeneity(
     names = [attributes] if isinstance(attributes, str) else list(attributes)
     parts = _parts(reports, by)
     groups = [covering_pair(part, names) for part in parts.values()]
-    same_categories(o for group in groups for o in group)
+    same_categories(o.domain for group in groups for o in group)
     if any(o.is_support for group in groups for o in group):
         for_sets(method)
         alike = BootstrapWald(groups, Same(groups[0][0].domain.axes(names)), grouped=True)
