@@ -11,7 +11,7 @@ import pytest
 import deniable as dn
 from deniable.errors import InputError, MissingExtraError, NotCoveredError
 from deniable.estimation.consistency import ENGINES, ModelEstimate, bootstrap, connected, product_is_nearer
-from deniable.estimation.estimator import evidence
+from deniable.estimation.estimator import observations_of
 from deniable.estimation.loglinear import fit_loglinear
 from deniable.tables.marginals import independent
 
@@ -97,7 +97,7 @@ def test_intervals_are_percentiles_and_nothing_else(reports):
 
 
 def test_the_slow_bootstrap_runs_the_engine_itself(reports):
-    observations = evidence(reports, NAMES)
+    observations = observations_of(reports, NAMES)
     table = dn.estimate(reports, NAMES, method="ipf").table
     again = bootstrap(observations, table, "ipf", 10, dn.Seeded(3))
     assert again.shape == (2, 3, 2, 10)
@@ -108,7 +108,7 @@ def test_the_slow_bootstrap_runs_the_engine_itself(reports):
 def test_it_warns_when_the_product_is_expected_to_be_nearer(truth, nearer):
     truth = independent(truth) if nearer else truth
     reports = dn.Views(DOMAIN, k=2, epsilon=1.0 if nearer else 4.0).simulate(truth, 3000, source=dn.Seeded(7))
-    assert product_is_nearer(evidence(reports, NAMES), DOMAIN) == nearer
+    assert product_is_nearer(observations_of(reports, NAMES), DOMAIN) == nearer
     result = dn.estimate(reports, NAMES)
     assert any("product of marginals" in warning for warning in result.warnings) == nearer
     product = dn.estimate(reports, NAMES, method="product")
@@ -150,7 +150,7 @@ def test_a_survey_in_blocks_answers_too(truth):
     assert np.abs(result.values - truth.values).sum() / 2 < 0.1
     assert result.n == 20_000
     # Knowing each report's block would hardly change the fit: far less than its errors.
-    with_blocks = fit_loglinear(evidence(reports, NAMES), DOMAIN)
+    with_blocks = fit_loglinear(observations_of(reports, NAMES), DOMAIN)
     assert np.abs(with_blocks.table.values - result.values).max() < result.std_error.max()
 
 
@@ -164,6 +164,6 @@ def test_the_graphical_model_needs_its_extra(reports, monkeypatch):
 def test_the_graphical_model_gives_a_joint_table(reports, truth):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        table, what = ENGINES["graphical"](evidence(reports, NAMES), DOMAIN)
+        table, what = ENGINES["graphical"](observations_of(reports, NAMES), DOMAIN)
     assert "graphical model" in what
     assert np.abs(table.values - truth.values).sum() / 2 < 0.05

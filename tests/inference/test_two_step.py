@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import deniable as dn
 from deniable.errors import InputError, NotCoveredError
-from deniable.estimation.estimator import evidence
+from deniable.estimation.estimator import observations_of
 from deniable.estimation.inversion import covering
 from deniable.inference.two_step import independent_rows, null_tables, pearson, two_step
 from deniable.tables.simplex import norm_sub
@@ -62,7 +62,7 @@ def test_pearson_is_pearsons():
 
 def test_the_null_tables_are_noisy_estimates_of_the_null():
     # Means of 4000 tables within 6 standard errors of the null, variances as the channel says within 15% (6.7 sd).
-    samples = covering(evidence(survey(APART, 3000, 1), ["a", "b"]), DOMAIN)
+    samples = covering(observations_of(survey(APART, 3000, 1), ["a", "b"]), DOMAIN)
     drawn = null_tables(samples, APART, 4000, dn.Seeded(2))
     variance = samples[0].observation.channel.variance(APART.ravel(), 3000)
     z = (drawn.mean(axis=0) - APART.ravel()) / np.sqrt(variance / 4000)

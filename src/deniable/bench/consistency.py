@@ -21,7 +21,7 @@ from deniable.designs.reports import Reports
 from deniable.designs.views import Views
 from deniable.errors import MissingExtraError
 from deniable.estimation.consistency import ENGINES, product_is_nearer
-from deniable.estimation.estimator import estimate, evidence
+from deniable.estimation.estimator import estimate, observations_of
 from deniable.estimation.graphical import fit_graphical
 from deniable.estimation.synthesis import synthesize
 from deniable.randomness import Seeded
@@ -91,7 +91,7 @@ class Case:
     def measure(self) -> None:
         """Every engine, and how often the result itself says that the product is likely nearer."""
         domain = self.network.domain
-        observed = [(evidence(self.reports, triple), domain.project(triple)) for triple in self.triples]
+        observed = [(observations_of(self.reports, triple), domain.project(triple)) for triple in self.triples]
         for engine in ENGINES_SHOWN:
             self.add(engine, partial(_each, ENGINES[engine], observed))
         self.add("graphical", self._graphical)
@@ -101,7 +101,7 @@ class Case:
 
     def _graphical(self) -> list[Table]:
         domain = self.network.domain
-        model = fit_graphical(evidence(self.reports, domain.names), domain)
+        model = fit_graphical(observations_of(self.reports, domain.names), domain)
         return [model.table(triple) for triple in self.triples]
 
     def claim(self) -> Claim:

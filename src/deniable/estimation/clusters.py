@@ -17,7 +17,7 @@ import numpy as np
 from deniable.designs.clusters import Clusters
 from deniable.designs.independent import Independent
 from deniable.errors import InputError
-from deniable.estimation.estimator import Evidence, estimate
+from deniable.estimation.estimator import Collected, estimate
 from deniable.randomness import SECURE, Source
 from deniable.tables.marginals import cramers_v
 
@@ -51,7 +51,7 @@ def dependence(joint: Estimate) -> float:
 
 
 def find_clusters(
-    reports: Evidence,
+    reports: Collected,
     attributes: Sequence[str] | None = None,
     *,
     most_cells: int = 50,

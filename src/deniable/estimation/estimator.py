@@ -31,12 +31,13 @@ from deniable.wording import listed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.estimation.fit import evidence as gathered
+    from deniable.estimation.fit.evidence import Evidence
 
 Method = Literal[
     "auto", "inversion", "norm_sub", "mle", "wls", "shrink", "product", "loglinear", "ipf", "qp", "l1", "graphical"
 ]
-Evidence = Reports | Tallies | Observation | Sequence[Reports | Tallies | Observation]
+# What was collected: reports, what a simulation tallied, counts; or several of these, pooled.
+Collected = Reports | Tallies | Observation | Sequence[Reports | Tallies | Observation]
 
 # Above this many average cells, a typical standard error makes the joint table worse than the product of marginals:
 # measured on tables with Cramer's V from 0 to .5, the two cross between 1.5 and 8.
@@ -45,7 +46,7 @@ SHRINK_ABOVE = 4.0
 
 @overload
 def estimate(
-    reports: Evidence,
+    reports: Collected,
     attributes: str | Iterable[str],
     method: Method = ...,
     by: None = ...,
@@ -57,7 +58,7 @@ def estimate(
 
 @overload
 def estimate(
-    reports: Evidence,
+    reports: Collected,
     attributes: str | Iterable[str],
     method: Method = ...,
     *,
@@ -69,7 +70,7 @@ def estimate(
 
 @overload
 def estimate(
-    reports: Evidence,
+    reports: Collected,
     attributes: str | Iterable[str],
     method: Method,
     by: str,
@@ -80,7 +81,7 @@ def estimate(
 
 
 def estimate(
-    reports: Evidence,
+    reports: Collected,
     attributes: str | Iterable[str],
     method: Method = "auto",
     by: str | None = None,
@@ -117,7 +118,9 @@ def estimate(
     sources = _listed(reports)
     paired = any(getattr(getattr(source, "design", None), "pairs_reports", False) for source in sources)
     told = None if paired else gather(list(sources), names)
-    observations = evidence(reports, names) if told is None else [group.said.observation() for group in told.groups]
+    observations = (
+        observations_of(reports, names) if told is None else [group.said.observation() for group in told.groups]
+    )
     domain = _domain(observations, names)
     backend = next((r.backend for r in _listed(reports) if isinstance(r, Reports | Tallies)), None)
     if not any(set(domain) <= set(o.domain) for o in observations):
@@ -136,7 +139,7 @@ def estimate(
     return Estimate(table, unbiased, dispersion, n, chosen, reason, pooled=pooled)
 
 
-def _pool(told: gathered.Evidence | None, population: Population) -> tuple[Efficient | None, list[str]]:
+def _pool(told: Evidence | None, population: Population) -> tuple[Efficient | None, list[str]]:
     """The estimate from all reports; where only those that cover the table can be used, why."""
     if told is None:
         return None, []  # pairs say it themselves
@@ -159,7 +162,7 @@ class _Known:
     unbiased: Table
     dispersion: Dispersion
     pooled: Efficient | None
-    told: gathered.Evidence | None
+    told: Evidence | None
     observations: Sequence[Observation]
 
     @property
@@ -170,7 +173,7 @@ class _Known:
         return Table(self.unbiased.domain, self.pooled.values, self.unbiased.backend)
 
 
-def evidence(reports: Evidence, attributes: Sequence[str]) -> list[Observation]:
+def observations_of(reports: Collected, attributes: Sequence[str]) -> list[Observation]:
     """Everything the reports say about some attributes, samples of the same kind merged."""
     observations: list[Observation] = []
     for source in _listed(reports):
@@ -181,7 +184,7 @@ def evidence(reports: Evidence, attributes: Sequence[str]) -> list[Observation]:
     return merge(observations)
 
 
-def _listed(reports: Evidence) -> Sequence[Reports | Tallies | Observation]:
+def _listed(reports: Collected) -> Sequence[Reports | Tallies | Observation]:
     return [reports] if isinstance(reports, Reports | Tallies | Observation) else reports
 
 
@@ -197,7 +200,7 @@ def _domain(observations: Sequence[Observation], names: Sequence[str]) -> Domain
 
 
 def _choose(
-    method: Method, unbiased: Table, errors: Dispersion | Efficient, told: gathered.Evidence | None
+    method: Method, unbiased: Table, errors: Dispersion | Efficient, told: Evidence | None
 ) -> tuple[str, list[str]]:
     """Settle "auto", with the reason."""
     if method != "auto":

@@ -17,7 +17,7 @@ from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain
 from deniable.errors import InputError
 from deniable.estimation.consistency import ENGINES, forget_blocks
-from deniable.estimation.estimator import Evidence, evidence
+from deniable.estimation.estimator import Collected, observations_of
 from deniable.estimation.fit.engine import MOST_CELLS
 from deniable.estimation.fit.said import holds_sets
 from deniable.estimation.graphical import fit_graphical
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def synthesize(
-    reports: Evidence,
+    reports: Collected,
     n: int,
     *,
     attributes: list[str] | None = None,
@@ -56,7 +56,7 @@ def synthesize(
     listing = [reports] if isinstance(reports, Reports | Tallies) or not isinstance(reports, list | tuple) else reports
     if attributes is None:
         attributes = list(dict.fromkeys(name for part in listing for name in _speaks_of(part)))
-    observations = forget_blocks(evidence(reports, attributes))
+    observations = forget_blocks(observations_of(reports, attributes))
     known = {v.name: v for o in observations for v in o.domain.values()}
     domain = Domain([known[name] for name in attributes])
     stream = source.stream()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from deniable.errors import InputError, NotCoveredError
-from deniable.estimation.estimator import Evidence, estimate
+from deniable.estimation.estimator import Collected, estimate
 from deniable.frozen import Frozen
 from deniable.inference.association import independence
 from deniable.inference.measures import cramers_v
@@ -164,7 +164,7 @@ def stars(p: float) -> str:
 
 
 def all_pairs(
-    reports: Evidence,
+    reports: Collected,
     attributes: Sequence[str] | None = None,
     *,
     method: str = "auto",

@@ -29,7 +29,7 @@ from deniable.errors import (
     TooFewReportsError,
     UnknownAttributeError,
 )
-from deniable.estimation.estimator import Evidence, estimate, evidence
+from deniable.estimation.estimator import Collected, estimate, observations_of
 from deniable.estimation.fit.gathering import same_categories
 from deniable.estimation.fit.models import Independence
 from deniable.inference.bootstrap import LikelihoodRatio
@@ -67,7 +67,7 @@ _CENTRAL = {"mcindep": mcindep, "laplace": laplace}
 
 
 def independence(
-    reports: Evidence | Table,
+    reports: Collected | Table,
     a: str,
     b: str,
     method: str = "auto",
@@ -145,7 +145,7 @@ def independence_ratio(
 
 
 def conditional_independence(
-    reports: Evidence,
+    reports: Collected,
     a: str,
     b: str,
     given: str | Sequence[str],
@@ -248,12 +248,12 @@ def refuse_pairs(reports: Any) -> None:
             )
 
 
-def covering_pair(reports: Evidence, names: Sequence[str]) -> list[Observation]:
+def covering_pair(reports: Collected, names: Sequence[str]) -> list[Observation]:
     """What respondents who were asked all of the attributes said about them."""
     if len(set(names)) < len(names):
         raise InputError(f"name different attributes, not {listed(names)}")
     found = []
-    known = evidence(reports, names)
+    known = observations_of(reports, names)
     same_categories(o.domain for o in known)
     strangers = [name for name in names if not any(name in o.domain for o in known)]
     if known and strangers:

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.designs.observation import Observation
-    from deniable.estimation.estimator import Evidence
+    from deniable.estimation.estimator import Collected
 
 
 def goodness_of_fit(
-    reports: Evidence,
+    reports: Collected,
     attributes: str | Iterable[str],
     expected: Any,
     method: str = "auto",
@@ -123,12 +123,12 @@ def _distribution(expected: Any, domain: Domain) -> Table:
     return table.normalize()
 
 
-def _parts(reports: Reports | Mapping[Any, Evidence], by: str | None) -> dict[Any, Evidence]:
+def _parts(reports: Reports | Mapping[Any, Collected], by: str | None) -> dict[Any, Collected]:
     """The groups, two or more."""
     if isinstance(reports, Reports):
         if by is None:
             raise InputError("name the public column that holds the groups: by=...")
-        parts: dict[Any, Evidence] = dict(reports.groups(by))
+        parts: dict[Any, Collected] = dict(reports.groups(by))
     elif isinstance(reports, Mapping):
         parts = dict(reports)
     else:
@@ -142,7 +142,7 @@ def _parts(reports: Reports | Mapping[Any, Evidence], by: str | None) -> dict[An
 
 
 def homogeneity(
-    reports: Reports | Mapping[Any, Evidence],
+    reports: Reports | Mapping[Any, Collected],
     attributes: str | Iterable[str],
     by: str | None = None,
     method: str = "auto",

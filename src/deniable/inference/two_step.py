@@ -25,7 +25,7 @@ import numpy as np
 
 from deniable.domain import Domain
 from deniable.errors import InputError
-from deniable.estimation.estimator import Evidence, evidence
+from deniable.estimation.estimator import Collected, observations_of
 from deniable.estimation.inversion import covering
 from deniable.randomness import SECURE, Source
 from deniable.results import TestResult
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def two_step(
-    reports: Evidence,
+    reports: Collected,
     attributes: Sequence[str],
     *,
     alpha: float = 0.05,
@@ -64,7 +64,7 @@ def two_step(
     names = list(attributes)
     if len(names) < 2:
         raise InputError("independence is between two or more attributes")
-    observations = evidence(reports, names)
+    observations = observations_of(reports, names)
     known = {v.name: v for o in observations for v in o.domain.values()}
     samples = covering(observations, Domain([known[name] for name in names]))
     if not all(sample.is_direct for sample in samples):

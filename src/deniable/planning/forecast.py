@@ -189,7 +189,7 @@ class Candidate(Frozen):
     @property
     def is_paired(self) -> bool:
         """Whether its epsilon is only a claimed one: such a design is shown, but never recommended."""
-        return isinstance(self.design, Paired)
+        return self.design.pairs_reports
 
     @property
     def covers_all(self) -> bool:
@@ -400,7 +400,7 @@ def _relative(error: float) -> Written:
 
 def _variances(found: Estimate, design: Design, wanted: Wanted, table: tuple[str, ...]) -> NDArray[np.float64]:
     """The cells' variances that `estimate` would state: those of the efficient estimate, where it makes one."""
-    if isinstance(design, Paired):
+    if design.pairs_reports:
         return found.dispersion.variances
     evidence, truth = expected_evidence(design, wanted.truth, wanted.n, table)
     if evidence.cells > EFFICIENT_CELLS:

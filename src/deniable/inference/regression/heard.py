@@ -20,6 +20,8 @@ import numpy as np
 
 from deniable.domain import Domain
 from deniable.errors import DesignError, NotCoveredError
+from deniable.estimation.fit.engine import fit
+from deniable.estimation.fit.evidence import Evidence
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.group import Group
 from deniable.estimation.fit.said import Counted, Listed, Moments
@@ -35,12 +37,11 @@ if TYPE_CHECKING:
 
     from deniable.designs.reports import Reports
     from deniable.domain import Variable
-    from deniable.estimation.fit.evidence import Evidence
 
     Array = NDArray[np.float64]
 
 MOST_CELLS = 128  # of x, y and u together, up to which attributes ride along
-_STEPS = 200  # of expectation and maximisation, for the table that starts are made of
+_STEPS = 200  # evaluations at most, for the table that starts are made of
 _LEAST = 1e-4  # of the even share: no cell of that table is emptier
 
 
@@ -80,15 +81,10 @@ class Heard(Frozen):
     @cached_property
     def table(self) -> Array:
         """Roughly how frequent x, y and u are: some steps towards the highest likelihood, for starts."""
-        counts = np.bincount(self.group, minlength=len(self.groups))
-        pi = np.full((self.groups[0].domain.cells, 1), 1 / self.groups[0].domain.cells)
-        for _ in range(_STEPS):
-            total = np.zeros_like(pi)
-            for group in self.groups:
-                lam = group.forward(pi)
-                total += group.backward(np.divide(group.counts[:, None], lam, out=np.zeros_like(lam), where=lam > 0))
-            pi = np.maximum(pi * total / max(counts.sum(), 1), _LEAST / len(pi))
-            pi /= pi.sum()
+        domain = self.groups[0].domain
+        found = fit(Evidence(domain, domain, self.groups, 0), most=_STEPS, strict=False)
+        pi = np.maximum(found.pi, _LEAST / domain.cells)
+        pi /= pi.sum()
         return readonly(pi.reshape(self.chance.shape[1:]))
 
     def column(self, name: str) -> Disguised:
