@@ -36,6 +36,8 @@ def test_the_dashboard_shows_the_estimate_and_freezes_it(service, visitor):
     assert abs(share(page, "yes") - 0.25) < 0.3
     assert page.locator("#progress").get_by_text("600").count() >= 1
     assert pictures(page)
+    # Every table is seen whole, its intervals too.
+    assert page.evaluate("[...document.querySelectorAll('.cards .scroll')].every(e => e.scrollWidth <= e.clientWidth)")
     assert serious(page) == []
     assert page.evaluate("document.cookie") == ""
     (cookie,) = someone.context.cookies()
