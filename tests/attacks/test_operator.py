@@ -283,7 +283,7 @@ def test_a_design_that_lists_a_secret_as_public_gets_nothing():
 
 @breaks("The sentences that state the promise come with the program; no survey can replace one.")
 def test_no_survey_file_and_no_form_replaces_the_promise():
-    assert {"belief", "how_it_works", "as_it_is", "in_disguise"} <= {*WORDS} - {*PLAIN}
+    assert {"belief", "how_hidden", "how_answers", "as_it_is", "in_disguise"} <= {*WORDS} - {*PLAIN}
     for name in {*WORDS, *FRAMES} - {*PLAIN}:
         with pytest.raises(SurveyError, match=r"comes with the program|no such text"):
             survey_of(rest=f'[texts]\n{name} = "Nobody learns anything."')

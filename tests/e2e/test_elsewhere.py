@@ -127,7 +127,7 @@ def test_a_survey_in_a_language_that_the_program_does_not_speak(serving, visitor
         page = visitor(locale="de-DE").visit(service.url)
         shown(page, "intro")
         assert page.locator("html").get_attribute("lang") == "fr"
-        words = page.get_by_text(WORDS["how_it_works"]["en"])
+        words = page.get_by_text(WORDS["how_hidden"]["en"])
         assert words.get_attribute("lang") == "en"
         button = page.get_by_role("button", name="Commencer")
         assert button.get_attribute("lang") == "fr"

@@ -1064,6 +1064,22 @@ def form_vectors() -> dict:
         ("words in the place of the program's own", changed("texts.belief", good["title"], good), "form-unfit"),
         ("a plain word", changed("texts.begin", {"de": "Los", "en": "Go"}, good), None),
     ]
+    typed = {"max": "99.5", "min": "-3", "step": "0.5"}
+    entries: list[tuple[str, str, object, str | None]] = [
+        ("how a number may be typed", "questions.0", typed, None),
+        ("how it may be typed, half said", "questions.0", {"max": None, "min": "0", "step": None}, None),
+        ("a hint where no number is asked", "questions.1", typed, "form-unfit"),
+        ("a hint for a choice that is public", "public.1", typed, "form-unfit"),
+        ("from more to less", "questions.0", typed | {"min": "99.5"}, "form-unfit"),
+        ("a step that goes nowhere", "questions.0", typed | {"step": "0"}, "form-unfit"),
+        ("a step back", "questions.0", typed | {"step": "-1"}, "form-unfit"),
+        ("a hint that is no decimal", "questions.0", typed | {"min": "1e3"}, "malformed"),
+        ("a hint with a zero too many", "questions.0", typed | {"min": "-0"}, "malformed"),
+        ("a hint with a field more", "questions.0", typed | {"pattern": "."}, "unknown-field"),
+        ("a hint without a field", "questions.0", {"max": None, "min": None}, "malformed"),
+        ("a hint that says nothing", "questions.0", None, "malformed"),
+    ]
+    cases += [(name, changed(f"{where}.entry", entry, good), reason) for name, where, entry, reason in entries]
     found = []
     for name, body, reason in cases:
         text = body if isinstance(body, str) else canonical(body)

@@ -13,6 +13,7 @@ from deniable.device.messages import (
     BlockRule,
     Choices,
     Design,
+    Entry,
     Form,
     FormItem,
     Plan,
@@ -88,15 +89,16 @@ def _item(item: Item, survey: Survey) -> ItemMessage:
 def _coder(item: Item) -> Coder:
     if not item.bins:
         return Choices()
-    edges = tuple(decimal_text(edge) for edge in item.bins)
-    strange = [edge for edge in edges if not is_edge(edge)]
-    if strange:
+    return Bins(tuple(_plain(edge, f"an edge of the bins of {item.name!r}") for edge in item.bins))
+
+
+def _plain(number: float, what: str) -> str:
+    text = decimal_text(number)
+    if not is_edge(text):
         raise SurveyError(
-            f"the bins of {item.name!r} have the edge {strange[0]}; edges have up to 15 digits before the point and 15 "
-            f"behind it",
-            path="questions",
+            f"{what} is {text}; it can have up to 15 digits before the point and 15 behind it", path="questions"
         )
-    return Bins(edges)
+    return text
 
 
 def _category(category: Any) -> str | int | bool:
@@ -120,7 +122,11 @@ def form_body(survey: Survey) -> bytes:
 
 
 def _words(item: Item) -> FormItem:
-    return FormItem(item.name, dict(item.text), tuple(dict(option.text) for option in item.options))
+    words = FormItem(item.name, dict(item.text), tuple(dict(option.text) for option in item.options))
+    if item.entry is None:
+        return words
+    low, high, step = (None if each is None else _plain(each, f"a number of {item.name!r}") for each in item.entry)
+    return msgspec.structs.replace(words, entry=Entry(low, high, step))
 
 
 def announcement(survey: Survey, design: str) -> Announcement:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
+
+from msgspec import UNSET
 
 from deniable.device.messages import MOST_FORM_BYTES, Form, design_id
 from deniable.device.refusal import refuse
@@ -10,6 +13,10 @@ from deniable.device.wire import decode, encode
 from deniable.errors import MessageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deniable.device.encoding import Coded
+    from deniable.device.messages import FormItem
     from deniable.device.verified import VerifiedDesign
 
 # What a survey may say around its questions; empty where the file leaves it out.
@@ -49,6 +56,8 @@ def read_form(body: bytes, design: VerifiedDesign) -> Form:
             refuse("form-unfit", "the words are not about the design's attributes in their order")
         if [len(item.choices) for item in items] != [len(variable) for variable in variables]:
             refuse("form-unfit", "there is not one text for every category")
+    _check_entries(form.questions, design.asked_coded)
+    _check_entries(form.public, design.public_coded)
     every = [form.title, *form.texts.values()]
     for item in [*form.questions, *form.public]:
         every += [item.text, *item.choices]
@@ -57,3 +66,13 @@ def read_form(body: bytes, design: VerifiedDesign) -> Form:
     if form.survey != design.message.survey or not set(form.texts) <= {*AROUND, *PLAIN}:
         refuse("form-unfit", "the words are for another survey, or some stand where the program's own belong")
     return form
+
+
+def _check_entries(items: Sequence[FormItem], coded: Sequence[Coded]) -> None:
+    for item, attribute in zip(items, coded, strict=True):
+        if item.entry is UNSET:
+            continue
+        low, high, step = item.entry.min, item.entry.max, item.entry.step
+        in_order = low is None or high is None or Decimal(low) < Decimal(high)
+        if not attribute.edges or not in_order or (step is not None and Decimal(step) <= 0):
+            refuse("form-unfit", "what is said of how a number is typed is for no number, or makes no sense")

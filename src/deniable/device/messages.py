@@ -24,12 +24,13 @@ import hashlib
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from deniable.device.kinds import Weights
 from deniable.device.wire import (
     Answer,
     Category,
+    Edge,
     Hash,
     Hex,
     Language,
@@ -193,12 +194,21 @@ class Announcement(Message, frozen=True):
 # -- what respondents read ------------------------------------------------------------------------------------------
 
 
+class Entry(Message, frozen=True):
+    """How a number may be typed. A hint for whoever types, and no more: every number has a bin, inside or outside."""
+
+    min: Edge | None
+    max: Edge | None
+    step: Edge | None
+
+
 class FormItem(Message, frozen=True):
-    """The words of one question; choices in the order of the categories."""
+    """The words of one question; choices in the order of the categories. `entry` is for numbers, if said."""
 
     name: Short
     text: Words
     choices: tuple[Words, ...]
+    entry: Entry | UnsetType = UNSET
 
 
 class Form(Message, frozen=True):

@@ -25,6 +25,7 @@ Language: TypeAlias = Annotated[str, Meta(pattern=r"\A[a-z]{2,3}(-[A-Za-z0-9]{2,
 Words: TypeAlias = dict[Language, Annotated[str, Meta(min_length=1, max_length=100_000)]]
 Whole: TypeAlias = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]  # what 64 bits hold; all others are refused
 Category: TypeAlias = str | Whole | bool
+Edge: TypeAlias = Annotated[str, Meta(pattern=r"\A(?!-0\Z)-?(0|[1-9][0-9]{0,14})(\.[0-9]{0,14}[1-9])?\Z")]  # a decimal
 
 S = TypeVar("S", bound=Struct)
 

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Item(Frozen):
-    """A question, or a public attribute, ready to be asked."""
+    """A question, or a public attribute, ready to be asked. `entry` is how a number may be typed: least, most, step."""
 
     name: str
     text: Texts
     kind: Kind
     options: tuple[Option, ...]
     bins: tuple[float, ...] = ()
+    entry: tuple[float | None, float | None, float | None] | None = None
     static: bool = False
     show_if: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -50,7 +51,16 @@ def question_item(entry: QuestionEntry, path: str, say: Translator, public: Mapp
         options.append(Option(NOT_ASKED, say.phrase("does_not_apply", f"{path}.show_if")))
     where = f"{path}.choices" if entry.choices is not None else path
     _different([option.value for option in options], where)
-    return Item(entry.name, say(entry.text, f"{path}.text"), entry.kind, tuple(options), bins, entry.static, show_if)
+    return Item(
+        entry.name,
+        say(entry.text, f"{path}.text"),
+        entry.kind,
+        tuple(options),
+        bins,
+        _typed(entry, path),
+        entry.static,
+        show_if,
+    )
 
 
 def public_item(entry: PublicEntry, path: str, say: Translator) -> Item:
@@ -61,12 +71,25 @@ def public_item(entry: PublicEntry, path: str, say: Translator) -> Item:
 
 
 def _only_its_own_keys(entry: QuestionEntry, allowed: Collection[str], path: str) -> None:
-    for key in ("choices", "bins", "first", "last"):
+    for key in ("choices", "bins", "first", "last", "min", "max", "step"):
         if getattr(entry, key) is not None and key not in allowed:
             raise SurveyError(
                 f"{path}.{key}: a question of kind {entry.kind!r} takes {' and '.join(sorted(allowed))}, not {key}",
                 path=f"{path}.{key}",
             )
+
+
+def _typed(entry: QuestionEntry, path: str) -> tuple[float | None, float | None, float | None] | None:
+    """How a number may be typed, if the file says anything about it."""
+    if entry.min is None and entry.max is None and entry.step is None:
+        return None
+    if entry.min is not None and entry.max is not None and not entry.min < entry.max:
+        raise SurveyError(
+            f"{path}.max: numbers go from min up to max; found {entry.min} to {entry.max}", path=f"{path}.max"
+        )
+    if entry.step is not None and not entry.step > 0:
+        raise SurveyError(f"{path}.step: a step is above 0, such as 1 or 0.1; found {entry.step}", path=f"{path}.step")
+    return (entry.min, entry.max, entry.step)
 
 
 def _rules(show_if: Mapping[str, str | list[str]], path: str, public: Mapping[str, Item]) -> dict[str, tuple[str, ...]]:

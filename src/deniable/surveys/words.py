@@ -62,13 +62,32 @@ WORDS: dict[str, dict[str, str]] = {
         "Adresse, die nie gesendet wurde.",
     },
     "older_send": {"en": "Send it now", "de": "Jetzt senden"},
-    "how_it_works": {
-        "en": "Your device draws by chance what it will ask you, and then by chance whether to send your answer or "
-        "another one. Nobody but you can tell which it was: not the people who run this survey, and nobody who takes "
-        "their data. What they can work out is how many people, out of all, gave each answer.",
-        "de": "Ihr Gerät lost aus, was es Sie fragt, und dann, ob es Ihre Antwort sendet oder eine andere. Welche es "
-        "war, weiß niemand außer Ihnen: weder wer diese Umfrage betreibt, noch wer deren Daten an sich bringt. "
-        "Errechnen lässt sich nur, wie viele von allen welche Antwort gaben.",
+    "how_drawn": {
+        "en": "Your device draws by chance what it will ask you.",
+        "de": "Ihr Gerät lost aus, was es Sie fragt.",
+    },
+    "how_answers": {
+        "en": "Your device decides by chance whether to send your answer or another one.",
+        "de": "Ihr Gerät lost aus, ob es Ihre Antwort sendet oder eine andere.",
+    },
+    "how_sets": {
+        "en": "Your device never sends your answer by itself. It sends a set of possible answers, drawn by chance.",
+        "de": "Ihr Gerät sendet Ihre Antwort nie für sich. Es sendet eine ausgeloste Menge möglicher Antworten.",
+    },
+    "how_hidden": {
+        "en": "Nobody but you can tell what your answer was: not the people who run this survey, and nobody who takes "
+        "their data.",
+        "de": "Was Sie geantwortet haben, weiß niemand außer Ihnen: weder wer diese Umfrage betreibt, noch wer deren "
+        "Daten an sich bringt.",
+    },
+    "how_paired": {
+        "en": "How well your answer is hidden depends on who asks. The red frame below says how well from whom.",
+        "de": "Wie gut Ihre Antwort verborgen ist, hängt davon ab, wer fragt. Der rote Rahmen unten sagt, wie gut vor "
+        "wem.",
+    },
+    "how_learned": {
+        "en": "What can be worked out is how many people, out of all, gave each answer.",
+        "de": "Errechnen lässt sich, wie viele von allen welche Antwort gaben.",
     },
     "sets_note": {
         "en": "Where there are many possible answers, your device sends a set of answers instead of one. Yours is in "
@@ -222,6 +241,12 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "A set of answers does not say which of them is yours, nor that yours is among them.",
         "de": "Eine Menge von Antworten sagt nicht, welche davon Ihre ist, und auch nicht, dass Ihre darunter ist.",
     },
+    "bin_first": {"en": "below {high}", "de": "unter {high}"},
+    "bin_between": {"en": "{low} to below {high}", "de": "{low} bis unter {high}"},
+    "bin_last": {"en": "{low} or more", "de": "{low} oder mehr"},
+    "number_hint": {"en": "A number from {low} to {high}", "de": "Eine Zahl von {low} bis {high}"},
+    "search": {"en": "Search these answers", "de": "In diesen Antworten suchen"},
+    "search_found": {"en": "{found} of {all} shown", "de": "{found} von {all} gezeigt"},
     "question_column": {"en": "Question", "de": "Frage"},
     "value_column": {"en": "What is sent", "de": "Was gesendet wird"},
     "as_it_is": {"en": "as it is", "de": "wie es ist"},

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def keys(_entry: QuestionEntry) -> Collection[str]:
-    """The edges."""
-    return {"bins"}
+    """The edges, and how a number may be typed."""
+    return {"bins", "min", "max", "step"}
 
 
 def bins(entry: QuestionEntry, path: str) -> tuple[float, ...]:

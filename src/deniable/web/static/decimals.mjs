@@ -2,7 +2,8 @@
 /** Decimals as they are written, compared exactly: no digit is lost, and no exponent is too large. */
 
 const DECIMAL = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?$/;
-const EDGE = /^-?(0|[1-9][0-9]{0,14})(\.[0-9]{0,14}[1-9])?$/;
+/** A decimal in the one way that there is to write it. */
+export const EDGE = /^(?!-0$)-?(0|[1-9][0-9]{0,14})(\.[0-9]{0,14}[1-9])?$/;
 
 /** @typedef {{sign: number, digits: string, places: number}} Decimal sign * 0.digits * 10^places; no zeros around. */
 
@@ -26,7 +27,7 @@ export function compare(a, b) {
 }
 
 /** @param {string} text Whether an edge is written in the one way that there is. */
-export const isEdge = (text) => EDGE.test(text) && text !== "-0";
+export const isEdge = (text) => EDGE.test(text);
 
 /** @param {string} low @param {string} high two edges */
 export function isBelow(low, high) {

@@ -13,7 +13,7 @@
 
 import { Client } from "./client.mjs";
 import { codeOf, codesOf, isShown } from "./encoding.mjs";
-import { fieldOf } from "./fields.mjs";
+import { enterInto, entriesOf, fieldOf } from "./fields.mjs";
 import { Speech } from "./language.mjs";
 import { DELIVERED, REJECTED } from "./memory.mjs";
 import { Refusal } from "./messages.mjs";
@@ -34,8 +34,12 @@ class Page {
   constructor(screen, client) {
     this.screen = screen;
     this.client = client;
+    /** @type {Question[]} what is asked now */
+    this.asked = [];
     /** @type {Field[]} */
     this.fields = [];
+    /** the report that is shown before it is sent */
+    this.reviewed = "";
     this.busy = false;
   }
 
@@ -93,8 +97,8 @@ class Page {
     this.offerLanguages();
     reveal("data-admission", design.admission);
     reveal("data-adaptive", design.isAdaptive ? "" : null);
-    reveal("data-sets", design.questions.some(({ channel }) => channel.held) ? "" : null);
-    screen.fill(document, { belief: speech.number(belief(design.ratio)), collector: client.collector.origin });
+    this.explain();
+    screen.fill(document, { belief: (said) => said.number(belief(design.ratio)), collector: client.collector.origin });
     element("believed").setAttribute("width", belief(design.ratio));
     screen.fill(document, { clear: String(design.public.length) });
     element("clearly").hidden = !design.public.length;
@@ -104,6 +108,16 @@ class Page {
     element("somewhere").hidden = design.published === null;
     element("nowhere").hidden = design.published !== null;
     this.warn();
+  }
+
+  /** Say how this survey disguises an answer, and nothing that another one does. */
+  explain() {
+    const { design } = this.client;
+    const sets = design.questions.filter(({ channel }) => channel.held).length;
+    reveal("data-ballots", design.ballots.length > 1 ? "several" : "one");
+    reveal("data-sends", sets === design.questions.length ? "sets" : "answers");
+    reveal("data-paired", design.isPaired ? "yes" : "no");
+    reveal("data-sets", sets ? "" : null);
   }
 
   /** The languages that the survey has, as buttons: there is no link on this page. */
@@ -117,13 +131,26 @@ class Page {
         const next = new URL(location.href);
         next.searchParams.set("lang", each);
         history.replaceState(null, "", next);
-        location.reload();
+        this.guard(() => this.speakIn(each));
       });
       return button;
     });
     element("languages").replaceChildren(...buttons);
     element("languages").setAttribute("aria-label", speech.word("language").text);
     element("languages").hidden = languages.length < 2;
+  }
+
+  /** @param {string} language Say everything in another language. Whatever was answered stays as it is. */
+  async speakIn(language) {
+    const { screen, client } = this;
+    const entered = this.fields.map(({ root }) => entriesOf(root));
+    screen.speakIn(new Speech([language], client.form));
+    this.introduce();
+    if (this.asked.length) this.layOut();
+    this.fields.forEach(({ root }, at) => enterInto(root, entered[at] ?? []));
+    this.reveal();
+    if (this.reviewed) this.lineUp(this.reviewed);
+    /** @type {HTMLElement | null} */ (element("languages").querySelector("[aria-pressed=true]"))?.focus();
   }
 
   /** Say where less is promised than elsewhere; nobody begins without having agreed to it. */
@@ -138,18 +165,17 @@ class Page {
     const said = { claimed: shown(claimed), partner: shown(partner), coin: shown(coin) };
     const sure = { strangersure: belief(claimed), partnersure: belief(partner), coinsure: belief(coin) };
     for (const [name, value] of Object.entries({ ...said, ...sure })) {
-      screen.fill(document, { [name]: screen.speech.number(value) });
+      screen.fill(document, { [name]: (speech) => speech.number(value) });
     }
-    if (delta !== null) screen.fill(document, { delta: screen.speech.number(shownDelta(delta)) });
+    if (delta !== null) screen.fill(document, { delta: (speech) => speech.number(shownDelta(delta)) });
     element("failing").hidden = delta === null;
   }
 
   /** Say what the survey costs and what is left; returns whether the account allows it. */
   async tellAccount() {
     const { affordable, spent, dearest, limit } = await this.client.account();
-    const { speech } = this.screen;
-    this.screen.fill(document, { cost: speech.number(cost(dearest)), limit: String(limit) });
-    this.screen.fill(document, { left: speech.number(left(limit, spent)) });
+    this.screen.fill(document, { cost: (speech) => speech.number(cost(dearest)), limit: String(limit) });
+    this.screen.fill(document, { left: (speech) => speech.number(left(limit, spent)) });
     return affordable;
   }
 
@@ -163,7 +189,7 @@ class Page {
 
   /** @param {Drawn} known */
   rejected(known) {
-    this.screen.fill(document, { problem: this.screen.speech.sentence(known.problem ?? "") });
+    this.screen.fill(document, { problem: (speech) => speech.sentence(known.problem ?? "") });
     element("return").hidden = !this.client.canReturn(known);
     return this.screen.show("rejected");
   }
@@ -232,6 +258,14 @@ class Page {
 
   /** @param {Question[]} questions */
   ask(questions) {
+    this.asked = questions;
+    this.layOut();
+    this.reveal();
+    this.screen.show("questions");
+  }
+
+  /** Put what is asked on the page. */
+  layOut() {
     const { screen, client } = this;
     this.fields = [];
     /** @param {import("./verify.mjs").Attribute} attribute */
@@ -242,7 +276,7 @@ class Page {
     };
     element("public").replaceChildren(...client.design.public.map(add));
     element("clear").hidden = !client.design.public.length;
-    const cards = questions.map((question) => {
+    const cards = this.asked.map((question) => {
       const card = screen.piece("question");
       card.querySelector(".fields")?.append(...question.attributes.map(add));
       card.querySelector(".together")?.toggleAttribute("hidden", question.attributes.length < 2);
@@ -250,8 +284,6 @@ class Page {
       return card;
     });
     element("asked").replaceChildren(...cards);
-    this.reveal();
-    screen.show("questions");
   }
 
   /** Show and leave out questions by public attributes; whoever is not asked sends a disguised answer all the same. */
@@ -297,7 +329,7 @@ class Page {
       return this.screen.show("questions");
     }
     /** @type {HTMLFormElement} */ (element("answers")).reset(); // from here on, the answer is nowhere
-    await this.review(report);
+    return this.review(report);
   }
 
   /** @param {number} seconds A partner is looked for, so much longer at most. */
@@ -312,7 +344,15 @@ class Page {
   }
 
   /** @param {string} report Show exactly what will be sent, in words and to the letter. */
-  async review(report) {
+  review(report) {
+    this.asked = this.fields = [];
+    this.reviewed = report;
+    this.lineUp(report);
+    this.screen.show("review");
+  }
+
+  /** @param {string} report A line for everything that it says. */
+  lineUp(report) {
     const message = JSON.parse(report);
     const { design } = this.client;
     const items = (/** @type {string} */ name) => this.item(name);
@@ -323,7 +363,6 @@ class Page {
       ...asked.map((question, place) => disguisedLine(this.screen, items, question, message.answers[place])),
     );
     element("bytes").textContent = report;
-    this.screen.show("review");
   }
 
   async send() {
@@ -370,12 +409,12 @@ const pinsOf = (link) => ({ design: link.get("design"), issuer: link.get("issuer
 /** @param {Screen} screen @param {unknown} error */
 function failed(screen, error) {
   if (error instanceof Refusal) {
-    screen.fill(document, { reason: screen.speech.sentence(error.code), detail: error.code });
+    screen.fill(document, { reason: (speech) => speech.sentence(error.code), detail: error.code });
     return screen.show(error.code === "overdrawn" ? "overdrawn" : "refused");
   }
   if (error instanceof Problem && error.code === "closed") return screen.show("closed");
-  const failure = error instanceof Problem ? screen.speech.sentence(error.code) : String(error);
-  screen.fill(document, { failure });
+  const { code } = error instanceof Problem ? error : { code: undefined };
+  screen.fill(document, { failure: (speech) => (code === undefined ? String(error) : speech.sentence(code)) });
   return screen.show("failed");
 }
 
@@ -406,8 +445,7 @@ function baseOf(named) {
 async function main() {
   const [query, link] = [new URLSearchParams(location.search), new URLSearchParams(location.hash.slice(1))];
   const wanted = [query.get("lang") ?? "", ...navigator.languages];
-  let screen = new Screen(new Speech(wanted));
-  document.documentElement.lang = screen.speech.language;
+  const screen = new Screen(new Speech(wanted));
   element("verifying").textContent = `deniable verify-page ${location.origin}${location.pathname}`;
   try {
     const base = baseOf(link.get("collector") ?? query.get("collector"));
@@ -415,8 +453,7 @@ async function main() {
     if (wrong || base === undefined) return screen.show(wrong);
     reachOnly(base);
     const client = await Client.open(base, pinsOf(link));
-    screen = new Screen(new Speech(wanted, client.form));
-    document.documentElement.lang = screen.speech.language;
+    screen.speakIn(new Speech(wanted, client.form));
     await new Page(screen, client).start(link);
   } catch (error) {
     failed(screen, error);

@@ -4,13 +4,28 @@
  * else under the same name. Sentences that state the promise are not in it; they come with the program.
  */
 
-import { canonical, list, matching, object, parse, record, refuse, sha256, short, such, two } from "./messages.mjs";
+import { EDGE, isBelow } from "./decimals.mjs";
+import {
+  canonical,
+  list,
+  matching,
+  object,
+  optional,
+  parse,
+  record,
+  refuse,
+  sha256,
+  short,
+  such,
+  two,
+} from "./messages.mjs";
 
 /** @typedef {import("./messages.mjs").Anything} Anything */
 /** @typedef {import("./verify.mjs").Design} Design */
 /** @typedef {import("./terms.mjs").Attribute} Attribute */
 /** @typedef {Record<string, string>} Words a text by language */
-/** @typedef {{name: string, text: Words, choices: Words[]}} Item choices in the order of the categories */
+/** @typedef {{min: string | null, max: string | null, step: string | null}} Entry how a number may be typed: a hint */
+/** @typedef {{name: string, text: Words, choices: Words[], entry: Entry | null}} Item choices as the categories stand */
 /**
  * @typedef {object} Form
  * @property {string[]} languages the main one first
@@ -48,7 +63,9 @@ export const OWN_WORDS = [
 const language = matching(/^[a-z]{2,3}(-[A-Za-z0-9]{1,8})*$/);
 const text = such((value) => typeof value === "string" && value !== "" && [...value].length <= MOST_TEXT);
 const words = record(language, text);
-const item = object({ name: short, text: words, choices: list(words) });
+const decimal = optional(matching(EDGE));
+const entry = object({ min: decimal, max: decimal, step: decimal });
+const item = object({ name: short, text: words, choices: list(words), entry }, { entry: null });
 const form = object({
   version: two,
   survey: short,
@@ -69,7 +86,7 @@ export async function readForm(body, design) {
   const { value, repeated, text: written } = parse(body, MOST_BYTES);
   const message = form(value, "form");
   if (repeated) refuse("repeated-key", "the words have a key twice");
-  if (canonical(message) !== written) refuse("not-canonical", "the words are not in their canonical form");
+  if (canonical(value) !== written) refuse("not-canonical", "the words are not in their canonical form");
   checkItems(message.questions, design.attributes);
   checkItems(message.public, design.public);
   checkLanguages(message);
@@ -94,6 +111,17 @@ function checkItems(items, attributes) {
   if (!items.every((each, place) => each.choices.length === attributes[place]?.categories.length)) {
     refuse("form-unfit", "there is not one text for every category");
   }
+  items.forEach((each, place) => checkEntry(each.entry, attributes[place]));
+}
+
+/** @param {Entry | null} given @param {Attribute | undefined} attribute */
+function checkEntry(given, attribute) {
+  if (given === null) return;
+  const { min, max, step } = given;
+  const isInOrder = (min === null || max === null || isBelow(min, max)) && (step === null || isBelow("0", step));
+  if (attribute?.coder.kind !== "bins" || !isInOrder) {
+    refuse("form-unfit", "what is said of how a number is typed is for no number, or makes no sense");
+  }
 }
 
 /** @param {Anything} message */
@@ -110,8 +138,8 @@ function checkLanguages({ languages, title, texts, questions, public: clear }) {
 /** @param {Anything[]} items @returns {Map<string, Item>} */
 const byName = (items) =>
   new Map(
-    items.map(({ name, text: asked, choices }) => [
+    items.map(({ name, text: asked, choices, entry: typed }) => [
       name,
-      { name, text: Object.fromEntries(asked), choices: choices.map(Object.fromEntries) },
+      { name, text: Object.fromEntries(asked), choices: choices.map(Object.fromEntries), entry: typed },
     ]),
   );

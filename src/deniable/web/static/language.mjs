@@ -30,6 +30,12 @@ export function choose(offered, wanted) {
   return offered[0] ?? "en";
 }
 
+/** Languages that are written from right to left, by their main part. */
+const LEFTWARD = ["ar", "arc", "ckb", "dv", "fa", "he", "khw", "ks", "ps", "sd", "syr", "ug", "ur", "yi"];
+
+/** @param {string} language @returns {"rtl" | "ltr"} */
+export const direction = (language) => (LEFTWARD.includes(main(language) ?? "") ? "rtl" : "ltr");
+
 /** What the page says, in one language. */
 export class Speech {
   /** @param {readonly string[]} wanted @param {Said | null} said the survey's own words, once they are verified */
@@ -37,6 +43,9 @@ export class Speech {
     this.said = said;
     this.language = choose(said?.languages ?? SPOKEN, wanted);
     this.own = SPOKEN.find((each) => each === main(this.language)) ?? "en";
+    // In Swiss German numbers are written otherwise than in German; in French, the sentences around them are English.
+    const place = main(this.language) === this.own ? this.language : this.own;
+    this.numerals = new Intl.NumberFormat(place, { maximumFractionDigits: 15 });
   }
 
   /** @param {string} name @returns {{text: string, lang: string, isTheirs: boolean}} */
@@ -58,9 +67,25 @@ export class Speech {
     return this.theirs(this.said?.texts[name]);
   }
 
-  /** @param {string} text a decimal with a point @returns {string} as it is written here */
+  /** @param {string} text a decimal with a point @returns {string} as it is written here, to the last digit */
   number(text) {
-    return this.own === "de" ? text.replace(".", ",") : text;
+    return this.numerals.format(/** @type {any} */ (text)); // a text keeps all of its digits
+  }
+
+  /** @param {string} name @param {Record<string, string>} values @returns {string} one of our words, filled */
+  filled(name, values) {
+    return this.word(name).text.replace(/\{([a-z]+)\}/g, (_, place) => values[place] ?? "");
+  }
+
+  /**
+   * What a bin holds. Its words are ours, whatever the survey calls it: they follow from the edges.
+   *
+   * @param {readonly string[]} edges @param {number} bin @returns {string}
+   */
+  bin(edges, bin) {
+    const [low, high] = [edges[bin - 1], edges[bin]].map((edge) => (edge === undefined ? "" : this.number(edge)));
+    const name = bin === 0 ? "bin_first" : bin === edges.length ? "bin_last" : "bin_between";
+    return this.filled(name, { low: low ?? "", high: high ?? "" });
   }
 
   /** @param {string} code Why something was not taken or is refused: a sentence, and the code itself. */

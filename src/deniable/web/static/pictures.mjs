@@ -1,6 +1,7 @@
 // @ts-check
 /** What becomes of an answer, in words and in a picture of a hundred dots; and what will be sent, line by line. */
 
+import { direction } from "./language.mjs";
 import { leave, make } from "./screen.mjs";
 import { belief, ofHundred } from "./shown.mjs";
 
@@ -49,20 +50,25 @@ function parts(cell, sizes) {
   }, /** @type {number[]} */ ([]));
 }
 
-/** @param {Screen} screen @param {string[]} texts The researcher's words, with a sign of ours between them. */
-const joined = (screen, texts) => texts.flatMap((text, at) => [...(at ? [" + "] : []), screen.quote(text)]);
+/** @param {HTMLElement[]} parts The words of several attributes, with a sign of ours between them. */
+const joined = (parts) => parts.flatMap((part, at) => [...(at ? [" + "] : []), part]);
+
+/** @param {Screen} screen @param {Items} items @param {Attribute} attribute @param {number} code @returns {HTMLElement} */
+function value(screen, items, { name, coder }, code) {
+  const { speech } = screen;
+  if (coder.kind !== "bins" || code > coder.edges.length) return screen.quote(speech.theirs(items(name).choices[code]));
+  return make("span", { lang: speech.own, dir: direction(speech.own) }, speech.bin(coder.edges, code));
+}
 
 /** @param {Screen} screen @param {Items} items @param {Attribute[]} attributes @param {number[]} codes */
-function values(screen, items, attributes, codes) {
-  const texts = attributes.map(({ name }, at) => screen.speech.theirs(items(name).choices[codes[at] ?? 0]));
-  return joined(screen, texts);
-}
+const values = (screen, items, attributes, codes) =>
+  joined(attributes.map((each, at) => value(screen, items, each, codes[at] ?? 0)));
 
 /** @param {Screen} screen @param {Items} items @param {Attribute[]} attributes @param {string} how */
 function line(screen, items, attributes, how) {
   const made = screen.piece("line");
-  const texts = attributes.map(({ name }) => screen.speech.theirs(items(name).text));
-  made.querySelector(".question")?.append(...joined(screen, texts));
+  const texts = attributes.map(({ name }) => screen.quote(screen.speech.theirs(items(name).text)));
+  made.querySelector(".question")?.append(...joined(texts));
   leave(made, "data-how", how);
   return made;
 }

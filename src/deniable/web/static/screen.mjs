@@ -6,7 +6,10 @@
  * no letter in them, not one that turns the direction of writing, reaches what stands around them.
  */
 
+import { direction } from "./language.mjs";
+
 /** @typedef {import("./language.mjs").Speech} Speech */
+/** @typedef {string | ((speech: Speech) => string)} Filling what stands in a sentence, in any language or in each */
 
 /** @param {string} id @returns {HTMLElement} */
 export function element(id) {
@@ -44,12 +47,26 @@ export function reveal(mark, value) {
   }
 }
 
-/** The screen, in one language. */
+/** The screen, in one language at a time. */
 export class Screen {
   /** @param {Speech} speech */
   constructor(speech) {
     this.speech = speech;
+    /** @type {Map<string, Filling>} what was put into the page's sentences */
+    this.fillings = new Map();
+    /** @type {Map<string, string>} which code is explained where */
+    this.complaints = new Map();
+    this.speakIn(speech);
+  }
+
+  /** @param {Speech} speech Say everything that was said so far in this language, and go on in it. */
+  speakIn(speech) {
+    this.speech = speech;
+    document.documentElement.lang = speech.language;
+    document.documentElement.dir = direction(speech.language);
     this.speak(document);
+    this.fill(document, Object.fromEntries(this.fillings));
+    for (const [id, code] of this.complaints) element(id).textContent = speech.sentence(code);
   }
 
   /** @param {ParentNode} root Say every word that it names. {name} becomes a place for a number. */
@@ -57,6 +74,7 @@ export class Screen {
     for (const place of root.querySelectorAll("[data-word]")) {
       const { text, lang, isTheirs } = this.speech.word(place.getAttribute("data-word") ?? "");
       place.setAttribute("lang", lang);
+      place.setAttribute("dir", direction(lang));
       if (isTheirs) {
         place.replaceChildren(make("span", { class: "theirs" }, this.quote(text)));
         continue;
@@ -94,15 +112,18 @@ export class Screen {
     (focus ? element(focus) : element(id).querySelector("h2"))?.focus();
   }
 
-  /** @param {ParentNode} root @param {Record<string, string>} values Put numbers into the places the words leave. */
+  /** @param {ParentNode} root @param {Record<string, Filling>} values Put numbers into the places the words leave. */
   fill(root, values) {
     for (const [name, value] of Object.entries(values)) {
-      for (const place of root.querySelectorAll(`[data-fill="${name}"]`)) place.textContent = value;
+      if (root === document) this.fillings.set(name, value);
+      const said = typeof value === "string" ? value : value(this.speech);
+      for (const place of root.querySelectorAll(`[data-fill="${name}"]`)) place.textContent = said;
     }
   }
 
   /** @param {string} id @param {string} code Say why something went wrong. */
   complain(id, code) {
+    this.complaints.set(id, code);
     element(id).textContent = this.speech.sentence(code);
     element(id).hidden = false;
   }
