@@ -103,7 +103,7 @@ def _brisk_servers():
         yield
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def survey_text():
     return SURVEY
 
