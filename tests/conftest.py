@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+# Before NumPy is loaded, here and in every program that a test starts: there are as many workers as processors, and
+# threads of linear algebra that wait for each other would keep them busy with waiting.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from waiting import until  # found through the line above, as it is by every other test
 
 SURVEY = """
