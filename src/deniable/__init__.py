@@ -82,6 +82,17 @@ if TYPE_CHECKING:
     from deniable.inference.measures import odds_ratio as odds_ratio
     from deniable.inference.measures import phi as phi
     from deniable.inference.measures import risk_ratio as risk_ratio
+    from deniable.inference.numbers.density import Density as Density
+    from deniable.inference.numbers.density import density as density
+    from deniable.inference.numbers.distribution import Distribution as Distribution
+    from deniable.inference.numbers.distribution import cdf as cdf
+    from deniable.inference.numbers.mean import mean as mean
+    from deniable.inference.numbers.mean import mean_difference as mean_difference
+    from deniable.inference.numbers.mean import means_by as means_by
+    from deniable.inference.numbers.mean import total as total
+    from deniable.inference.numbers.numbers import Numbers as Numbers
+    from deniable.inference.numbers.quantile import median as median
+    from deniable.inference.numbers.quantile import quantile as quantile
     from deniable.inference.prevalence import Prevalence as Prevalence
     from deniable.inference.prevalence import Prevalences as Prevalences
     from deniable.inference.prevalence import prevalence as prevalence
@@ -128,7 +139,9 @@ if TYPE_CHECKING:
         "Crosswise",
         "DeniableError",
         "Dense",
+        "Density",
         "Design",
+        "Distribution",
         "Domain",
         "Estimate",
         "Floor",
@@ -146,6 +159,7 @@ if TYPE_CHECKING:
         "Measure",
         "Mix",
         "Mixture",
+        "Numbers",
         "Observation",
         "OptimalChannel",
         "Paired",
@@ -174,6 +188,7 @@ if TYPE_CHECKING:
         "audit",
         "block_size",
         "cauchit",
+        "cdf",
         "chi2",
         "cloglog",
         "compliance",
@@ -181,6 +196,7 @@ if TYPE_CHECKING:
         "correlate",
         "correlation",
         "cramers_v",
+        "density",
         "derived",
         "design_from_dict",
         "difference",
@@ -195,6 +211,10 @@ if TYPE_CHECKING:
         "independence",
         "linear",
         "logit",
+        "mean",
+        "mean_difference",
+        "means_by",
+        "median",
         "multinomial",
         "mutual_information",
         "null_mean",
@@ -208,6 +228,7 @@ if TYPE_CHECKING:
         "power",
         "prevalence",
         "probit",
+        "quantile",
         "random_intercept",
         "randomize_in_clusters",
         "read_reports",
@@ -217,6 +238,7 @@ if TYPE_CHECKING:
         "sample_size",
         "sample_size_for_width",
         "synthesize",
+        "total",
         "unrelated_two_samples",
     ]
 else:
@@ -302,6 +324,19 @@ else:
             "difference": "inference.measures",
             "null_mean": "inference.measures",
             "derived": "inference.delta",
+        },
+        "Numbers": {
+            "mean": "inference.numbers.mean",
+            "means_by": "inference.numbers.mean",
+            "mean_difference": "inference.numbers.mean",
+            "total": "inference.numbers.mean",
+            "median": "inference.numbers.quantile",
+            "quantile": "inference.numbers.quantile",
+            "cdf": "inference.numbers.distribution",
+            "density": "inference.numbers.density",
+            "Distribution": "inference.numbers.distribution",
+            "Density": "inference.numbers.density",
+            "Numbers": "inference.numbers.numbers",
         },
         "Tests": {
             "independence": "inference.association",

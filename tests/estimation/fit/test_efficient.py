@@ -88,7 +88,7 @@ def test_what_was_only_counted_has_score_intervals_too():
     assert (low < found.values).all()
     assert (found.values < high).all()
     assert found.values.sum() == pytest.approx(1)
-    a, b, c = found.variance_at
+    a, b, c = found.along(np.eye(found.domain.cells)).variance_at
     # The variance stated is that of a possible table; that at the estimate itself differs where it is negative.
     assert a[1:] == pytest.approx(found.variances[1:], rel=0.06)
     assert (b != 0).all()

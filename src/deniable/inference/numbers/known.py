@@ -1,0 +1,150 @@
+"""What reports tell of linear functionals of some attributes' table: values, covariance, score intervals.
+
+From an `Estimate`, or from reports themselves. The latter works also where no whole table can be estimated: a channel
+that is the best for a mean may tell the mean and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.errors import EstimationError, InputError, SingularChannelError
+from deniable.estimation.estimate import Estimate
+from deniable.estimation.estimator import Collected, estimate
+from deniable.estimation.fit.efficient import MOST_CELLS, Efficient, efficient_from
+from deniable.estimation.fit.gathering import gather
+from deniable.frozen import Frozen
+from deniable.tables.simplex import norm_sub
+from deniable.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.domain import Domain, Variable
+    from deniable.estimation.fit.functionals import Functionals
+
+    Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Told(Frozen):
+    """Some functionals as the reports tell them; `exactly` knows how their covariance depends on the truth."""
+
+    values: Array
+    covariance: Array
+    exactly: Functionals | None = None
+
+    @property
+    def std_error(self) -> Array:
+        """A standard error each."""
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    def interval(self, z2: float) -> tuple[Array, Array]:
+        """Score intervals for a squared critical value, or where that is all there is, so many errors to each side."""
+        if self.exactly is not None:
+            return self.exactly.score_interval(z2)
+        half = np.sqrt(z2) * self.std_error
+        return self.values - half, self.values + half
+
+
+@dataclass(frozen=True, eq=False)
+class Known(Frozen):
+    """What is known of a table: an estimate of it, or the evidence alone.
+
+    Attributes:
+        domain: the attributes.
+        estimate: the estimated table; None where there is none.
+        pooled: the efficient estimate; None where only the reports that cover the table could be used.
+        n: how many reports.
+    """
+
+    domain: Domain
+    estimate: Estimate | None
+    pooled: Efficient | None
+    n: int
+
+    def tell(self, along: Array) -> Told:
+        """Tell of functionals, columns over the cells of the table; refused where reports say nothing of them."""
+        if self.pooled is not None:
+            found = self.pooled.along(along)
+            if self.estimate is None and not self.pooled.determines(found.along):
+                raise EstimationError(
+                    f"the reports do not tell this of {listed(self.domain)}: their channel was made for other numbers. "
+                    f"Ask for what it was made for, or use a channel that tells the whole table"
+                )
+            return Told(found.values, found.covariance, found)
+        assert self.estimate is not None
+        columns = [along[:, j].reshape(self.domain.shape) for j in range(along.shape[1])]
+        spread = np.stack([(self.estimate.covariance @ column).ravel() for column in columns], axis=1)
+        return Told(along.T @ self.estimate.efficient.values.ravel(), along.T @ spread)
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom behind the errors."""
+        return np.inf if self.estimate is None else self.estimate.dispersion.df
+
+    @cached_property
+    def table(self) -> Array:
+        """The table without negative cells, in its shape."""
+        if self.estimate is not None and (self.estimate.values >= 0).all():
+            return self.estimate.values
+        if self.estimate is not None:
+            return norm_sub(self.estimate.values)
+        assert self.pooled is not None
+        return norm_sub(self.pooled.values)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        return () if self.estimate is None else self.estimate.warnings
+
+
+def known_of(source: Estimate | Collected, attributes: Sequence[str]) -> Known:
+    """What a source tells of attributes: an estimate's own table, or what is estimated from reports."""
+    if isinstance(source, Estimate):
+        if not attributes:
+            return Known(source.table.domain, source, source.pooled, source.n)
+        strangers = [name for name in attributes if name not in source.attributes]
+        if strangers:
+            raise InputError(
+                f"the estimate is of {listed(source.attributes)} and does not hold {listed(strangers)}; estimate that "
+                f"attribute, or hand in the reports themselves",
+                attribute=strangers[0],
+            )
+        return Known(source.table.domain, source, source.pooled, source.n)
+    if not attributes:
+        raise InputError('say which attribute of the reports is meant, for example mean(reports, "age")')
+    try:
+        found = estimate(source, list(attributes))
+    except (EstimationError, SingularChannelError):
+        told = gather(source if not isinstance(source, tuple) else list(source), list(attributes))
+        if not told.groups or told.cells > MOST_CELLS:
+            raise
+        return Known(told.asked, None, efficient_from(told), told.n)
+    return Known(found.table.domain, found, found.pooled, found.n)
+
+
+def only(source: Estimate | Collected, attribute: str | None, beside: Sequence[str] = ()) -> tuple[Known, Variable]:
+    """What is known of one attribute (and some beside it), and the attribute."""
+    if attribute is None and isinstance(source, Estimate):
+        rest = [name for name in source.attributes if name not in beside]
+        if len(rest) != 1:
+            raise InputError(f"the estimate is of {listed(source.attributes)}: say which attribute is meant")
+        attribute = rest[0]
+    found = known_of(source, [] if attribute is None else [attribute, *beside])
+    assert attribute is not None
+    return found, found.domain[attribute]
+
+
+def lifted(domain: Domain, name: str, columns: Array) -> Array:
+    """Functionals of one attribute, columns over its categories, as functionals of a table it is an axis of."""
+    axis = domain.names.index(name)
+    shape = [1] * len(domain) + [columns.shape[1]]
+    shape[axis] = len(domain[name])
+    return np.broadcast_to(columns.reshape(shape), (*domain.shape, columns.shape[1])).reshape(-1, columns.shape[1])

@@ -1,0 +1,211 @@
+"""Means, sums and differences of means of what was answered in disguise.
+
+A mean is sum_v s_v pi_v, a linear functional of the shares: its value comes from the efficient estimate (unbiased, from
+every report), and its interval is the score interval of that functional. Of a group, or where some categories stand
+aside, it is a ratio N / D of two such functionals. The interval then holds every m that the reports do not refute as
+the mean, that is (N - m D)^2 <= z^2 Var(N - m D) (Fieller 1954): where the group itself is in doubt, it has no end.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.errors import InputError
+from deniable.estimation.intervals import critical_value
+from deniable.inference.delta import Measure
+from deniable.inference.numbers.known import Known, Told, lifted, only
+from deniable.inference.numbers.numbers import Numbers
+from deniable.inference.numbers.ordered import Ordered, Scores, ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.domain import Category, Domain, Variable
+    from deniable.estimation.estimate import Estimate
+    from deniable.estimation.estimator import Collected
+
+    Array = NDArray[np.float64]
+
+_ROUGH = 5.0  # standard errors that a group should be above nobody for the difference of ratios to be nearly normal
+
+
+def mean(
+    source: Estimate | Collected,
+    attribute: str | None = None,
+    *,
+    scores: Scores | None = None,
+    edges: Sequence[float] | None = None,
+) -> Measure:
+    """The mean of an ordered or numeric attribute.
+
+    Args:
+        source: an estimate, or reports (whatever `estimate` takes).
+        attribute: which attribute; not needed for an estimate of one.
+        scores: what each category counts as, in order or by category; None for one that stands aside, such as "prefer
+            not to say" (the mean is then that of the others). By default categories that are numbers count as
+            themselves and bins as their middles.
+        edges: where bins begin and end, one more than categories: a bin counts as its middle.
+
+    >>> import deniable as dn
+    >>> found = dn.estimate(dn.Observation("trust", dn.KRR(3, 1.0), [40, 25, 35]), "trust")
+    >>> round(mean(found, scores=[0, 1, 2]).value, 4)
+    0.8627
+    """
+    known, variable = only(source, attribute)
+    return _mean(known, ordered(variable, scores, edges), None, f"mean of {variable.name}")
+
+
+def total(
+    source: Estimate | Collected,
+    attribute: str | None = None,
+    *,
+    size: float,
+    scores: Scores | None = None,
+    edges: Sequence[float] | None = None,
+) -> Measure:
+    """The sum over a population of `size` people: so many times the mean, sampling error included.
+
+    Where categories stand aside, it is the sum over those who have a number: `size` times the share of them counts.
+    """
+    if not size > 0:
+        raise InputError(f"a population has a size above 0, not {size!r}")
+    known, variable = only(source, attribute)
+    read = ordered(variable, scores, edges)
+    weights = np.zeros((len(variable), 1))
+    weights[read.places, 0] = size * read.sizes()
+    told = known.tell(lifted(known.domain, variable.name, weights))
+    return _linear(known, told, f"sum of {variable.name} over {size:g}")
+
+
+def means_by(
+    source: Estimate | Collected,
+    attribute: str,
+    by: str,
+    *,
+    scores: Scores | None = None,
+    edges: Sequence[float] | None = None,
+) -> Numbers:
+    """The mean of an attribute in every category of another.
+
+    >>> import deniable as dn
+    >>> design = dn.Joint({"sex": ["F", "M"], "trust": [0, 1, 2]}, epsilon=3.0)
+    >>> truth = dn.Table(design.domain, [[0.1, 0.2, 0.2], [0.2, 0.2, 0.1]])
+    >>> reports = design.simulate(truth, 9000, source=dn.Seeded(1))
+    >>> means_by(reports, "trust", "sex").values.round(1).tolist()
+    [1.2, 0.8]
+    """
+    known, variable = only(source, attribute, [by])
+    read, groups = ordered(variable, scores, edges), known.domain[by]
+    found = [_mean(known, read, (groups, c), f"mean of {variable.name}, {by} {c}") for c in groups.categories]
+    return Numbers(f"mean of {variable.name}", {by: tuple(groups.categories)}, tuple(found))
+
+
+def mean_difference(
+    source: Estimate | Collected,
+    attribute: str,
+    by: str,
+    *,
+    groups: tuple[Category, Category] | None = None,
+    scores: Scores | None = None,
+    edges: Sequence[float] | None = None,
+) -> Measure:
+    """The mean of an attribute in a second group less that in a first (by default the last and the first category).
+
+    Its error is the delta method's, with the covariance of all the cells.
+    """
+    known, variable = only(source, attribute, [by])
+    read, variables = ordered(variable, scores, edges), known.domain[by]
+    first, second = (variables.categories[0], variables.categories[-1]) if groups is None else groups
+    parts, slopes, doubtful = [], [], []
+    for group in (first, second):
+        told = known.tell(_ratio(known.domain, read, (variables, group)))
+        top, bottom = told.values
+        if bottom <= 0:
+            raise InputError(
+                f"the estimate has nobody in the group {by} = {group!r}, so it has no mean there. More respondents, a "
+                f"larger epsilon or larger groups would tell",
+                attribute=by,
+            )
+        if bottom < _ROUGH * told.std_error[1]:
+            doubtful.append(group)
+        parts.append(top / bottom)
+        slopes.append(_ratio(known.domain, read, (variables, group)) @ [1 / bottom, -top / bottom**2])
+    told = known.tell((slopes[1] - slopes[0])[:, None])
+    rough = (
+        f"How many there are in {', '.join(str(group) for group in doubtful)} is itself uncertain (less than "
+        f"{_ROUGH:g} standard errors above nobody): the error is rough."
+    )
+    few = (rough,) if doubtful else ()
+    name = f"mean of {variable.name}, {by} {second} less {first}"
+    return Measure(name, parts[1] - parts[0], float(told.std_error[0]), "delta method", (*known.warnings, *few))
+
+
+def _ratio(domain: Domain, read: Ordered, group: tuple[Variable, Category] | None) -> Array:
+    """The sum of scores over those who count, and their share, as two functionals of the table."""
+    columns = np.zeros((len(read.variable), 2))
+    columns[read.places] = np.stack([read.sizes(), np.ones(len(read.places))], axis=1)
+    along = lifted(domain, read.variable.name, columns)
+    if group is not None:
+        variable, category = group
+        inside = (np.arange(len(variable)) == variable.code(category)).astype(np.float64)
+        along = along * lifted(domain, variable.name, inside[:, None])
+    return along
+
+
+def _linear(known: Known, told: Told, name: str) -> Measure:
+    ends = partial(_score_ends, told, known.df)
+    how = "score interval" if known.pooled is not None else "normal interval"
+    return Measure(name, float(told.values[0]), float(told.std_error[0]), how, known.warnings, ends=ends)
+
+
+def _mean(known: Known, read: Ordered, group: tuple[Variable, Category] | None, name: str) -> Measure:
+    along = _ratio(known.domain, read, group)
+    if group is None and not read.aside:
+        return _linear(known, known.tell(along[:, :1]), name)
+    told = known.tell(along)
+    (top, bottom), cov = told.values, told.covariance
+    if bottom <= 0:
+        none = ("The estimate has nobody there: no mean can be told.",)
+        return Measure(name, np.nan, np.nan, "Fieller's interval", (*known.warnings, *none), ends=_endless)
+    value = top / bottom
+    error = np.sqrt(max(cov[0, 0] - 2 * value * cov[0, 1] + value**2 * cov[1, 1], 0.0)) / bottom
+    ends = partial(_ratio_ends, (float(top), float(bottom)), tuple(cov.ravel().tolist()), known.df)
+    aside = (f"Of those who did not answer {', '.join(map(repr, read.aside))}.",) if read.aside else ()
+    told_too = (*known.warnings, *aside)
+    return Measure(name, float(value), float(error), "Fieller's interval", told_too, ends=ends)
+
+
+_ENDLESS = (-np.inf, np.inf)
+
+
+def _endless(_level: float) -> tuple[float, float]:
+    return _ENDLESS
+
+
+def _score_ends(told: Told, df: float, level: float) -> tuple[float, float]:
+    low, high = told.interval(critical_value(1 - level, df) ** 2)
+    return float(low[0]), float(high[0])
+
+
+def _ratio_ends(values: tuple[float, float], cov: tuple[float, ...], df: float, level: float) -> tuple[float, float]:
+    return fieller(*values, np.reshape(cov, (2, 2)), critical_value(1 - level, df) ** 2)
+
+
+def fieller(top: float, bottom: float, cov: Array, z2: float) -> tuple[float, float]:
+    """All m with (top - m bottom)^2 <= z2 Var(top - m bottom), where that is an interval; else no ends.
+
+    >>> fieller(2.0, 1.0, np.diag([0.01, 0.0]), 4.0)
+    (1.8, 2.2)
+    """
+    # m^2 (bottom^2 - z2 v11) - 2 m (top bottom - z2 v01) + top^2 - z2 v00 <= 0
+    lead = bottom**2 - z2 * cov[1, 1]
+    middle = top * bottom - z2 * cov[0, 1]
+    root = middle**2 - lead * (top**2 - z2 * cov[0, 0])
+    if lead <= 0 or root < 0:
+        return _ENDLESS
+    return float((middle - np.sqrt(root)) / lead), float((middle + np.sqrt(root)) / lead)
