@@ -127,8 +127,6 @@ def test_a_language_that_is_written_from_the_right(serving, visitor):
         page = visitor().visit(service.url)
         intro = shown(page, "intro")  # the program speaks English there
         assert page.locator("html").get_attribute("dir") == "rtl"
-        assert (
-            intro.locator("[data-word=how_hidden]").get_attribute("dir") == "ltr"
-        )
+        assert intro.locator("[data-word=how_hidden]").get_attribute("dir") == "ltr"
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert serious(page) == []

@@ -197,6 +197,9 @@ def all_pairs(
         kept.append(pair)
         values.append(cramers_v(estimate(reports, pair, method="inversion")).value)
     if not kept:
-        raise NotCoveredError("no two attributes were asked of the same person, so no pair can be tested")
+        raise NotCoveredError(
+            "no two attributes were asked of the same person, so no pair can be tested. Use a design that asks them "
+            "together: Independent, Joint, or Views with k=2"
+        )
     fixed = adjusted([test.pvalue for test in tests], control)
     return Pairs(tuple(kept), tuple(tests), np.array(values), fixed, control, tuple(skipped))

@@ -292,8 +292,8 @@ def test_a_random_intercept_reads_reports():
     coded = pd.DataFrame({"a": reports.codes(0, reports.design.told(0, ["a"]))[:, 0].astype(int), "village": village})
     stated = dn.random_intercept("a ~ 1", coded, channel, groups="village")
     assert fit.scale == pytest.approx(stated.scale, rel=1e-6)
-    with pytest.raises(InputError, match="clusters="):
-        dn.random_intercept("c ~ b", reports, groups="village")
+    with pytest.raises(MissingColumnError, match="town"):
+        dn.random_intercept("c ~ b", reports, groups="town")
 
 
 def test_the_design_knows_the_channels(truths):

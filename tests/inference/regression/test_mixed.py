@@ -7,8 +7,10 @@ from scipy.integrate import quad
 
 import deniable as dn
 from deniable.errors import DivergenceError, InputError, TooFewReportsError
+from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
 from deniable.inference.regression.links import LOGIT
 from deniable.inference.regression.mixed import Marginal
+from deniable.inference.regression.responses import Binary
 
 DEVICE = dn.Warner(0.85)
 
@@ -24,7 +26,8 @@ def sample(seed, groups=80, size=30, spread=1.0):
 
 def marginal(frame, nodes=25):
     design = np.c_[np.ones(len(frame)), frame.x]
-    return Marginal(design, DEVICE.matrix()[frame.report], frame.group.to_numpy(), LOGIT, nodes)
+    factor = Factor(Binary(LOGIT), DEVICE.matrix()[frame.report], (design,), (slice(0, 2),))
+    return Marginal(Likelihood((Cell((factor,)),), np.ones(len(frame)), 2), frame.group.to_numpy(), nodes)
 
 
 def test_the_integral_equals_numerical_integration():
@@ -68,6 +71,55 @@ def test_it_recovers_the_truth_and_more_nodes_change_nothing():
     assert "random intercept per group" in str(fit)
     assert "<table>" in fit._repr_html_()
     assert "random intercept" in repr(fit)
+
+
+def hidden(seed, groups=6, size=100):
+    """A predictor that went through a device too: its share differs between groups."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(groups), size)
+    x = (rng.random(groups * size) < 0.2 + 0.6 * group / groups).astype(int)
+    eta = -0.5 + 1.5 * x + 1.5 * rng.normal(size=groups)[group]
+    truth = (rng.random(len(x)) < 1 / (1 + np.exp(-eta))).astype(int)
+    x, y = (DEVICE.randomize(column, source=dn.Seeded(seed + i)) for i, column in enumerate((x, truth)))
+    return pd.DataFrame({"group": group, "x": x, "y": y})
+
+
+def test_hidden_predictors_are_summed_over_inside_the_integral():
+    frame = hidden(5)
+    fit = dn.random_intercept("y ~ x", frame, channel=DEVICE, groups="group", rr={"x": DEVICE}, rr_models={"x": "1"})
+    beta, slope, share, scale = *fit.values[:2], 1 / (1 + np.exp(-fit.values[2])), np.exp(fit.values[3])
+    rows, total = DEVICE.matrix(), 0.0
+    for group in range(6):
+        mine = frame[frame.group == group]
+
+        def integrand(b, mine=mine):
+            each = 0.0
+            for x in (0, 1):
+                yes = 1 / (1 + np.exp(-(beta + slope * x + scale * b)))
+                outcome = rows[mine.y, 0] * (1 - yes) + rows[mine.y, 1] * yes
+                each = each + (share if x else 1 - share) * rows[mine.x, x] * outcome
+            return np.prod(each) * np.exp(-(b**2) / 2)
+
+        total += np.log(quad(integrand, -9, 9, epsabs=0, epsrel=1e-12, limit=400)[0] / np.sqrt(2 * np.pi))
+    assert fit.loglik == pytest.approx(total, abs=1e-6)
+    objective, h = Marginal(fit.fixed.likelihood, frame.group.to_numpy()), 1e-5
+    away = fit.values + np.array([0.1, -0.1, 0.2, 0.3])
+    together = objective.compact()
+    assert together.likelihood.rows < objective.likelihood.rows
+    assert together.value(away)[0] == pytest.approx(objective.value(away)[0], rel=1e-12)
+    for place, step in enumerate(h * np.eye(4)):
+        rise = (objective.value(away + step)[0] - objective.value(away - step)[0]) / (2 * h)
+        assert objective.value(away)[1][place] == pytest.approx(rise, abs=1e-4)
+        assert together.value(away)[1][place] == pytest.approx(rise, abs=1e-4)
+
+
+def test_shares_of_a_hidden_predictor_may_differ_between_groups():
+    few = dn.random_intercept("y ~ x", hidden(6), channel=DEVICE, groups="group", rr={"x": DEVICE})
+    assert any("C(group)" in str(label) for label in few.fixed.labels)
+    assert not few.notes
+    many = dn.random_intercept("y ~ x", hidden(6, groups=20), channel=DEVICE, groups="group", rr={"x": DEVICE})
+    assert "rr_models" in many.notes[0]
+    assert "rr_models" in str(many)
 
 
 def test_groups_that_do_not_differ_are_told():

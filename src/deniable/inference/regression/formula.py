@@ -25,6 +25,7 @@ from deniable.frozen import Frozen, readonly
 from deniable.wording import listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
     import pandas as pd
@@ -186,3 +187,9 @@ def check_rank(matrix: Array, terms: tuple[str, ...]) -> None:
         "apart; leave one of them out",
         terms=involved,
     )
+
+
+def terms_without(right: str, names: Sequence[str]) -> list[str]:
+    """The formula's terms that use none of the named columns, and the intercept."""
+    free = [term for term, used in terms_of(right).items() if not used & set(names)]
+    return free if "1" in free else ["1", *free]

@@ -87,6 +87,11 @@ class Heard(Frozen):
         pi /= pi.sum()
         return readonly(pi.reshape(self.chance.shape[1:]))
 
+    @property
+    def posterior(self) -> Array:
+        """How likely each x is, whoever's report it is: (cells of x, respondents), not yet summing to one."""
+        return np.asarray(np.einsum("ixyu,xyu->xi", self.chance, self.table, optimize=True))
+
     def column(self, name: str) -> Disguised:
         """One attribute alone, the others averaged out as the table has them: what starts are made of."""
         variables = [*self.predictors, *([self.outcome] if self.outcome is not None else []), *self.riding]

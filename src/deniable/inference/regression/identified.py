@@ -46,7 +46,7 @@ def check_identified(laid: Laid, heard: Heard) -> None:
     roots = [_root(group) for group in heard.groups]
     wanted = len(laid.labels) - laid.riding
     worst: Array = np.zeros(0)
-    for place in jitter(laid.start, everything, _PLACES):
+    for place in jitter(np.zeros(len(laid.labels)), everything, _PLACES):
         drawn = _undetermined(_jacobian(everything, place, roots), wanted)
         if drawn is None:
             return

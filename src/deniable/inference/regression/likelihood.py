@@ -11,6 +11,7 @@ Everything runs over blocks of rows, so that the scratch space stays in the proc
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     Place = slice | NDArray[np.intp]
 
 BLOCK = 1 << 12  # rows at a time
+_NARROW = 16  # columns of a design whose squares are written out
 STEADY = 0.01  # of a report: the weight of each row that keeps shares nobody asked for inside
 
 
@@ -52,6 +54,30 @@ class Factor(Frozen):
         return np.stack(
             [design[rows] @ params[place] for design, place in zip(self.designs, self.places, strict=True)], axis=1
         )
+
+    @property
+    def shares_design(self) -> bool:
+        """Whether all of several equations have one design, a narrow one: their curvature is then one product."""
+        first = self.designs[0]
+        return len(self.designs) > 1 and first.shape[1] <= _NARROW and all(d is first for d in self.designs)
+
+    def add_curve(self, hessian: Array, curve: Array, rows: slice) -> None:
+        """Add  sum over rows of curve_kl x x'  for all equations k and l at once."""
+        design, (m, q) = self.designs[0][rows], (len(self.designs), self.designs[0].shape[1])
+        squares = (design[:, :, None] * design[:, None, :]).reshape(-1, q * q)
+        block = (curve.reshape(-1, m * m).T @ squares).reshape(m, m, q, q).transpose(0, 2, 1, 3).reshape(m * q, m * q)
+        if isinstance(self.places[0], slice) and self._neighbours:
+            at: Any = slice(self.places[0].start, self.places[0].start + m * q)
+            hessian[at, at] += block
+            return
+        at = np.concatenate([np.r_[place] for place in self.places])
+        hessian[np.ix_(at, at)] += block
+
+    @property
+    def _neighbours(self) -> bool:
+        """Whether the equations' coefficients follow each other."""
+        ends = [(place.start, place.stop) for place in self.places if isinstance(place, slice)]
+        return len(ends) == len(self.places) and all(a[1] == b[0] for a, b in pairwise(ends))
 
     def take(self, rows: NDArray[np.intp]) -> Factor:
         """The same factor for some rows only; equations that share a design still do."""
@@ -131,6 +157,11 @@ class Likelihood(Frozen):
         self._add_curves(hessian, Cell((factor,)), [curve], weight, every)
         return float(weight @ logs)
 
+    def add_steady(self, params: Array, gradient: Array) -> float:
+        """The value of what keeps shares inside, its gradient added to another."""
+        hessian = np.zeros((self.size, self.size))
+        return sum(self._add_steady(factor, params, gradient, hessian) for factor in self.steady)
+
     def steady_curvature(self, params: Array) -> Array:
         """The Hessian of what keeps shares inside, alone."""
         gradient, hessian = np.zeros(self.size), np.zeros((self.size, self.size))
@@ -192,6 +223,9 @@ class Likelihood(Frozen):
     def _add_curves(hessian: Array, cell: Cell, curves: list[Array], weight: Array, rows: slice) -> None:
         """Add  sum over rows of weight h_kl x_k x_l'  for every pair of equations of every factor."""
         for factor, curve in zip(cell.factors, curves, strict=True):
+            if factor.shares_design:
+                factor.add_curve(hessian, weight[:, None, None] * curve, rows)
+                continue
             for k, (left, at) in enumerate(zip(factor.designs, factor.places, strict=True)):
                 for m in range(k, len(factor.designs)):
                     block = left[rows].T @ ((weight * curve[:, k, m])[:, None] * factor.designs[m][rows])

@@ -2,57 +2,73 @@
 
 Group g shares an unseen shift s b_g of the linear predictor, b_g normal with variance 1:
 
-    L_g = integral of  prod over its rows of  Pr(report_i | x_i'beta + s b)  phi(b)  db.
+    L_g = integral of  prod over its rows of  R_i(b)  phi(b)  db,
+    R_i(b) = sum over cells c of  a_ic Pr(report_i | c, x_ic'beta + s b).
 
-The integral is taken by adaptive Gauss-Hermite quadrature: nodes are placed around each group's mode m_g with its
-curvature's width w_g, so that a dozen of them do. Derivatives: by Fisher's identity, the gradient is the posterior mean
-of the complete data's; the Hessian is its difference quotient.
+Cells are what the hidden predictors (and attributes that ride along) could be, a_ic what else the model says of them;
+without any there is one cell. The integral is taken by adaptive Gauss-Hermite quadrature: nodes are placed around each
+group's mode m_g with its curvature's width w_g, so that a dozen of them do. Derivatives: by Fisher's identity, the
+gradient is the posterior mean of the complete data's; the Hessian is its difference quotient. Steps are quasi-Newton's
+first, and Newton's at the end.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special
 
+from deniable.designs.reports import Reports
 from deniable.errors import ConvergenceError, DivergenceError, InputError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
-from deniable.frozen import Frozen
+from deniable.frozen import Frozen, readonly
 from deniable.inference.regression.binary import logit
 from deniable.inference.regression.covariance import inverse
 from deniable.inference.regression.drawing import plot_coefficients
 from deniable.inference.regression.fit import newton_step
+from deniable.inference.regression.formula import as_pandas, column_of, split, terms_without, variables_of
+from deniable.inference.regression.heard import public_of
 from deniable.inference.regression.model import membership
+from deniable.inference.regression.responses import Binary
 from deniable.results import Interval, TestResult
 from deniable.summary import Shown, Summary
+from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from deniable.channels.base import Channel
     from deniable.domain import Category
-    from deniable.inference.regression.links import Link
+    from deniable.inference.regression.likelihood import Likelihood
     from deniable.inference.regression.outcome import Channels
     from deniable.inference.regression.result import Regression
 
     Array = NDArray[np.float64]
 
 NODES = 25
+_TOLD_APART = 12  # groups up to which each has its own share of a disguised predictor
+_COMPARED = 1 << 24  # numbers up to which rows are compared, so that those that are alike are one
 
 
 @dataclass(frozen=True)
 class Marginal:
-    """The log-likelihood of (beta, log s), the random intercept integrated out."""
+    """The log-likelihood of all parameters and log s, the random intercept integrated out.
 
-    design: Array
-    chance: Array
+    Attributes:
+        likelihood: that of the rows, without groups; the first factor of every cell is the outcome's.
+        groups: each row's group, numbered from 0.
+        nodes: of the quadrature, per group.
+    """
+
+    likelihood: Likelihood
     groups: NDArray[np.intp]
-    link: Link
     nodes: int = NODES
 
     @property
@@ -60,45 +76,85 @@ class Marginal:
         """How many groups there are."""
         return int(self.groups.max()) + 1
 
+    @cached_property
+    def _points(self) -> tuple[Array, Array]:
+        return special.roots_hermite(self.nodes)
+
     def value(self, params: Array) -> tuple[float, Array]:
         """The log-likelihood and its gradient."""
-        eta, scale = self.design @ params[:-1], float(np.exp(params[-1]))
-        mode, width = self._modes(eta, scale)
-        points, weights = special.roots_hermite(self.nodes)
+        weights, scale = self.likelihood.weights, float(np.exp(params[-1]))
+        prior, slopes, level = self._cells(params[:-1])
+        etas = [cell.factors[0].eta(params, slice(None))[:, 0] for cell in self.likelihood.cells]
+        mode, width = self._modes(prior, etas, scale)
+        points, mass = self._points
         # b = m + sqrt(2) w t turns the integral of h(b) into  sqrt(2) w sum of weights e^(t^2) h(b).
         b = mode[:, None] + np.sqrt(2) * width[:, None] * points
-        row = eta[:, None] + scale * b[self.groups]
-        logs, slopes, _ = self._rows(row)
-        inner = self._sum(logs) - b**2 / 2 - np.log(2 * np.pi) / 2 + points**2 + np.log(weights)
+        logs, moved, shares, _ = self._rows(prior, etas, scale * b[self.groups])
+        inner = self._sum(weights[:, None] * logs) - b**2 / 2 - np.log(2 * np.pi) / 2 + points**2 + np.log(mass)
         highest = inner.max(axis=1, keepdims=True)
-        mass = np.exp(inner - highest)
-        total = mass.sum(axis=1)
-        log_group = highest[:, 0] + np.log(total) + np.log(np.sqrt(2) * width)
-        posterior = (mass / total[:, None])[self.groups]
-        pull = (posterior * slopes).sum(axis=1)
-        shift = (posterior * slopes * b[self.groups]).sum() * scale
-        return float(log_group.sum()), np.append(self.design.T @ pull, shift)
+        parts = np.exp(inner - highest)
+        total = parts.sum(axis=1)
+        value = float((highest[:, 0] + np.log(total) + np.log(np.sqrt(2) * width)).sum() + weights @ level)
+        posterior = weights[:, None] * (parts / total[:, None])[self.groups]
+        gradient = np.zeros(len(params))
+        for cell, eta_slope, share, slope in zip(self.likelihood.cells, moved, shares, slopes, strict=True):
+            pulled = posterior * eta_slope
+            factor = cell.factors[0]
+            gradient[factor.places[0]] += pulled.sum(axis=1) @ factor.designs[0]
+            gradient[-1] += (pulled * b[self.groups]).sum() * scale
+            held = (posterior * share).sum(axis=1)
+            for other, steep in zip(cell.factors[1:], slope, strict=True):
+                for equation, (design, place) in enumerate(zip(other.designs, other.places, strict=True)):
+                    gradient[place] += (held * steep[:, equation]) @ design
+        value += self.likelihood.add_steady(params[:-1], gradient[:-1])
+        return value, gradient
 
-    def _rows(self, eta: Array) -> tuple[Array, Array, Array]:
-        """Log L, d log L / d eta and the second derivative, of every row at every node."""
-        low, high, density, slope = self.link.parts(eta)
-        r0, r1 = self.chance[:, :1], self.chance[:, 1:]
-        chance = np.maximum(r0 * low + r1 * high, 1e-300)
-        first = (r1 - r0) * density / chance
-        return np.log(chance), first, (r1 - r0) * slope / chance - first**2
+    def _cells(self, params: Array) -> tuple[list[Array], list[list[Array]], Array]:
+        """a_ic over its largest in the row, the slopes of its factors, and the logarithm of that largest."""
+        logs, slopes = [], []
+        for cell in self.likelihood.cells:
+            log = np.zeros(self.likelihood.rows) if cell.log_chance is None else cell.log_chance.copy()
+            own = []
+            for factor in cell.factors[1:]:
+                part, slope, _ = factor.response.parts(factor.eta(params, slice(None)), factor.data)
+                log += part
+                own.append(slope)
+            logs.append(log)
+            slopes.append(own)
+        highest = np.max(logs, axis=0)
+        return [np.exp(log - highest) for log in logs], slopes, highest
+
+    def _rows(
+        self, prior: Sequence[Array], etas: Sequence[Array], shift: Array
+    ) -> tuple[Array, list[Array], list[Array], Array]:
+        """Of every row at every node: log R, d log R / d eta_c, each cell's share of R, and the second derivative."""
+        chance, bend = np.zeros(shift.shape), np.zeros(shift.shape)
+        moved, shares = [], []
+        for cell, a, eta in zip(self.likelihood.cells, prior, etas, strict=True):
+            response = cell.factors[0].response
+            assert isinstance(response, Binary)
+            low, high, density, slope = response.link.parts(eta[:, None] + shift)
+            r0, r1 = a[:, None] * cell.factors[0].data[:, :1], a[:, None] * cell.factors[0].data[:, 1:]
+            shares.append(r0 * low + r1 * high)
+            moved.append((r1 - r0) * density)
+            chance += shares[-1]
+            bend += (r1 - r0) * slope
+        chance = np.maximum(chance, 1e-300)
+        moved = [each / chance for each in moved]
+        return np.log(chance), moved, [share / chance for share in shares], bend / chance - sum(moved) ** 2
 
     def _sum(self, rows: Array) -> Array:
         """Add rows up within groups."""
         return np.stack([np.bincount(self.groups, column, self.count) for column in rows.T], axis=1)
 
-    def _modes(self, eta: Array, scale: float) -> tuple[Array, Array]:
+    def _modes(self, prior: Sequence[Array], etas: Sequence[Array], scale: float) -> tuple[Array, Array]:
         """Where each group's integrand is highest, and how wide it is there (never wider than the prior)."""
-        b = np.zeros(self.count)
+        b, weights = np.zeros(self.count), self.likelihood.weights
         for _ in range(50):
-            _, first, second = self._rows((eta + scale * b[self.groups])[:, None])
-            slope = scale * self._sum(first)[:, 0] - b
+            _, moved, _, second = self._rows(prior, etas, (scale * b[self.groups])[:, None])
+            slope = scale * self._sum(weights[:, None] * sum(moved))[:, 0] - b
             # The prior alone has curvature 1: with a floor of that size every step is safe.
-            curve = np.maximum(1 - scale**2 * self._sum(second)[:, 0], 1.0)
+            curve = np.maximum(1 - scale**2 * self._sum(weights[:, None] * second)[:, 0], 1.0)
             step = np.clip(slope / curve, -2, 2)
             b = b + step
             if np.abs(step).max() < 1e-8:
@@ -115,6 +171,23 @@ class Marginal:
             hessian[place] = (self.value(params + change)[1] - self.value(params - change)[1]) / 2e-5
         return value, gradient, (hessian + hessian.T) / 2
 
+    def compact(self) -> Marginal:
+        """The same with rows of a group that are alike put together."""
+        arrays = {id(self.groups): self.groups[:, None].astype(np.float64)}
+        for cell in self.likelihood.cells:
+            if cell.log_chance is not None:
+                arrays[id(cell.log_chance)] = cell.log_chance[:, None]
+            for factor in cell.factors:
+                arrays |= {id(array): array for array in (factor.data, *factor.designs)}
+        if sum(array.size for array in arrays.values()) > _COMPARED:
+            return self
+        whole = np.ascontiguousarray(np.concatenate(list(arrays.values()), axis=1))
+        rows = whole.view(f"V{whole.itemsize * whole.shape[1]}").ravel()
+        _, first, place = np.unique(rows, return_index=True, return_inverse=True)
+        weights = np.bincount(place.ravel(), self.likelihood.weights).astype(np.float64)
+        taken = replace(self.likelihood.take(first), weights=readonly(weights))
+        return replace(self, likelihood=taken, groups=self.groups[first])
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RandomIntercept(Shown, Frozen):
@@ -123,11 +196,12 @@ class RandomIntercept(Shown, Frozen):
     Attributes:
         formula: as it was given.
         fixed: the fit without the random intercept, from which this one started.
-        values: beta and log s.
+        values: the parameters of the fit without groups, in the same order, and log s.
         matrix: their covariance, from the observed Hessian.
         loglik: the marginal log-likelihood.
         groups: how many groups there are.
         between: which column names them.
+        notes: what a reader must know.
     """
 
     formula: str
@@ -137,11 +211,12 @@ class RandomIntercept(Shown, Frozen):
     loglik: float
     groups: int
     between: str
+    notes: tuple[str, ...] = ()
 
     def _series(self, numbers: Array, name: str) -> pd.Series:
         import pandas as pd
 
-        return pd.Series(numbers[:-1], index=self.fixed.params.index, name=name)
+        return pd.Series(numbers[: self.fixed.main], index=self.fixed.params.index, name=name)
 
     @property
     def params(self) -> pd.Series:
@@ -190,6 +265,7 @@ class RandomIntercept(Shown, Frozen):
         facts = {
             "model": f"{self.fixed.model} with a random intercept per {self.between}, {self.formula}",
             "outcome through": self.fixed.channel,
+            "disguised predictors": ", ".join(self.fixed.hidden) or "none",
             "reports": self.fixed.n,
             "groups": self.groups,
             "log-likelihood": self.loglik,
@@ -208,7 +284,7 @@ class RandomIntercept(Shown, Frozen):
             "estimate": [self.scale],
             "std error": [self.scale_std_error],
         }
-        return Summary(table, facts=facts, beside=beside)
+        return Summary(table, (*self.fixed.used, *self.notes), facts=facts, beside=beside)
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every coefficient but the intercept with its interval."""
@@ -226,12 +302,16 @@ def random_intercept(
     groups: str,
     design_column: str | None = None,
     categories: Sequence[Category] | None = None,
+    rr: Mapping[str, Channel] | None = None,
+    rr_models: Mapping[str, str] | None = None,
     nodes: int = NODES,
 ) -> RandomIntercept:
     """Logistic regression of a disguised answer with a random intercept for every group.
 
-    Coefficients are conditional: log odds within a group. The maximum is sought from the fit without groups; a standard
-    deviation that runs to zero is reported as a `DivergenceError`, since there is then nothing between the groups.
+    Coefficients are conditional: log odds within a group. Predictors may be disguised as well; their own models and
+    attributes that ride along are as in `logit`, the same in all groups. The maximum is sought from the fit without
+    groups; a standard deviation that runs to zero is reported as a `DivergenceError`, since there is then nothing
+    between the groups.
 
     Args:
         formula: "outcome ~ predictors".
@@ -240,28 +320,27 @@ def random_intercept(
         groups: the column that names each row's group.
         design_column: as in `logit`.
         categories: as in `logit`.
+        rr: disguised predictors of a frame, as in `Options`.
+        rr_models: their models, likewise.
         nodes: quadrature nodes per group.
     """
-    fixed = logit(formula, frame, channel, design_column=design_column, categories=categories)
-    if len(fixed.likelihood.cells) > 1:
-        raise InputError(
-            "a random intercept is for open predictors, and for questions whose channel says by itself what it says of "
-            "the outcome. Use logit() with clusters= for errors that allow for groups, or an Independent design"
-        )
-    data = fixed.data
-    members = membership(groups, data, "group")
-    assert members is not None
-    count = int(members.max()) + 1
-    if count < 2 or count == len(data):
-        raise TooFewReportsError(
-            f"{count} groups in {len(data)} rows: at least two groups are needed, and groups of more than one row",
-            groups=count,
-        )
     if nodes < 2:
         raise InputError(f"quadrature needs at least 2 nodes, not {nodes}")
-    factor = fixed.likelihood.cells[0].factors[0]
-    objective = Marginal(fixed.design.matrix, factor.data, members, fixed.response.link, nodes)  # type: ignore[attr-defined]
-    params = np.append(fixed.params.to_numpy(), np.log(0.5))
+    models, notes = _hidden_models(formula, frame, groups, rr or {}, rr_models or {})
+    fixed = logit(
+        formula, frame, channel, design_column=design_column, categories=categories, rr=rr or {}, rr_models=models
+    )
+    members = membership(groups, fixed.data, "group")
+    assert members is not None
+    count = int(members.max()) + 1
+    if count < 2 or count == len(fixed.data):
+        raise TooFewReportsError(
+            f"{count} groups in {len(fixed.data)} rows: at least two groups are needed, and groups of more than one "
+            "row",
+            groups=count,
+        )
+    objective = Marginal(fixed.likelihood, members, nodes).compact()
+    params = _approach(objective, np.append(fixed.values, np.log(0.5)), fixed.matrix)
     value, gradient, hessian = objective.evaluate(params)
     for _ in range(100):
         step, concave = newton_step(gradient, hessian)
@@ -285,5 +364,45 @@ def random_intercept(
                 fixed=fixed,
             )
         if concave and abs(decrement) < 1e-10:
-            return RandomIntercept(formula, fixed, params, inverse(-hessian), value, count, groups)
+            loglik = value - objective.likelihood.add_steady(params[:-1], np.zeros(len(params) - 1))
+            return RandomIntercept(formula, fixed, params, inverse(-hessian), loglik, count, groups, notes)
     raise ConvergenceError("no maximum within 100 steps; use more nodes or fewer predictors")
+
+
+def _hidden_models(
+    formula: str, frame: Any, groups: str, rr: Mapping[str, Channel], given: Mapping[str, str]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The models of disguised predictors: their shares differ between groups, as far as there are not too many."""
+    _, right = split(formula)
+    used = variables_of(right)
+    hidden = [name for name in frame.design.domain if name in used] if isinstance(frame, Reports) else list(rr)
+    left_out = [name for name in hidden if name not in given]
+    if not left_out:
+        return dict(given), ()
+    data = public_of(frame) if isinstance(frame, Reports) else as_pandas(frame)
+    if column_of(data, groups).nunique() > _TOLD_APART:
+        told = (
+            f"Shares of {listed(left_out)} are taken to be the same in all groups of {groups}; if they are not, the "
+            f"coefficients are off: say in rr_models what they depend on."
+        )
+        return dict(given), (told,)
+    terms = [*terms_without(right, hidden), f"C({groups})"]
+    models = {
+        name: " + ".join([*terms, *(f"C({earlier})" for earlier in hidden[:place])])
+        for place, name in enumerate(hidden)
+    }
+    return {**models, **given}, ()
+
+
+def _approach(objective: Marginal, start: Array, matrix: Array) -> Array:
+    """Most of the way, by quasi-Newton steps: a Hessian costs two gradients for every parameter."""
+    spread = np.eye(len(start))
+    spread[:-1, :-1] = matrix
+
+    def down(params: Array) -> tuple[float, Array]:
+        value, gradient = objective.value(params)
+        return -value, -gradient
+
+    with np.errstate(all="ignore"):
+        found = optimize.minimize(down, start, jac=True, method="BFGS", options={"hess_inv0": spread, "gtol": 1e-4})
+    return np.asarray(found.x) if np.isfinite(found.fun) and found.x[-1] > np.log(2e-3) else start

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from deniable.errors import ConvergenceError, InputError, MissingValueError, TooFewReportsError
+from deniable.inference.regression.completed import completed_start
 from deniable.inference.regression.covariance import covariance
 from deniable.inference.regression.diagnosis import refusal
 from deniable.inference.regression.expected import expected_information
@@ -126,7 +127,7 @@ def _laid(source: Source, models: Mapping[str, str], weights: Array) -> tuple[La
     outcome, heard = source.outcome, source.heard
     if source.columns or (heard is not None and heard.riding):
         laid = lay_out(outcome, source.right, source.data, source.columns, models=models, weights=weights, heard=heard)
-        return laid, [laid.start]
+        return laid, [laid.start if heard is None else completed_start(laid, heard, weights)]
     design = Design.of(source.right, source.data)
     check_rank(design.matrix, design.terms)
     cells, labels, firsts = _one_cell(outcome, design)

@@ -24,7 +24,7 @@ import numpy as np
 from deniable.errors import ConvergenceError, FormulaError, InputError
 from deniable.frozen import readonly
 from deniable.inference.regression.fit import ascend
-from deniable.inference.regression.formula import Design, check_rank, terms_of
+from deniable.inference.regression.formula import Design, check_rank, terms_without
 from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
 from deniable.inference.regression.outcome import Disguised, Outcome, factor_of
 from deniable.inference.regression.responses import Normal, Softmax
@@ -51,7 +51,7 @@ class Laid:
         design: the outcome's design; its matrix holds each row's expected predictors.
         cells: what the hidden predictors could be; where attributes ride along, the outcome and these as well.
         labels: the parameters' labels.
-        start: where to start.
+        start: where to start; with reports that are heard together, `completed` finds it.
         riding: how many parameters, the last ones, are of attributes that ride along.
         steady: a little that keeps the shares of these inside.
     """
@@ -76,12 +76,7 @@ def lay_out(
 ) -> Laid:
     """Lay the likelihood out, from columns that were disguised one by one, or from all that reports say together."""
     names = [column.name for column in columns]
-    combinations = list(product(*(range(len(column.labels)) for column in columns)))
-    if len(combinations) > _MOST_CELLS:
-        raise InputError(f"{len(combinations)} combinations of disguised predictors; at most {_MOST_CELLS} are summed")
-    strangers = [name for name in models if name not in names]
-    if strangers:
-        raise InputError(f"rr_models names {listed(strangers)}, not among the disguised predictors {listed(names)}")
+    combinations = _combinations(columns, models)
     spanning = _spanning(data, columns)
     frames = [_fixed(data, columns, cell) for cell in combinations]
 
@@ -89,34 +84,33 @@ def lay_out(
     unused = [name for name in names if name not in design.variables]
     if unused:
         raise FormulaError(f"the formula does not use the disguised predictors {listed(unused)}", formula=right)
-    matrices = [readonly(design.on(frame)) for frame in frames]
-    check_rank(np.concatenate(matrices), design.terms)
+    matrices = _on(design, frames)
 
     # Each hidden predictor's own model; its design depends on the cell through the hidden predictors before it.
-    others = _terms_without(right, names)
-    posterior = np.ones((len(combinations), len(data)))
+    others = terms_without(right, names)
+    posterior = np.ones((len(combinations), len(data))) if heard is None else heard.posterior
     log_chance = np.zeros((len(combinations), len(data)))
     own: list[tuple[Disguised, Design, list[Array], Array]] = []
     for place, column in enumerate(columns):
         before = [f"C({earlier.name})" for earlier in columns[:place]]
         part = Design.of(models.get(column.name, " + ".join([*others, *before])), spanning)
-        parts = [readonly(part.on(frame)) for frame in frames]
-        check_rank(np.concatenate(parts), part.terms)
-        expected = _expected(parts, posterior)
-        start = _fit_alone(column, expected, weights)
-        shares = Softmax(len(column.labels)).shares(expected @ start.reshape(-1, expected.shape[1]).T)[0]
-        for cell, codes in enumerate(combinations):
-            code = codes[place]
-            posterior[cell] *= column.chance[:, code] * shares[:, code]
-            with np.errstate(divide="ignore"):
-                log_chance[cell] += np.log(column.chance[:, code])
+        parts = _on(part, frames)
+        start = np.zeros((len(column.labels) - 1) * len(part.terms))
+        if heard is None:
+            expected = _expected(parts, posterior)
+            start = _fit_alone(column, expected, weights)
+            shares = Softmax(len(column.labels)).shares(expected @ start.reshape(-1, expected.shape[1]).T)[0]
+            for cell, codes in enumerate(combinations):
+                code = codes[place]
+                posterior[cell] *= column.chance[:, code] * shares[:, code]
+                with np.errstate(divide="ignore"):
+                    log_chance[cell] += np.log(column.chance[:, code])
         own.append((column, part, parts, start))
     expected = _expected(matrices, posterior)
 
     _, labels = factor_of(outcome, expected, design.terms, 0)
-    first = start_of(
-        outcome.response, expected, outcome.data if outcome.disguised is None else outcome.disguised.scores
-    )[0]
+    scores = outcome.data if outcome.disguised is None else outcome.disguised.scores
+    first = start_of(outcome.response, expected, scores)[0] if heard is None else np.zeros(len(labels))
     placed: list[tuple[slice, ...]] = []
     starts = [first]
     for column, part, _, start in own:
@@ -137,6 +131,25 @@ def lay_out(
     if heard is None:
         return laid
     return _told_together(laid, heard) if not heard.riding else _with_riding(laid, outcome, heard, _open(others, data))
+
+
+def _combinations(columns: Sequence[Disguised], models: Mapping[str, str]) -> list[tuple[int, ...]]:
+    """Everything that the hidden predictors could be."""
+    names = [column.name for column in columns]
+    strangers = [name for name in models if name not in names]
+    if strangers:
+        raise InputError(f"rr_models names {listed(strangers)}, not among the disguised predictors {listed(names)}")
+    found = list(product(*(range(len(column.labels)) for column in columns)))
+    if len(found) > _MOST_CELLS:
+        raise InputError(f"{len(found)} combinations of disguised predictors; at most {_MOST_CELLS} are summed")
+    return found
+
+
+def _on(design: Design, frames: Sequence[Any]) -> list[Array]:
+    """A design's matrix on each of some frames."""
+    matrices = [readonly(design.on(frame)) for frame in frames]
+    check_rank(np.concatenate(matrices), design.terms)
+    return matrices
 
 
 def _told_together(laid: Laid, heard: Heard) -> Laid:
@@ -163,13 +176,13 @@ def _open(terms: Sequence[str], data: Any) -> Design | None:
 
 
 def _with_riding(laid: Laid, outcome: Outcome, heard: Heard, opened: Design | None) -> Laid:
-    """The sum over y and u as well; u has shares of its own for every x and y, with a start from the table."""
+    """The sum over y and u as well; u has shares of its own for every x and y."""
     n, _, truths, along = heard.chance.shape
     own = _given_outcome(outcome, heard)
     design = own if opened is None else readonly(np.concatenate([own, opened.matrix], axis=1))
     slopes = () if opened is None else opened.terms
-    width, table, response = own.shape[1], heard.table, Softmax(along)
-    labels, starts = list(laid.labels), [laid.start, np.zeros((along - 1) * len(slopes))]
+    width, response = own.shape[1], Softmax(along)
+    labels = list(laid.labels)
     moved = [np.arange(place.start, place.stop) for place in _places(len(labels), len(slopes), along - 1)]
     labels += [f"{name}: {term}" for name in _riding_names(heard) for term in slopes]
     cells, steady = [], []
@@ -178,11 +191,6 @@ def _with_riding(laid: Laid, outcome: Outcome, heard: Heard, opened: Design | No
             apart = _places(len(labels), width, along - 1)
             places = tuple(np.append(np.arange(a.start, a.stop), m) for a, m in zip(apart, moved, strict=True))
             labels += _riding_labels(heard, x, y, width)
-            start = np.zeros((along - 1, width))
-            # Given an open category the same shares for all of them; given a number, no slope.
-            level = slice(1 if isinstance(outcome.response, Normal) else width)
-            start[:, level] = np.log(table[x, y, 1:] / table[x, y, 0])[:, None]
-            starts.append(start.ravel())
             first = cell.factors[0]
             if heard.outcome is not None:
                 first = replace(first, data=_certain(y, truths, n))
@@ -197,7 +205,7 @@ def _with_riding(laid: Laid, outcome: Outcome, heard: Heard, opened: Design | No
         laid,
         cells=tuple(cells),
         labels=labels,
-        start=np.concatenate(starts),
+        start=np.zeros(len(labels)),
         riding=len(labels) - len(laid.labels),
         steady=tuple(steady),
     )
@@ -259,12 +267,6 @@ def _column(column: Disguised, codes: NDArray[np.intp]) -> Any:
     if isinstance(column.labels[0], str | bool):
         return pd.Categorical.from_codes(codes, categories=list(column.labels))
     return np.asarray(column.labels)[codes]
-
-
-def _terms_without(right: str, names: Sequence[str]) -> list[str]:
-    """The formula's terms that use none of the named columns, and the intercept."""
-    free = [term for term, used in terms_of(right).items() if not used & set(names)]
-    return free if "1" in free else ["1", *free]
 
 
 def _expected(matrices: Sequence[Array], posterior: Array) -> Array:
