@@ -15,7 +15,7 @@ import pytest
 
 from deniable.collection.storage import copying, tail
 from deniable.collection.storage.base import Fate, Row, key_of
-from deniable.collection.storage.commit import locked
+from deniable.collection.storage.commit import Alone, locked
 from deniable.collection.storage.layout import Layout, unfinished
 from deniable.collection.storage.places import find_store
 from deniable.collection.storage.sqlite import MIGRATIONS, SqliteStore
@@ -447,3 +447,44 @@ def test_a_copy_is_one_file_in_the_order_of_keys(tmp_path):
     assert again.saved("name") == b"value"
     assert again.add([row(again, number) for number in range(35, 45)]) == [Fate.SAME] * 5 + [Fate.STORED] * 5
     again.close()
+
+
+def test_whoever_finds_the_same_files_looks_at_nothing_else(tmp_path, monkeypatch):
+    store, beside = make(tmp_path), make(tmp_path)
+    store.add([row(store, 0)])
+    looked = []
+    whole = Layout.state
+    monkeypatch.setattr(Layout, "state", lambda layout: looked.append(1) or whole(layout))
+    store.add([row(store, 1)])
+    assert looked == []
+    beside._reports.seal()  # the tail that was written to is gone, and another one has its place
+    looked.clear()
+    assert store.add([row(store, 1), row(store, 2)]) == [Fate.SAME, Fate.STORED]
+    assert looked == [1]
+    store.close()
+    beside.close()
+    again = make(tmp_path)
+    assert again.counts(1) == again.recount(1) == expected(range(3))
+    again.close()
+
+
+def test_a_lock_whose_file_was_removed_is_shared_with_whoever_makes_it_anew(tmp_path):
+    path, order = tmp_path / "a.lock", []
+    one, other = Alone(path), Alone(path)
+    with one:
+        pass
+    path.unlink()
+
+    def second():
+        with one:
+            order.append("one")
+
+    thread = threading.Thread(target=second)
+    with other:  # holds a new file of that name; the first has the old one open
+        thread.start()
+        until(one.threads.locked)
+        order.append("other")
+    thread.join()
+    assert order == ["other", "one"]
+    one.close()
+    other.close()

@@ -183,6 +183,37 @@ def test_a_body_counts_until_it_is_answered():
     asyncio.run(run())
 
 
+def test_whoever_has_less_time_is_not_kept_by_those_who_have_more():
+    async def run():
+        limiter = limited(thinker, analysis=MOMENT)
+        patient = Call(limiter)
+        patient.give(b"", more=False)
+        await turns()
+        late = Call(limiter, "/analyst")
+        late.give(b"", more=False)
+        assert await late.answer() == "unavailable"
+        assert not patient.task.done()
+        patient.task.cancel()
+        with pytest.raises(asyncio.CancelledError):  # not by the limiter, so it is not the limiter's to answer
+            await patient.task
+        assert patient.sent == []
+
+    asyncio.run(run())
+
+
+def test_deadlines_are_kept_in_turn_and_by_the_loop_that_runs():
+    limiter = limited(thinker, answer=MOMENT)
+
+    async def run():
+        for _ in range(3):
+            call = Call(limiter)
+            call.give(b"", more=False)
+            assert await call.answer() == "unavailable"
+
+    asyncio.run(run())
+    asyncio.run(run())
+
+
 # -- heads: the real server --------------------------------------------------------------------------------------------
 
 

@@ -207,8 +207,7 @@ class Collector:
         if isinstance(report, Problem):
             return self._turn_away(report)
         try:
-            with self._work.on(len(body)):
-                (row,) = await self._rows([report])
+            row = self._row(report) if self._is_told_at_once(report) else await self._asked(report, len(body))
         except BusyError:
             return self._turn_away(problem("busy"))
         if isinstance(row, Problem):
@@ -257,19 +256,25 @@ class Collector:
         cell = served.acceptor.cell(report)
         return cell if isinstance(cell, Problem) else Row(key_of(self.store.salt, report.id), served.number, cell)
 
+    async def _asked(self, report: Report, size: int) -> Row | Problem:
+        """What is to be stored of a report of so many bytes, where somebody has to be asked."""
+        with self._work.on(size):
+            (row,) = await self._rows([report])
+        return row
+
     async def _rows(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """What is to be stored of each report, or what is wrong with it."""
-        if not self.chains and all(map(self._is_for_all, reports)):
+        if all(map(self._is_told_at_once, reports)):
             return [self._row(report) for report in reports]
         try:
             return await self._work.run(self._judge, reports)
         except StoreError:
             return [problem("unavailable")] * len(reports)
 
-    def _is_for_all(self, report: Report) -> bool:
-        """Whether nobody has to be asked if a report is let in."""
+    def _is_told_at_once(self, report: Report) -> bool:
+        """Whether nobody has to be asked: neither if a report is let in, nor if its block was published."""
         served = self._served.get(report.design)
-        return served is None or served.door is None or served.door.is_open
+        return served is None or served.door is None or (served.door.is_open and served.acceptor.chain is None)
 
     def _judge(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """The same where the store has to be asked: who is admitted, and which blocks were published."""

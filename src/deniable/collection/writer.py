@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_WAITING = 50_000  # reports
 MOST_TOGETHER = 10_000  # reports a transaction
+COMPANY = 8  # requests in a transaction from which on the next one waits a little, for those that are just being read
+DELAY = 0.004  # seconds
 _RECENT = 10.0  # seconds for which a failure is told; afterwards it takes a new attempt to know
 
 
@@ -132,7 +134,10 @@ class Writer:
                 job.done.set_exception(results)
             else:
                 job.done.set_result(results[index])
-        if self._gathered:
-            self._hand_over()
-        else:
+        if not self._gathered:
             self._idle.set()
+        elif len(jobs) < COMPANY:
+            self._hand_over()
+        else:  # a few more in each transaction are worth more than the moment: most of its cost is for the transaction
+            assert self._loop is not None
+            self._loop.call_later(DELAY, self._hand_over)

@@ -42,6 +42,7 @@ class Connection(HttpToolsProtocol):
         super().__init__(*arguments, **options)
         self.timeout_keep_alive = self.limits.idle  # type: ignore[assignment] # any number will do
         self._in_head, self._head = True, 0  # whether a head is awaited, and how much of it came
+        self._begun = False  # whether some of it did
         self._timer: asyncio.TimerHandle | None = None  # of the head, or of what is left of a body that nobody reads
         self._unread: asyncio.TimerHandle | None = None  # of an answer that is not fetched
         self._refusal = ("malformed", "This is not HTTP.")
@@ -66,12 +67,20 @@ class Connection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Read on; a head that does not end is refused."""
         began_in_head = self._in_head
-        if began_in_head and self._timer is None:
-            self._set_timer(self._head_is_late)
         self._head += len(data) if began_in_head else 0
         super().data_received(data)
-        if self._in_head and began_in_head and self._head > self.limits.head_bytes and not self.transport.is_closing():
+        if not self._in_head or self.transport.is_closing():
+            return
+        if began_in_head and self._head > self.limits.head_bytes:
             self._refuse("too-large", f"The head of a request has at most {self.limits.head_bytes} bytes.")
+        elif self._timer is None and (self._begun or self._is_idle()):
+            # Only now: most heads come whole, and a timer for each would cost more than reading it.
+            self._set_timer(self._head_is_late)
+
+    def _is_idle(self) -> bool:
+        """Whether no request is being answered."""
+        running: Any = self.cycle  # None before the first request
+        return running is None or running.response_complete
 
     def pause_writing(self) -> None:
         """Wait for whoever asked to fetch the answer, but not for ever."""
@@ -91,13 +100,12 @@ class Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """A head begins."""
         super().on_message_begin()
-        if self._timer is None:
-            self._set_timer(self._head_is_late)
+        self._begun = True
 
     def on_headers_complete(self) -> None:
         """The head is there: refuse one that is too large, then answer the request."""
         self._stop_timer()
-        self._in_head, self._head = False, 0
+        self._in_head, self._begun, self._head = False, False, 0
         size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         if size > self.limits.head_bytes or len(self.headers) > self.limits.fields:
             most = f"{self.limits.head_bytes} bytes and {self.limits.fields} fields"
@@ -153,8 +161,7 @@ class Connection(HttpToolsProtocol):
         """Answer with a problem and close. Into the middle of another answer nothing is written."""
         if self.transport.is_closing():
             return
-        running: Any = self.cycle  # None before the first request
-        if running is None or running.response_complete:
+        if self._is_idle():
             answer = problem_response(code, detail)
             lines = [name + b": " + value + b"\r\n" for name, value in (*answer.raw_headers, (b"connection", b"close"))]
             self.transport.write(b"".join([STATUS_LINE[answer.status_code], *lines, b"\r\n", bytes(answer.body)]))

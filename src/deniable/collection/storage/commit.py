@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,60 @@ def taken(path: Path, *, wait: bool) -> Iterator[bool]:
             yield True
     finally:
         os.close(handle)
+
+
+class Alone:
+    """A lock that one thread of one program has at a time, taken for every transaction: so its file stays open.
+
+    The system's part of it ends with the program, however that ends.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Take the path of the lock's file."""
+        self._path, self._handle = path, -1
+        self.threads = threading.Lock()  # the part of it that lies within this program
+
+    def __enter__(self) -> None:
+        """Wait until it is ours."""
+        self.threads.acquire()
+        try:
+            self._hold()
+        except BaseException:
+            self.threads.release()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of it."""
+        try:
+            if fcntl is not None:
+                fcntl.flock(self._handle, fcntl.LOCK_UN)
+        finally:
+            self.threads.release()
+
+    def _hold(self) -> None:
+        if fcntl is None:
+            return
+        while True:
+            if self._handle < 0:
+                self._handle = os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600)
+                self._inode = os.fstat(self._handle).st_ino
+            fcntl.flock(self._handle, fcntl.LOCK_EX)
+            if self._is_in_place():
+                return
+            self.close()
+
+    def _is_in_place(self) -> bool:
+        """Whether the file is still the one that others lock: somebody may have removed it."""
+        try:
+            return self._path.stat().st_ino == self._inode
+        except FileNotFoundError:
+            return False
+
+    def close(self) -> None:
+        """Close its file."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
 
 
 def hold(folder: Path) -> int | None:

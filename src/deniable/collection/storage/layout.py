@@ -20,13 +20,13 @@ import os
 import re
 import sqlite3
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from deniable.errors import InputError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 PART = 0x64656E69  # "deni": marks a file that is only a part of a store
 _VERSION_AT = 60  # where SQLite keeps a number for its users in a file's header
@@ -40,6 +40,7 @@ class State(NamedTuple):
     first: int
     tails: tuple[int, ...]
     files: tuple[int, ...] = ()  # what the system calls the tails
+    sealed: int | None = None  # and the sealed one
 
 
 class Layout:
@@ -49,6 +50,7 @@ class Layout:
         """Take the path of the main file."""
         self.main = main
         self.folder = main.parent
+        self._beside = str(main.with_name(main.stem))
         self.sealed = main.with_name(f"{main.stem}.sealed.sqlite")
         self.lock = main.with_name(f"{main.stem}.lock")
         self.sealing = main.with_name(f"{main.stem}.sealing.lock")
@@ -56,7 +58,10 @@ class Layout:
 
     def tail(self, number: int) -> Path:
         """The path of a tail."""
-        return self.main.with_name(f"{self.main.stem}.tail-{number}.sqlite")
+        return Path(self._name(number))
+
+    def _name(self, number: int) -> str:
+        return f"{self._beside}.tail-{number}.sqlite"
 
     def state(self) -> State:
         """Which files count now.
@@ -65,14 +70,14 @@ class Layout:
             InputError: one is missing.
         """
         for _ in range(_LOOKS):  # files may come and go while their names are read
-            first = self.first()
+            first, sealed = self._sealed()
             found = (self._tail.fullmatch(path.name) for path in self.folder.iterdir())
             numbers = sorted(int(one[1]) for one in found if one is not None and not one[2])
             tails = tuple(number for number in numbers if number >= first)
             missing = set(range(max(first, 1), max(tails, default=0))) - set(tails)
             files = [_inode(self.tail(number)) for number in tails]
             if not missing and None not in files:
-                return State(first, tails, tuple(filter(None, files)))
+                return State(first, tails, tuple(filter(None, files)), sealed)
         if not missing:
             raise StoreError("the store's files were replaced all the time while they were looked at")
         raise InputError(
@@ -81,13 +86,28 @@ class Layout:
             path=str(self.folder),
         )
 
+    def is_still(self, state: State) -> bool:
+        """Whether the same files count as then. For whoever has kept them open: the system names no other file so.
+
+        Of tails only the last is looked at: those before it go when they are sealed, and come before it does.
+        """
+        if not state.tails or _inode(self.sealed) != state.sealed:
+            return False
+        last = state.tails[-1]
+        return _inode(self._name(last)) == state.files[-1] and _inode(self._name(last + 1)) is None
+
     def first(self) -> int:
         """The number of the first tail that is not sealed; 0 while nothing ever was."""
+        return self._sealed()[0]
+
+    def _sealed(self) -> tuple[int, int | None]:
+        """The same, and what the system calls the sealed file."""
         try:
             with self.sealed.open("rb") as file:
-                return int.from_bytes(file.read(_VERSION_AT + 4)[_VERSION_AT:], "big")
+                number = int.from_bytes(file.read(_VERSION_AT + 4)[_VERSION_AT:], "big")
+                return number, os.fstat(file.fileno()).st_ino
         except FileNotFoundError:
-            return 0
+            return 0, None
 
     def sweep(self) -> None:
         """Remove what does not count: tails that are sealed, and those that were never finished."""
@@ -140,10 +160,10 @@ def place(path: Path) -> None:
     sync(path.parent)
 
 
-def _inode(path: Path) -> int | None:
+def _inode(path: Path | str) -> int | None:
     """What the system calls a file, by which it is told from another one of its name; None where there is none."""
     try:
-        return path.stat().st_ino
+        return os.stat(path).st_ino  # noqa: PTH116 - asked for every transaction, and a Path takes longer to make
     except FileNotFoundError:
         return None
 

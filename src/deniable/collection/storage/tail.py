@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from itertools import chain
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from deniable.collection.storage.base import Fate, Row, fates
-from deniable.collection.storage.commit import locked, taken, telling, transaction
+from deniable.collection.storage.commit import Alone, taken, telling, transaction
 from deniable.collection.storage.layout import PART, State, discard, place, remove, replacing, unfinished, uri
 from deniable.collection.storage.sealed import REPORTS, write_sealed
 from deniable.collection.storage.snapshot import Snapshot
@@ -42,7 +42,7 @@ PATIENCE = 600.0  # seconds after which the tail is sealed, whatever it holds
 SHARE = 0.1  # of the time, at most, is spent on sealing
 _LATER = 5.0  # seconds to wait after sealing failed, or while another program seals
 _TRIES = 1000  # to read while files are replaced; a second one is rare
-_SIZES = (256, 32, 4, 1)  # rows a statement: few shapes, so that each is prepared once
+_SIZES = tuple(1 << power for power in range(8, -1, -1))  # rows a statement: few shapes, so each is prepared once
 _CACHE_KIB = 16384  # a larger one saves no CPU: keys come in no order, and the system keeps the file in memory as well
 _JOURNAL_PAGES = 10_000  # 40 MB: a page changed by many commits is copied back once
 T = TypeVar("T")
@@ -58,7 +58,9 @@ class Tail:
 
     def __init__(self, layout: Layout, absorbed: Callable[[], None]) -> None:
         self._layout, self._absorbed = layout, absorbed
-        self._writing, self._reading, self._sealing = threading.Lock(), threading.Lock(), threading.Lock()
+        # Who holds the first is the only one, of all threads and programs, that changes which files there are and what
+        # is in them.
+        self._alone, self._reading, self._sealing = Alone(layout.lock), threading.Lock(), threading.Lock()
         self._snapshot: Snapshot | None = None  # what readers see
         self._state: State | None = None  # what the writer knows
         self._db: sqlite3.Connection | None = None  # the tail that is written to
@@ -76,7 +78,7 @@ class Tail:
         for row in rows:
             fresh.setdefault(row.key, row)
         keys = sorted(fresh)  # neighbours share pages, and what came together is shuffled
-        with telling(self._layout.folder), self._alone():
+        with telling(self._layout.folder), self._alone:
             db, frozen = self._follow()
             taken = frozen.find(keys)
             with transaction(db):
@@ -89,17 +91,11 @@ class Tail:
             return [Fate.STORED] * len(rows)
         return fates(rows, fresh, taken)
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Be the only one, of all threads and programs, that changes which files there are and what is in them."""
-        with self._writing, locked(self._layout.lock):
-            yield
-
     def _follow(self) -> tuple[sqlite3.Connection, Snapshot]:
         """The tail to write to, and all that lies in other files; somebody else may have sealed meanwhile."""
-        state = self._layout.state()
-        if state != self._state or self._db is None or self._frozen is None:
+        if self._state is None or self._db is None or self._frozen is None or not self._layout.is_still(self._state):
             self._leave()
+            state = self._layout.state()
             if not state.tails:
                 self._new_tail(max(state.first, 1))
                 state = self._layout.state()
@@ -129,7 +125,7 @@ class Tail:
         """Begin to seal whenever it is due, until this is closed."""
         if self._thread is not None:
             return
-        with telling(self._layout.folder), self._alone():
+        with telling(self._layout.folder), self._alone:
             self._layout.sweep()
             state = self._layout.state()
             if state.first > 0:
@@ -173,13 +169,13 @@ class Tail:
             return mine
 
     def _seal(self) -> None:
-        with self._alone():
+        with self._alone:
             state = self._layout.state()
             closing, first = self._closing(state)
         if first is None:
             return
         write_sealed(self._layout, State(state.first, closing), first)
-        with self._alone():
+        with self._alone:
             if self._layout.first() != state.first:  # where there are no locks, another program may have been quicker
                 remove(unfinished(self._layout.sealed))
                 return
@@ -209,14 +205,15 @@ class Tail:
             with suppress(StoreError):  # there may be no space: then it stays in the tail
                 self.seal_all()
                 self._drop_empty_tail()
-        with self._writing, self._reading:
+        with self._alone.threads, self._reading:
             self._leave()
+            self._alone.close()
             if self._snapshot is not None:
                 self._snapshot.close()
                 self._snapshot = None
 
     def _drop_empty_tail(self) -> None:
-        with telling(self._layout.folder), self._alone():
+        with telling(self._layout.folder), self._alone:
             self._leave()
             for number in reversed(self._layout.state().tails):  # from the end: no gap may be left
                 path = self._layout.tail(number)
