@@ -59,7 +59,11 @@ if TYPE_CHECKING:
     from deniable.estimation.clusters import randomize_in_clusters as randomize_in_clusters
     from deniable.estimation.estimate import Estimate as Estimate
     from deniable.estimation.estimator import estimate as estimate
+    from deniable.estimation.sampling.raking import rake as rake
+    from deniable.estimation.sampling.replicate_weights import replicate_weights as replicate_weights
+    from deniable.estimation.sampling.sampling import Sampling as Sampling
     from deniable.estimation.synthesis import synthesize as synthesize
+    from deniable.estimation.totals import Totals as Totals
     from deniable.frames.reading import read_reports as read_reports
     from deniable.frames.stored import open_reports as open_reports
     from deniable.inference import compliance as compliance
@@ -170,11 +174,13 @@ if TYPE_CHECKING:
         "Question",
         "Reports",
         "Sampled",
+        "Sampling",
         "Seeded",
         "SubsetSelection",
         "Survey",
         "Table",
         "TestResult",
+        "Totals",
         "Triangular",
         "TwoLevel",
         "Unary",
@@ -229,10 +235,12 @@ if TYPE_CHECKING:
         "prevalence",
         "probit",
         "quantile",
+        "rake",
         "random_intercept",
         "randomize_in_clusters",
         "read_reports",
         "read_survey",
+        "replicate_weights",
         "risk_ratio",
         "sample_cost",
         "sample_size",
@@ -304,6 +312,10 @@ else:
         "Estimates": {
             "estimate": "estimation.estimator",
             "Estimate": "estimation.estimate",
+            "rake": "estimation.sampling.raking",
+            "replicate_weights": "estimation.sampling.replicate_weights",
+            "Sampling": "estimation.sampling.sampling",
+            "Totals": "estimation.totals",
             "synthesize": "estimation.synthesis",
             "prevalence": "inference.prevalence",
             "Prevalence": "inference.prevalence",

@@ -169,6 +169,11 @@ OTHERS = {
     "Replicates": lambda: uncovered().dispersion,
     "PairedDispersion": lambda: dn.estimate(sent(dn.Paired(DOMAIN, p=0.75, rho=-0.2)), "a").dispersion,
     "Linearized": lambda: prevalence([0, 1] * 30, dn.Warner(0.8), weights=[1.0, 2.0, 3.0] * 20).dispersion,
+    "Sampling": lambda: dn.rake(sent(dn.Joint(DOMAIN, 2.0)), {"region": {"north": 1, "south": 2}}),
+    "Margins": lambda: dn.rake(sent(dn.Joint(DOMAIN, 2.0)), {"region": {"north": 1, "south": 2}}).margins,
+    "Replicated": lambda: (
+        dn.replicate_weights(sent(dn.Joint(DOMAIN, 2.0)), np.ones((60, 4)), "brr", weights=np.ones(60)).replicated
+    ),
     "Reconciled": lambda: reconcile(dn.Views(DOMAIN, 2, 2.0).tabulate(sent(dn.Views(DOMAIN, 2, 2.0)))),
     "Convergence": lambda: Convergence(np.arange(3), np.arange(3), np.full(3, 1 / 3)),
     "Candidate": lambda: dn.plan(YES_NO, 1.0, [["a", "b"]], 5000).candidates[0],

@@ -103,6 +103,7 @@ RESULTS = {
     "Table of three": lambda: dn.Table(dn.Domain({**PAIR, "age": ["young", "old"]}), np.full(8, 0.125)),
     "Estimate": estimate,
     "Estimate of a model": uncovered,
+    "Totals": lambda: dn.estimate(reports(), ["sex", "income"], weights=np.full(2000, 3.0)).totals(),
     "Interval": lambda: estimate().interval(0.9),
     "Interval of one number": lambda: dn.phi(estimate()).interval(),
     "Interval without end": lambda: Interval(np.array([0.1, -np.inf]), np.array([np.inf, 0.2]), 0.95, "profile"),

@@ -31,6 +31,7 @@ from deniable.domain import Domain
 from deniable.errors import InputError, NotCoveredError
 from deniable.estimation.dispersion import Dispersion
 from deniable.estimation.estimate import Estimate
+from deniable.estimation.fit.linearized import contributions, counts_of, recounted
 from deniable.estimation.fit.said import holds_sets
 from deniable.estimation.graphical import fit_graphical
 from deniable.estimation.inversion import covering, invert
@@ -48,6 +49,8 @@ from deniable.wording import listed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from deniable.estimation.fit.evidence import Evidence
 
 Engine = Callable[[Sequence[Observation], Domain], tuple[Table, str]]
 REPLICATES = 200
@@ -134,6 +137,12 @@ class Replicates(Dispersion):
     """A covariance by bootstrap; the replicates are made when first asked for."""
 
     draw: Callable[[], NDArray[np.float64]] | None = None
+    degrees: float = np.inf
+
+    @property
+    def df(self) -> float:
+        """Clusters less strata, where respondents have them."""
+        return self.degrees
 
     def _given(self) -> dict[str, Any]:
         return {**super()._given(), "draw": partial(np.asarray, self.values)}  # drawn now: the same ones elsewhere
@@ -200,11 +209,19 @@ def model_estimate(
     *,
     backend: str | None = None,
     replicates: int = REPLICATES,
+    told: Evidence | None = None,
 ) -> ModelEstimate:
     """Estimate a table that no observation covers; `method` is an engine's name, or "auto".
 
-    That is "loglinear", or "ipf" where reports are sets, whose counts have no likelihood.
+    That is "loglinear", or "ipf" where reports are sets, whose counts have no likelihood. `told` is the evidence that
+    the observations were made of: where its respondents have weights or clusters, replicates are Rao and Wu's.
     """
+    sampling = None if told is None or told.respondents is None else told.respondents.sampling
+    if sampling is not None and sampling.replicated is not None:
+        raise InputError(
+            f"no question covers {listed(domain)}, and errors of what a model implies are bootstrapped from strata and "
+            f"clusters: give weights=, strata= and clusters= instead of replicate weights"
+        )
     observations = forget_blocks(observations)
     usual = "ipf" if any(holds_sets(o.channel) for o in observations) else "loglinear"
     engine = usual if method == "auto" else method
@@ -216,21 +233,41 @@ def model_estimate(
     table = Table(domain, fitted.values, backend)
 
     def draw() -> NDArray[np.float64]:
-        return bootstrap(observations, table, engine, replicates)
+        if told is None or sampling is None:
+            return bootstrap(observations, table, engine, replicates)
+        return refitted(observations, domain, engine, _drawn_by_cluster(told, replicates))
 
-    told = (
+    warning = (
         f"No question covers {listed(domain)} together: this is what the tables that were asked imply under the "
         f"engine's assumption. Errors ({replicates} bootstrap replicates) do not include that assumption's own."
     )
-    warned = [told]
+    warned = [warning]
     if engine != "product" and product_is_nearer(observations, domain):
         warned.append(
             'The reports show less dependence than noise: the product of marginals (method="product") is expected to '
             "be nearer to the truth."
         )
     n = sum(o.n for o in observations)
-    dispersion = Replicates((), domain, "super", draw)
-    return ModelEstimate(table, table, dispersion, n, engine, f"no question covers the table; {what}", tuple(warned))
+    dispersion = Replicates((), domain, "super", draw, np.inf if sampling is None else sampling.df)
+    reason = f"no question covers the table; {what}"
+    reason += "" if sampling is None else f"; {sampling.words}".replace("linearization", "Rao and Wu's bootstrap")
+    return ModelEstimate(table, table, dispersion, n, engine, reason, tuple(warned))
+
+
+def _drawn_by_cluster(told: Evidence, replicates: int) -> list[NDArray[np.float64]]:
+    """Counts of every group of reports, clusters being drawn anew with replacement, replicates last."""
+    place, _ = contributions(told, [np.zeros((len(counts_of(group)), 0)) for group in told.groups])
+    sizes = [len(counts_of(group)) for group in told.groups]
+    assert told.respondents is not None
+    assert told.respondents.sampling is not None
+    rng = Seeded(0).stream().generator()
+    parts = told.respondents.sampling.bootstrap(place, sum(sizes), replicates, rng)
+    every = np.concatenate([counts for _, counts in parts], axis=1)
+    ends, drawn = np.cumsum(sizes)[:-1], []
+    for group, mine in zip(told.groups, np.split(every, ends), strict=True):
+        fresh = [forget_blocks([recounted(group.said, y).observation()])[0].counts.ravel() for y in mine.T]
+        drawn.append(np.stack(fresh, axis=-1))
+    return drawn
 
 
 def connected(sets: Sequence[tuple[str, ...]], domain: Domain) -> bool:
@@ -298,13 +335,20 @@ def bootstrap(
 ) -> NDArray[np.float64]:
     """Tables fitted to reports drawn anew from a fitted one. From a fixed seed: the same data give the same errors."""
     drawn = draw_reports(observations, table, replicates, source or Seeded(0))
+    return refitted(observations, table.domain, engine, drawn)
+
+
+def refitted(
+    observations: Sequence[Observation], domain: Domain, engine: str, drawn: Sequence[NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Tables that an engine fits to other counts of the same reports, replicates last."""
     if engine == "loglinear":
-        return fit_loglinear(observations, table.domain, counts=drawn, gap=_ROUGHLY).tables
+        return fit_loglinear(observations, domain, counts=list(drawn), gap=_ROUGHLY).tables
     again = []
-    for i in range(replicates):
+    for i in range(drawn[0].shape[-1]):
         fresh = [
             Observation(o.domain, o.channel, c[:, i].reshape(o.channel.output_shape), population=o.population)
             for o, c in zip(observations, drawn, strict=True)
         ]
-        again.append(ENGINES[engine](fresh, table.domain)[0].values)
+        again.append(ENGINES[engine](fresh, domain)[0].values)
     return np.stack(again, axis=-1)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from deniable.estimation.dispersion import Dispersion
     from deniable.estimation.fit.efficient import Efficient
+    from deniable.estimation.totals import Totals
     from deniable.results import Frame
     from deniable.summary import Summary
 
@@ -113,6 +114,16 @@ class Estimate(Shown, Frozen):
             replicates=replicates,
             source=source,
         )
+
+    def totals(self, population: float | None = None) -> Totals:
+        """How many people there are in each cell, with their errors.
+
+        Args:
+            population: how many there are altogether; by default the sum of the survey weights, with its own error.
+        """
+        from deniable.estimation.totals import totals
+
+        return totals(self, population)
 
     def project(self, attributes: str | Iterable[str]) -> Table:
         """Sum the estimated table down to some attributes (for their errors, estimate them directly)."""

@@ -19,10 +19,12 @@ from deniable.estimation.estimate import Estimate
 from deniable.estimation.fit.efficient import MOST_CELLS as EFFICIENT_CELLS
 from deniable.estimation.fit.efficient import Efficient, efficient_from
 from deniable.estimation.fit.gathering import gather
+from deniable.estimation.fit.linearized import linearized
 from deniable.estimation.inversion import covering, invert
 from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
 from deniable.estimation.least_squares import least_squares, nearest
 from deniable.estimation.paired import pair_notes, with_pairs
+from deniable.estimation.sampling.reading import sampling_by, sampling_of
 from deniable.estimation.shrinkage import shrink
 from deniable.tables.simplex import norm_sub
 from deniable.tables.table import Table
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.estimation.fit.evidence import Evidence
+    from deniable.estimation.sampling.reading import Given, Weights
+    from deniable.estimation.sampling.sampling import Sampling
 
 Method = Literal[
     "auto", "inversion", "norm_sub", "mle", "wls", "shrink", "product", "loglinear", "ipf", "qp", "l1", "graphical"
@@ -53,6 +57,9 @@ def estimate(
     *,
     population: Population = ...,
     gap: float | None = ...,
+    weights: Weights = ...,
+    strata: Given = ...,
+    clusters: Given = ...,
 ) -> Estimate: ...
 
 
@@ -65,6 +72,9 @@ def estimate(
     by: str,
     population: Population = ...,
     gap: float | None = ...,
+    weights: Weights = ...,
+    strata: Given = ...,
+    clusters: Given = ...,
 ) -> dict[Any, Estimate]: ...
 
 
@@ -77,6 +87,9 @@ def estimate(
     *,
     population: Population = ...,
     gap: float | None = ...,
+    weights: Weights = ...,
+    strata: Given = ...,
+    clusters: Given = ...,
 ) -> dict[Any, Estimate]: ...
 
 
@@ -88,6 +101,9 @@ def estimate(
     *,
     population: Population = "super",
     gap: float | None = None,
+    weights: Weights = None,
+    strata: Given = None,
+    clusters: Given = None,
 ) -> Estimate | dict[Any, Estimate]:
     """Estimate the joint table of some attributes.
 
@@ -104,37 +120,69 @@ def estimate(
         by: a public column; the result is then a dictionary with an estimate for each of its values.
         population: "super" (respondents are a sample: the default) or "fixed" (only the people at hand matter).
         gap: for "mle", how many nats of log-likelihood may be left to gain; by default as many as do not show.
+        weights: survey weights: one a respondent, the name of a public column, or what `rake` or `replicate_weights`
+            returns. Errors are then those of the sampling, see `estimation.sampling`.
+        strata: each respondent's stratum, or the name of a public column.
+        clusters: each respondent's cluster (primary sampling unit), or the name of a public column.
 
     Returns:
         An `Estimate`, or a dictionary of them when `by` is given.
     """
     names = [attributes] if isinstance(attributes, str) else list(attributes)
-    if by is not None:
-        if not isinstance(reports, Reports):
-            raise InputError("by= needs reports with public columns; observations and simulations have none")
+    sampling = sampling_of(reports, weights, strata, clusters)
+    if sampling is not None and population == "fixed":
+        raise InputError(
+            "weights, strata and clusters are about a larger population that respondents were drawn from; leave "
+            'population="fixed" out'
+        )
+    if by is None:
+        return _estimate(reports, names, method, population=population, gap=gap, sampling=sampling)
+    if not isinstance(reports, Reports):
+        raise InputError("by= needs reports with public columns; observations and simulations have none")
+    if sampling is None:
         return {
-            value: estimate(part, names, method, population=population, gap=gap) for value, part in reports.groups(by)
+            value: _estimate(part, names, method, population=population, gap=gap) for value, part in reports.groups(by)
         }
+    return {
+        value: _estimate(reports, names, method, population=population, gap=gap, sampling=part)
+        for value, part in sampling_by(reports, by, sampling)
+    }
+
+
+def _estimate(
+    reports: Collected,
+    names: Sequence[str],
+    method: Method,
+    *,
+    population: Population,
+    gap: float | None,
+    sampling: Sampling | None = None,
+) -> Estimate:
+    """Estimate one table; of a part of the respondents where the sampling looks at some only."""
     sources = _listed(reports)
     paired = any(getattr(getattr(source, "design", None), "pairs_reports", False) for source in sources)
-    told = None if paired else gather(list(sources), names)
+    told = None if paired else gather(list(sources), names, sampling=sampling)
     observations = (
         observations_of(reports, names) if told is None else [group.said.observation() for group in told.groups]
     )
     domain = _domain(observations, names)
-    backend = next((r.backend for r in _listed(reports) if isinstance(r, Reports | Tallies)), None)
+    backend = next((r.backend for r in sources if isinstance(r, Reports | Tallies)), None)
     if not any(set(domain) <= set(o.domain) for o in observations):
-        return model_estimate(observations, domain, method, backend=backend)
+        return model_estimate(observations, domain, method, backend=backend, told=told)
     samples = covering(observations, domain)
     unbiased = Table(domain, invert(samples), backend)
-    dispersion = with_pairs(Dispersion(samples, domain, population), _listed(reports))
+    if sampling is None or told is None:
+        dispersion = with_pairs(Dispersion(samples, domain, population), sources)
+    else:
+        dispersion = linearized(told, samples, domain)
     pooled, errors = _pool(told, population)
     if method == "inversion" and pooled is not None and not np.allclose(pooled.values, unbiased.values, atol=1e-9):
         # An estimate is never shown beside the errors of another.
         pooled, errors = None, ["errors are its own: other estimates use more of what the reports say"]
     chosen, why = _choose(method, unbiased, pooled or dispersion, told)
     table, what = _apply(chosen, _Known(unbiased, dispersion, pooled, told, observations), gap)
-    reason = "; ".join([*why, what, *errors, *pair_notes(dispersion)])
+    drawn = [] if sampling is None else [sampling.words]
+    reason = "; ".join([*why, what, *errors, *drawn, *pair_notes(dispersion)])
     n = sum(s.observation.n for s in samples)
     return Estimate(table, unbiased, dispersion, n, chosen, reason, pooled=pooled)
 

@@ -24,11 +24,14 @@ from deniable.domain import Domain, Variable
 from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
 from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.estimation.estimate import Estimate
+from deniable.estimation.fit.linearized import Linearized
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.least_squares import least_squares
+from deniable.estimation.sampling.columns import column, numbered
+from deniable.estimation.sampling.reading import sampling
+from deniable.estimation.sampling.shares import weighted_shares
 from deniable.frozen import Frozen
 from deniable.inference.fit import saturated
-from deniable.inference.survey import Linearized, column, numbered, weighted_shares
 from deniable.results import Interval, frame_of, intervals_by_row
 from deniable.summary import Shown, beside, of_shares
 from deniable.tables.table import Table
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.domain import Category
-    from deniable.inference.survey import Column
+    from deniable.estimation.sampling.columns import Column
     from deniable.results import Frame
     from deniable.summary import Summary
 
@@ -165,31 +168,34 @@ def prevalence(
             f"reports through {channel.name} are sets of answers; weights, strata and clusters are for devices whose "
             f"reports are answers, such as k-RR"
         )
-    w = np.ones(rows) if weights is None else column(weights, "weights", rows)
-    shares = weighted_shares(
-        reports,
-        channel.outputs,
-        group,
-        w,
-        strata=None if strata is None else column(strata, "strata", rows),
-        clusters=None if clusters is None else column(clusters, "clusters", rows),
+    drawn = sampling(
+        rows,
+        *(
+            None if part is None else column(part, name, rows)
+            for name, part in (("weights", weights), ("strata", strata), ("clusters", clusters))
+        ),
     )
-    what = [
-        name for name, part in (("weights", weights), ("strata", strata), ("clusters", clusters)) if part is not None
-    ]
-    df = f"{shares.df:.0f} degrees of freedom"
-    reason = f"the device inverted on shares by {', '.join(what)}, errors by linearization ({df})"
+    shares = weighted_shares(reports, channel.outputs, group, drawn)
+    reason = f"the device inverted on weighted shares, {drawn.words}"
     found = []
     for g, size in enumerate(sizes.tolist()):
         observation = Observation(domain, channel, shares.values[g] * size)
         part = slice(g * channel.outputs, (g + 1) * channel.outputs)
-        spread = Linearized.of(observation, domain, shares.covariance[part, part], shares.df)
+        spread = _through(observation, domain, shares.covariance[part, part], shares.df)
         found.append(_made(observation, spread, reason))
     if by is None:
         return found[0]
     q = channel.solve(np.eye(channel.outputs).reshape(*channel.output_shape, -1)).reshape(channel.inputs, -1)
     whole = np.kron(np.eye(len(groups)), q)
     return Prevalences(dict(zip(groups, found, strict=True)), whole @ shares.covariance @ whole.T)
+
+
+def _through(observation: Observation, domain: Domain, covariance: NDArray[np.float64], df: float) -> Linearized:
+    """Map the covariance of an observation's report shares through its channel."""
+    half = observation.channel.solve(covariance.reshape(*observation.channel.output_shape, -1))
+    flat = half.reshape(domain.cells, -1)
+    whole = observation.channel.solve(flat.T.reshape(*observation.channel.output_shape, -1))
+    return Linearized([Sample(observation, domain, 1.0)], domain, known=whole.reshape(domain.cells, -1), degrees=df)
 
 
 def _made(observation: Observation, dispersion: Dispersion, reason: str) -> Prevalence:

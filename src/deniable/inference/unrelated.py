@@ -18,8 +18,8 @@ import numpy as np
 from deniable.channels.weights import stated
 from deniable.errors import InputError, SingularChannelError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
+from deniable.estimation.sampling.columns import column
 from deniable.frozen import Frozen, readonly
-from deniable.inference.survey import column
 from deniable.results import Interval, frame_of, intervals_by_row
 from deniable.summary import Shown, Summary
 

@@ -15,7 +15,6 @@ from deniable.designs.base import Design, Question
 from deniable.errors import (
     DesignError,
     EstimationError,
-    InputError,
     NotCoveredError,
     UnknownAttributeError,
     UnknownCategoryError,
@@ -23,6 +22,7 @@ from deniable.errors import (
 from deniable.estimation.fit import gathering as module
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.said import Counted, Listed, Moments
+from deniable.estimation.sampling.reading import sampling_of
 
 DOMAIN = dn.Domain({"a": range(2), "b": range(3), "c": range(2)})
 FOUR = dn.Domain({name: range(2) for name in "abcd"})
@@ -227,7 +227,7 @@ def test_counts_alone_say_what_they_can():
 def test_weights_count_and_keep_the_number_of_reports(design):
     reports = reports_of(design)
     weights = np.random.default_rng(4).random(N) + 0.1
-    plain, weighted = gather(reports, ["a", "b"]), gather(reports, ["a", "b"], weights=weights)
+    plain, weighted = gather(reports, ["a", "b"]), gather(reports, ["a", "b"], sampling=sampling_of(reports, weights))
     people = weighted.respondents
     scaled = weights * N / weights.sum()
     assert people.weights == pytest.approx(scaled)
@@ -237,7 +237,7 @@ def test_weights_count_and_keep_the_number_of_reports(design):
         assert group.said.counts == pytest.approx(
             np.bincount(people.report[rows], scaled[rows], len(group.said.counts))
         )
-    one = gather(reports, ["a", "b"], weights=np.full(N, 7.0))
+    one = gather(reports, ["a", "b"], sampling=sampling_of(reports, np.full(N, 7.0)))
     assert one.counts == pytest.approx(plain.counts)
 
 
@@ -275,10 +275,6 @@ def test_refusals():
         gather(reports, ["a", "z"])
     with pytest.raises(DesignError, match="named twice"):
         gather(reports, ["a", "a"])
-    with pytest.raises(InputError, match="400 weights"):
-        gather(reports, ["a"], weights=[1.0])
-    with pytest.raises(InputError, match="none to weight"):
-        gather(dn.Observation("x", dn.KRR(2, 1.0), [3, 7]), "x", weights=[1.0])
     with pytest.raises(UnknownCategoryError, match="in some reports"):
         gather([reports, dn.Observation(dn.Domain({"a": ["no", "yes"]}), dn.KRR(2, 1.0), [3, 7])], "a")
     paired = dn.Paired({"a": [0, 1]}, 0.7, -0.2, respondents=100)

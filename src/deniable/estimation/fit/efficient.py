@@ -17,17 +17,22 @@ and if the functional were x, the table being estimate + (x - w.estimate) d with
 
 a quadratic in x: the score interval's ends solve (w.estimate - x)^2 = z^2 Var(x). For one k-RR it is Wilson's.
 Reports that came one by one stand for those that did not: sums over them take the place of lambda.
+
+Where respondents have weights, strata or clusters, y are weighted counts, the variance is that of `linearized` (or of
+replicate weights), and Var(x) is multiplied by the design effect: that variance over the plain one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.estimation.fit.functionals import Functionals
+from deniable.estimation.fit.group import Group
+from deniable.estimation.fit.linearized import counts_of, recounted
 from deniable.frozen import Frozen, readonly
 from deniable.tables.simplex import norm_sub
 
@@ -36,6 +41,7 @@ if TYPE_CHECKING:
 
     from deniable.domain import Domain
     from deniable.estimation.fit.evidence import Evidence
+    from deniable.estimation.sampling.sampling import Linear, Sampling
 
     Array = NDArray[np.float64]
 
@@ -96,6 +102,35 @@ class Efficient(Frozen):
         return readonly(self._cells.values.reshape(self.domain.shape))
 
     # -- its errors --------------------------------------------------------------------------------------------------
+
+    @property
+    def sampling(self) -> Sampling | None:
+        """How respondents were drawn; None where each stands for itself."""
+        people = self.evidence.respondents
+        return None if people is None else people.sampling
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom behind the variances; infinite but for a survey's clusters."""
+        return np.inf if self.sampling is None else self.sampling.df
+
+    @property
+    def linear(self) -> Linear:
+        """What every respondent contributes to every asked cell; see `linearized`."""
+        return self._cells.linear
+
+    def again(self, counts: Array) -> Array:
+        """The table over all attributes from other counts of the same reports, weighted alike: (replicates, cells)."""
+        ends = np.cumsum([len(counts_of(group)) for group in self.evidence.groups])[:-1]
+        found = []
+        for y in counts.T:
+            groups = [
+                Group(recounted(group.said, own), group.domain)
+                for group, own in zip(self.evidence.groups, np.split(y, ends), strict=True)
+                if own.any()
+            ]
+            found.append(Efficient(replace(self.evidence, groups=tuple(groups), respondents=None), self.likely).whole)
+        return np.stack(found)
 
     @cached_property
     def _cells(self) -> Functionals:

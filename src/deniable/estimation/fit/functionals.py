@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.estimation.fit.linearized import contributions, moment_pulls
 from deniable.estimation.fit.said import Counted, Moments
 from deniable.frozen import Frozen, readonly
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from deniable.estimation.fit.efficient import Efficient
     from deniable.estimation.fit.group import Group
+    from deniable.estimation.sampling.sampling import Linear
 
     Array = NDArray[np.float64]
 
@@ -54,12 +56,31 @@ class Functionals(Frozen):
 
     def pulls(self, group: Group) -> Array:
         """A_o: how far each report of a group pulls each functional."""
+        if isinstance(group.said, Moments):
+            return moment_pulls(group.said) @ (group.said.precision @ group.down(self.toward))
         lam = group.forward(self.of.likely[:, None])
         return np.divide(group.forward(self.toward), lam, out=np.zeros((len(lam), self.count)), where=lam > 0)
+
+    @property
+    def linear(self) -> Linear:
+        """What every respondent contributes to every functional; see `linearized`."""
+        return contributions(self.of.evidence, [self.pulls(group) for group in self.of.evidence.groups])
 
     @cached_property
     def covariance(self) -> Array:
         """The covariance of the functionals."""
+        sampling = self.of.sampling
+        if sampling is None:
+            return self._plain
+        if sampling.replicated is None:
+            return readonly(sampling.covariance(self.linear))
+        place, table = self.linear
+        again = self.of.again(sampling.replicates(place, len(table))) @ self.along
+        return readonly(sampling.replicated.covariance(again))
+
+    @cached_property
+    def _plain(self) -> Array:
+        """The covariance, were respondents independent of each other and all alike."""
         total = np.zeros((self.count, self.count))
         for group in self.of.evidence.groups:
             if isinstance(group.said, Moments):
@@ -93,6 +114,10 @@ class Functionals(Frozen):
             of_group = self._of_moments if isinstance(group.said, Moments) else self._of_reports
             parts = of_group(group, direction)
             a, b, c = a + parts[0], b + parts[1], c + parts[2]
+        if self.of.sampling is not None:
+            plain = np.diag(self._plain)
+            effect = np.divide(np.diag(self.covariance), plain, out=np.ones(self.count), where=plain > 0)
+            a, b, c = a * effect, b * effect, c * effect
         return readonly(a), readonly(b), readonly(c)
 
     def _of_reports(self, group: Group, direction: Array) -> tuple[Array, Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain
-from deniable.errors import DesignError, EstimationError, InputError, UnknownAttributeError, UnknownCategoryError
+from deniable.errors import DesignError, EstimationError, UnknownAttributeError, UnknownCategoryError
 from deniable.estimation.fit.evidence import Evidence
 from deniable.estimation.fit.group import Group
 from deniable.estimation.fit.respondents import Respondents, how_listed, place_of
@@ -29,11 +29,12 @@ from deniable.wording import listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from deniable.designs.base import Design
     from deniable.designs.told import Told
     from deniable.domain import Variable
+    from deniable.estimation.sampling.sampling import Sampling
 
     Array = NDArray[np.float64]
 
@@ -45,15 +46,15 @@ def gather(
     reports: Reported | Sequence[Reported],
     attributes: str | Iterable[str],
     *,
-    weights: ArrayLike | None = None,
+    sampling: Sampling | None = None,
 ) -> Evidence:
     """Everything that reports say about some attributes.
 
     Args:
         reports: what respondents sent, a simulation's tallies, observations, or a list of these.
         attributes: what is asked about.
-        weights: one for every respondent, in the order of the reports; they are scaled to a mean of one, so that the
-            number of reports stays what it is. Counts have no respondents to weight.
+        sampling: how respondents were drawn, in the order of the reports. Weights are scaled to a mean of one, so that
+            the number of reports stays what it is. Counts have no respondents to weight.
 
     >>> import deniable as dn, pyarrow as pa
     >>> design = dn.Views({name: [0, 1] for name in "abc"}, k=2, epsilon=1.0)
@@ -68,15 +69,14 @@ def gather(
     if len(set(names)) < len(names):
         raise DesignError(f"an attribute is named twice in {listed(names)}")
     found = Finding(names, _room(sources, names))
-    given = None if weights is None else _weights(weights, sources)
     done = 0
     for source in sources:
         if isinstance(source, Reports):
-            found.reports(source, None if given is None else given[done : done + source.n])
+            found.reports(source, None if sampling is None else _Weighed(sampling, done))
             done += source.n
         else:
             found.tabulated(source)
-    return found.evidence(sources, given)
+    return found.evidence(sources, sampling)
 
 
 def _room(sources: Sequence[Reported], names: Sequence[str]) -> set[str]:
@@ -132,7 +132,7 @@ class Finding:
         for observation in merge(observations):
             self.add(of_observation(observation))
 
-    def reports(self, source: Reports, weights: Array | None) -> None:
+    def reports(self, source: Reports, weighed: _Weighed | None) -> None:
         """Take what respondents sent, ballot by ballot."""
         self._source += 1
         known, spoken = [name for name in self.names if name in source.design.domain], 0
@@ -140,19 +140,19 @@ class Finding:
             told = source.told(ballot, known) if known else None
             if told is None:
                 continue
-            said = self._of_ballot(source, ballot, told, weights)
+            said = self._of_ballot(source, ballot, told, weighed)
             spoken += round(said.n)
             if said.n:
                 self.origins[self._source, ballot] = self.add(said)
-        self.silent += source.n - spoken
+        self.silent += (source.n if weighed is None else weighed.n(slice(0, source.n))) - spoken
 
-    def _of_ballot(self, source: Reports, ballot: int, told: Told, weights: Array | None) -> Said:
+    def _of_ballot(self, source: Reports, ballot: int, told: Told, weighed: _Weighed | None) -> Said:
         inside = [v for v in told.domain.values() if v.name in self.room]
-        if weights is None and len(inside) < len(told.domain):
+        if weighed is None and len(inside) < len(told.domain):
             # It will count by its moments: no need to list its reports.
             counts = Observation(told.domain, told.channel, source.count(ballot, told), population=source.n)
             return Moments(Domain(inside), counts)
-        return replace(_of_ballot(source, ballot, told, weights), population=source.n)
+        return replace(_of_ballot(source, ballot, told, weighed), population=source.n)
 
     def add(self, said: Said) -> tuple[tuple[object, ...], int]:
         """Add to what is alike; returns the group's key and where the new reports begin in it."""
@@ -175,7 +175,7 @@ class Finding:
         self.said[key] = replace(old, counts=both[0], codes=both[1], n=old.n + said.n, population=most)
         return key, len(old.counts)
 
-    def evidence(self, sources: Sequence[Reported], weights: Array | None) -> Evidence:
+    def evidence(self, sources: Sequence[Reported], sampling: Sampling | None) -> Evidence:
         """Lay all of it out over one table."""
         same_categories(said.part for said in self.said.values())
         known = {v.name: v for said in self.said.values() for v in said.part.values()}
@@ -195,23 +195,40 @@ class Finding:
         numbers = {key: number for number, key in enumerate(self.said)}
         where = {origin: (numbers[key], first) for origin, (key, first) in self.origins.items()}
         everybody = people and len(people) == len(sources)
-        respondents = Respondents(people, self.names, where, weights) if everybody else None
+        respondents = Respondents(people, self.names, where, sampling) if everybody else None
         return Evidence(asked, alone, tuple(groups), self.silent, respondents)
 
 
-def _of_ballot(source: Reports, ballot: int, told: Told, weights: Array | None) -> Counted | Listed:
+@dataclass(frozen=True)
+class _Weighed:
+    """The weights of one source's respondents, the first of whom stands at `first` among those of all sources."""
+
+    sampling: Sampling
+    first: int
+
+    def weights(self, rows: NDArray[np.int64]) -> Array:
+        """With a mean of one among all who are looked at, zero for the others."""
+        return self.sampling.scaled[self.first + rows]
+
+    def n(self, rows: slice | NDArray[np.int64]) -> int:
+        """How many of them are looked at."""
+        return int(self.sampling.within[self.first :][rows].sum())
+
+
+def _of_ballot(source: Reports, ballot: int, told: Told, weighed: _Weighed | None) -> Counted | Listed:
     """What the respondents of one ballot say."""
     how = how_listed(told)
-    if weights is None and how == "cells":
+    if weighed is None and how == "cells":
         counts: Array = source.count(ballot, told).astype(np.float64).ravel()
         return Counted(told.domain, told.channel, counts, float(counts.sum()))
-    if weights is None:
+    if weighed is None:
         codes, often = source.distinct(ballot, told)
         places, times = place_of(told, codes), often.astype(np.float64)
         n = float(times.sum())
     else:
-        codes = source.codes(ballot, told)
-        places, times, n = place_of(told, codes), weights[source.rows_of(ballot)], float(len(codes))
+        codes, rows = source.codes(ballot, told), source.rows_of(ballot)
+        places, times = place_of(told, codes), weighed.weights(rows)
+        n = float(weighed.n(rows)) if times.any() else 0.0  # without any weight they say nothing
         codes = np.unique(codes, axis=0)
     if how == "seen":
         return Listed(told.domain, told.channel, _sums(places, times, len(codes)), n, codes)
@@ -224,16 +241,6 @@ def _of_ballot(source: Reports, ballot: int, told: Told, weights: Array | None) 
 
 def _sums(places: NDArray[np.int64], times: Array, size: int) -> Array:
     return np.bincount(places, times, size).astype(np.float64)
-
-
-def _weights(weights: ArrayLike, sources: Sequence[Reported]) -> Array:
-    if not all(isinstance(source, Reports) for source in sources):
-        raise InputError("weights belong to respondents; tallies and observations are counts and have none to weight")
-    array = np.asarray(weights, dtype=np.float64).ravel()
-    n = sum(source.n for source in sources)
-    if len(array) != n or not np.isfinite(array).all() or (array < 0).any() or not array.sum() > 0:
-        raise InputError(f"expected {n} weights, one a respondent, numbers from 0 upwards; got {len(array)}", rows=n)
-    return array * (n / array.sum())
 
 
 def refuse_pairs(sources: Iterable[Any]) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from deniable.designs.reports import Reports
     from deniable.designs.told import Told
+    from deniable.estimation.sampling.sampling import Sampling
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +31,13 @@ class Respondents(Frozen):
         sources: the reports.
         names: the asked attributes.
         origins: for a source and one of its ballots, the group it went to and where its reports begin there.
-        given: weights with a mean of one; None where all count alike.
+        sampling: how they were drawn; None where all count alike, each for itself.
     """
 
     sources: Sequence[Reports]
     names: Sequence[str]
     origins: Mapping[tuple[int, int], tuple[int, int]]
-    given: NDArray[np.float64] | None = None
+    sampling: Sampling | None = None
 
     @property
     def n(self) -> int:
@@ -46,7 +47,7 @@ class Respondents(Frozen):
     @property
     def weights(self) -> NDArray[np.float64]:
         """One for everybody, with a mean of one."""
-        return np.ones(self.n) if self.given is None else self.given
+        return np.ones(self.n) if self.sampling is None else self.sampling.scaled
 
     @property
     def public(self) -> nw.DataFrame[Any] | None:

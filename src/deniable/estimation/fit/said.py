@@ -23,9 +23,10 @@ from deniable.channels.dense import Dense
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.support import Support
 from deniable.designs.observation import Observation
-from deniable.errors import InputError
+from deniable.errors import EstimationError, InputError
 from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.frozen import Frozen, readonly
+from deniable.tables.marginals import summed
 from deniable.tables.simplex import norm_sub
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Counted(Frozen):
     def observation(self) -> Observation:
         """The same as counts that can be inverted."""
         counts = self.counts if self.codes is None else _tally(self.channel, self.codes, self.counts)
-        return Observation(self.part, self.channel, counts, population=self.population)
+        return Observation(self.part, self.channel, _of_n(counts, self), population=self.population)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +172,7 @@ class Listed(Frozen):
     def observation(self) -> Observation:
         """The same as counts that can be inverted."""
         counts = _tally(self.channel, self.codes, self.counts)
-        return Observation(self.part, self.channel, counts, population=self.population)
+        return Observation(self.part, self.channel, _of_n(counts, self), population=self.population)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +181,7 @@ class Moments(Frozen):
 
     part: Domain
     source: Observation
+    reports: Counted | Listed | None = None  # what the counts were made of, where it is known report by report
 
     how = "by their moments"
 
@@ -240,7 +242,27 @@ def of_observation(observation: Observation) -> Counted | Moments:
 
 def narrowed(said: Said, part: Domain) -> Said:
     """The same about fewer attributes, by its moments."""
-    return Moments(part, said.observation())
+    return Moments(part, said.observation(), None if isinstance(said, Moments) else said)
+
+
+def unbiased_scores(said: Counted | Listed, part: Domain) -> Array:
+    """The unbiased table over `part` that each report makes by itself: (reports, cells). Their mean is the estimate."""
+    channel, reports = said.channel, len(said.counts)
+    if reports * max(channel.outputs, said.part.cells) > _MATRIX:
+        raise EstimationError(
+            f"{reports} different reports through {channel.name} about {said.part.cells} cells are too many to weight "
+            f"one by one. Ask for fewer attributes at once",
+            cells=said.part.cells,
+        )
+    each = np.eye(reports) if said.codes is None else _each(channel, said.codes)
+    own = channel.solve(each.T.reshape(*channel.output_shape, reports)).reshape(*said.part.shape, reports)
+    return summed(own, said.part, part).reshape(part.cells, reports).T
+
+
+def _of_n(counts: Array, said: Counted | Listed) -> Array:
+    """Weighted counts brought to the number of reports: that is how many there are, whatever they weigh."""
+    total = float(said.counts.sum())
+    return counts if total == said.n or not total else counts * (said.n / total)
 
 
 def holds_sets(channel: Channel) -> bool:
@@ -260,15 +282,19 @@ def _likelihood(channel: Channel, codes: NDArray[Any]) -> Array:
     return channel.likelihood(codes if isinstance(channel, Kronecker) else codes[:, 0])
 
 
+def _each(channel: Channel, codes: NDArray[Any]) -> Array:
+    """What each report holds, as a count of it alone would say: (reports, outputs)."""
+    parts = channel.channels if isinstance(channel, Kronecker) else (channel,)
+    joint: Array = np.ones((len(codes), 1))
+    for i, part in enumerate(parts):
+        joint = (joint[:, :, None] * part.members(codes[:, i])[:, None, :]).reshape(len(codes), -1)
+    return joint
+
+
 def _tally(channel: Channel, codes: NDArray[Any], counts: Array) -> Array:
     """Count what reports hold, weighted ones too."""
-    parts = channel.channels if isinstance(channel, Kronecker) else (channel,)
     total: Array = np.zeros(channel.outputs)
     step = max(1, _PIECE // channel.outputs)
     for start in range(0, len(codes), step):
-        some, often = codes[start : start + step], counts[start : start + step]
-        joint = often[:, None]
-        for i, part in enumerate(parts):
-            joint = (joint[:, :, None] * part.members(some[:, i])[:, None, :]).reshape(len(some), -1)
-        total += joint.sum(axis=0)
+        total += counts[start : start + step] @ _each(channel, codes[start : start + step])
     return total.reshape(channel.output_shape)

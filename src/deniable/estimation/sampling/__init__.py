@@ -1,0 +1,1 @@
+"""How respondents were drawn: survey weights, strata, clusters, known margins, replicate weights."""

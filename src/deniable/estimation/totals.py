@@ -1,0 +1,122 @@
+"""Totals: how many people there are in each cell, not only which share of them.
+
+With N the sum of the weights and pi the shares, the totals are T = N pi. Respondent i with weight w_i contributes
+w_i (N z_i + pi (N / n)) to them, z_i to the shares: the size of the population was estimated too. Where it is known,
+because weights were raked to it or because it is given, nothing but the shares varies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.errors import InputError
+from deniable.estimation.intervals import critical_value
+from deniable.frozen import Frozen
+from deniable.results import Interval, frame_of, intervals_by_row
+from deniable.summary import Shown, Summary, beside
+from deniable.tables.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from deniable.estimation.estimate import Estimate
+    from deniable.results import Frame
+
+    Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Totals(Shown, Frozen):
+    """Estimated numbers of people.
+
+    Attributes:
+        table: how many in each cell; where the shares are negative, so are these.
+        population: how many there are altogether.
+        covariance: of the cells, written out.
+        df: degrees of freedom behind it.
+        reason: where the size of the population comes from, in words.
+    """
+
+    table: Table
+    population: float
+    covariance: Array
+    df: float
+    reason: str
+
+    @property
+    def values(self) -> Array:
+        """The numbers of people."""
+        return self.table.values
+
+    @property
+    def std_error(self) -> Array:
+        """Their standard errors."""
+        return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0)).reshape(self.table.shape)
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Wald intervals, with Student's t where clusters are few; not clipped at zero."""
+        half = critical_value(1 - level, self.df) * self.std_error
+        return Interval(self.values - half, self.values + half, level, "Wald")
+
+    def _numbers(self, level: float) -> dict[str, Array]:
+        low, high = self.interval(level)
+        told = {"total": self.values, "std_error": self.std_error, "low": low, "high": high}
+        return {name: values.ravel() for name, values in told.items()}
+
+    def to_frame(self, level: float = 0.95) -> Frame:
+        """Write the totals as a data frame: a row a cell."""
+        return frame_of(beside(self.table.cells(), self._numbers(level)), self.table.backend)
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """The totals, a row a cell."""
+        numbers = {
+            name: [round(value, 1) for value in values.tolist()] for name, values in self._numbers(level).items()
+        }
+        notes = (f"{self.population:,.0f} people: {self.reason}.",)
+        return Summary({**self.table.cells(), **numbers}, notes)
+
+    def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
+        """Draw every cell's total with its interval."""
+        labels = [", ".join(map(str, cell)) for cell in zip(*self.table.cells().values(), strict=True)]
+        low, high = self.interval(level)
+        ends = (low.ravel(), high.ravel())
+        return intervals_by_row(labels, self.values.ravel(), ends, ax, of="people", level=level, bars=True)
+
+    def __repr__(self) -> str:
+        return f"<Totals of {' x '.join(self.table.attributes)}: {self.population:,.0f} people>"
+
+
+def totals(estimate: Estimate, population: float | None = None) -> Totals:
+    """The totals behind an estimate's efficient shares.
+
+    Args:
+        estimate: shares with their errors.
+        population: how many people there are; by default the sum of the weights, with its own error.
+    """
+    sampling = None if estimate.pooled is None else estimate.pooled.sampling
+    domain, shares = estimate.table.domain, estimate.efficient.values
+    if population is not None:
+        if not np.isfinite(population) or not population > 0:
+            raise InputError(f"population must be a number above 0, not {population!r}")
+        size, reason = float(population), "given"
+        covariance = size**2 * estimate.covariance.matrix()
+    elif sampling is None:
+        raise InputError(
+            "without weights that stand for people, a total needs the size of the population: totals(population=...)"
+        )
+    else:
+        assert estimate.pooled is not None
+        size = sampling.total
+        place, z = estimate.pooled.linear
+        # Everybody who is looked at adds to the population, also those who were asked something else.
+        rest = np.where((place < 0) & sampling.within, len(z), place)
+        table = size * np.vstack([z, np.zeros(z.shape[1])]) + shares.ravel() * size / sampling.within.sum()
+        covariance = sampling.covariance((rest, table))
+        known = sampling.margins is not None and sampling.inside is None
+        reason = "known, weights being raked to it" if known else "the sum of the weights, with its own error"
+    values = Table(domain, size * shares, estimate.table.backend)
+    return Totals(values, size, covariance, estimate.covariance.df, reason)
