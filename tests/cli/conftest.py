@@ -24,6 +24,8 @@ def people(n=4000):
             "income": np.where(rich, ">50K", "<=50K"),
             "age": rng.choice(["young", "middle", "old"], n),
             "region": rng.choice(["north", "south"], n),
+            "school": np.arange(n) % 20,
+            "weight": 1 + np.arange(n) // 7 % 2,
         }
     )
 
@@ -37,7 +39,7 @@ def made(tmp_path_factory):
     (folder / "domain.toml").write_text(
         'sex = ["F", "M"]\nincome = ["<=50K", ">50K"]\nage = ["young", "middle", "old"]\n'
     )
-    reports = dn.Views(DOMAIN, 2, 2.0).randomize(people(), keep=["region"], source=Seeded(1))
+    reports = dn.Views(DOMAIN, 2, 2.0).randomize(people(), keep=["region", "school", "weight"], source=Seeded(1))
     reports.write(folder / "reports.parquet")
     reports.write(folder / "reports.csv")
     return folder

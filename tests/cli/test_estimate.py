@@ -37,6 +37,19 @@ def test_by_a_public_column(run):
     assert "region: south" in output
 
 
+@pytest.mark.parametrize("source", ["in/reports.parquet", "in/reports.csv"])
+def test_weights_and_clusters_are_public_columns(source, run):
+    drawn = ("--weights", "weight", "--clusters", "school")
+    data = json.loads(run("estimate", source, "--table", "sex", *drawn, "--json").stdout)
+    found = dn.estimate(dn.read_reports(source), "sex", weights="weight", clusters="school")
+    (table,) = data["tables"]
+    assert [cell["std_error"] for cell in table["cells"]] == pytest.approx(found.std_error.tolist())
+    assert "weights, clusters (19 degrees of freedom)" in table["reason"]
+    by = json.loads(run("estimate", source, "--table", "sex", "--by", "region", *drawn, "--json").stdout)
+    assert [table["region"] for table in by["tables"]] == ["north", "south"]
+    assert "no public column 'schol'" in run("estimate", source, "--clusters", "schol").output
+
+
 def test_json_has_every_number(run):
     data = json.loads(run("estimate", "in/reports.parquet", "--table", "sex,income", "--level", "0.9", "--json").stdout)
     found = dn.estimate(dn.read_reports("in/reports.parquet"), ["sex", "income"])

@@ -53,3 +53,14 @@ def test_other_endings_are_refused(run):
     result = run("report", "in/reports.parquet", "-o", "report.pdf")
     assert result.exit_code == 3
     assert "an .html or an .md file" in result.stderr
+
+
+def test_a_weighted_report_says_so(run):
+    drawn = ("--weights", "weight", "--clusters", "school")
+    result = run("report", "in/reports.parquet", "-o", "weighted.md", "--table", "sex,income", *drawn)
+    assert result.exit_code == 0, result.output
+    text = Path("weighted.md").read_text()
+    assert "whom their weights stand for" in text
+    assert "Rao and Scott" in text
+    assert "errors by linearization over weights, clusters (19 degrees of freedom)" in text
+    assert "column school" in text

@@ -49,6 +49,17 @@ design_option = click.option(
 )
 
 
+def sampling_options(command: Any) -> Any:
+    """--weights, --strata and --clusters: public columns that say how respondents were drawn."""
+    for name, text in (
+        ("clusters", "A public column: each respondent's cluster (primary sampling unit)."),
+        ("strata", "A public column: each respondent's stratum."),
+        ("weights", "A public column: each respondent's survey weight."),
+    ):
+        command = click.option(f"--{name}", metavar="COLUMN", help=text)(command)
+    return command
+
+
 def reports_at(place: Path | str, design: str | None = None, engine: str = "auto") -> Reports:
     """Open reports: a file of them, or what a collector has stored so far."""
     from deniable.collection.export import collected

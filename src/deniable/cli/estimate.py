@@ -17,6 +17,7 @@ from deniable.cli.common import (
     emit,
     laid_out,
     reports_at,
+    sampling_options,
     split,
     table_option,
 )
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
 @click.option("--plot", type=FILE, help="Draw the (first) table to this .svg file.")
 @click.option("--engine", type=click.Choice(["auto", "bincount", "duckdb"]), default="auto", help="Who counts Parquet.")
+@sampling_options
 @design_option
 @as_json
 def command(
@@ -54,6 +56,9 @@ def command(
     level: float,
     plot: Path | None,
     engine: str,
+    weights: str | None,
+    strata: str | None,
+    clusters: str | None,
     design: str | None,
     as_json: bool,
 ) -> None:
@@ -66,6 +71,7 @@ def command(
       deniable estimate reports.parquet
       deniable estimate deniable-data
       deniable estimate reports.parquet --table sex,income --plot income.svg
+      deniable estimate reports.parquet --weights weight --strata region --clusters school
     """  # noqa: D301 - click wants the character itself
     from deniable.estimation.estimator import Method
 
@@ -75,7 +81,8 @@ def command(
         raise InputError(f"plots are written to .svg files, not to {plot.name!r}")
     opened = reports_at(reports, design, engine)
     wanted = [split(table) for table in tables] or [[name] for name in opened.design.domain]
-    found = [one for names in wanted for one in _estimates(opened, names, method, by)]
+    drawn = {"weights": weights, "strata": strata, "clusters": clusters}
+    found = [one for names in wanted for one in _estimates(opened, names, method, by, drawn)]
     if not found:
         raise InputError(f"column {by!r} has no values, so there is nothing to estimate by it")
     if plot is not None:
@@ -110,13 +117,15 @@ def _draw(path: Path, one: Estimate, level: float) -> None:
     path.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{chart(one, level=level)}', encoding="utf-8")
 
 
-def _estimates(opened: Reports, names: list[str], method: Any, by: str | None) -> list[tuple[Any, Estimate]]:
+def _estimates(
+    opened: Reports, names: list[str], method: Any, by: str | None, drawn: dict[str, Any]
+) -> list[tuple[Any, Estimate]]:
     """A table's estimates, each with its group; without groups there is one, of everybody."""
     from deniable.estimation.estimator import estimate
 
     if by is None:
-        return [(None, estimate(opened, names, method))]
-    return list(estimate(opened, names, method, by).items())
+        return [(None, estimate(opened, names, method, **drawn))]
+    return list(estimate(opened, names, method, by=by, **drawn).items())
 
 
 def _data(opened: Reports, by: str | None, found: list[tuple[Any, Estimate]], level: float) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from deniable.cli.common import (
     emit,
     name_of,
     reports_at,
+    sampling_options,
     split,
     table_option,
 )
@@ -28,6 +29,7 @@ from deniable.wording import counted
 @click.option("--title", help="The report's heading; the file's name without it.")
 @table_option("Attributes to cross. Repeatable; without it, every pair if there are few.")
 @click.option("--replicates", type=click.IntRange(19), default=999, show_default=True, help="Of bootstrap tests.")
+@sampling_options
 @design_option
 @as_json
 def command(
@@ -38,6 +40,9 @@ def command(
     title: str | None,
     tables: tuple[str, ...],
     replicates: int,
+    weights: str | None,
+    strata: str | None,
+    clusters: str | None,
     design: str | None,
     as_json: bool,
 ) -> None:
@@ -50,8 +55,10 @@ def command(
     Examples:
       deniable report reports.parquet -o report.html
       deniable report deniable-data -o report.html
+      deniable report reports.parquet -o report.html --weights weight --strata region --clusters school
     """  # noqa: D301 - click wants the character itself
     from deniable.collection.storage.places import is_store
+    from deniable.estimation.sampling.reading import sampling_of
     from deniable.reporting.html import html
     from deniable.reporting.markdown import markdown as as_markdown
     from deniable.reporting.report import document
@@ -62,9 +69,12 @@ def command(
         raise InputError(f"a report is an .html or an .md file, not {output.name!r}; or say --markdown")
     output.parent.mkdir(parents=True, exist_ok=True)  # before the work, so that a wrong place is told at once
     opened = reports_at(reports, design)
-    estimates, about = survey(opened, [split(table) for table in tables], replicates=replicates)
+    drawn = sampling_of(opened, weights, strata, clusters)
+    estimates, about = survey(opened, [split(table) for table in tables], replicates=replicates, sampling=drawn)
     name = name_of(reports)
     facts = [("reports", f"{opened.n} in {name}"), ("noise", "secure source, no seed")]
+    columns = {"weights": weights, "strata": strata, "clusters": clusters}
+    facts += [(what, f"column {column}") for what, column in columns.items() if column is not None]
     if isinstance(reports, Path) and reports.is_file() and not is_store(reports):  # a store goes on changing
         facts.append((f"SHA-256 of {name}", sha256(reports)))
     made = document(title or Path(name).stem, opened.design, estimates, facts=facts, **about)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deniable.cli.common import PLACE, as_json, console, design_option, emit, reports_at
+from deniable.cli.common import PLACE, as_json, console, design_option, emit, reports_at, sampling_options
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 @click.command("test")
 @click.argument("reports", type=PLACE)
 @click.argument("attributes", nargs=-1)
-@click.option("--method", default="auto", show_default=True, help="auto, lrt, pearson or wald.")
+@click.option(
+    "--method", default="auto", show_default=True, help="auto, lrt, pearson or wald; with weights, auto or bootstrap."
+)
 @click.option("--given", metavar="COLUMN", help="Test within each value of this attribute or public column.")
 @click.option("--control", type=click.Choice(["holm", "bh", "none"]), default="holm", show_default=True)
 @click.option("--replicates", type=click.IntRange(19), default=999, show_default=True, help="Of the bootstrap.")
+@sampling_options
 @design_option
 @as_json
 def command(
@@ -30,6 +33,9 @@ def command(
     given: str | None,
     control: Any,
     replicates: int,
+    weights: str | None,
+    strata: str | None,
+    clusters: str | None,
     design: str | None,
     as_json: bool,
 ) -> None:
@@ -42,7 +48,7 @@ def command(
     Examples:
       deniable test reports.parquet sex income
       deniable test deniable-data
-      deniable test reports.parquet
+      deniable test reports.parquet --weights weight --clusters school
     """  # noqa: D301 - click wants the character itself
     from deniable.inference.all_pairs import all_pairs
     from deniable.inference.association import independence
@@ -51,17 +57,18 @@ def command(
     opened.design.domain.project(attributes) if attributes else None
     if len(attributes) == 1:
         raise InputError(f"name at least two attributes to test {attributes[0]!r} against, or none for every pair")
+    more: dict[str, Any] = {"replicates": replicates, "weights": weights, "strata": strata, "clusters": clusters}
     if len(attributes) != 2:
         if given is not None:
             raise InputError("--given goes with exactly two attributes")
-        pairs = all_pairs(opened, list(attributes) or None, method=method, control=control, replicates=replicates)
+        pairs = all_pairs(opened, list(attributes) or None, method=method, control=control, **more)
         if as_json:
             columns = pairs._columns()
             emit({"pairs": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]})
         else:
             console().print(str(pairs), soft_wrap=True, markup=False)
         return
-    found = independence(opened, *attributes, method=method, given=given, replicates=replicates)
+    found = independence(opened, *attributes, method=method, given=given, **more)
     if as_json:
         emit(
             {

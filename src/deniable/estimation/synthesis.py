@@ -19,14 +19,17 @@ from deniable.errors import InputError
 from deniable.estimation.consistency import ENGINES, forget_blocks
 from deniable.estimation.estimator import Collected, observations_of
 from deniable.estimation.fit.engine import MOST_CELLS
+from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.said import holds_sets
 from deniable.estimation.graphical import fit_graphical
+from deniable.estimation.sampling.reading import sampling_of
 from deniable.randomness import SECURE, Source
 from deniable.results import frame_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from deniable.estimation.sampling.reading import Weights
     from deniable.results import Frame
     from deniable.tables.table import Table
 
@@ -38,6 +41,7 @@ def synthesize(
     attributes: list[str] | None = None,
     source: Source = SECURE,
     most_cells: int = MOST_CELLS,
+    weights: Weights = None,
 ) -> Frame:
     """Make n synthetic records that reproduce what the reports say.
 
@@ -47,6 +51,8 @@ def synthesize(
         attributes: which attributes a record has; all that the reports speak of by default.
         source: where the order of the records and the rounding come from.
         most_cells: beyond this many cells of the full table, the graphical model is used.
+        weights: survey weights, as for `estimate`: the records are then those of the population that weights stand for.
+            (Strata and clusters make no difference to records, which have no errors.)
 
     Returns:
         A data frame of the library that the reports came in, else a pyarrow table.
@@ -56,7 +62,12 @@ def synthesize(
     listing = [reports] if isinstance(reports, Reports | Tallies) or not isinstance(reports, list | tuple) else reports
     if attributes is None:
         attributes = list(dict.fromkeys(name for part in listing for name in _speaks_of(part)))
-    observations = forget_blocks(observations_of(reports, attributes))
+    sampling = sampling_of(reports, weights)
+    if sampling is None:
+        observations = forget_blocks(observations_of(reports, attributes))
+    else:
+        told = gather(reports, attributes, sampling=sampling)
+        observations = forget_blocks([group.said.observation() for group in told.groups])
     known = {v.name: v for o in observations for v in o.domain.values()}
     domain = Domain([known[name] for name in attributes])
     stream = source.stream()

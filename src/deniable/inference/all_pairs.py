@@ -10,6 +10,7 @@ import numpy as np
 
 from deniable.errors import InputError, NotCoveredError
 from deniable.estimation.estimator import Collected, estimate
+from deniable.estimation.sampling.reading import sampling_of
 from deniable.frozen import Frozen
 from deniable.inference.association import independence
 from deniable.inference.measures import cramers_v
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
+    from deniable.estimation.sampling.reading import Given, Weights
     from deniable.results import Frame
 
 Adjustment = Literal["holm", "bh", "none"]
@@ -171,6 +173,9 @@ def all_pairs(
     control: Adjustment = "holm",
     replicates: int = 999,
     source: Source = SECURE,
+    weights: Weights = None,
+    strata: Given = None,
+    clusters: Given = None,
 ) -> Pairs:
     """Test every pair of attributes for independence, corrected for their number.
 
@@ -181,7 +186,11 @@ def all_pairs(
         control: "holm", "bh" (Benjamini-Hochberg) or "none".
         replicates: of each bootstrap; with many pairs take enough for the smallest adjusted p-value.
         source: where they are drawn from.
+        weights: survey weights, as for `independence`.
+        strata: each respondent's stratum, or the name of a public column.
+        clusters: each respondent's cluster, or the name of a public column.
     """
+    drawn = sampling_of(reports, weights, strata, clusters)
     if attributes is None:
         design = getattr(reports, "design", None)
         if design is None:
@@ -190,12 +199,14 @@ def all_pairs(
     tests, values, kept, skipped = [], [], [], []
     for pair in combinations(attributes, 2):
         try:
-            tests.append(independence(reports, *pair, method=method, replicates=replicates, source=source))
+            tests.append(
+                independence(reports, *pair, method=method, replicates=replicates, source=source, weights=drawn)
+            )
         except NotCoveredError:
             skipped.append(pair)
             continue
         kept.append(pair)
-        values.append(cramers_v(estimate(reports, pair, method="inversion")).value)
+        values.append(cramers_v(estimate(reports, pair, method="inversion", weights=drawn)).value)
     if not kept:
         raise NotCoveredError(
             "no two attributes were asked of the same person, so no pair can be tested. Use a design that asks them "

@@ -32,12 +32,14 @@ from deniable.errors import (
 from deniable.estimation.estimator import Collected, estimate, observations_of
 from deniable.estimation.fit.gathering import same_categories
 from deniable.estimation.fit.models import Independence
+from deniable.estimation.sampling.reading import sampling_of
 from deniable.inference.bootstrap import LikelihoodRatio
 from deniable.inference.central import laplace, mcindep
 from deniable.inference.fit import Part, saturated
 from deniable.inference.measures import residual_jacobian
 from deniable.inference.two_step import two_step
 from deniable.inference.wald import BootstrapWald, Independent, InEach
+from deniable.inference.weighted import weighted_independence
 from deniable.randomness import SECURE, Source
 from deniable.results import TestResult
 from deniable.tables.table import Table
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.designs.observation import Observation
+    from deniable.estimation.sampling.reading import Given, Weights
 
 _MANY = 2000  # reports from which on sets of several attributes are not drawn anew person by person
 ENOUGH = 20  # reports a cell from which on Wald's test holds its level
@@ -76,6 +79,9 @@ def independence(
     epsilon: float | None = None,
     replicates: int = 999,
     source: Source = SECURE,
+    weights: Weights = None,
+    strata: Given = None,
+    clusters: Given = None,
 ) -> TestResult:
     """Test whether two attributes are independent.
 
@@ -92,6 +98,10 @@ def independence(
         epsilon: for the central comparators.
         replicates: of the bootstrap; the smallest possible p-value is 1 / (replicates + 1).
         source: where the bootstrap is drawn from.
+        weights: survey weights, as for `estimate`. With weights, strata or clusters the test is Rao and Scott's
+            ("auto"), or by drawing clusters anew ("bootstrap"): see `inference.rao_scott`.
+        strata: each respondent's stratum, or the name of a public column.
+        clusters: each respondent's cluster, or the name of a public column.
     """
     if method in _REFUSED:
         raise InvalidTestError(
@@ -102,8 +112,10 @@ def independence(
     if isinstance(reports, Table) or method in _CENTRAL:
         return _central(reports, (a, b), method, epsilon, replicates=replicates, source=source)
     refuse_pairs(reports)
-    if given is not None:
-        return conditional_independence(reports, a, b, given, method, replicates=replicates, source=source)
+    sampling = sampling_of(reports, weights, strata, clusters)
+    if given is not None or sampling is not None:
+        more: dict[str, Any] = {"replicates": replicates, "source": source, "weights": sampling}
+        return conditional_independence(reports, a, b, given or (), method, **more)
     observations = covering_pair(reports, (a, b))
     chosen = chosen_test(method, observations, a, b)
     if chosen == "two_step":
@@ -153,14 +165,22 @@ def conditional_independence(
     *,
     replicates: int = 999,
     source: Source = SECURE,
+    weights: Weights = None,
+    strata: Given = None,
+    clusters: Given = None,
 ) -> TestResult:
     """Test whether a and b are independent within every cell of `given`.
 
     `given` names attributes (disguised, asked together with a and b) or a public column. For a public column the tests
     of the groups are added up: Pearson's chi-squares, or likelihood ratios. A disguised `given` rules Pearson's test
     out also for attributes with channels of their own: people are then sorted by a report, not by the truth.
+    Weights, strata and clusters as for `independence`.
     """
     refuse_pairs(reports)
+    sampling = sampling_of(reports, weights, strata, clusters)
+    if sampling is not None:
+        inside = [given] if isinstance(given, str) else list(given)
+        return weighted_independence(reports, (a, b), inside, sampling, method, replicates=replicates, source=source)
     names = [given] if isinstance(given, str) else list(given)
     public = isinstance(reports, Reports) and reports.public is not None and names[0] in reports.public.columns
     if public and len(names) == 1:

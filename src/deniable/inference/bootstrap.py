@@ -121,8 +121,11 @@ def bootstrap_tables(estimate: Estimate, replicates: int, rng: np.random.Generat
     """Tables estimated from reports drawn anew, last axis of replicates: what the estimate could have been.
 
     Reports are drawn from the fitted table, and each replicate is estimated as the estimate was: by inversion, or by
-    maximum likelihood.
+    maximum likelihood. Respondents with weights, strata or clusters are not drawn one by one: clusters are, in their
+    strata (Rao & Wu 1988), and replicates are efficient estimates.
     """
+    if not np.isinf(estimate.dispersion.df):
+        return _by_cluster(estimate, replicates, rng)
     samples = estimate.dispersion.samples
     if any(not sample.is_direct for sample in samples):
         raise InputError('method="bootstrap" needs reports about exactly the estimated attributes; use "delta"')
@@ -140,3 +143,17 @@ def bootstrap_tables(estimate: Estimate, replicates: int, rng: np.random.Generat
             tables += sample.weight * summed(own, sample.observation.domain, domain)
         return tables
     return summed(part.fit(drawn, near=np.repeat(truth, replicates, axis=-1), gap=1e-3).pi, part.domain, domain)
+
+
+def _by_cluster(estimate: Estimate, replicates: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Efficient tables with clusters drawn anew."""
+    pooled = estimate.pooled
+    sampling = None if pooled is None else pooled.sampling
+    if pooled is None or sampling is None:
+        raise InputError(
+            'method="bootstrap" of a weighted table draws clusters anew and estimates efficiently; this is another '
+            'estimate. Use method="delta", or estimate the table without method="inversion"'
+        )
+    place, table = pooled.linear
+    drawn = [pooled.again(counts) for _, counts in sampling.bootstrap(place, len(table), replicates, rng)]
+    return (pooled.evidence.margin @ np.concatenate(drawn).T).reshape(*pooled.domain.shape, replicates)

@@ -50,6 +50,7 @@ class Measure(Shown, Frozen):
         warnings: when not to trust it, in words.
         scale: where the interval is symmetric: "plain", "log" (ratios) or "atanh" (correlations).
         ends: for intervals not made from the standard error: a function from the level to (low, high).
+        df: degrees of freedom behind the standard error; infinite but for a survey's clusters.
     """
 
     name: str
@@ -59,13 +60,14 @@ class Measure(Shown, Frozen):
     warnings: tuple[str, ...] = ()
     scale: Scale = "plain"
     ends: Callable[[float], tuple[float, float]] | None = None
+    df: float = np.inf
 
     def __float__(self) -> float:
         return self.value
 
     def interval(self, level: float = 0.95) -> Interval:
         """A confidence interval: value -+ z std_error on the measure's scale, or that of the method."""
-        z = critical_value(1 - level)
+        z = critical_value(1 - level, self.df)
         low, high = self.ends(level) if self.ends is not None else self._normal(z * self.std_error)
         return Interval(np.float64(low), np.float64(high), level, self.method)  # type: ignore[arg-type]
 
@@ -222,7 +224,7 @@ def derived(
         told = (*told, "The function has no finite gradient at this table, so no error can be stated.")
         return Measure(name, value, np.nan, "delta method", told, scale)
     error = float(np.sqrt(max(estimate.dispersion.quadratic(slope), 0.0)))
-    return Measure(name, value, error, "delta method", told, scale)
+    return Measure(name, value, error, "delta method", told, scale, df=estimate.dispersion.df)
 
 
 def bootstrapped(

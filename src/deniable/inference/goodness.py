@@ -11,10 +11,12 @@ from deniable.designs.reports import Reports
 from deniable.domain import Domain
 from deniable.errors import InputError
 from deniable.estimation.fit.gathering import same_categories
+from deniable.estimation.sampling.reading import sampling_of
 from deniable.inference.association import chi_square, covering_pair, for_sets, refuse_pairs
 from deniable.inference.bootstrap import LikelihoodRatio, draw, p_value
 from deniable.inference.fit import saturated
 from deniable.inference.wald import BootstrapWald, Given, Same
+from deniable.inference.weighted import weighted_goodness, weighted_homogeneity
 from deniable.randomness import SECURE, Source
 from deniable.results import TestResult
 from deniable.tables.table import Table
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
     from deniable.designs.observation import Observation
     from deniable.estimation.estimator import Collected
+    from deniable.estimation.sampling.reading import Given as Stratum
+    from deniable.estimation.sampling.reading import Weights
 
 
 def goodness_of_fit(
@@ -35,6 +39,9 @@ def goodness_of_fit(
     *,
     replicates: int = 999,
     source: Source = SECURE,
+    weights: Weights = None,
+    strata: Stratum = None,
+    clusters: Stratum = None,
 ) -> TestResult:
     """Test whether the joint distribution of some attributes is a given one.
 
@@ -49,9 +56,18 @@ def goodness_of_fit(
             for them "auto" is "wald_bootstrap", Wald's statistic with the same exact p-value.
         replicates: how often reports are drawn under H0.
         source: where they are drawn from.
+        weights: survey weights; with weights, strata or clusters the test is Rao and Scott's ("auto"), or by drawing
+            clusters anew ("bootstrap"): see `inference.rao_scott`.
+        strata: each respondent's stratum, or the name of a public column.
+        clusters: each respondent's cluster, or the name of a public column.
     """
     refuse_pairs(reports)
     names = [attributes] if isinstance(attributes, str) else list(attributes)
+    sampling = sampling_of(reports, weights, strata, clusters)
+    if sampling is not None:
+        asked = covering_pair(reports, names)[0].domain.project(names)
+        table = _distribution(expected, asked)
+        return weighted_goodness(reports, table, sampling, method, replicates=replicates, source=source)
     observations = covering_pair(reports, names)
     spoken = Domain(list({v.name: v for o in observations for v in o.domain.values()}.values()))
     if set(spoken) != set(names):
@@ -149,6 +165,9 @@ def homogeneity(
     *,
     replicates: int = 999,
     source: Source = SECURE,
+    weights: Weights = None,
+    strata: Stratum = None,
+    clusters: Stratum = None,
 ) -> TestResult:
     """Test whether the distribution of some attributes is the same in all public groups.
 
@@ -161,11 +180,24 @@ def homogeneity(
             reports that are sets "wald_bootstrap".
         replicates: of the bootstrap.
         source: where it is drawn from.
+        weights: survey weights; with weights, strata or clusters the test is Rao and Scott's, as for `goodness_of_fit`.
+        strata: each respondent's stratum, or the name of a public column.
+        clusters: each respondent's cluster, or the name of a public column.
     """
     from scipy.special import chdtrc
 
     refuse_pairs(reports)
     names = [attributes] if isinstance(attributes, str) else list(attributes)
+    if weights is not None or strata is not None or clusters is not None:
+        if not isinstance(reports, Reports) or by is None:
+            raise InputError(
+                "with weights, strata or clusters the groups are parts of one sample: give the reports of all of them, "
+                "and the public column that holds the groups as by="
+            )
+        sampling = sampling_of(reports, weights, strata, clusters)
+        assert sampling is not None
+        more: dict[str, Any] = {"replicates": replicates, "source": source}
+        return weighted_homogeneity(reports, names, by, sampling, method, **more)
     parts = _parts(reports, by)
     groups = [covering_pair(part, names) for part in parts.values()]
     same_categories(o.domain for group in groups for o in group)

@@ -13,13 +13,15 @@ least four times that mean.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.channels.kronecker import Kronecker
 from deniable.errors import InputError
-from deniable.inference.delta import How, Measure, close_to_zero, derived, floored, nearest, simplex
+from deniable.estimation.dispersion import Dispersion
+from deniable.inference.delta import How, Measure, close_to_zero, derived, floored, gradient, nearest, simplex
 from deniable.inference.profile import odds_ratio_interval
 from deniable.randomness import SECURE, Source
 from deniable.tables.simplex import norm_sub
@@ -274,7 +276,7 @@ def phi(estimate: Estimate, *, method: How = "delta", replicates: int = 999, sou
     if estimate.values.shape != (2, 2):
         raise InputError(f"phi is for two-by-two tables, not {estimate.values.shape}; use cramers_v or correlation")
     r = correlation(estimate, [(0, 1), (0, 1)], method=method, replicates=replicates, source=source)
-    return Measure("phi", r.value, r.std_error, r.method, r.warnings, r.scale, r.ends)
+    return Measure("phi", r.value, r.std_error, r.method, r.warnings, r.scale, r.ends, r.df)
 
 
 # -- two groups, one outcome ------------------------------------------------------------------------------------------
@@ -315,7 +317,8 @@ def odds_ratio(
 
     Method "profile" (default): the interval holds every psi that the likelihood ratio does not reject, with all tables
     of that odds ratio considered. It exists always, also where a cell is zero and the plug-in value is 0, infinite or
-    undefined. "delta" and "bootstrap" work on the logarithm of the plug-in value.
+    undefined. Of weighted reports the ratio is divided by the design effect of the log odds ratio. "delta" and
+    "bootstrap" work on the logarithm of the plug-in value.
     """
     _two_way(estimate)
     rows, columns = estimate.table.domain.values()
@@ -344,6 +347,12 @@ def odds_ratio(
         raise InputError(f'method must be "profile", "delta" or "bootstrap", not {method!r}', method=method)
     observations = [sample.observation for sample in estimate.dispersion.samples]
     ends = odds_ratio_interval(observations, estimate.table.domain, (i, k), (j, m))
+    if not np.isinf(estimate.dispersion.df):
+        # Weighted counts: the likelihood ratio grows by the design effect, and has the clusters' degrees of freedom.
+        slope = gradient(lambda x: np.log(f(x)), floored(table, estimate))
+        alike = Dispersion(estimate.dispersion.samples, estimate.table.domain).quadratic(slope)
+        effect = estimate.dispersion.quadratic(slope) / alike if alike > 0 else 1.0
+        ends = replace(ends, effect=effect, df=estimate.dispersion.df)
     return Measure("odds ratio", value, error, "profile likelihood", told if not usable else (), "log", ends)
 
 

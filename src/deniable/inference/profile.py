@@ -53,6 +53,8 @@ class Profile(Frozen):
     columns: tuple[int, int]
     best: NDArray[np.float64]
     loglik: float
+    effect: float = 1.0  # by how much weights and clusters stretch the likelihood ratio
+    df: float = np.inf
 
     def fall(self, log_psi: NDArray[np.float64]) -> NDArray[np.float64]:
         """2 (best - best at psi)."""
@@ -63,7 +65,7 @@ class Profile(Frozen):
 
     def __call__(self, level: float) -> tuple[float, float]:
         """The ends of the interval."""
-        limit = critical_value(1 - level) ** 2
+        limit = self.effect * critical_value(1 - level, self.df) ** 2
         centre = _log_odds_ratio(self.best[..., 0][np.ix_(self.rows, self.columns)])
         low_is_beyond, high_is_beyond = self.fall(np.array([-_WIDEST, _WIDEST])) > limit
         return (

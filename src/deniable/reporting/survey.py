@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from deniable.designs.reports import Reports
     from deniable.estimation.estimate import Estimate
+    from deniable.estimation.sampling.sampling import Sampling
     from deniable.inference.all_pairs import Pairs
 
 MOST_PAIRS = 15  # cross tables and tests of more pairs than this are made only when they are asked for
@@ -24,38 +25,52 @@ _BLOCK = 1 << 20
 
 
 def survey(
-    reports: Reports, tables: Sequence[Sequence[str]] = (), *, replicates: int = 999
+    reports: Reports,
+    tables: Sequence[Sequence[str]] = (),
+    *,
+    replicates: int = 999,
+    sampling: Sampling | None = None,
 ) -> tuple[list[Estimate], dict[str, Any]]:
     """Estimates of every attribute and of the asked tables, and what else `reporting.document` takes.
 
-    Without `tables`, pairs are crossed and tested where the reports cover them, unless there are too many.
+    Without `tables`, pairs are crossed and tested where the reports cover them, unless there are too many. With a
+    sampling, estimates and tests are weighted, with its errors.
     """
     names = list(reports.design.domain)
-    singles = [estimate(reports, name) for name in names]
+    singles = [estimate(reports, name, weights=sampling) for name in names]
     pairs = [list(table) for table in tables if len(table) == 2]
     if not tables:
         covered = [list(pair) for pair in combinations(names, 2) if reports.design.covers(pair)]
         pairs = covered if len(covered) <= MOST_PAIRS else []
-    crossed = [estimate(reports, pair) for pair in pairs]
-    larger = [estimate(reports, table) for table in tables if len(table) > 2]
-    associations, untested = _associations(reports, pairs, replicates)
+    crossed = [estimate(reports, pair, weights=sampling) for pair in pairs]
+    larger = [estimate(reports, table, weights=sampling) for table in tables if len(table) > 2]
+    associations, untested = _associations(reports, pairs, replicates, sampling)
     about: dict[str, Any] = {
         "crossed": crossed,
         "associations": associations,
         "statement": reports.describe(),
         "quality": [*alarms(reports, [*singles, *crossed, *larger]), *untested],
-        "lead": f"{reports.n} people answered in disguise. This is what their answers say about all of them.",
+        "lead": _lead(reports, sampling),
     }
     return [*singles, *larger], about
 
 
-def _associations(reports: Reports, pairs: list[list[str]], replicates: int) -> tuple[Pairs | None, list[str]]:
+def _lead(reports: Reports, sampling: Sampling | None) -> str:
+    said = f"{reports.n} people answered in disguise."
+    if sampling is None:
+        return f"{said} This is what their answers say about all of them."
+    return f"{said} This is what their answers say about the {sampling.total:,.0f} whom their weights stand for."
+
+
+def _associations(
+    reports: Reports, pairs: list[list[str]], replicates: int, sampling: Sampling | None
+) -> tuple[Pairs | None, list[str]]:
     """Tests of the attributes that were crossed; or none, and the reason."""
     involved = list(dict.fromkeys(name for pair in pairs for name in pair))
     if not involved:
         return None, []
     try:
-        return all_pairs(reports, involved, replicates=replicates), []
+        return all_pairs(reports, involved, replicates=replicates, weights=sampling), []
     except EstimationError as error:
         return None, [f"No association was tested: {error.message}."]
 

@@ -104,10 +104,11 @@ def test_equal_weights_change_nothing(reports, asked):
     assert weighted.efficient.values == pytest.approx(plain.efficient.values, abs=1e-12)
     assert weighted.covariance.matrix() == pytest.approx(plain.covariance.matrix(), rel=1e-9, abs=1e-15)
     assert weighted.unbiased.values == pytest.approx(plain.unbiased.values, abs=1e-12)
-    assert weighted.dispersion.variances == pytest.approx(plain.dispersion.variances, rel=1e-9)
-    # Student's t with 479 degrees of freedom exceeds the normal's by .26%, and score intervals of weighted counts have
-    # the errors' n - 1 in the place of n.
-    assert weighted.interval().low == pytest.approx(plain.interval().low, abs=0.03 * plain.std_error.max())
+    # Counts of sets do not show how reports vary, their channel does; weighted reports do themselves.
+    sets = any(sample.observation.is_support for sample in plain.dispersion.samples)
+    assert weighted.dispersion.variances == pytest.approx(plain.dispersion.variances, rel=0.2 if sets else 1e-9)
+    # Student's t with 479 degrees of freedom exceeds the normal's by .26%.
+    assert weighted.interval().low == pytest.approx(plain.interval().low, abs=0.015 * plain.std_error.max())
 
 
 @pytest.mark.parametrize("asked", [["a", "b"], ["a"]], ids="*".join)
@@ -194,7 +195,7 @@ def test_raked_errors_are_those_of_raking_again():
     rng = np.random.default_rng(1)
     drawn = np.concatenate([counts for _, counts in raked.bootstrap(place, len(table), 400, rng)], axis=1)
     # A sum of six variances, each from 400 replicates and with few clusters: within a quarter.
-    assert pooled.again(drawn).var(axis=0).sum() == pytest.approx(pooled.variances.sum(), rel=0.25)
+    assert (pooled.again(drawn) @ pooled.evidence.margin.T).var(axis=0).sum() == pytest.approx(pooled.variances.sum(), rel=0.25)
 
 
 def test_rescaled_bootstrap_has_the_linearized_variance():

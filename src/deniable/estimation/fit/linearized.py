@@ -55,7 +55,10 @@ def contributions(evidence: Evidence, pulls: Sequence[Array]) -> Linear:
         firsts.append(first)
         first += len(a)
     start = np.array([*firsts, 0])[people.group]  # the last, -1, stands for those who were asked something else
-    return np.where(people.group >= 0, start + people.report, -1), np.concatenate(rows)
+    speaks = people.group >= 0
+    if people.sampling is not None:
+        speaks = speaks & people.sampling.within
+    return np.where(speaks, start + people.report, -1), np.concatenate(rows)
 
 
 def counts_of(group: Group) -> Array:

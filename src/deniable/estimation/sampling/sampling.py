@@ -103,8 +103,9 @@ class Sampling(Frozen):
     def _raked(self, weights: Array) -> Array:
         """Factors of the cells for columns of weights, one a replicate."""
         assert self.margins is not None
-        sums = np.stack([np.bincount(self.margins.cell, w, len(self.margins.member)) for w in weights.T], axis=1)
-        return self.margins.factors(sums)
+        cells = len(self.margins.member)
+        sums = [np.bincount(self.margins.cell, w, cells).astype(np.float64) for w in weights.T]
+        return self.margins.factors(np.stack(sums, axis=1))
 
     @cached_property
     def total(self) -> float:
@@ -115,14 +116,14 @@ class Sampling(Frozen):
         return found
 
     @property
-    def _scale(self) -> float:
+    def scale(self) -> float:
         """What brings the weights inside to a mean of one."""
         return float(self.within.sum()) / self.total
 
     @cached_property
     def scaled(self) -> Array:
         """Weights with a mean of one inside, and zero outside: what reports are counted with."""
-        return readonly(np.where(self.within, self.weights * self._scale, 0.0))
+        return readonly(np.where(self.within, self.weights * self.scale, 0.0))
 
     @property
     def effect(self) -> float:
@@ -200,7 +201,7 @@ class Sampling(Frozen):
         from scipy.sparse import csr_matrix
 
         assert self.margins is not None
-        w = self.weights * self._scale
+        w = self.weights * self.scale
         return csr_matrix((w, (self.cluster, self.margins.cell)), shape=(len(self._home), cells))
 
     def _explained(self, parts: Sequence[Linear]) -> Array:
@@ -208,13 +209,13 @@ class Sampling(Frozen):
         from scipy.sparse import csr_matrix
 
         assert self.margins is not None
-        cells, w = len(self.margins.member), self.weights * self._scale
+        cells, w = len(self.margins.member), self.weights * self.scale
         sums = []
         for place, z in parts:
             seen = (place >= 0) & self.within
             where = (self.margins.cell[seen], place[seen])
             sums.append(csr_matrix((w[seen], where), shape=(cells, len(z))) @ z)
-        weights = np.bincount(self.margins.cell, w, cells)
+        weights = np.bincount(self.margins.cell, w, cells).astype(np.float64)
         return self.margins.explained(weights, np.concatenate(sums, axis=1))
 
     # -- replicates --------------------------------------------------------------------------------------------------
@@ -225,7 +226,7 @@ class Sampling(Frozen):
 
         assert self.replicated is not None
         seen = np.flatnonzero((place >= 0) & self.within)
-        picks = csr_matrix((np.full(len(seen), self._scale), (place[seen], seen)), shape=(size, self.n))
+        picks = csr_matrix((np.full(len(seen), self.scale), (place[seen], seen)), shape=(size, self.n))
         return np.asarray(picks @ self.replicated.weights)
 
     def bootstrap(
@@ -249,7 +250,7 @@ class Sampling(Frozen):
             return_inverse=True,
         )
         seen = (place >= 0) & self.within
-        base = self.given * self._scale
+        base = self.given * self.scale
         by_place = csr_matrix((base[seen], (place[seen], pair.ravel()[seen])), shape=(size, pairs.shape[1]))
         by_pair = np.bincount(pair.ravel(), base, pairs.shape[1])
         step = max(1, _PIECE // pairs.shape[1])
@@ -262,7 +263,7 @@ class Sampling(Frozen):
             times = often[pairs[0]]
             if self.margins is not None:
                 sums = np.zeros((len(self.margins.member), count))
-                np.add.at(sums, pairs[1], by_pair[:, None] * times / self._scale)
+                np.add.at(sums, pairs[1], by_pair[:, None] * times / self.scale)
                 times = times * self.margins.factors(sums)[pairs[1]]
             yield slice(start, start + count), np.asarray(by_place @ times)
 

@@ -1,0 +1,89 @@
+"""The tests of `association` and `goodness` for respondents with weights, strata or clusters: see `rao_scott`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable.designs.reports import Reports
+from deniable.errors import InputError, TooFewReportsError
+from deniable.estimation.fit.efficient import efficient_from
+from deniable.estimation.fit.gathering import gather
+from deniable.estimation.sampling.reading import sampling_by
+from deniable.inference.rao_scott import RaoScott
+from deniable.inference.wald import Given, Independent, InEach, Same
+from deniable.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deniable.estimation.estimator import Collected
+    from deniable.estimation.fit.efficient import Efficient
+    from deniable.estimation.sampling.sampling import Sampling
+    from deniable.randomness import Source
+    from deniable.results import TestResult
+    from deniable.tables.table import Table
+
+
+def weighted_independence(
+    reports: Collected,
+    pair: tuple[str, str],
+    given: Sequence[str],
+    sampling: Sampling,
+    method: str,
+    *,
+    replicates: int,
+    source: Source,
+) -> TestResult:
+    """Independence of two attributes, within each cell of others or within each value of one public column."""
+    public = isinstance(reports, Reports) and reports.public is not None and set(given) & set(reports.public.columns)
+    if public:
+        if len(given) > 1:
+            raise InputError(f"give one public column, or attributes that were asked; not {listed(given)}")
+        assert isinstance(reports, Reports)
+        inside = [part for _, part in sampling_by(reports, given[0], sampling)]
+        parts = [_table(reports, pair, part) for part in inside]
+        test = RaoScott(parts, sampling, InEach(Independent(0, 1)), grouped=True)
+        told = f"independence within each value of {given[0]}"
+    else:
+        axes = tuple(range(2, 2 + len(given)))
+        test = RaoScott([_table(reports, (*pair, *given), sampling)], sampling, Independent(0, 1, axes))
+        told = "independence" if not given else f"independence given {' and '.join(given)}"
+    return test.test(method, told, replicates=replicates, source=source)
+
+
+def weighted_goodness(
+    reports: Collected, expected: Table, sampling: Sampling, method: str, *, replicates: int, source: Source
+) -> TestResult:
+    """Goodness of fit to a given table."""
+    found = _table(reports, expected.attributes, sampling)
+    test = RaoScott([found], sampling, Given(expected.values))
+    return test.test(method, "goodness of fit", replicates=replicates, source=source)
+
+
+def weighted_homogeneity(
+    reports: Reports,
+    names: Sequence[str],
+    by: str,
+    sampling: Sampling,
+    method: str,
+    *,
+    replicates: int,
+    source: Source,
+) -> TestResult:
+    """The same distribution in all public groups, which clusters may tie to each other."""
+    groups = dict(sampling_by(reports, by, sampling))
+    if len(groups) < 2:
+        raise InputError(f"there is only {listed(groups)}; groups are compared with each other")
+    parts = [_table(reports, names, part) for part in groups.values()]
+    test = RaoScott(parts, sampling, Same(tuple(range(len(names)))), grouped=True)
+    return test.test(method, f"homogeneity of {listed(groups)}", replicates=replicates, source=source)
+
+
+def _table(reports: Collected, names: Sequence[str], sampling: Sampling) -> Efficient:
+    """The efficient table of some attributes, of those whom the sampling looks at."""
+    found = efficient_from(gather(reports, names, sampling=sampling).require())
+    if not found.determined:
+        raise TooFewReportsError(
+            f"the reports say too little about {listed(names)} to test anything", n=found.evidence.n
+        )
+    return found
