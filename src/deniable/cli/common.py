@@ -17,9 +17,12 @@ from deniable.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeVar
 
     from deniable.designs.reports import Reports
     from deniable.summary import Summary
+
+    F = TypeVar("F", bound=Callable[..., Any])
 
 FILE = click.Path(path_type=Path)
 _BAR = 24  # characters
@@ -49,7 +52,7 @@ design_option = click.option(
 )
 
 
-def sampling_options(command: Any) -> Any:
+def sampling_options(command: F) -> F:
     """--weights, --strata and --clusters: public columns that say how respondents were drawn."""
     for name, text in (
         ("clusters", "A public column: each respondent's cluster (primary sampling unit)."),

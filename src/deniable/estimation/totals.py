@@ -73,9 +73,8 @@ class Totals(Shown, Frozen):
 
     def summary(self, level: float = 0.95) -> Summary:
         """The totals, a row a cell."""
-        numbers = {
-            name: [round(value, 1) for value in values.tolist()] for name, values in self._numbers(level).items()
-        }
+        # Nobody is interested in parts of a person; `to_frame` has them.
+        numbers = {name: np.rint(values).astype(np.int64).tolist() for name, values in self._numbers(level).items()}
         notes = (f"{self.population:,.0f} people: {self.reason}.",)
         return Summary({**self.table.cells(), **numbers}, notes)
 

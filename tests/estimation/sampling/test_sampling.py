@@ -195,7 +195,9 @@ def test_raked_errors_are_those_of_raking_again():
     rng = np.random.default_rng(1)
     drawn = np.concatenate([counts for _, counts in raked.bootstrap(place, len(table), 400, rng)], axis=1)
     # A sum of six variances, each from 400 replicates and with few clusters: within a quarter.
-    assert (pooled.again(drawn) @ pooled.evidence.margin.T).var(axis=0).sum() == pytest.approx(pooled.variances.sum(), rel=0.25)
+    assert (pooled.again(drawn) @ pooled.evidence.margin.T).var(axis=0).sum() == pytest.approx(
+        pooled.variances.sum(), rel=0.25
+    )
 
 
 def test_rescaled_bootstrap_has_the_linearized_variance():

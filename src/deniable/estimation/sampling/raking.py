@@ -57,7 +57,7 @@ def rake(
     >>> reports = design.randomize(people, keep=["sex"], source=dn.Seeded(1))
     >>> weights = dn.rake(reports, {"sex": {"F": 510, "M": 490}})
     >>> sorted(set(weights.weights.round(3).tolist())), round(weights.effect, 3)
-    ([6.375, 12.25], 1.105)
+    ([6.375, 12.25], 1.11)
     """
     sources = one_by_one(reports)
     n = sum(source.n for source in sources)
