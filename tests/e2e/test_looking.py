@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from watching import pictures, serious, shown, stored
 
@@ -21,8 +22,16 @@ def people(service, n):
 
 def share(page, row):
     """The estimate of a category on the overview, as a number."""
-    cells = page.locator("article", has_text="smokes").locator("tr", has_text=row).locator("td").all_inner_texts()
+    cells = page.get_by_role("article", name="smokes").locator("tr", has_text=row).locator("td").all_inner_texts()
     return float(cells[1].rstrip("%")) / 100
+
+
+def opened(page, name):
+    """The table behind a card's picture, opened."""
+    card = page.get_by_role("article", name=name)
+    if card.locator("details:not([open])").count():
+        card.get_by_text("Table", exact=True).click()
+    return card
 
 
 def test_the_dashboard_shows_the_estimate_and_freezes_it(service, visitor):
@@ -32,6 +41,9 @@ def test_the_dashboard_shows_the_estimate_and_freezes_it(service, visitor):
     assert serious(page) == []
     page.get_by_role("button", name="Open the results").click()
     page.get_by_role("heading", name="Estimates").wait_for()
+    assert pictures(page)
+    for name in ("smokes", "sleep"):
+        assert "more reports for" in opened(page, name).inner_text()
     # Standard error .05 at 600 reports over 4 cells with epsilon 1.5; six of them.
     assert abs(share(page, "yes") - 0.25) < 0.3
     assert page.locator("#progress").get_by_text("600").count() >= 1
@@ -48,9 +60,13 @@ def test_the_dashboard_shows_the_estimate_and_freezes_it(service, visitor):
         assert pictures(page)
         assert serious(page) == []
     page.get_by_role("link", name="Overview").click()
-    # What comes in while the page is open is shown without anybody's doing.
+    # What comes in while the page is open is shown without anybody's doing, and what was opened stays open.
+    opened(page, "smokes")
+    page.evaluate("document.querySelector('article').marked = true")
     people(service, 200)
     page.locator("#progress").get_by_text("800").first.wait_for()
+    page.get_by_role("article", name="smokes").get_by_text("800 reports about smokes").wait_for()
+    assert page.evaluate("document.querySelector('article').marked")
     page.get_by_text("Take no more reports, for good").click()
     page.get_by_role("button", name="Close now").click()
     page.get_by_text("closed, results frozen").wait_for()
@@ -62,6 +78,35 @@ def test_the_dashboard_shows_the_estimate_and_freezes_it(service, visitor):
     page.get_by_label(re.compile("analyst's token")).fill(service.token)
     page.get_by_role("button", name="Open the results").click()
     page.get_by_text("closed, results frozen").wait_for()
+
+
+def test_charts_follow_the_dark_and_are_taken_along(service, visitor):
+    people(service, 200)
+    someone = visitor(viewport={"width": 360, "height": 740}, color_scheme="dark")
+    page = someone.visit(service.url + new_link(service.store))
+    page.get_by_role("button", name="Open the results").click()
+    page.get_by_role("heading", name="Estimates").wait_for()
+    assert pictures(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert serious(page) == []
+    # The same picture by day has other colours: what the browser draws, not what the file says.
+    shot = page.locator("article img").first.screenshot()
+    page.emulate_media(color_scheme="light")
+    assert page.locator("article img").first.screenshot() != shot
+    for kind, begins in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+        with page.expect_download() as kept:
+            page.get_by_role("link", name=f"Chart of smokes, {kind}").click()
+        body = Path(kept.value.path()).read_bytes()
+        assert body.startswith(begins)
+        assert b"prefers-color-scheme" not in body
+    # From a pair's association to its table.
+    page.get_by_role("link", name="Associations").click()
+    assert pictures(page)
+    assert serious(page) == []
+    page.get_by_role("link", name="smokes").click()
+    page.get_by_role("heading", name="Cross tables").wait_for()
+    assert page.url.endswith("/analyst/tables?of=smokes&of=sleep")
+    assert serious(page) == []
 
 
 def test_a_link_lets_in_once(service, visitor):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from html import escape
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Any
 
 from deniable.drawing import DARK, LIGHT, style
@@ -40,7 +40,19 @@ def chart(estimate: Estimate, *, truth: Table | None = None, level: float = 0.95
         level: the coverage of the intervals.
         name: put before every identifier inside the SVG; charts on one page need different names.
     """
+    draw, size = _of_estimate(estimate, truth, level)
+    return drawn(draw, describe(estimate, truth, level), size=size, name=name)
 
+
+def chart_png(estimate: Estimate, *, truth: Table | None = None, level: float = 0.95) -> bytes:
+    """The same picture as a PNG file, sharp enough for slides."""
+    draw, size = _of_estimate(estimate, truth, level)
+    return drawn_png(draw, size=size)
+
+
+def _of_estimate(
+    estimate: Estimate, truth: Table | None, level: float
+) -> tuple[Callable[[Axes], None], tuple[float, float]]:
     def draw(ax: Axes) -> None:
         estimate.plot(ax, truth=truth, level=level)
         if legend := ax.get_legend():
@@ -51,8 +63,7 @@ def chart(estimate: Estimate, *, truth: Table | None = None, level: float = 0.95
             *ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, fontsize=9
         )
 
-    size = (_WIDTH, _AROUND + _ROW * estimate.values.size)
-    return drawn(draw, describe(estimate, truth, level), size=size, name=name)
+    return draw, (_WIDTH, _AROUND + _ROW * estimate.values.size)
 
 
 def strengths(pairs: Pairs, *, name: str = "chart") -> str:
@@ -80,6 +91,19 @@ def drawn(draw: Callable[[Any], object], label: str, *, size: tuple[float, float
         size: in inches.
         name: put before every identifier inside the SVG.
     """
+    written = StringIO()
+    _save(draw, size, written, format="svg", metadata={"Date": None, "Creator": None})
+    return _inline(written.getvalue(), label, name)
+
+
+def drawn_png(draw: Callable[[Any], object], *, size: tuple[float, float]) -> bytes:
+    """Run a function that draws on axes, and return what it drew as a PNG file."""
+    written = BytesIO()
+    _save(draw, size, written, format="png", dpi=200, metadata={"Software": None})
+    return written.getvalue()
+
+
+def _save(draw: Callable[[Any], object], size: tuple[float, float], to: StringIO | BytesIO, **how: Any) -> None:
     try:
         import matplotlib as mpl
         import matplotlib.style
@@ -94,9 +118,7 @@ def drawn(draw: Callable[[Any], object], label: str, *, size: tuple[float, float
         mpl.rcParams.update({**style(), **_SVG})
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.add_subplot())
-        written = StringIO()
-        figure.savefig(written, format="svg", metadata={"Date": None, "Creator": None}, transparent=False)
-    return _inline(written.getvalue(), label, name)
+        figure.savefig(to, transparent=False, **how)
 
 
 def describe(estimate: Estimate, truth: Table | None = None, level: float = 0.95) -> str:

@@ -12,7 +12,7 @@ import threading
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
@@ -22,11 +22,12 @@ from deniable.collection.export import stored_reports
 from deniable.errors import DeniableError, InputError
 from deniable.estimation.estimator import estimate
 from deniable.inference.association import independence
-from deniable.reporting.charts import chart
+from deniable.reporting.charts import chart, chart_png
 from deniable.web import login
 from deniable.web.assets import asset_routes
 from deniable.web.heat import heat_map
 from deniable.web.ingest import bounded_body
+from deniable.web.night import by_day_and_night
 from deniable.web.overview import MOST_CELLS, associations, covered, frozen, overview, table_of
 from deniable.web.rendering import HEADERS, templates
 from deniable.web.responses import FRESH, SAFE, json_response, problem_response
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 # A drawing's own styles stand in the drawing.
 _SVG = {**SAFE, "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'", "Cache-Control": "no-store"}
+_DRAWN = {"svg": "image/svg+xml", "png": "image/png"}
 _MOST_FORM = 4096
 _SETTLE = 2.0  # seconds: other workers notice that a survey was closed, and what was on its way arrives
 
@@ -84,8 +86,8 @@ class Dashboard:
             Route(f"{here}/associations", self.show_associations),
             Route(f"{here}/privacy", self.show_privacy),
             Route(f"{here}/progress", self.show_progress),
-            Route(f"{here}/chart.svg", self.draw_chart),
-            Route(f"{here}/associations.svg", self.draw_associations),
+            Route(f"{here}/chart.{{kind}}", self.draw_chart),
+            Route(f"{here}/associations.{{kind}}", self.draw_associations),
             Route(f"{here}/results.json", self.download_results),
             Route(f"{here}/results.csv", self.download_results_csv),
             Route(f"{here}/reports.{{kind}}", self.download_reports),
@@ -160,7 +162,10 @@ class Dashboard:
     @_guarded
     async def show_associations(self, request: Request) -> Response:
         """Every pair's association and its test."""
-        return self.page("associations.html", request, found=await self._associations())
+        found = await self._associations()
+        pairs = [row["pair"] for row in found["rows"]] if found else []
+        links = [f"/analyst/tables?{urlencode([('of', name) for name in pair])}" for pair in pairs]
+        return self.page("associations.html", request, found=found, links=links)
 
     @_guarded
     async def show_privacy(self, request: Request) -> Response:
@@ -179,30 +184,39 @@ class Dashboard:
         """An estimate with its intervals."""
         names = request.query_params.getlist("of")
 
-        def make() -> str:
+        def make(kind: str) -> str | bytes:
             found = estimate(self._stored(), names)
             if found.values.size > MOST_CELLS:
                 raise InputError(f"a chart shows at most {MOST_CELLS} cells, not {found.values.size}")
-            with self._lock:
-                return chart(found)
+            return chart_png(found) if kind == "png" else chart(found)
 
         try:
-            return Response(await self._once(("chart", *names), make), media_type="image/svg+xml", headers=_SVG)
+            return await self._picture(request, ("chart", *names), make)
         except DeniableError as error:
             return problem_response("unfit", error.message)
 
     @_guarded
-    async def draw_associations(self, _request: Request) -> Response:
+    async def draw_associations(self, request: Request) -> Response:
         """The heat map."""
         found = await self._associations()
         if found is None:
             return problem_response("not-found")
+        return await self._picture(request, ("heat",), lambda kind: heat_map(found["rows"], kind))
 
-        def make() -> str:
+    async def _picture(self, request: Request, name: tuple[str, ...], make: Callable[[str], str | bytes]) -> Response:
+        """A drawing: on a page it follows the reader's light or dark mode; to be kept, it is as it would be printed."""
+        kind = request.path_params["kind"]
+        if kind not in _DRAWN:
+            return problem_response("not-found")
+
+        def draw() -> str | bytes:
             with self._lock:
-                return heat_map(found["rows"])
+                return make(kind)
 
-        return Response(await self._once("heat", make), media_type="image/svg+xml", headers=_SVG)
+        drawn = await self._once((kind, *name), draw)
+        if isinstance(drawn, str) and "plain" not in request.query_params:
+            drawn = by_day_and_night(drawn)
+        return Response(drawn, media_type=_DRAWN[kind], headers=_SVG)
 
     @_guarded
     async def download_results(self, _request: Request) -> Response:

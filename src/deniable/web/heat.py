@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.reporting.charts import drawn
+from deniable.reporting.charts import drawn, drawn_png
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
+_ON_LIGHT, _ON_DARK = "#101010", "#fdfdfd"  # on the squares, which are the same by day and by night
 _FULL = 0.5  # the V that is drawn darkest: a strong association
 
 
-def heat_map(rows: Sequence[dict[str, Any]]) -> str:
-    """Draw pairs, given as {"pair", "v", "stars"}, as an `<svg>` element."""
+def heat_map(rows: Sequence[dict[str, Any]], kind: str = "svg") -> str | bytes:
+    """Draw pairs, given as {"pair", "v", "stars"}, as an `<svg>` element or the bytes of a PNG file."""
     names = list(dict.fromkeys(name for row in rows for name in row["pair"]))
     grid = np.full((len(names), len(names)), np.nan)
 
@@ -25,7 +26,7 @@ def heat_map(rows: Sequence[dict[str, Any]]) -> str:
         for row in rows:
             i, j = (names.index(name) for name in row["pair"])
             grid[i, j] = grid[j, i] = row["v"]
-            colour = "white" if row["v"] > 0.6 * _FULL else "black"
+            colour = _ON_DARK if row["v"] > 0.6 * _FULL else _ON_LIGHT
             for x, y in ((i, j), (j, i)):
                 told = f"{row['v']:.2f}\n{row['stars']}".strip()
                 ax.text(x, y, told, ha="center", va="center", fontsize=9, color=colour)
@@ -40,4 +41,6 @@ def heat_map(rows: Sequence[dict[str, Any]]) -> str:
             side.set_visible(False)
 
     side = 1.8 + 0.65 * len(names)
+    if kind == "png":
+        return drawn_png(draw, size=(side, side))
     return drawn(draw, "Cramer's V of every pair of questions.", size=(side, side))

@@ -17,6 +17,7 @@ from deniable.inference.all_pairs import all_pairs, of_pairs, stars
 from deniable.reporting.quality import alarms, ballot_counts
 from deniable.summary import of_shares
 from deniable.tables.table import Table
+from deniable.web.precision import precision
 from deniable.web.results import LEVEL
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def table_of(reports: Reports, found: Estimate) -> dict[str, Any]:
         "attributes": list(found.attributes),
         "shape": list(found.values.shape),
         "reports": found.n,
+        "precision": precision(float(np.max(interval.high - interval.low)) / 2, reports.n),
         "notes": found.notes(),
         "rows": [
             {
