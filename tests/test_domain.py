@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dn
+from deniable.domain import Variable
 from deniable.errors import (
     DesignError,
     MissingColumnError,
@@ -129,3 +130,71 @@ def test_order_matters_to_equality():
 def test_long_lists_are_cut_in_messages():
     with pytest.raises(UnknownCategoryError, match="and 988 more"):
         dn.Domain({"zip": range(1000)})["zip"].code(-1)
+
+
+# -- looked up instead of compared ----------------------------------------------------------------------------------
+
+TEXT = Variable("t", ("b", "a", "c"))
+NUMBER = Variable("n", (7, -3, 5))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array(["a", "b", "c", "a"]),
+        pa.array(["a", "b", "c", "a"]).dictionary_encode(),
+        pa.array(["a", "b", "c", "a"], pa.large_string()),
+        pa.DictionaryArray.from_arrays(pa.array([1, 0, 2, 1], pa.int8()), ["b", "a", "c", "never used"]),
+    ],
+)
+def test_texts_are_encoded(column):
+    assert TEXT.encode(column).tolist() == [1, 0, 2, 1]
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.int32(), pa.int64(), pa.float64()])
+def test_numbers_are_encoded(kind):
+    assert NUMBER.encode(pa.array([5, 7, -3], kind)).tolist() == [2, 0, 1]
+
+
+def test_unsigned_numbers_are_encoded():
+    assert Variable("n", (5, 7)).encode(pa.array([7, 5, 7], pa.uint8())).tolist() == [1, 0, 1]
+
+
+def test_many_categories_do_not_overflow():
+    variable = Variable("n", tuple(range(1000, 1400)))
+    assert variable.encode(pa.array([1399, 1000])).tolist() == [399, 0]
+    assert Variable("n", tuple(range(200))).encode(pa.array([199, 0])).tolist() == [199, 0]
+
+
+@pytest.mark.parametrize(
+    ("variable", "column"),
+    [
+        (TEXT, pa.array(["a", "x"])),
+        (TEXT, pa.array(["a", "x"]).dictionary_encode()),
+        (TEXT, pa.array([1, 2])),
+        (NUMBER, pa.array([5, 6])),
+        (NUMBER, pa.array([5, 10**12])),
+        (NUMBER, pa.array(["5"])),
+    ],
+)
+def test_strange_values_are_refused(variable, column):
+    with pytest.raises(UnknownCategoryError):
+        variable.encode(column)
+
+
+@pytest.mark.parametrize("column", [pa.array(["a", None]), pa.array(["a", None]).dictionary_encode()])
+def test_missing_values_are_refused(column):
+    with pytest.raises(MissingValueError):
+        TEXT.encode(column)
+
+
+def test_chunks_with_dictionaries_of_their_own():
+    column = pa.chunked_array([pa.array(["a", "b"]).dictionary_encode(), pa.array(["c", "a"]).dictionary_encode()])
+    assert TEXT.encode(column).tolist() == [1, 0, 2, 1]
+    with pytest.raises(UnknownCategoryError, match=r"'x' \(1 rows\)"):
+        TEXT.encode(pa.chunked_array([pa.array(["a", "b"]).dictionary_encode(), pa.array(["x"]).dictionary_encode()]))
+    assert TEXT.encode(pa.chunked_array([], pa.dictionary(pa.int8(), pa.string()))).tolist() == []
+
+
+def test_small_unsigned_numbers_below_a_negative_category():
+    assert Variable("n", (-5, 3, 250)).encode(pa.array([250, 3], pa.uint8())).tolist() == [2, 1]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Category = str | int | float | bool
+_WIDEST = 1 << 16  # whole numbers that are looked up in a table: so far apart at most
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,9 @@ class Variable:
         column = values.to_arrow() if hasattr(values, "to_arrow") else values
         if not isinstance(column, pa.Array | pa.ChunkedArray):
             column = pa.array(column, from_pandas=True)
+        looked_up = self._looked_up(column)
+        if looked_up is not None:
+            return looked_up
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if pa.types.is_floating(column.type):
@@ -121,8 +125,61 @@ class Variable:
                 value=counts[0]["values"] if counts else None,
                 rows=len(strangers),
             )
-        dtype = np.min_scalar_type(len(self) - 1)
-        return codes.to_numpy(**({} if isinstance(codes, pa.ChunkedArray) else {"zero_copy_only": False})).astype(dtype)
+        return _numpy(codes).astype(np.min_scalar_type(len(self) - 1))
+
+    def _looked_up(self, column: pa.Array | pa.ChunkedArray) -> NDArray[np.integer] | None:
+        """Codes by a table with a place for every different value, where there are few: a text is compared once.
+
+        None where that cannot be done, or something is missing or unknown: the general way tells what.
+        """
+        import numpy as np
+        import pyarrow as pa
+
+        if column.null_count or not len(column):
+            return None
+        if isinstance(column, pa.ChunkedArray):
+            # Each chunk has a dictionary of its own.
+            parts = [self._looked_up(chunk) for chunk in column.chunks if len(chunk)]
+            known = [part for part in parts if part is not None]
+            return np.concatenate(known) if len(known) == len(parts) else None
+        if pa.types.is_dictionary(column.type):
+            found = self._by_text(column)
+        elif pa.types.is_integer(column.type):
+            found = self._by_number(_numpy(column))
+        else:
+            return None
+        return None if found is None or found.min() < 0 else found.astype(np.min_scalar_type(len(self) - 1), copy=False)
+
+    def _by_text(self, column: pa.DictionaryArray) -> NDArray[np.integer] | None:
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        wanted, known = pa.array(self.categories), column.dictionary
+        if not pa.types.is_string(wanted.type) or _kind(known.type) != "text" or known.null_count:
+            return None
+        places = pc.index_in(known.cast(wanted.type), value_set=wanted).fill_null(-1)
+        return _numpy(places).astype(np.min_scalar_type(-len(self)))[_numpy(column.indices)]
+
+    def _by_number(self, numbers: NDArray[np.integer]) -> NDArray[np.integer] | None:
+        import numpy as np
+
+        if type(self.categories[0]) is not int:
+            return None
+        categories = np.array(self.categories)
+        low, high = int(categories.min()), int(categories.max())
+        if high - low >= _WIDEST or int(numbers.min()) < low or int(numbers.max()) > high:
+            return None
+        places = np.full(high - low + 1, -1, dtype=np.min_scalar_type(-len(self)))
+        places[categories - low] = np.arange(len(self))
+        return places[numbers.astype(np.int64) - low if low else numbers]
+
+
+def _numpy(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
+    import pyarrow as pa
+
+    found: NDArray[Any] = column.to_numpy(**({} if isinstance(column, pa.ChunkedArray) else {"zero_copy_only": False}))
+    return found
 
 
 def _kind(arrow: pa.DataType) -> str:

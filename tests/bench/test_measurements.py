@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deniable.bench
-from deniable.bench import Claim, Measurement, em, joint, peak_memory, randomize, sets, side_by_side
+from deniable.bench import Claim, Measurement, em, encoding, joint, peak_memory, randomize, sets, side_by_side
 from deniable.channels.krr import KRR
 from deniable.domain import Domain
 from deniable.errors import MissingExtraError
@@ -148,3 +148,14 @@ def test_plain_em_is_stopped_and_its_ratio_called_a_lower_bound(monkeypatch):
     found = em.measure(codes, domain, "made", gap=1e-6)
     stopped = [by for by in found.rows["by"] if "stopped" in by]
     assert len(stopped) == sum("lower bound" in claim.what for claim in found.claims) > 0
+
+
+def test_encoding_names_what_it_measures_and_every_way_gives_the_same_codes():
+    found = encoding.measure(2000)
+    assert [claim.what for claim in found.claims] == [
+        "disguise a frame / read it",
+        "encode texts / dictionaries",
+        "whole rows / needed columns",
+    ]
+    domain, table = encoding.people(500, 3)
+    assert (domain.encode(table) == domain.encode(encoding.written_out(table))).all()

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from deniable.designs.reports import BALLOT, answer_columns
 from deniable.errors import DesignError, InputError, MissingColumnError
@@ -19,16 +18,12 @@ from deniable.wording import listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from deniable.designs.base import Design
-    from deniable.domain import Variable
 
 HELD = (
     "These answers were disguised by whoever held the table and had seen them, not on the respondents' own devices: "
     "the statement bounds what those learn who get the reports."
 )
-_WIDEST = 1 << 16  # whole-number categories that span at most this many values are looked up in a table
 
 
 class Disguise:
@@ -85,41 +80,9 @@ class Disguise:
         domain = self.design.domain
         codes = np.empty((batch.num_rows, len(domain)), dtype=np.min_scalar_type(max(domain.shape) - 1), order="F")
         for position, variable in enumerate(domain.values()):
-            codes[:, position] = encode(variable, batch.column(variable.name))
+            codes[:, position] = variable.encode(batch.column(variable.name))
         ballots, answers = self.design.randomize_codes(codes)
         columns: list[Any] = [pa.array(answers[:, place]) for place in range(answers.shape[1])]
         if len(self.design.ballots) > 1:
             columns.insert(0, pa.array(ballots))
         return pa.record_batch([*columns, *(batch.column(name) for name in self.keep)], schema=self.schema)
-
-
-def encode(variable: Variable, column: pa.Array) -> NDArray[np.integer]:
-    """Turn a column into codes, by a look-up for dictionaries and small whole numbers; refusals are `Variable`'s."""
-    places = None
-    if pa.types.is_dictionary(column.type) and not column.null_count and not column.dictionary.null_count:
-        same = pa.array(variable.categories).type
-        if pa.types.is_string(same) and not pa.types.is_floating(column.type.value_type):
-            known = pc.index_in(column.dictionary.cast(same), value_set=pa.array(variable.categories))
-            places = known.fill_null(-1).to_numpy(zero_copy_only=False), column.indices.to_numpy()
-    elif pa.types.is_integer(column.type) and not column.null_count and len(column):
-        places = _by_number(variable, column)
-    if places is not None:
-        table, rows = places
-        found = table.astype(np.min_scalar_type(-len(variable)))[rows]
-        if not len(found) or found.min() >= 0:
-            return found
-    return variable.encode(column)  # the general way, which also tells what is wrong
-
-
-def _by_number(variable: Variable, column: pa.Array) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    if type(variable.categories[0]) is not int:
-        return None
-    numbers = np.array(variable.categories)
-    low, high = int(numbers.min()), int(numbers.max())
-    ends = pc.min_max(column)
-    if high - low >= _WIDEST or ends["min"].as_py() < low or ends["max"].as_py() > high:
-        return None
-    table = np.full(high - low + 1, -1)
-    table[numbers - low] = np.arange(len(variable))
-    rows = column.to_numpy()
-    return table, rows - low if low else rows

@@ -224,7 +224,7 @@ class Blocks(Design):
         for ballot, indices in enumerate(self.ballots):
             rows = np.flatnonzero(ballots == ballot)
             for place, index in enumerate(indices):
-                truth[rows, place] = self.joint_codes(codes[rows], self.questions[index])
+                truth[rows, place] = self.joint_codes(codes, self.questions[index], rows)
         answers = np.zeros_like(truth)
         aggregator = Aggregator(self, update)
         for start in range(0, n, self.block_size):
