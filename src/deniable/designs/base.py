@@ -51,7 +51,7 @@ ALL = slice(None)
 _AUDITED_RECORDS = 32
 
 
-def rows_of(drawn: NDArray[np.integer], ballots: int) -> list[slice] | list[NDArray[np.intp]]:
+def rows_of(drawn: NDArray[np.integer], ballots: int) -> Sequence[slice | NDArray[np.intp]]:
     """The rows in which each ballot was drawn, in order, found by one sort instead of a look at all rows for each.
 
     >>> [rows.tolist() for rows in rows_of(np.array([1, 0, 1]), 3)]
