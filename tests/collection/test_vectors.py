@@ -191,7 +191,8 @@ SETS = [
     SubsetSelection(4, 0.5, d=3),
     LocalHashing(2, 1.0, g=3),
     HadamardResponse(5, 1.0),
-    BlockDesign(9, 1.0),
+    BlockDesign(9, 1.0, order=3),
+    BlockDesign(10, 1.0, order=4),
     TwoLevel(SubsetSelection(4, 1.0), KRR(2, 1.5)),
 ]
 
@@ -211,7 +212,7 @@ def test_a_device_draws_what_a_batch_does(channel):
     often = one + two >= 20
     statistic = ((one - two) ** 2 / np.maximum(one + two, 1))[often].sum()
     assert often.sum() >= 3
-    assert chi2.sf(statistic, often.sum()) > 1e-7  # seven channels: below 1e-6 in all
+    assert chi2.sf(statistic, often.sum()) > 1e-7  # eight channels: below 1e-6 in all
 
 
 @pytest.mark.parametrize("vector", load("accounts.json"), ids=str)

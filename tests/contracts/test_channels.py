@@ -220,15 +220,29 @@ class TestWeightsWithAZero(UnrunnableContract):
 
 
 class TestBlockDesign(RunnableContract):
-    @pytest.fixture(params=[(4, 1), (9, 0.1), (9, 4), (25, 1), (49, 2)], ids=str)
+    @pytest.fixture(
+        params=[
+            (4, 1, 2),
+            (9, 0.1, 3),
+            (9, 4, 3),
+            (25, 1, 5),
+            (49, 2, 7),
+            (10, 1, 3),
+            (16, 1, 4),
+            (30, 2, 8),
+            (11, 0.5, 9),
+        ],
+        ids=str,
+    )
     def channel(self, request):
-        return BlockDesign(*request.param)
+        k, epsilon, order = request.param
+        return BlockDesign(k, epsilon, order=order)
 
     @pytest.fixture
     def exact(self, channel):
-        """Two steps: a draw, then one of the lines that are left, out of (q + 1)(q^2 - 1) even numbers."""
+        """Two steps: a draw, then one of the hyperplanes that are left, out of even numbers."""
         rest = (1 << channel.draw_bits) - channel.own
-        on, off = channel.own * (channel.inputs - 1), rest * (channel.q + 1)
+        on, off = channel.own * (channel.q - 1), rest
         held = [[line in through for through in channel.lines.tolist()] for line in range(channel.outputs)]
         return np.where(held, on, off).astype(object)
 

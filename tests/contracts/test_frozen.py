@@ -116,7 +116,7 @@ CHANNELS = {
     "Unary": lambda: dn.Unary(8, 1.0),
     "SubsetSelection": lambda: dn.SubsetSelection(8, 1.0),
     "LocalHashing": lambda: dn.LocalHashing(20, 1.0),
-    "BlockDesign": lambda: dn.BlockDesign(9, 1.0),
+    "BlockDesign": lambda: dn.BlockDesign(20, 1.0),
     "HadamardResponse": lambda: dn.HadamardResponse(10, 1.0),
     "TwoLevel": lambda: dn.TwoLevel(dn.Unary(8, 1.0), BIT),
     "Bitmask": lambda: Bitmask(3, BIT),

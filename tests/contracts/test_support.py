@@ -54,6 +54,8 @@ LARGE = {
     "hashing": LocalHashing(7, 1.0),
     "hashing to two": LocalHashing(40, 1.0, g=2),
     "hashing to many": LocalHashing(12, 3.4),
+    "hashing to more": LocalHashing(12, 4.0, g=40),
+    "subsets of two words": SubsetSelection(70, 1.0),
     "thirty again": TwoLevel(SubsetSelection(30, 2.0), KRR(2, 2.0)),
 }
 

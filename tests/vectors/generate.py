@@ -620,7 +620,7 @@ def add_sets(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a ve
     add("sets a hair too clear", changed(wide, hair, SETS), "epsilon-exceeded")
 
 
-_PLANE = BlockDesign(9, 1.0)
+_PLANE = BlockDesign(9, 1.0, order=3)
 PLANE = second(
     {
         "epsilon": "1",
@@ -666,6 +666,34 @@ def add_planes(add: Callable[..., None]) -> None:
     even = {"bits": 16, "k": 4, "kind": "block_design", "own": whole // 2}
     four = changed("plan.domain.0.categories", ["a", "b", "c", "d"], PLANE)
     add("every line alike (block_design)", changed(where, even, four), "tells-nothing")
+    space = {**BlockDesign(9, 1.0, order=4).to_dict()}
+    add("a part of a plane over four elements", changed(where, space, PLANE), None, ratio=_text(_ratio(space)))
+    over = changed(where, space, PLANE)
+
+    def part(name: str, field: str, value: object, reason: str) -> None:
+        add(f"{name} (block_design)", changed(f"{where}.{field}", value, over), reason)
+
+    part("an order that no field has", "order", 6, "wrong-cells")
+    part("a plane written with its order", "order", 3, "wrong-cells")
+    part("an order too large", "order", 521, "wrong-cells")
+    part("no order", "order", 0, "malformed")
+    part("nothing for an order", "order", None, "malformed")
+    part("a negative order", "order", -4, "malformed")
+    part("a text for an order", "order", "4", "malformed")
+    part("two points", "k", 2, "wrong-cells")
+    part("a space too large", "k", (1 << 22) + 1, "wrong-cells")
+    part("an order a hair too clear", "own", space["own"] + 20, "epsilon-exceeded")
+    wide = LocalHashing(9, 1.0, g=40).to_dict()
+    add("forty hash values", changed(where, wide, PLANE), None, ratio=_text(LocalHashing(9, 1.0, g=40).ratio))
+    for name, prime in (("no prime", 4), ("a prime too large", 65539), ("a prime that leaves no room", 65537)):
+        add(f"{name} (hashing)", changed(f"{where}.prime", prime, changed(where, wide, PLANE)), "wrong-cells")
+    add("a prime too small (hashing)", changed(f"{where}.prime", 7, changed(where, wide, PLANE)), "wrong-cells")
+    few = LocalHashing(9, 1.0, g=4).to_dict()
+    add("a prime that goes without saying", changed(where, {**few, "prime": 65537}, PLANE), "wrong-cells")
+
+
+def _ratio(fields: dict) -> Fraction:
+    return channel_from_dict(fields).ratio
 
 
 def _rarer(fields: dict) -> Fraction:
@@ -848,9 +876,13 @@ def set_channels() -> list[Channel]:
         LocalHashing(65537, g=31, epsilon=4.0),
         TwoLevel(Unary(12, 1.0), KRR(2, 2.0)),
         TwoLevel(SubsetSelection(53, 3.0), KRR(2, other=1 << 28, bits=32)),
-        BlockDesign(4, 1.0),
-        BlockDesign(25, 0.5),
+        BlockDesign(4, 1.0, order=2),
+        BlockDesign(25, 0.5, order=5),
         BlockDesign(9409, own=1 << 30, bits=32),
+        BlockDesign(20, 1.0, order=4),
+        BlockDesign(700, 2.0, order=9),
+        BlockDesign(30_000, order=16, own=1 << 29, bits=32),
+        LocalHashing(500, 4.0, g=55),
     ]
 
 
@@ -901,7 +933,9 @@ def holders(channel: Channel, report: int) -> list[int]:
     if isinstance(channel, HadamardResponse):
         return np.flatnonzero(channel.weights()[report] == channel.keep).tolist()[:100]
     if isinstance(channel, BlockDesign):
-        return sorted(channel.points[report].tolist())[:100]
+        direction, value = divmod(report, channel.q)
+        held = channel.space.through(np.arange(channel.inputs), np.array(direction)) == value
+        return np.flatnonzero(held).tolist()[:100]
     return np.flatnonzero(channel.members(np.array([report], dtype=np.uint64))[0, :-1]).tolist()[:100]
 
 

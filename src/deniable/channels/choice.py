@@ -3,28 +3,35 @@
 Which is best is computed, not remembered: every channel is made for the same epsilon, and the variances of the unbiased
 cells are summed at even shares. k-RR is kept unless another is better by more than a hundredth, because its reports are
 answers of the question, whose counts have a likelihood; so it is the default as well.
+
+Where it is known how many respondents are planned, the work of counting and estimating is weighed as well (`steps`): of
+channels whose variances are alike, the one that takes the fewest steps is taken.
 """
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from deniable.channels.block_design import BlockDesign
 from deniable.channels.hadamard import HadamardResponse
-from deniable.channels.hashing import LocalHashing
+from deniable.channels.hashing import LocalHashing, prime_for
 from deniable.channels.krr import KRR
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
 from deniable.device.kinds.base import IN_ONE_NUMBER
+from deniable.device.kinds.block_design import MOST_POINTS
 from deniable.device.kinds.hadamard import MOST_CATEGORIES
-from deniable.device.kinds.hashing import PRIME
+from deniable.device.kinds.hashing import MOST_VALUES, PRIME
 from deniable.errors import DesignError, PrecisionError
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from deniable.channels.base import Channel
     from deniable.domain import Domain
@@ -32,7 +39,7 @@ if TYPE_CHECKING:
     Chooser = Callable[[Domain, float], Channel]
     """What makes the channel of a question, given its attributes and its epsilon."""
 
-Choice = Literal["krr", "unary", "subset", "hashing", "hadamard", "least_variance"]
+Choice = Literal["krr", "unary", "subset", "hashing", "hadamard", "block_design", "least_variance"]
 
 _MAKERS: dict[str, tuple[int, Callable[[int, float], Channel]]] = {  # the most categories it takes, and how it is made
     "krr": (1 << 32, KRR),
@@ -40,15 +47,22 @@ _MAKERS: dict[str, tuple[int, Callable[[int, float], Channel]]] = {  # the most 
     "unary": (IN_ONE_NUMBER, Unary),
     "hashing": (PRIME, LocalHashing),
     "hadamard": (MOST_CATEGORIES, HadamardResponse),
+    "block_design": (MOST_POINTS, BlockDesign),
 }
+# What "least_variance" chooses from where no number of respondents is planned. It never changes: survey files say it,
+# and the design that they describe must stay the same.
+_FIRST = ("krr", "subset", "unary", "hashing", "hadamard")
 _BETTER = 0.99
+_ALIKE = 1.02  # variances of this ratio: so many respondents more are easier found than more work is done
 
 
-def best_channel(cells: int, epsilon: float, choice: Choice = "krr") -> Channel:
-    """The channel for one question with this many possible answers.
+def best_channel(cells: int, epsilon: float, choice: Choice = "krr", *, n: int | None = None) -> Channel:
+    """The channel for one question with this many possible answers; for "least_variance", with n respondents planned.
 
     >>> best_channel(4, 1.0, "least_variance"), best_channel(16, 1.0, "least_variance")
     (<KRR(4): 4 truths, 4 reports, epsilon 0.999961>, <SubsetSelection(16, d=4): 16 truths, epsilon 0.999961>)
+    >>> best_channel(16, 1.0, "least_variance", n=5000), best_channel(9999, 1.0, "least_variance", n=10**6).name
+    (<BlockDesign(16, order=4): 16 truths, 20 reports, epsilon 0.999961>, 'BlockDesign(9999, order=4)')
     """
     if choice not in get_args(Choice):
         raise DesignError(f"channel must be one of {listed(get_args(Choice))}, not {choice!r}", channel=choice)
@@ -57,11 +71,41 @@ def best_channel(cells: int, epsilon: float, choice: Choice = "krr") -> Channel:
         if cells > most:
             raise DesignError(
                 f'a report through channel "{choice}" holds at most {most} possible answers, and this question has '
-                f'{cells}. Use "hashing" or "hadamard"',
+                f'{cells}. Use "block_design", "hashing" or "hadamard"',
                 channel=choice,
             )
         return make(cells, epsilon)
+    if n is not None:
+        return _least_work(n, cells, epsilon, [*_all(cells, epsilon, _MAKERS), *_wide(cells, epsilon)])
     return _least_variance(cells, epsilon, _all(cells, epsilon))
+
+
+def planned_for(n: int) -> Chooser:
+    """What chooses the channel of every question when n respondents are planned: for `channel=` of a design.
+
+    >>> from deniable.domain import Domain
+    >>> planned_for(10**6)(Domain({"shop": range(5000)}), 1.0).name
+    'BlockDesign(5000, order=4)'
+    """
+    return partial(_planned, n)
+
+
+def _planned(n: int, question: Domain, epsilon: float) -> Channel:
+    return best_channel(question.cells, epsilon, "least_variance", n=n)
+
+
+def steps(channel: Channel, n: int) -> float:
+    """About how many elementary steps it takes to count n reports and to estimate every category's share.
+
+    A category is counted in one step, and its shares are sums over all cells (or transforms of them). A set is looked
+    at sixteen categories at a time. A hash must be looked at for every category, and no two reports are alike.
+    """
+    k = channel.inputs
+    if isinstance(channel, LocalHashing):
+        return float(n) * k
+    if channel.is_support:
+        return float(n) * (1 + -(-k // 16)) + k
+    return n + channel.outputs * max(1.0, math.log2(channel.outputs))
 
 
 def kept_channel(cells: int, epsilon: float, choice: Choice, again: KRR) -> Channel:
@@ -94,8 +138,25 @@ def _kept(channel: Channel, again: KRR) -> Channel:
     return TwoLevel(channel, again) if isinstance(channel, Unary | SubsetSelection) else channel
 
 
-def _all(cells: int, epsilon: float) -> list[Channel]:
-    return [channel for most, make in _MAKERS.values() if cells <= most and (channel := _made(make, cells, epsilon))]
+def _all(cells: int, epsilon: float, names: Iterable[str] = _FIRST) -> list[Channel]:
+    makers = [_MAKERS[name] for name in names]
+    return [channel for most, make in makers if cells <= most and (channel := _made(make, cells, epsilon))]
+
+
+def _wide(cells: int, epsilon: float) -> list[Channel]:
+    """Local hashing to as many values as are best, where that is more than it takes by itself."""
+    g = round(math.exp(epsilon)) + 1
+    if not MOST_VALUES < g <= cells or cells > prime_for(g):
+        return []
+    found = _made(partial(LocalHashing, g=g), cells, epsilon)
+    return [] if found is None else [found]
+
+
+def _least_work(n: int, cells: int, epsilon: float, found: list[Channel]) -> Channel:
+    best = _least_variance(cells, epsilon, found)
+    most = _ALIKE * _total_variance(best)
+    alike = [best, *(channel for channel in found if channel is not best and _total_variance(channel) <= most)]
+    return min(alike, key=lambda channel: steps(channel, n))
 
 
 def _least_variance(cells: int, epsilon: float, found: list[Channel]) -> Channel:

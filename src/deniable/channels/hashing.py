@@ -4,7 +4,8 @@ For thousands of categories: each respondent draws a hash function h from the ca
 with k-RR over the g values, and sends h with it (OLH, Wang et al. 2017). The report speaks for every category that h
 sends to the reported value. Which h it is says nothing about the answer, so the ratio is that of k-RR over g values.
 
-The functions are h(v) = floor(g f(v) / P) with f(v) = A + B v + C v^2 modulo the prime P = 65537 and A, B, C uniform:
+The functions are h(v) = floor(g f(v) / P) with f(v) = A + B v + C v^2 modulo a prime P and A, B, C uniform (P = 65537
+up to 31 values; more need a smaller prime, for a report to stay one number, and are taken where they are asked for):
 the values of f at any three categories are independent and uniform, exactly. So the chances are exact too. With
 r_y the share of the P residues that become y (as even as P allows), and p', q' those of the k-RR over g values,
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from deniable.channels.krr import KRR, part
 from deniable.channels.support import Chances, Support, independent_support, sharpest
 from deniable.channels.weights import whole
-from deniable.device.kinds.hashing import MOST_VALUES, PRIME
+from deniable.device.kinds.hashing import ANSWERS, MOST_VALUES, PRIME, is_prime
 from deniable.errors import DesignError
 from deniable.frozen import fix, readonly
 from deniable.randomness import SECURE, Source
@@ -57,15 +58,19 @@ class LocalHashing(Support):
         """Take either `epsilon` (and the number g of hash values, if not to be chosen), or the k-RR of a value."""
         k = whole(k, "k")
         if not 2 <= k <= PRIME:
-            raise DesignError(f"local hashing takes 2 to {PRIME} categories, not {k}", k=k)
+            raise DesignError(f"local hashing takes 2 to {PRIME} categories, not {k}. Use BlockDesign for more", k=k)
         if epsilon is not None:
             value = _best(k, epsilon, None if g is None else whole(g, "g")).value
         if value is None:
             raise DesignError("LocalHashing needs an epsilon (or the k-RR of a hash value, value=)")
-        if value.inputs > MOST_VALUES or value.keep < value.other:
+        if value.keep < value.other:
             raise DesignError(
-                f"local hashing has 2 to {MOST_VALUES} hash values, each reported truly more often than any "
-                f"other; got {value.name}",
+                f"a hash value must be reported truly more often than as any other; got {value.name}", g=value.inputs
+            )
+        if k > prime_for(value.inputs):
+            raise DesignError(
+                f"{value.inputs} hash values leave room for functions of {prime_for(value.inputs)} categories, not of "
+                f"{k}: function and value are one number below 2^53. Take fewer values, or BlockDesign({k}, ...)",
                 g=value.inputs,
             )
         fix(self, inputs=k, value=value)
@@ -83,10 +88,15 @@ class LocalHashing(Support):
         """How many values a hash can have."""
         return self.value.inputs
 
+    @cached_property
+    def prime(self) -> int:
+        """What functions are taken modulo of: 65537, or with more than 31 values the largest prime that leaves room."""
+        return prime_for(self.g)
+
     @property
     def reports(self) -> int:
         """Functions times values."""
-        return PRIME**3 * self.g
+        return self.prime**3 * self.g
 
     @cached_property
     def ratio(self) -> Fraction:
@@ -96,12 +106,12 @@ class LocalHashing(Support):
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
         """The first residue of each value, and P: value y has the residues from ceil(y P / g) on."""
-        return readonly(np.array([-(-y * PRIME // self.g) for y in range(self.g + 1)]))
+        return readonly(np.array([-(-y * self.prime // self.g) for y in range(self.g + 1)]))
 
     @cached_property
     def chances(self) -> Chances:
         """Exact, because any three categories' residues are independent."""
-        shares = [Fraction(int(size), PRIME) for size in np.diff(self._starts)]
+        shares = [Fraction(int(size), self.prime) for size in np.diff(self._starts)]
         two, three = sum((r**2 for r in shares), Fraction(0)), sum((r**3 for r in shares), Fraction(0))
         p = Fraction(self.value.keep, 1 << self.value.bits)
         q = Fraction(self.value.other, 1 << self.value.bits)
@@ -120,21 +130,21 @@ class LocalHashing(Support):
         given = self.codes(codes)
         flat = given.ravel().astype(np.int64)
         stream = source.stream()
-        a, b, c = (stream.below(PRIME, flat.size) for _ in range(3))
-        residue = (a + (b + c * flat % PRIME) * flat) % PRIME
-        hashed = residue * self.g // PRIME
+        a, b, c = (stream.below(self.prime, flat.size) for _ in range(3))
+        residue = (a + (b + c * flat % self.prime) * flat) % self.prime
+        hashed = residue * self.g // self.prime
         y = self.value.outcome(hashed, stream.words(flat.size, self.value.bits)).astype(np.int64)
-        return ((((a * PRIME + b) * PRIME + c) * self.g) + y).astype(np.uint64).reshape(given.shape)
+        return ((((a * self.prime + b) * self.prime + c) * self.g) + y).astype(np.uint64).reshape(given.shape)
 
     def _support(self, reports: NDArray[Any]) -> Iterator[NDArray[np.bool_]]:
         """For each category in turn, which reports speak for it: f by differences, one addition a category."""
         function, y = np.divmod(reports.astype(np.int64), self.g)
-        function, c = np.divmod(function, PRIME)
-        residue, b = (part.astype(np.uint32) for part in np.divmod(function, PRIME))
+        function, c = np.divmod(function, self.prime)
+        residue, b = (part.astype(np.uint32) for part in np.divmod(function, self.prime))
         first = self._starts[y].astype(np.uint32)
         size = self._starts[y + 1].astype(np.uint32) - first
-        prime, twice = np.uint32(PRIME), (2 * c % PRIME).astype(np.uint32)
-        step = ((b + c) % PRIME).astype(np.uint32)
+        prime, twice = np.uint32(self.prime), (2 * c % self.prime).astype(np.uint32)
+        step = ((b + c) % self.prime).astype(np.uint32)
         for _ in range(self.inputs):
             yield residue - first < size  # below its first residue this wraps round to a large number
             residue = residue + step
@@ -178,13 +188,30 @@ class LocalHashing(Support):
         return cases, run
 
     @classmethod
-    def from_parts(cls, k: int, value: Mapping[str, Any]) -> LocalHashing:
+    def from_parts(cls, k: int, value: Mapping[str, Any], prime: int | None = None) -> LocalHashing:
         """Read what `to_dict` wrote."""
-        return cls(k, value=part(value))
+        made = cls(k, value=part(value))
+        if prime != (None if made.prime == PRIME else made.prime):
+            raise DesignError(f"{made.name} takes functions modulo {made.prime}, not {prime}", prime=prime)
+        return made
 
     def to_dict(self) -> dict[str, object]:
         """{"kind": "hashing", ...} with its number of categories and the k-RR of a hash value."""
-        return {"kind": "hashing", "k": self.inputs, "value": self.value.to_dict()}
+        smaller: dict[str, object] = {} if self.prime == PRIME else {"prime": self.prime}
+        return {"kind": "hashing", "k": self.inputs, "value": self.value.to_dict(), **smaller}
+
+
+@cache
+def prime_for(g: int) -> int:
+    """The largest prime, up to 65537, with which functions and g values fit 53 bits.
+
+    >>> prime_for(31), prime_for(60)
+    (65537, 53147)
+    """
+    if g <= MOST_VALUES:
+        return PRIME
+    most = min(PRIME, round((ANSWERS / g) ** (1 / 3)) + 1)
+    return next(n for n in range(most, 1, -1) if n**3 * g <= ANSWERS and is_prime(n))
 
 
 def _best(k: int, epsilon: float, g: int | None) -> LocalHashing:

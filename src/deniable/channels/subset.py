@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.base import multinomials
-from deniable.channels.masks import Mask
+from deniable.channels.masks import Mask, words
 from deniable.channels.support import Chances, sharpest
 from deniable.channels.weights import narrowest, whole, width
 from deniable.device.epsilon import exp_below
-from deniable.device.kinds.base import IN_ONE_NUMBER
 from deniable.errors import DesignError, ProbabilityError, SingularChannelError
 from deniable.frozen import fix
 
@@ -34,10 +33,15 @@ if TYPE_CHECKING:
 
     from deniable.randomness import Stream
 
+MOST_CATEGORIES = 4096  # of a set that is a row of words
+
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class SubsetSelection(Mask):
     """Sets of d out of k categories with total budget epsilon.
+
+    Up to 53 categories a set is one number, and can be served in a design. Beyond that it is a row of 64-bit words, for
+    use by itself; in a design, BlockDesign has the same variance there.
 
     Of 2^bits equally likely draws, `own` put the truth into the set.
 
@@ -68,10 +72,9 @@ class SubsetSelection(Mask):
     ) -> None:
         """Take either `epsilon` (and `d`, if it is not to be chosen), or the integers `d`, `own` and `bits`."""
         k = whole(k, "k")
-        if not 2 <= k <= IN_ONE_NUMBER:
+        if not 2 <= k <= MOST_CATEGORIES:
             raise DesignError(
-                f"subset selection takes 2 to {IN_ONE_NUMBER} categories, not {k}: a set must fit one number. For "
-                f"more, use LocalHashing or HadamardResponse",
+                f"subset selection takes 2 to {MOST_CATEGORIES} categories, not {k}. For more, use BlockDesign",
                 k=k,
             )
         if epsilon is not None:
@@ -131,20 +134,20 @@ class SubsetSelection(Mask):
         return np.sort([sum(1 << v for v in members) for members in combinations(range(self.inputs), self.d)])
 
     def _masks(self, codes: NDArray[np.integer], stream: Stream) -> NDArray[np.uint64]:
-        one, n, others = np.uint64(1), len(codes), self.inputs - 1
-        kept = stream.words(n, self.bits) < self.own
+        n, others, truth = len(codes), self.inputs - 1, codes.astype(np.int64)
+        kept, rows = stream.words(n, self.bits) < self.own, np.arange(n)
         # Floyd's algorithm: for j = m - d .. m - 1 draw t <= j, and take t, or j if t is in already. Without its first
         # round it draws d - 1 of m; so whoever keeps the truth lets that round pass, and all take the same steps.
-        mask = np.zeros(n, dtype=np.uint64)
+        mask = np.zeros((n, words(self.inputs)), dtype=np.uint64)
         for first, j in enumerate(range(others - self.d, others)):
-            drawn = stream.below(j + 1, n).astype(np.uint64)
-            again = (mask >> drawn) & one == one
-            member = one << np.where(again, np.uint64(j), drawn)
-            mask |= np.where(kept & (first == 0), np.uint64(0), member)
-        # The others are numbered past the truth: make room for its bit.
-        truth = codes.astype(np.uint64)
-        below = mask & ((one << truth) - one)
-        return (below | ((mask ^ below) << one) | (kept.astype(np.uint64) << truth))[:, None]
+            drawn = stream.below(j + 1, n)
+            category = drawn + (drawn >= truth)  # the others are numbered past the truth
+            again = (mask[rows, category >> 6] >> (category & 63).astype(np.uint64)) & np.uint64(1) == 1
+            taken = np.where(again, j + (j >= truth), category)
+            bit = np.uint64(1) << (taken & 63).astype(np.uint64)
+            mask[rows, taken >> 6] |= np.where(kept & (first == 0), np.uint64(0), bit)
+        mask[rows, truth >> 6] |= kept.astype(np.uint64) << (truth & 63).astype(np.uint64)
+        return mask
 
     def draw(self, pi: NDArray[np.float64], n: int, rng: np.random.Generator, replicates: int) -> NDArray[np.float64]:
         """Support counts of n reports, drawn without drawing the reports.

@@ -33,6 +33,7 @@ PROGRAM = (
     "encoding.mjs",
     "exact.mjs",
     "fields.mjs",
+    "finite.mjs",
     "form.mjs",
     "integers.mjs",
     "kinds.mjs",

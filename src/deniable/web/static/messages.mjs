@@ -98,7 +98,8 @@ export function canonical(value) {
   if (typeof value === "bigint") return value.toString();
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (value !== null && typeof value === "object") {
-    const entries = value instanceof Map ? [...value] : Object.entries(value);
+    const all = value instanceof Map ? [...value] : Object.entries(value);
+    const entries = all.filter(([, each]) => each !== undefined); // a field that may be left out was
     const parts = entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => `${JSON.stringify(k)}:${canonical(v)}`);
     return `{${parts.join(",")}}`;
   }
