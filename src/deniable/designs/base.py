@@ -112,7 +112,7 @@ class Design(Frozen):
             if question.channel.reports > MOST_REPORTS:
                 raise DesignError(
                     f"a report to question {question.name!r} through {question.channel.name} does not fit one number. "
-                    f"Use LocalHashing or HadamardResponse for so many possible answers",
+                    f"Use BlockDesign, LocalHashing or HadamardResponse for so many possible answers",
                     question=question.name,
                 )
         for ballot in self.ballots:
