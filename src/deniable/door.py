@@ -52,6 +52,7 @@ NAMES = {
     },
     "Reports": {
         "Reports": "designs.reports",
+        "Labels": "labels",
         "PairedReports": "designs.paired.reports",
         "Observation": "designs.observation",
         "read_reports": "frames.reading",
@@ -60,6 +61,7 @@ NAMES = {
     "Estimates": {
         "estimate": "estimation.estimator",
         "Estimate": "estimation.estimate",
+        "Grouped": "estimation.grouped",
         "rake": "estimation.sampling.raking",
         "replicate_weights": "estimation.sampling.replicate_weights",
         "Sampling": "estimation.sampling.sampling",

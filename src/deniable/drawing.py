@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 DARK, MARK, LIGHT, GREY = "#08519c", "#d94801", "#9ecae1", "#636363"  # as in the style: what is found, what to notice
 _WIDTH, _ROW, _AROUND = 6.4, 0.34, 1.4  # inches: of a figure, of a row in it, of its axis and legend
 _LEAST_HEIGHT, _MOST_HEIGHT = 2.4, 20.0
-_MOST_ROWS = 40  # beyond that nobody reads labels
+MOST_ROWS = 40  # beyond that nobody reads labels
 _LEGEND, _TITLE = 36, 54  # letters in a line of a legend, of a title
 _MARKERS = "sDv"
 
@@ -97,7 +97,7 @@ def intervals_by_row(
         title: above everything.
         bars: draw the numbers as bars from zero: for shares.
     """
-    shown = min(len(labels), _MOST_ROWS)
+    shown = min(len(labels), MOST_ROWS)
     rows = np.arange(shown)
     ax = axes(ax, rows=shown)
     low, high = (np.ravel(np.asarray(end, dtype=np.float64))[:shown] for end in ends)

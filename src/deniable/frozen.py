@@ -51,7 +51,7 @@ class Frozen:
 
 def again(constructor: Callable[..., Any], /, **given: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """What `__reduce__` returns for a value that the constructor makes of these arguments."""
-    return _call, (constructor, {name: _thawed(part) for name, part in given.items()})
+    return _call, (constructor, {name: thawed(part) for name, part in given.items()})
 
 
 def fix(value: object, /, **parts: Any) -> None:
@@ -98,8 +98,8 @@ def _call(constructor: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     return constructor(**given)
 
 
-def _thawed(part: Any) -> Any:
+def thawed(part: Any) -> Any:
     """As it came in: views of dictionaries can be neither pickled nor copied."""
     if type(part) is MappingProxyType:
-        return {name: _thawed(inner) for name, inner in part.items()}
-    return tuple(_thawed(inner) for inner in part) if type(part) is tuple else part
+        return {name: thawed(inner) for name, inner in part.items()}
+    return tuple(thawed(inner) for inner in part) if type(part) is tuple else part

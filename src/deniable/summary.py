@@ -9,8 +9,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from deniable import typeset
+from deniable.formulas import plain
 from deniable.frozen import Frozen
 
 if TYPE_CHECKING:
@@ -78,7 +81,7 @@ class Summary(Frozen):
 
     def texts(self) -> dict[str, list[str]]:
         """The columns as they are written."""
-        return {heading: [number(value) for value in values] for heading, values in self.columns.items()}
+        return _written(self.columns)
 
     def rows(self) -> list[dict[str, str]]:
         """The rows as they are written."""
@@ -88,6 +91,31 @@ class Summary(Frozen):
     def is_number(self, heading: str) -> bool:
         """Whether a column belongs to the right: it holds nothing but numbers."""
         return all(isinstance(value, int | float | Span) for value in self.columns[heading])
+
+    def to_latex(self, path: str | Path | None = None) -> str:
+        """The table as LaTeX (with the package booktabs), also written to a file if one is named."""
+        facts = {"": list(self.facts), " ": [number(value) for value in self.facts.values()]}
+        tables = [(facts, [False, True])] if self.facts else []
+        tables += [(_written(table), _numeric(table)) for table in self._tables()]
+        return _kept(typeset.latex(tables, self.title, self.notes), path)
+
+    def to_markdown(self, path: str | Path | None = None) -> str:
+        """The table as Markdown, also written to a file if one is named."""
+        facts = [f"{name}: {number(value)}" for name, value in self.facts.items()]
+        tables = [typeset.markdown(_written(table), _numeric(table)) for table in self._tables()[1:]]
+        first = typeset.markdown(self.texts(), _numeric(self.columns), self.title, [*facts, *self.notes])
+        return _kept("\n\n".join([first, *tables]), path)
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """The table as CSV, numbers unrounded and intervals as two columns, also written to a file if one is named."""
+        columns: dict[str, list[str]] = {}
+        for heading, values in self.columns.items():
+            if values and all(isinstance(value, Span) for value in values):
+                columns[f"{heading}, low"] = [repr(float(value.low)) for value in values]
+                columns[f"{heading}, high"] = [repr(float(value.high)) for value in values]
+            else:
+                columns[heading] = [repr(float(v)) if isinstance(v, float) else plain(str(v)) for v in values]
+        return _kept(typeset.comma_separated({plain(heading): texts for heading, texts in columns.items()}), path)
 
     def _tables(self) -> list[Columns]:
         return [table for table in (self.columns, self.beside) if next(iter(table.values()), ())]
@@ -118,6 +146,18 @@ class Shown:
         """What it shows."""
         raise NotImplementedError
 
+    def to_latex(self, path: str | Path | None = None) -> str:
+        """The summary as LaTeX (with the package booktabs), also written to a file if one is named."""
+        return self.summary().to_latex(path)
+
+    def to_markdown(self, path: str | Path | None = None) -> str:
+        """The summary as Markdown, also written to a file if one is named."""
+        return self.summary().to_markdown(path)
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """The summary as CSV, numbers unrounded, also written to a file if one is named."""
+        return self.summary().to_csv(path)
+
     def __str__(self) -> str:
         return str(self.summary())
 
@@ -125,7 +165,9 @@ class Shown:
         return self.summary()._repr_html_()
 
 
-def of_shares(cells: Columns, numbers: Mapping[str, Iterable[Any]], level: float, notes: Sequence[str] = ()) -> Summary:
+def of_shares(
+    cells: Columns, numbers: Mapping[str, Iterable[Any]], level: float, notes: Sequence[str] = (), title: str = ""
+) -> Summary:
     """The layout of estimated shares, a row a cell: the attributes, the shares, their errors, one interval.
 
     The efficient (or unbiased) shares stand beside the estimate where some of them are negative.
@@ -135,6 +177,7 @@ def of_shares(cells: Columns, numbers: Mapping[str, Iterable[Any]], level: float
         numbers: shares, among them `low` and `high`.
         level: the coverage of the intervals from `low` to `high`.
         notes: what to keep in mind.
+        title: what was asked, in words.
 
     >>> numbers = {"estimate": [0.25], "efficient": [0.25], "std_error": [0.013], "low": [0.225], "high": [0.276]}
     >>> print(of_shares({"smokes": ["yes"]}, numbers, 0.95))
@@ -152,7 +195,18 @@ def of_shares(cells: Columns, numbers: Mapping[str, Iterable[Any]], level: float
         else:
             places = 2 if name == "std_error" else 1
             shown[name] = ["" if value is None else share(float(value), places) for value in values]
-    return Summary(beside(cells, shown), tuple(notes))
+    return Summary(beside(cells, shown), tuple(notes), title)
+
+
+def largest(values: Any, top: int) -> list[int]:
+    """The places of the cells that are shown: all, in their order, or the largest `top` of more, the largest first.
+
+    >>> largest([0.1, 0.5, 0.4], 2), largest([0.1, 0.5, 0.4], 3)
+    ([1, 2], [0, 1, 2])
+    """
+    flat = [float(value) for value in getattr(values, "ravel", lambda: values)()]
+    places = list(range(len(flat)))
+    return places if len(flat) <= top else sorted(places, key=lambda place: -flat[place])[:top]
 
 
 def beside(cells: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,6 +222,21 @@ def beside(cells: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, An
             free += "_"
         joined[free] = values
     return joined
+
+
+def _written(columns: Columns) -> dict[str, list[str]]:
+    return {heading: [number(value) for value in values] for heading, values in columns.items()}
+
+
+def _numeric(columns: Columns) -> list[bool]:
+    return [all(isinstance(value, int | float | Span) for value in values) for values in columns.values()]
+
+
+def _kept(text: str, path: str | Path | None) -> str:
+    """The text, written to a file as well if one is named."""
+    if path is not None:
+        Path(path).write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+    return text
 
 
 def number(value: object) -> str:
@@ -196,7 +265,7 @@ def text_table(columns: Columns) -> str:
     no      0.7500
     """
     rows, left_out = _rows(columns)
-    right = [all(isinstance(value, int | float | Span) for value in values) for values in columns.values()]
+    right = _numeric(columns)
     cells = [list(columns), *rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
     lines = [

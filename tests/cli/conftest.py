@@ -51,7 +51,8 @@ def run(made, tmp_path, monkeypatch):
     (tmp_path / "in").symlink_to(made)
     monkeypatch.chdir(tmp_path)
 
-    def call(*arguments):
-        return CliRunner().invoke(app, [str(a) for a in arguments], prog_name="deniable", env={"COLUMNS": "160"})
+    def call(*arguments, columns=160):
+        wide = {"COLUMNS": str(columns)}
+        return CliRunner().invoke(app, [str(a) for a in arguments], prog_name="deniable", env=wide)
 
     return call

@@ -6,10 +6,14 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from matplotlib.figure import Figure
 
 import deniable as dn
 from deniable.cli.common import bar
+from deniable.labels import UNKNOWN
+from exams import EXAMS, TOGETHER, answered
 
 
 @pytest.mark.parametrize("source", ["in/reports.parquet", "in/reports.csv"])
@@ -28,13 +32,21 @@ def test_the_numbers_are_the_library_s(source, engine, run):
 
 def test_without_a_table_every_attribute_is_shown(run):
     output = run("estimate", "in/reports.parquet").stdout
-    assert all(f"reports about {name};" in output for name in ("sex", "income", "age"))
+    assert all(f"reports about {name}." in output for name in ("sex", "income", "age"))
 
 
 def test_by_a_public_column(run):
     output = run("estimate", "in/reports.parquet", "--table", "sex", "--by", "region").stdout
-    assert "region: north" in output
-    assert "region: south" in output
+    found = dn.estimate(dn.read_reports("in/reports.parquet"), "sex", by="region")
+    for group in ("north", "south"):
+        rows = [line.split() for line in output.splitlines() if line.startswith(f" {group} ")]
+        assert [row[1:3] for row in rows] == [[s, f"{x:.1%}"] for s, x in zip("FM", found[group].values, strict=True)]
+
+
+def test_a_public_column_in_a_table_names_the_way(run):
+    result = run("estimate", "in/reports.parquet", "--table", "sex,region")
+    assert result.exit_code != 0
+    assert "--table sex --by region" in result.stderr
 
 
 @pytest.mark.parametrize("source", ["in/reports.parquet", "in/reports.csv"])
@@ -70,6 +82,60 @@ def test_nothing_is_coloured_outside_a_terminal(run):
     assert "\x1b" not in run("estimate", "in/reports.parquet").output
 
 
-def test_bars_never_run_backwards():
-    assert bar(-0.1, 0.5, 1.0, blocks=False) == "-" * 12
-    assert bar(-0.2, -0.1, 1.0, blocks=True) == ""
+def test_bars_show_the_estimate_and_never_run_backwards(run):
+    assert bar(0.5, 1.0, 12, blocks=False) == "#" * 6
+    assert bar(-0.2, 1.0, 12, blocks=True) == ""
+    assert "bar: estimate" in run("estimate", "in/reports.parquet", "--table", "sex").stdout
+
+
+@pytest.fixture
+def exams(run):
+    """Reports with words, in a file."""
+    answered(TOGETHER).write("exams.parquet")
+    return "exams.parquet"
+
+
+@pytest.mark.parametrize("arguments", [(), ("--language", "de"), ("--table", "cheated,stress"), ("--by", "faculty")])
+def test_tables_fit_eighty_columns(arguments, exams, run):
+    output = run("estimate", exams, *arguments, columns=80).stdout
+    assert max(map(len, output.splitlines())) <= 80
+    assert "…" not in output
+
+
+def test_words_are_shown_in_the_chosen_language(exams, run):
+    output = run("estimate", exams, "--language", "de").stdout
+    assert "Haben Sie in einer Prüfung betrogen? (cheated)" in output
+    assert "Ja (yes)" in output
+    data = json.loads(run("estimate", exams, "--language", "de", "--json").stdout)
+    assert data["tables"][1]["questions"] == ["Wie gestresst sind Sie?"]
+    assert "no words in 'fr'" in run("estimate", exams, "--language", "fr").stderr
+    assert "name the survey file, as in --words" in run("estimate", "in/reports.parquet", "--language", "de").stderr
+
+
+def test_a_survey_file_brings_the_words(run):
+    answered(TOGETHER).with_labels(UNKNOWN).write("bare.parquet")
+    Path("exams.toml").write_text(EXAMS.replace("DESIGN", TOGETHER), encoding="utf-8")
+    assert "Prüfung" in run("estimate", "bare.parquet", "--words", "exams.toml", "--language", "de").stdout
+    assert "of another survey" in run("estimate", "in/reports.parquet", "--words", "exams.toml").stderr
+
+
+def test_many_categories_are_cut_with_a_count_the_largest_first(run):
+    towns = [f"t{i}" for i in range(200)]
+    design = dn.Joint({"town": towns}, 4.0)
+    people = pa.table({"town": [f"t{i % 7 + 100}" for i in range(3000)]})
+    design.randomize(people, source=dn.Seeded(1)).write("towns.parquet")
+    output = run("estimate", "towns.parquet", "--top", "7").stdout
+    shown = [line.split()[0] for line in output.splitlines() if line.startswith(" t1")]
+    assert sorted(shown) == [f"t{100 + i}" for i in range(7)]
+    assert "... and 193 smaller ones; --top 200 shows all." in output
+    found = dn.estimate(dn.read_reports("towns.parquet"), "town")
+    ax = found.plot(Figure().subplots(), top=7)
+    assert ax.get_xlabel() == "share of respondents (the 7 largest of 200)"
+    assert len(ax.get_yticklabels()) == 7
+
+
+def test_sorting_puts_the_largest_first(exams, run):
+    found = dn.estimate(dn.read_reports(exams), "stress")
+    order = [str(1 + place) for place in np.argsort(-found.values)]
+    output = run("estimate", exams, "--table", "stress", "--sort").stdout
+    assert [line.split()[0] for line in output.splitlines() if line.startswith((" 1 ", " 2 ", " 3 "))] == order

@@ -34,9 +34,29 @@ def test_a_table_of_categories(run):
     assert set(table["income"]) == {"<=50K", ">50K"}
 
 
-def test_different_questions_make_no_one_table(run):
-    assert run("export", "in/reports.parquet", "--labelled", "-o", "t.csv").exit_code == 3
-    assert not Path("t.csv").exists()
+def test_different_questions_make_a_column_each_with_gaps(run):
+    assert run("export", "in/reports.parquet", "--labelled", "-o", "t.csv").exit_code == 0
+    table, reports = pd.read_csv("t.csv"), dn.read_reports("in/reports.parquet")
+    assert set(table.columns) == {*(question.name for question in reports.design.questions), "region"}
+    for ballot, (index,) in enumerate(reports.design.ballots):
+        name = reports.design.questions[index].name
+        assert table[name].notna().tolist() == (reports.ballots == ballot).tolist()
+
+
+@pytest.mark.parametrize("suffix", ["R", "py", "do", "ipynb"])
+def test_scripts(suffix, run):
+    result = run("export", "in/reports.parquet", "-o", f"analysis.{suffix}", "--table", "sex,income")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith(f"4000 reports in analysis.{suffix}")
+    text = Path(f"analysis.{suffix}").read_text(encoding="utf-8")
+    assert "sex" in text
+    assert "income" in text
+
+
+def test_options_that_do_not_go_together(run):
+    assert "--table goes with scripts" in run("export", "in/reports.parquet", "-o", "r.csv", "--table", "sex").stderr
+    assert "has its labels anyway" in run("export", "in/reports.parquet", "-o", "r.sav", "--labelled").stderr
+    assert "no attribute 'six'" in run("export", "in/reports.parquet", "-o", "a.R", "--table", "six").stderr
 
 
 def test_nothing_is_overwritten(run):

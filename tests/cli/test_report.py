@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import deniable as dn
+from exams import TOGETHER, answered
 
 QUICK = ("--replicates", "19")
 
@@ -21,6 +22,7 @@ def test_the_page_has_every_part(run):
         "What a report can tell about a person",
         "Estimates",
         "Cross tables",
+        "By group",
         "Associations",
         "Data quality",
         "Method",
@@ -38,7 +40,7 @@ def test_markdown_has_the_same_headings(run):
     assert run("report", "in/reports.csv", "-o", "r.md", *QUICK).exit_code == 0
     assert run("report", "in/reports.csv", "-o", "r.txt", "--markdown", *QUICK).exit_code == 0
     text = Path("r.md").read_text(encoding="utf-8")
-    assert len(re.findall(r"^## ", text, re.MULTILINE)) == 9
+    assert len(re.findall(r"^## ", text, re.MULTILINE)) == 10
     assert "| F | " in text
     assert "<svg" not in text
 
@@ -64,3 +66,16 @@ def test_a_weighted_report_says_so(run):
     assert "Rao and Scott" in text
     assert "errors by linearization over weights, clusters (19 degrees of freedom)" in text
     assert "column school" in text
+
+
+def test_words_groups_and_the_hash_that_the_server_printed(run):
+    reports = answered(TOGETHER)
+    reports.with_labels(reports.labels.served_as("ab" * 32)).write("exams.parquet")
+    assert run("report", "exams.parquet", "-o", "r.md", "--language", "de", *QUICK).exit_code == 0
+    text = Path("r.md").read_text(encoding="utf-8")
+    assert text.startswith("# Prüfungen\n")
+    assert "| cheated | Haben Sie in einer Prüfung betrogen? | Nein (no), Ja (yes) |" in text
+    assert "### Haben Sie in einer Prüfung betrogen? (cheated)" in text
+    assert "Kunst (arts), 100 reports" in text
+    assert f"| design, as its server printed it | {'ab' * 32} |" in text
+    assert "nats short" not in text.split("How each table was made, in detail")[0]

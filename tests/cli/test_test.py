@@ -7,6 +7,7 @@ import json
 import pytest
 
 import deniable as dn
+from exams import TOGETHER, answered
 
 
 def test_one_pair(run):
@@ -45,3 +46,29 @@ def test_weighted_tests_are_rao_and_scott_s(run):
     assert len(pairs) == 3
     refused = run("test", "in/reports.parquet", "sex", "income", "--method", "lrt", *drawn)
     assert "takes respondents for independent draws" in refused.output
+
+
+def test_groups_are_compared_or_tested_one_by_one(run):
+    reports = answered(TOGETHER)
+    reports.write("exams.parquet")
+    compared = json.loads(run("test", "exams.parquet", "cheated", "--by", "faculty", "--json").stdout)
+    assert compared["pvalue"] == dn.homogeneity(reports, "cheated", by="faculty").pvalue
+    shown = run("test", "exams.parquet", "cheated", "--by", "faculty", "--language", "de").stdout
+    assert shown.startswith("Haben Sie in einer Prüfung betrogen? (cheated); Ihre Fakultät (faculty)\n")
+    each = json.loads(run("test", "exams.parquet", "cheated", "stress", "--by", "faculty", "--json").stdout)
+    for row, (group, part) in zip(each["groups"], reports.groups("faculty"), strict=True):
+        assert row["faculty"] == group
+        assert row["pvalue"] == dn.independence(part, "cheated", "stress").pvalue
+    assert "adjusted by holm" in run("test", "exams.parquet", "cheated", "stress", "--by", "faculty").stdout
+
+
+def test_what_is_public_makes_groups(run):
+    answered(TOGETHER).write("exams.parquet")
+    assert "cheated --by faculty" in run("test", "exams.parquet", "cheated", "faculty").stderr
+    assert "--by goes with one attribute or two" in run("test", "exams.parquet", "--by", "faculty").stderr
+
+
+def test_the_same_reports_give_the_same_p(run):
+    answered('[design]\nkind = "joint"').write("exams.parquet")
+    one, again = (run("test", "exams.parquet", "cheated", "stress", "--replicates", "99").stdout for _ in range(2))
+    assert one == again

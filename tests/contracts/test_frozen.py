@@ -45,6 +45,7 @@ from deniable.graphs.comparators import Released
 from deniable.inference.prevalence import prevalence
 from deniable.inference.regression.heard import listen
 from deniable.optimal.contrasts import Contrasts
+from deniable.reporting.scripts.tables import script_tables
 from deniable.surveys.example import example_text
 from deniable.surveys.survey import parse_survey
 
@@ -151,6 +152,8 @@ OTHERS = {
     ),
     "Summary": lambda: RESULTS["Estimate"]().summary(),
     "Survey": lambda: parse_survey(example_text()),
+    "Labels": lambda: parse_survey(example_text()).labels,
+    "ScriptTable": lambda: script_tables(reports())[0],
     "Item": lambda: parse_survey(example_text()).questions[0],
     "Option": lambda: parse_survey(example_text()).questions[0].options[0],
     "Sample": lambda: dn.estimate(reports(), ["sex"]).dispersion.samples[0],

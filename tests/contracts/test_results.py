@@ -56,6 +56,12 @@ def prevalence(yes=60, **rest):
     return dn.prevalence(["yes"] * yes + [ODD] * (200 - yes), dn.Warner(0.8, categories=(ODD, "yes")), **rest)
 
 
+def by_group():
+    people = pd.DataFrame({"sex": ["F", ODD] * 100, "where": [ODD, "north", "north", "north"] * 50})
+    design = dn.Joint({"sex": ["F", ODD]}, 2.0)
+    return dn.estimate(design.randomize(people, keep=["where"], source=dn.Seeded(1)), "sex", by="where")
+
+
 def groups():
     return prevalence(by=["north", "south", ODD, "east"] * 50)
 
@@ -102,6 +108,7 @@ RESULTS = {
     "Table of two": table,
     "Table of three": lambda: dn.Table(dn.Domain({**PAIR, "age": ["young", "old"]}), np.full(8, 0.125)),
     "Estimate": estimate,
+    "Grouped": by_group,
     "Estimate of a model": uncovered,
     "Totals": lambda: dn.estimate(reports(), ["sex", "income"], weights=np.full(2000, 3.0)).totals(),
     "Interval": lambda: estimate().interval(0.9),

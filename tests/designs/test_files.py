@@ -74,8 +74,8 @@ def test_spss_and_stata_show_the_categories(tmp_path):
 
     dn.Independent(DOMAIN, 3.0).randomize(people(), source=Seeded(1)).write(tmp_path / "r.sav")
     _, about = pyreadstat.read_sav(tmp_path / "r.sav")
-    assert about.column_labels == ["sex", "children", "smokes"]
-    assert about.variable_value_labels["v0"] == {0.0: "F", 1.0: "M"}
+    assert about.column_labels == ["[disguised] sex", "[disguised] children", "[disguised] smokes"]
+    assert about.variable_value_labels["sex"] == {0.0: "F", 1.0: "M"}
 
 
 def test_the_file_holds_the_design_for_other_programs_to_read(reports, tmp_path):
@@ -103,7 +103,7 @@ def alter(metadata):
 
 
 def age(metadata):
-    metadata["deniable.format"] = "2"
+    metadata["deniable.format"] = "3"
 
 
 def drop_hash(metadata):
@@ -123,7 +123,7 @@ def spoil_notes(metadata):
     [
         (lose, "does not say by which design"),
         (alter, "altered"),
-        (age, "reads formats up to 1"),
+        (age, "reads formats up to 2"),
         (drop_hash, "does not give its design's hash"),
         (add, "unknown fields colour"),
         (spoil_notes, "cannot be read"),

@@ -266,7 +266,8 @@ def test_an_estimate_shows_itself_and_explains_negative_cells():
     assert estimate.unbiased.values.min() < 0
     told = str(estimate)
     assert "efficient cells are negative" in told
-    assert "300 reports about x and y; method mle" in told
+    assert "300 reports about x and y.\n" in told
+    assert "\nDetails: method mle: " in told
     assert told.splitlines()[0].split() == ["x", "y", "estimate", "efficient", "std_error", "95%", "interval"]
     shown = estimate.to_frame()
     assert isinstance(shown, pd.DataFrame)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 FILE = click.Path(path_type=Path)
 _BAR = 24  # characters
+_SHORTEST_BAR = len("bar: estimate")
+_LABEL = 30  # characters of a label beside which there is still room for a bar
 
 
 class _Place(click.ParamType[Any]):
@@ -63,8 +65,38 @@ def sampling_options(command: F) -> F:
     return command
 
 
-def reports_at(place: Path | str, design: str | None = None, engine: str = "auto") -> Reports:
-    """Open reports: a file of them, or what a collector has stored so far."""
+def words_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """In which words questions and answers are shown."""
+    survey = click.option("--words", type=FILE, help="The survey file whose words to show, where REPORTS have none.")
+    language = click.option("--language", metavar="CODE", help="Show the survey's words in this language, such as de.")
+    return survey(language(command))
+
+
+def reports_at(
+    place: Path | str,
+    design: str | None = None,
+    engine: str = "auto",
+    *,
+    words: Path | None = None,
+    language: str | None = None,
+) -> Reports:
+    """Open reports: a file of them, or what a collector has stored so far; with a survey's words, if any are known."""
+    found = _opened(place, design, engine)
+    if words is not None:
+        from deniable.surveys.survey import read_survey
+
+        found = found.with_labels(read_survey(words).labels.served_as(found.labels.design))
+    if language is None:
+        return found
+    if not found.labels.texts:
+        raise InputError(
+            f"these reports have no words, so they cannot be shown in {language!r}: name the survey file, as in "
+            f"--words survey.toml"
+        )
+    return found.with_labels(found.labels.speaking(language))
+
+
+def _opened(place: Path | str, design: str | None, engine: str) -> Reports:
     from deniable.collection.export import collected
     from deniable.frames.stored import open_reports
 
@@ -138,26 +170,36 @@ def grid(headings: Sequence[str], right: Sequence[str] = ()) -> Grid:
     return made
 
 
-def laid_out(summary: Summary, last: Mapping[str, Sequence[str]] | None = None) -> Grid:
-    """A summary's table for a terminal, with columns of the terminal's own behind it."""
+def laid_out(summary: Summary, last: Mapping[str, Sequence[str]] | None = None, rows: Sequence[int] = ()) -> Grid:
+    """A summary's table for a terminal (or some of its rows), with columns of the terminal's own behind it."""
     made = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in summary.columns:
         right = summary.is_number(heading)
         made.add_column(heading, justify="right" if right else "left", no_wrap=right, overflow="fold")
     for heading in last or {}:
-        made.add_column(heading)
-    for row in zip(*summary.texts().values(), *(last or {}).values(), strict=True):
-        made.add_row(*map(escape, row))
+        made.add_column(heading, no_wrap=True)
+    texts = [*summary.texts().values()]
+    every = list(zip(*([column[row] for row in rows] if rows else column for column in texts), strict=True))
+    for row in zip(every, *(last or {}).values(), strict=True) if last else ((row,) for row in every):
+        made.add_row(*map(escape, (*row[0], *row[1:])))
     return made
 
 
-def bar(low: float, high: float, most: float, *, blocks: bool) -> str:
-    """An interval as a bar: full up to its lower end, shaded up to its upper one.
+def room_for_bars(summary: Summary, width: int) -> int:
+    """How many characters a terminal has left for bars beside a table; 0 where they would be too short to compare."""
+    texts = summary.texts()
+    taken = [
+        min(max(map(len, (heading, *column))), width if summary.is_number(heading) else _LABEL)
+        for heading, column in texts.items()
+    ]
+    left = width - sum(taken) - 3 * (len(taken) + 1)
+    return min(_BAR, left) if left >= _SHORTEST_BAR else 0
 
-    >>> bar(0.25, 0.5, 1.0, blocks=False)
-    '######------'
+
+def bar(value: float, most: float, width: int, *, blocks: bool) -> str:
+    """A share as a bar; what is below zero has none.
+
+    >>> bar(0.25, 0.5, 12, blocks=False)
+    '######'
     """
-    scale = _BAR / most
-    full = max(0, round(low * scale))
-    shaded = max(0, round(high * scale) - full)
-    return ("█" if blocks else "#") * full + ("░" if blocks else "-") * shaded
+    return ("█" if blocks else "#") * max(0, round(value / most * width))

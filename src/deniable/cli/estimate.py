@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 import numpy as np
+from rich.markup import escape
 
 from deniable.cli.common import (
     FILE,
@@ -17,21 +18,25 @@ from deniable.cli.common import (
     emit,
     laid_out,
     reports_at,
+    room_for_bars,
     sampling_options,
     split,
     table_option,
+    words_options,
 )
 from deniable.device.statement import rounded_up
 from deniable.errors import InputError
 from deniable.wording import listed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from rich.console import Console
 
     from deniable.designs.reports import Reports
     from deniable.estimation.estimate import Estimate
+    from deniable.estimation.grouped import Grouped
 
 
 @click.command("estimate")
@@ -42,9 +47,12 @@ if TYPE_CHECKING:
     "--method", default="auto", show_default=True, help="auto, inversion, mle, norm_sub, shrink, loglinear ..."
 )
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
+@click.option("--top", type=click.IntRange(1), default=30, show_default=True, help="Rows of a table; largest first.")
+@click.option("--sort", is_flag=True, help="The largest shares first, also where all rows are shown.")
 @click.option("--plot", type=FILE, help="Draw the (first) table to this .svg file.")
 @click.option("--engine", type=click.Choice(["auto", "bincount", "duckdb"]), default="auto", help="Who counts Parquet.")
 @sampling_options
+@words_options
 @design_option
 @as_json
 def command(
@@ -54,11 +62,15 @@ def command(
     by: str | None,
     method: Any,
     level: float,
+    top: int,
+    sort: bool,
     plot: Path | None,
     engine: str,
     weights: str | None,
     strata: str | None,
     clusters: str | None,
+    words: Path | None,
+    language: str | None,
     design: str | None,
     as_json: bool,
 ) -> None:
@@ -72,6 +84,7 @@ def command(
       deniable estimate deniable-data
       deniable estimate reports.parquet --table sex,income --plot income.svg
       deniable estimate reports.parquet --weights weight --strata region --clusters school
+      deniable estimate deniable-data --table cheated --by faculty --language de
     """  # noqa: D301 - click wants the character itself
     from deniable.estimation.estimator import Method
 
@@ -79,66 +92,89 @@ def command(
         raise InputError(f"there is no method {method!r}; choose from {listed(get_args(Method))}", method=method)
     if plot is not None and plot.suffix.lower() != ".svg":
         raise InputError(f"plots are written to .svg files, not to {plot.name!r}")
-    opened = reports_at(reports, design, engine)
+    opened = reports_at(reports, design, engine, words=words, language=language)
     wanted = [split(table) for table in tables] or [[name] for name in opened.design.domain]
     drawn = {"weights": weights, "strata": strata, "clusters": clusters}
-    found = [one for names in wanted for one in _estimates(opened, names, method, by, drawn)]
-    if not found:
-        raise InputError(f"column {by!r} has no values, so there is nothing to estimate by it")
+    found = [_estimate(opened, names, method, by, drawn) for names in wanted]
     if plot is not None:
-        _draw(plot, found[0][1], level)
+        _draw(plot, found[0], level)
     if as_json:
-        emit(_data(opened, by, found, level))
+        emit(_data(opened, found, level))
         return
     out = console()
-    for value, one in found:
-        if by is not None:
-            out.print(f"\n[bold]{by}:[/bold] {value}")
-        _show(out, one, level)
+    for one in found:
+        _show(out, one, level, top, sort=sort)
     for note in opened.notes:
         out.print(note, markup=False)
     out.print(f"{opened.n} reports; epsilon {rounded_up(opened.design.epsilon)} a respondent.")
 
 
-def _show(out: Console, one: Estimate, level: float) -> None:
-    summary, interval = one.summary(level), one.interval(level)
-    most = max(float(np.max(interval.high)), float(np.max(one.values)), 1e-9)
-    blocks = (out.encoding or "").lower().startswith("utf")
-    ends = zip(interval.low.ravel(), interval.high.ravel(), strict=True)
-    out.print(laid_out(summary, {"": [bar(low, high, most, blocks=blocks) for low, high in ends]}))
+def _show(out: Console, one: Estimate | Grouped, level: float, top: int, *, sort: bool) -> None:
+    """A table, its largest rows if there are many, with bars where the terminal has room for them."""
+    from deniable.summary import largest
+
+    summary = one.summary(level)
+    values = np.array([share for part in _parts(one).values() for share in part.values.ravel()])
+    rows = sorted(range(len(values)), key=lambda row: -values[row])[:top] if sort else largest(values, top)
+    width, blocks = room_for_bars(summary, out.width), (out.encoding or "").lower().startswith("utf")
+    most = max(float(values.max()), 1e-9)
+    bars = {"bar: estimate": [bar(values[row], most, width, blocks=blocks) for row in rows]} if width else {}
+    if summary.title:
+        out.print(f"\n[bold]{escape(summary.title)}[/bold]")
+    out.print(laid_out(summary, bars, rows))
+    if len(rows) < len(values):
+        out.print(f"... and {len(values) - len(rows)} smaller ones; --top {len(values)} shows all.")
     for note in summary.notes:
         out.print(note, markup=False)
 
 
-def _draw(path: Path, one: Estimate, level: float) -> None:
+def _draw(path: Path, one: Estimate | Grouped, level: float) -> None:
     from deniable.reporting.charts import chart
 
+    drawn = next(iter(_parts(one).values()))
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{chart(one, level=level)}', encoding="utf-8")
+    path.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{chart(drawn, level=level)}', encoding="utf-8")
 
 
-def _estimates(
+def _estimate(
     opened: Reports, names: list[str], method: Any, by: str | None, drawn: dict[str, Any]
-) -> list[tuple[Any, Estimate]]:
-    """A table's estimates, each with its group; without groups there is one, of everybody."""
+) -> Estimate | Grouped:
+    """A table, of everybody or by group."""
     from deniable.estimation.estimator import estimate
 
     if by is None:
-        return [(None, estimate(opened, names, method, **drawn))]
-    return list(estimate(opened, names, method, by=by, **drawn).items())
+        return estimate(opened, names, method, **drawn)
+    return estimate(opened, names, method, by=by, **drawn)
 
 
-def _data(opened: Reports, by: str | None, found: list[tuple[Any, Estimate]], level: float) -> dict[str, Any]:
+def _parts(one: Estimate | Grouped) -> Mapping[Any, Estimate]:
+    """A table's estimates by group; without groups there is one, of everybody."""
+    from deniable.estimation.grouped import Grouped
+
+    return one if isinstance(one, Grouped) else {None: one}
+
+
+def _data(opened: Reports, found: list[Estimate | Grouped], level: float) -> dict[str, Any]:
+    from deniable.estimation.grouped import Grouped
+
     return {
         "reports": opened.n,
         "design": opened.design.id,
+        "served_as": opened.labels.design or None,
         "epsilon": opened.design.epsilon,
         "notes": opened.notes,
         "level": level,
         "tables": [
-            {"attributes": one.attributes, **({} if by is None else {by: value}), **_table(one, level)}
-            for value, one in found
+            {
+                "attributes": one.attributes,
+                "questions": [opened.labels.question(name) for name in one.attributes],
+                **({one.by: value} if isinstance(one, Grouped) else {}),
+                **_table(part, level),
+            }
+            for one in found
+            for value, part in _parts(one).items()
         ],
+        "warnings": [note for one in found for note in (one.warnings() if isinstance(one, Grouped) else one.warnings)],
     }
 
 

@@ -1,4 +1,4 @@
-"""`deniable export`: reports in another format, or as a table of categories, or their design alone."""
+"""`deniable export`: reports for another program, a script that analyses them, or their design alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.common import FILE, PLACE, as_json, design_option, emit, reports_at
+from deniable.cli.common import (
+    FILE,
+    PLACE,
+    as_json,
+    design_option,
+    emit,
+    reports_at,
+    split,
+    table_option,
+    words_options,
+)
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,39 +25,74 @@ if TYPE_CHECKING:
 
 @click.command("export")
 @click.argument("reports", type=PLACE)
-@click.option("-o", "--output", type=FILE, required=True, help="A .parquet, .csv, .sav, .dta or .json file.")
-@click.option("--labelled", is_flag=True, help="Categories instead of codes (.csv or .parquet), without the design.")
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    required=True,
+    help="A .sav, .dta, .csv, .parquet, .json file of reports; an .R, .py, .do or .ipynb file that analyses them.",
+)
+@click.option("--labelled", is_flag=True, help="Answers instead of codes (.csv or .parquet), without the design.")
+@table_option("For scripts: attributes whose joint table is wanted beside every attribute by itself. Repeatable.")
+@words_options
 @design_option
 @as_json
-def command(*, reports: Path | str, output: Path, labelled: bool, design: str | None, as_json: bool) -> None:
-    """Write REPORTS to another file: Parquet, CSV, SPSS (.sav) or Stata (.dta), told by its name.
+def command(
+    *,
+    reports: Path | str,
+    output: Path,
+    labelled: bool,
+    tables: tuple[str, ...],
+    words: Path | None,
+    language: str | None,
+    design: str | None,
+    as_json: bool,
+) -> None:
+    """Write REPORTS to another file, told by its name, for whoever works with another program.
 
     REPORTS is a file, or what a collector has stored: its folder, its SQLite file, or postgresql://user@host/survey.
-    The collector may be running meanwhile. Formats other than Parquet get their design in a JSON file beside them. A
-    .json OUTPUT is the design alone.
+    The collector may be running meanwhile.
+
+    SPSS (.sav) and Stata (.dta) files have a named column a question, with the question as its label, the answers as
+    labels of its codes, and nothing where somebody was not asked; so have .csv and .parquet files with --labelled.
+    Without it these hold the reports as they are, to be read back. Formats other than Parquet get their design in a
+    JSON file beside them; a .json OUTPUT is the design alone.
+
+    An .R or .py script holds counts, matrices and the estimates' formulas, and prints the same numbers as `deniable
+    estimate`; R needs no package, Python only NumPy. A .do file does so for Stata (not run by us). An .ipynb notebook
+    computes with deniable, from a Parquet file beside it.
 
     \b
     Examples:
       deniable export deniable-data -o reports.parquet
-      deniable export postgresql://user@host/survey -o reports.csv
-      deniable export reports.parquet -o reports.sav
+      deniable export deniable-data -o reports.sav --language de
       deniable export reports.parquet --labelled -o disguised.csv
+      deniable export deniable-data -o analysis.R --table cheated,stress
       deniable export reports.parquet -o design.json
     """  # noqa: D301 - click wants the character itself
-    from deniable.designs.files import write_table
+    from deniable.designs.files import is_sheet, write_table
+    from deniable.reporting.scripts.write import SCRIPTS, write_script
 
     if output.exists():
         raise InputError(f"{output} is already there; choose another name", file=str(output))
-    opened, rows = reports_at(reports, design), None
-    if output.suffix.lower() == ".json":
+    kind = output.suffix.lower()
+    if tables and kind not in SCRIPTS:
+        raise InputError(f"--table goes with scripts ({', '.join(SCRIPTS)}); {output.name} holds all reports")
+    if labelled and (is_sheet(output) or kind in SCRIPTS):
+        raise InputError(f"--labelled goes with .csv and .parquet; {output.name} has its labels anyway")
+    opened = reports_at(reports, design, words=words, language=language)
+    made, rows = [output], None if kind == ".json" else opened.n
+    if kind == ".json":
         output.write_bytes(opened.header.json())
+    elif kind in SCRIPTS:
+        made = write_script(opened, output, [split(table) for table in tables])
+    elif labelled:
+        write_table(opened.labelled(in_words=bool(opened.labels.answers)), output)
     else:
-        rows = opened.n
-        if labelled:
-            write_table(opened.labelled(), output)
-        else:
-            opened.write(output)
+        opened.write(output)
     if as_json:
-        emit({"output": str(output), "reports": rows})
+        beside = {"beside": [str(file) for file in made[1:]]} if len(made) > 1 else {}
+        emit({"output": str(output), "reports": rows, **beside})
     else:
-        click.echo(f"{'The design' if rows is None else f'{rows} reports'} in {output}")
+        told = "The design" if rows is None else f"{rows} reports"
+        click.echo(f"{told} in {' and '.join(map(str, made))}")

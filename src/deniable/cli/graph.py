@@ -157,7 +157,7 @@ def _data(noisy: NoisyGraph, found: NodeEstimate, name: str, most: Any, level: f
 def _write(found: NodeEstimate, level: float, path: Path) -> None:
     import csv
 
-    from deniable.designs.formulas import plain
+    from deniable.formulas import plain
 
     interval = found.interval(level)
     with path.open("w", newline="", encoding="utf-8") as file:

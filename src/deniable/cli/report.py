@@ -17,6 +17,7 @@ from deniable.cli.common import (
     sampling_options,
     split,
     table_option,
+    words_options,
 )
 from deniable.errors import InputError
 from deniable.wording import counted
@@ -28,8 +29,10 @@ from deniable.wording import counted
 @click.option("--markdown", is_flag=True, help="Write Markdown, whatever the file's name.")
 @click.option("--title", help="The report's heading; the file's name without it.")
 @table_option("Attributes to cross. Repeatable; without it, every pair if there are few.")
+@click.option("--by", multiple=True, metavar="COLUMN", help="Public columns to group by; all with few values if none.")
 @click.option("--replicates", type=click.IntRange(19), default=999, show_default=True, help="Of bootstrap tests.")
 @sampling_options
+@words_options
 @design_option
 @as_json
 def command(
@@ -39,10 +42,13 @@ def command(
     markdown: bool,
     title: str | None,
     tables: tuple[str, ...],
+    by: tuple[str, ...],
     replicates: int,
     weights: str | None,
     strata: str | None,
     clusters: str | None,
+    words: Path | None,
+    language: str | None,
     design: str | None,
     as_json: bool,
 ) -> None:
@@ -68,16 +74,17 @@ def command(
     if not markdown and suffix not in (".html", ".htm", ".md"):
         raise InputError(f"a report is an .html or an .md file, not {output.name!r}; or say --markdown")
     output.parent.mkdir(parents=True, exist_ok=True)  # before the work, so that a wrong place is told at once
-    opened = reports_at(reports, design)
+    opened = reports_at(reports, design, words=words, language=language)
     drawn = sampling_of(opened, weights, strata, clusters)
-    estimates, about = survey(opened, [split(table) for table in tables], replicates=replicates, sampling=drawn)
+    wanted = [split(table) for table in tables]
+    estimates, about = survey(opened, wanted, by=by or None, replicates=replicates, sampling=drawn)
     name = name_of(reports)
     facts = [("reports", f"{opened.n} in {name}"), ("noise", "secure source, no seed")]
     columns = {"weights": weights, "strata": strata, "clusters": clusters}
     facts += [(what, f"column {column}") for what, column in columns.items() if column is not None]
     if isinstance(reports, Path) and reports.is_file() and not is_store(reports):  # a store goes on changing
         facts.append((f"SHA-256 of {name}", sha256(reports)))
-    made = document(title or Path(name).stem, opened.design, estimates, facts=facts, **about)
+    made = document(title or opened.labels.heading(Path(name).stem), opened.design, estimates, facts=facts, **about)
     output.write_text(as_markdown(made) if markdown or suffix == ".md" else html(made), encoding="utf-8")
     if as_json:
         emit({"output": str(output), "reports": opened.n, "alarms": about["quality"]})

@@ -1,4 +1,4 @@
-"""`deniable test`: are two attributes independent?"""
+"""`deniable test`: are two attributes independent? Is an attribute distributed alike in all groups?"""
 
 from __future__ import annotations
 
@@ -6,11 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deniable.cli.common import PLACE, as_json, console, design_option, emit, reports_at, sampling_options
+from deniable.cli.common import (
+    PLACE,
+    as_json,
+    console,
+    design_option,
+    emit,
+    reports_at,
+    sampling_options,
+    words_options,
+)
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from deniable.designs.reports import Reports
+    from deniable.inference.all_pairs import Adjustment
+    from deniable.results import TestResult
 
 
 @click.command("test")
@@ -19,10 +32,16 @@ if TYPE_CHECKING:
 @click.option(
     "--method", default="auto", show_default=True, help="auto, lrt, pearson or wald; with weights, auto or bootstrap."
 )
-@click.option("--given", metavar="COLUMN", help="Test within each value of this attribute or public column.")
+@click.option("--given", metavar="COLUMN", help="One test within all values of this attribute or public column.")
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    help="A public column. One attribute: is it distributed alike in all groups? Two: a test in each group.",
+)
 @click.option("--control", type=click.Choice(["holm", "bh", "none"]), default="holm", show_default=True)
 @click.option("--replicates", type=click.IntRange(19), default=999, show_default=True, help="Of the bootstrap.")
 @sampling_options
+@words_options
 @design_option
 @as_json
 def command(
@@ -31,32 +50,50 @@ def command(
     attributes: tuple[str, ...],
     method: str,
     given: str | None,
-    control: Any,
+    by: str | None,
+    control: Adjustment,
     replicates: int,
     weights: str | None,
     strata: str | None,
     clusters: str | None,
+    words: Path | None,
+    language: str | None,
     design: str | None,
     as_json: bool,
 ) -> None:
     """Test two ATTRIBUTES of REPORTS for independence; with more or none, every pair, corrected for their number.
 
     REPORTS is a file, or what a collector has stored: its folder, its SQLite file, or postgresql://user@host/survey.
-    The test is one that holds its level on disguised answers; those that do not are refused.
+    The test is one that holds its level on disguised answers; those that do not are refused. The same reports give the
+    same p-value every time.
 
     \b
     Examples:
       deniable test reports.parquet sex income
       deniable test deniable-data
       deniable test reports.parquet --weights weight --clusters school
+      deniable test reports.parquet cheated --by faculty
+      deniable test reports.parquet cheated worried --by faculty
     """  # noqa: D301 - click wants the character itself
     from deniable.inference.all_pairs import all_pairs
     from deniable.inference.association import independence
+    from deniable.inference.steady import steady
 
-    opened = reports_at(reports, design)
+    opened = reports_at(reports, design, words=words, language=language)
+    _refuse_public(opened, attributes)
     opened.design.domain.project(attributes) if attributes else None
+    if by is not None:
+        if given is not None or len(attributes) not in (1, 2):
+            raise InputError("--by goes with one attribute or two, and without --given")
+        if (weights, strata, clusters) != (None, None, None):
+            raise InputError("--by compares groups as they answered: leave --weights, --strata and --clusters out")
+        _by_group(opened, attributes, by, method=method, control=control, replicates=replicates, as_json=as_json)
+        return
     if len(attributes) == 1:
-        raise InputError(f"name at least two attributes to test {attributes[0]!r} against, or none for every pair")
+        raise InputError(
+            f"name at least two attributes to test {attributes[0]!r} against, or none for every pair; or a public "
+            f"column, as in --by region, to compare its groups"
+        )
     more: dict[str, Any] = {"replicates": replicates, "weights": weights, "strata": strata, "clusters": clusters}
     if len(attributes) != 2:
         if given is not None:
@@ -66,19 +103,96 @@ def command(
             columns = pairs._columns()
             emit({"pairs": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]})
         else:
+            _asked(opened, dict.fromkeys(name for pair in pairs.pairs for name in pair))
             console().print(str(pairs), soft_wrap=True, markup=False)
         return
-    found = independence(opened, *attributes, method=method, given=given, **more)
+    drawn = steady(opened, attributes, given if given in opened.public_names else None)
+    found = independence(opened, *attributes, method=method, given=given, source=drawn, **more)
     if as_json:
-        emit(
-            {
-                "attributes": attributes,
-                "statistic": float(found.statistic),
-                "pvalue": float(found.pvalue),
-                "df": None if found.df is None else float(found.df),
-                "method": found.method,
-                "notes": found.notes,
-            }
-        )
+        emit({"attributes": attributes, **_data(found)})
     else:
+        _asked(opened, attributes)
         console().print(str(found), soft_wrap=True, markup=False)
+
+
+def _refuse_public(opened: Reports, attributes: tuple[str, ...]) -> None:
+    """A public attribute is not disguised: it makes groups. Say how they are compared."""
+    public = [name for name in attributes if name in opened.public_names and name not in opened.design.domain]
+    others = [name for name in attributes if name not in public]
+    if public and others:
+        raise InputError(
+            f"{public[0]!r} is public: it makes groups, which are compared with deniable test ... "
+            f"{' '.join(others[:2])} --by {public[0]}",
+            attribute=public[0],
+        )
+
+
+def _by_group(
+    opened: Reports,
+    attributes: tuple[str, ...],
+    by: str,
+    *,
+    method: str,
+    control: Adjustment,
+    replicates: int,
+    as_json: bool,
+) -> None:
+    """One attribute: compare the groups. Two: test them in each group, corrected for the number of groups."""
+    from deniable.estimation.grouped import small_groups
+    from deniable.inference.all_pairs import adjusted, stars
+    from deniable.inference.association import independence
+    from deniable.inference.goodness import homogeneity
+    from deniable.inference.steady import steady
+    from deniable.summary import Summary
+
+    parts = dict(opened.groups(by))
+    warned = small_groups(by, {group: part.n for group, part in parts.items()})
+    if len(attributes) == 1:
+        drawn = steady(opened, attributes, by)
+        found = homogeneity(opened, attributes[0], by, method, replicates=replicates, source=drawn)
+        if as_json:
+            emit({"attributes": attributes, "by": by, **_data(found), "warnings": warned})
+            return
+        _asked(opened, [*attributes, by])
+        console().print(str(Summary(found.summary().columns, (*found.notes, *warned))), soft_wrap=True, markup=False)
+        return
+    a, b = attributes
+    tests = {
+        group: independence(part, a, b, method, replicates=replicates, source=steady(part, attributes))
+        for group, part in parts.items()
+    }
+    corrected = adjusted([test.pvalue for test in tests.values()], control).tolist()
+    if as_json:
+        rows = [
+            {by: group, "reports": parts[group].n, **_data(test), "adjusted": p}
+            for (group, test), p in zip(tests.items(), corrected, strict=True)
+        ]
+        emit({"attributes": attributes, "by": by, "groups": rows, "warnings": warned})
+        return
+    columns: dict[str, list[Any]] = {
+        by: [opened.labels.shown(by, group) for group in tests],
+        "reports": [parts[group].n for group in tests],
+        "p": [float(test.pvalue) for test in tests.values()],
+        "p, corrected": corrected,
+        "stars": [stars(p) for p in corrected],
+    }
+    told = (f"Tests in {len(tests)} groups; p-values adjusted by {control}.", *warned)
+    _asked(opened, [*attributes, by])
+    console().print(str(Summary(columns, told)), soft_wrap=True, markup=False)
+
+
+def _asked(opened: Reports, names: Any) -> None:
+    """What was asked, in words, where they are known."""
+    asked = opened.labels.asked(list(names))
+    if asked:
+        console().print(asked, soft_wrap=True, markup=False)
+
+
+def _data(found: TestResult) -> dict[str, Any]:
+    return {
+        "statistic": float(found.statistic),
+        "pvalue": float(found.pvalue),
+        "df": None if found.df is None else float(found.df),
+        "method": found.method,
+        "notes": found.notes,
+    }

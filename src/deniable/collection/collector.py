@@ -19,7 +19,7 @@ from deniable.collection.amendments import current_design
 from deniable.collection.blocks import Chain
 from deniable.collection.closing import Closing
 from deniable.collection.entrance import Entrance
-from deniable.collection.form import LOOPBACK, announcement, form_body
+from deniable.collection.form import LOOPBACK, announcement, form_body, words_mark
 from deniable.collection.opening import Ends, Opening
 from deniable.collection.rejections import Rejections
 from deniable.collection.storage.base import Fate, Row, key_of
@@ -104,7 +104,9 @@ class Collector:
         self._ends = Ends(store, now)
         self._served = {name: self._serve(name, *known) for name, known in store.designs().items()}
         self.plan_id = self._served[self.design_id].verified.plan_id
-        self._forms = {self._served[self.design_id].verified.terms.texts: form_body(survey)}
+        texts = self._served[self.design_id].verified.terms.texts
+        self._forms = {texts: form_body(survey)}
+        store.save(words_mark(texts), self._forms[texts])
         self.announcement = wire.encode(announcement(survey, self.design_id))
         self.writer = Writer(store, most_waiting)
         self.rejections = Rejections(store)

@@ -18,14 +18,18 @@ from deniable.channels.paired import Coins
 from deniable.collection.acceptor import decode_cell, decode_cells
 from deniable.collection.amendments import amendments_of
 from deniable.collection.blocks import ServedBlocks, kept_blocks, positions
+from deniable.collection.form import words_mark
 from deniable.collection.storage.places import find_store
 from deniable.designs.base import Design, Question
 from deniable.designs.blocks.reports import BlockReports
 from deniable.designs.paired.design import Paired
 from deniable.designs.reports import Reports
+from deniable.device.form import read_form
+from deniable.device.messages import Design as Served
 from deniable.device.verify import verify_stored
 from deniable.domain import Domain
 from deniable.errors import InputError, SmallCellWarning
+from deniable.labels import Labels
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -83,9 +87,33 @@ def stored_reports(store: Store, design_id: str) -> Reports:
     for number, _ in amendments_of(store, design_id).values():
         counts.update(store.counts(number))
     if not verified.is_adaptive:
-        return reports_of_counts(verified, counts)
+        return reports_of_counts(verified, counts).with_labels(stored_labels(store, verified))
     design = ServedBlocks(verified)
-    return _in_blocks(reports_of_counts(verified, counts, design), design, counts, kept_blocks(store, design))
+    found = _in_blocks(reports_of_counts(verified, counts, design), design, counts, kept_blocks(store, design))
+    return found.with_labels(stored_labels(store, verified))
+
+
+def stored_labels(store: Store, verified: VerifiedDesign) -> Labels:
+    """The words that a design was served with, if the store has them; at least under which hash it was served."""
+    served = Labels(design=verified.id)
+    if not isinstance(verified.message, Served):
+        return served
+    body = store.saved(words_mark(verified.message.texts))
+    if body is None:
+        return served
+    form = read_form(body, verified)
+    asked = [
+        *zip(form.questions, verified.domain.values(), strict=True),
+        *zip(form.public, verified.public, strict=True),
+    ]
+    return Labels(
+        form.title,
+        {item.name: item.text for item, _ in asked},
+        {item.name: dict(zip(map(str, known.categories), item.choices, strict=True)) for item, known in asked},
+        form.languages,
+        design=verified.id,
+        public=tuple(known.name for known in verified.public),
+    )
 
 
 def _in_blocks(reports: Reports, design: ServedBlocks, counts: Mapping[str, int], blocks: list[Block]) -> BlockReports:

@@ -121,6 +121,11 @@ def form_body(survey: Survey) -> bytes:
     )
 
 
+def words_mark(texts: str) -> str:
+    """Under which name a store keeps the words with this hash: results are then shown in them, by whatever program."""
+    return f"words {texts}"
+
+
 def _words(item: Item) -> FormItem:
     words = FormItem(item.name, dict(item.text), tuple(dict(option.text) for option in item.options))
     if item.entry is None:

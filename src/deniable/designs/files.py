@@ -1,5 +1,7 @@
 """Writing reports: Parquet with the design inside; CSV, SPSS and Stata with the design in a JSON file beside them.
 
+Parquet and CSV hold the reports as they are; SPSS and Stata a labelled column a question, see `sheet`.
+
 A file appears under its name only when it is whole: it is written under another name and then renamed. The JSON file
 comes first, so reports never lie about without their design. `frames.reading` reads them back.
 """
@@ -7,50 +9,68 @@ comes first, so reports never lie about without their design. `frames.reading` r
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deniable.designs.formulas import plain_table
+from deniable.designs.dta import write_dta
+from deniable.designs.sav import write_sav
 from deniable.errors import InputError, MissingExtraError
+from deniable.formulas import plain_table
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from types import ModuleType
 
     import pyarrow as pa
 
+    from deniable.designs.column import Column
     from deniable.designs.header import Header
 
-    Meanings = dict[str, dict[int, str]]  # for each column of codes, the names of the codes that have one
 
 SIDECAR = ".design.json"  # people.csv has its design in people.csv.design.json
 IN_FOLDER = "_design.json"  # a folder of Parquet files has it here; the underscore makes other programs skip it
-_WHOLE_BITS = 32  # unsigned codes of fewer bits fit the whole numbers of SPSS and Stata
 
 
-def write_reports(frame: Any, header: Header, path: str | Path, meanings: Callable[[], Meanings]) -> Path:
-    """Write reports to a file whose name says the format: .parquet, .csv, .sav (SPSS) or .dta (Stata).
+def write_reports(frame: Any, header: Header, path: str | Path) -> Path:
+    """Write reports as they are to a .parquet or .csv file.
 
     Args:
         frame: the reports, a row each.
         header: what must be known of them.
         path: the file; its folder is made where there is none.
-        meanings: the columns that hold codes, and what the codes stand for; asked for where the format has room for it.
     """
     import narwhals as nw
 
     target = Path(path)
     write = _WRITERS.get(target.suffix.lower())
     if write is None:
-        raise InputError(f"reports are written to {listed(_WRITERS)}, not to {target.suffix or target.name!r}")
+        every = [*_WRITERS, *_SHEETS]
+        raise InputError(f"reports are written to {listed(every)}, not to {target.suffix or target.name!r}")
     table = nw.from_native(frame, eager_only=True).to_arrow()
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.suffix.lower() == ".parquet":
         table = table.replace_schema_metadata(header.metadata())
     else:
         write_whole(sidecar(target), lambda place: place.write_bytes(header.json()))
-    write_whole(target, lambda place: write(table, place, meanings))
+    write_whole(target, lambda place: write(table, place))
+    return target
+
+
+def is_sheet(path: str | Path) -> bool:
+    """Whether a file's name says SPSS or Stata."""
+    return Path(path).suffix.lower() in _SHEETS
+
+
+def write_sheet(columns: Sequence[Column], header: Header, path: str | Path, title: str = "") -> Path:
+    """Write reports to an SPSS (.sav) or Stata (.dta) file, a labelled column a question."""
+    target = Path(path)
+    write = _SHEETS[target.suffix.lower()]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    kept = tuple((c.file, c.name, None if c.values is None else tuple(c.values)) for c in columns)
+    write_whole(sidecar(target), lambda place: place.write_bytes(replace(header, columns=kept).json()))
+    write_whole(target, lambda place: write(columns, place, title))
     return target
 
 
@@ -99,55 +119,29 @@ def write_whole(target: Path, write: Callable[[Path], object], folder: Path | No
 # -- each format -------------------------------------------------------------------------------------------------------
 
 
-def _write_parquet(table: pa.Table, path: Path, _meanings: Callable[[], Meanings] | None = None) -> None:
+def _write_parquet(table: pa.Table, path: Path) -> None:
     import pyarrow.parquet as pq
 
     pq.write_table(table, path)
 
 
-def _write_csv(table: pa.Table, path: Path, _meanings: Callable[[], Meanings] | None = None) -> None:
+def _write_csv(table: pa.Table, path: Path) -> None:
     from pyarrow import csv
 
     csv.write_csv(plain_table(table), path)
 
 
-def _write_sav(table: pa.Table, path: Path, meanings: Callable[[], Meanings]) -> None:
-    frame, labels, values = _labelled(table, meanings())
-    pyreadstat().write_sav(frame, str(path), column_labels=labels, variable_value_labels=values)
-
-
-def _write_dta(table: pa.Table, path: Path, meanings: Callable[[], Meanings]) -> None:
-    frame, labels, values = _labelled(table, meanings())
-    pyreadstat().write_dta(frame, str(path), column_labels=labels, variable_value_labels=values, version=15)
-
-
-def _labelled(table: pa.Table, meanings: Meanings) -> tuple[Any, list[str], Meanings]:
-    """Columns under names that SPSS and Stata allow, their true names as labels, and the codes' meanings."""
-    import pyarrow as pa
-
-    safe = {name: f"v{position}" for position, name in enumerate(table.column_names)}
-    # Neither knows larger whole numbers; decimals hold all that a report may be.
-    small = all(table.schema.field(name).type.bit_width < _WHOLE_BITS for name in meanings)
-    whole = pa.int32() if small else pa.float64()
-    columns = {safe[name]: table[name].cast(whole) if name in meanings else table[name] for name in safe}
-    values = {safe[name]: meant for name, meant in meanings.items() if meant}
-    return pa.table(columns).to_pandas(), table.column_names, values
-
-
 def pyreadstat() -> ModuleType:
-    """The package that reads and writes SPSS and Stata files."""
+    """The package that reads SPSS and Stata files."""
     try:
         import pyreadstat as package
     except ImportError:
         raise MissingExtraError(
-            "SPSS and Stata files need pyreadstat, which is not installed: pip install 'deniable[files]'", extra="files"
+            "reading SPSS and Stata files needs pyreadstat: pip install 'deniable[files]'",
+            extra="files",
         ) from None
     return package
 
 
-_WRITERS: dict[str, Callable[[pa.Table, Path, Callable[[], Meanings]], None]] = {
-    ".parquet": _write_parquet,
-    ".csv": _write_csv,
-    ".sav": _write_sav,
-    ".dta": _write_dta,
-}
+_WRITERS: dict[str, Callable[[pa.Table, Path], None]] = {".parquet": _write_parquet, ".csv": _write_csv}
+_SHEETS: dict[str, Callable[[Sequence[Column], Path, str], None]] = {".sav": write_sav, ".dta": write_dta}

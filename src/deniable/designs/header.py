@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from deniable.errors import DesignError, InputError
+from deniable.labels import Labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FORMAT = 1
+FORMAT = 2  # 1 knew neither words nor columns; what has neither is still written so
+Columns = tuple[tuple[str, str, tuple[str | bool, ...] | None], ...]
 _PREFIX = "deniable."
-_KEYS = ("format", "design", "sha256", "notes", "blocks", "pairs")
+_KEYS = ("format", "design", "sha256", "notes", "blocks", "pairs", "words", "columns")
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,16 @@ class Header:
         notes: sentences that belong into their privacy statement.
         blocks: for `Blocks`, what was published, as canonical bytes.
         pairs: for `Paired`, how many pairs both answered.
+        words: the survey's words, where they are known.
+        columns: for SPSS and Stata, each column's name in the file, its true name, and what its codes mean.
     """
 
     design: bytes
     notes: tuple[str, ...] = ()
     blocks: tuple[bytes, ...] = ()
     pairs: float | None = None
+    words: Labels | None = None
+    columns: Columns | None = None
 
     @cached_property
     def id(self) -> str:
@@ -50,7 +56,7 @@ class Header:
     def fields(self) -> dict[str, str]:
         """Everything as text."""
         texts = {
-            "format": str(FORMAT),
+            "format": "1" if self.words is None and self.columns is None else str(FORMAT),
             "design": self.design.decode(),
             "sha256": self.id,
             "notes": msgspec.json.encode(self.notes).decode(),
@@ -59,6 +65,10 @@ class Header:
             texts["blocks"] = msgspec.json.encode([block.decode() for block in self.blocks]).decode()
         if self.pairs is not None:
             texts["pairs"] = repr(self.pairs)
+        if self.words is not None:
+            texts["words"] = self.words.json()
+        if self.columns is not None:
+            texts["columns"] = msgspec.json.encode(self.columns).decode()
         return texts
 
     @classmethod
@@ -90,9 +100,11 @@ class Header:
             notes = msgspec.json.decode(fields.get("notes", "[]"), type=tuple[str, ...])
             blocks = msgspec.json.decode(fields.get("blocks", "[]"), type=tuple[str, ...])
             pairs = float(fields["pairs"]) if "pairs" in fields else None
+            columns = msgspec.json.decode(fields["columns"], type=Columns) if "columns" in fields else None
         except ValueError as error:
             raise InputError(f"{where}: what belongs to the design cannot be read: {error}", file=where) from None
-        return cls(design, notes, tuple(block.encode() for block in blocks), pairs)
+        words = Labels.from_json(fields["words"], where) if "words" in fields else None
+        return cls(design, notes, tuple(block.encode() for block in blocks), pairs, words, columns)
 
     # -- the two places it is kept in --------------------------------------------------------------------------
 

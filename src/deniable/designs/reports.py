@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from deniable.designs.files import write_reports
+from deniable.designs.files import is_sheet, write_reports, write_sheet
 from deniable.designs.header import Header
 from deniable.designs.observation import Observation, merge
+from deniable.designs.sheet import sheet
 from deniable.device.statement import Statement
 from deniable.errors import InputError, MissingColumnError, SmallCellWarning, UnknownAttributeError
 from deniable.frozen import Frozen, again, fix, readonly
+from deniable.labels import UNKNOWN, Labels, fits
 from deniable.results import backend_of, frame_of
 from deniable.summary import html_table
 from deniable.tables.table import tally
@@ -45,7 +47,8 @@ class Reports(Frozen):
     As a frame they are: `ballot` (when there is more than one), `answer_0`, `answer_1`, ... or, when every respondent
     answers the same questions, one column a question under its name; then the public columns.
 
-    `notes` are sentences that belong into the privacy statement of these very reports, see `describe`.
+    `notes` are sentences that belong into the privacy statement of these very reports, see `describe`; `labels` the
+    survey's words, where they are known.
     """
 
     design: Design
@@ -54,6 +57,7 @@ class Reports(Frozen):
     public: Any  # a narwhals frame of the public columns, if there are any
     backend: str | None
     notes: tuple[str, ...]
+    labels: Labels
 
     def __init__(self, frame: Any, design: Design) -> None:
         """Read reports from a frame as `to_frame` writes it; every code is checked against the design."""
@@ -82,7 +86,7 @@ class Reports(Frozen):
         rest = [name for name in known.columns if name not in [*ballot_column, *wanted]]
         public = known.select(*rest) if rest else None
         fix(self, design=design, ballots=ballots, answers=readonly(answers))
-        fix(self, public=public, backend=backend_of(frame), notes=())
+        fix(self, public=public, backend=backend_of(frame), notes=(), labels=UNKNOWN)
 
     @classmethod
     def of_codes(
@@ -95,7 +99,7 @@ class Reports(Frozen):
         **more: Any,
     ) -> Self:
         """Make reports of what `Design.randomize_codes` returned, and of what this kind of reports has besides."""
-        held = {"public": public, "backend": backend, "notes": (), **more}
+        held = {"public": public, "backend": backend, "notes": (), "labels": UNKNOWN, **more}
         made = cls._of(design=design, ballots=ballots, answers=answers, **held)
         if public is not None:
             warn_of_small_cells(public)
@@ -117,6 +121,16 @@ class Reports(Frozen):
     def with_notes(self, *notes: str) -> Self:
         """The same reports with other notes."""
         return self._of(**{**self._parts(), "notes": notes})
+
+    def with_labels(self, labels: Labels) -> Self:
+        """The same reports with a survey's words, as `Survey.labels` has them; see `Labels`."""
+        fits(labels, self.design.domain)
+        return self._of(**{**self._parts(), "labels": labels})
+
+    @property
+    def public_names(self) -> tuple[str, ...]:
+        """The public columns that ride along."""
+        return () if self.public is None else tuple(self.public.columns)
 
     @property
     def n(self) -> int:
@@ -224,47 +238,60 @@ class Reports(Frozen):
 
         `deniable.read_reports` reads it back.
         """
-        return write_reports(self.to_frame(), self.header, path, self._meanings)
+        if is_sheet(path):
+            return write_sheet(sheet(self), self.header, path, self.labels.heading())
+        return write_reports(self.to_frame(), self.header, path)
 
     @property
     def header(self) -> Header:
         """What a file of these reports says about them."""
-        return Header(self.design.canonical(), self.notes)
+        return Header(self.design.canonical(), self.notes, words=None if self.labels == UNKNOWN else self.labels)
 
-    def _meanings(self) -> dict[str, dict[int, str]]:
-        """The columns that hold codes and, where everybody answers the same questions, what the codes stand for."""
-        if len(self.design.ballots) > 1:
-            return {name: {} for name in [BALLOT, *answer_columns(self.design)]}
-        meanings = {}
-        for index in self.design.ballots[0]:
-            question = self.design.questions[index]
-            domain = self.design.domain.project(question.attributes)
-            cells = range(domain.cells if question.channel.outputs == domain.cells else 0)
-            columns = domain.decode(np.stack(np.unravel_index(np.array(cells, dtype=np.int64), domain.shape), axis=1))
-            named = zip(*(column.to_pylist() for column in columns.values()), strict=True)
-            meanings[question.name] = dict(enumerate(", ".join(map(str, cell)) for cell in named))
-        return meanings
+    def labelled(self, *, in_words: bool = False) -> Frame:
+        """Write the disguised table with categories instead of codes.
 
-    def labelled(self) -> Frame:
-        """Write the disguised table with categories instead of codes, where every respondent answers every question.
+        Where every respondent answers every question, this is the table a data holder shares: same columns, same kind
+        of values, every value deniable. Else it has a column a question, with nothing where somebody was not asked.
 
-        This is the table a data holder shares: same columns, same kind of values, every value deniable.
+        Args:
+            in_words: the answers in the survey's words, see `labels`.
         """
-        if len(self.design.ballots) > 1:
-            raise InputError("respondents answered different questions, so there is no one table of their answers")
         columns: dict[str, Any] = {}
-        for place, index in enumerate(self.design.ballots[0]):
-            question = self.design.questions[index]
+        alone = len(self.design.ballots) == 1
+        for index, question in enumerate(self.design.questions):
             domain = self.design.domain.project(question.attributes)
             if question.channel.outputs != domain.cells:
                 raise InputError(f"the reports to {question.name!r} are not categories of the attribute")
-            columns |= domain.decode(np.stack(np.unravel_index(self.answers[:, place], domain.shape), axis=1))
+            rows, codes = self._asked(index)
+            found = domain.decode(np.stack(np.unravel_index(codes, domain.shape), axis=1))
+            if in_words:
+                found = {name: self._worded(name, column.to_pylist()) for name, column in found.items()}
+            if not alone:
+                cells = zip(*(column.to_pylist() for column in found.values()), strict=True)
+                named = [cell[0] if len(cell) == 1 else ", ".join(map(str, cell)) for cell in cells]
+                spread: list[Any] = [None] * self.n
+                for row, name in zip(rows.tolist(), named, strict=True):
+                    spread[row] = name
+                found = {question.name: spread}
+            columns |= found
         if self.public is not None:
-            columns |= {name: self.public[name].to_arrow() for name in self.public.columns}
-        return frame_of(
-            {name: columns[name] for name in [*self.design.domain, *(set(columns) - set(self.design.domain))]},
-            self.backend,
-        )
+            public = {name: self.public[name].to_arrow() for name in self.public.columns}
+            columns |= {n: self._worded(n, c.to_pylist()) if in_words else c for n, c in public.items()}
+        first = [name for name in self.design.domain if name in columns]
+        return frame_of({name: columns[name] for name in dict.fromkeys([*first, *columns])}, self.backend)
+
+    def _asked(self, index: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Who was asked a question, and what they reported."""
+        held = [(b, ballot.index(index)) for b, ballot in enumerate(self.design.ballots) if index in ballot]
+        rows = [self.rows_of(ballot) for ballot, _ in held]
+        codes = [self.answers[self.rows_of(ballot), place] for ballot, place in held]
+        return np.concatenate(rows), np.concatenate(codes)
+
+    def _worded(self, name: str, values: Sequence[Any]) -> Any:
+        import pyarrow as pa
+
+        known = self.labels.answers.get(name)
+        return pa.array([self.labels.answer(name, v) if known and v is not None else v for v in values])
 
     def _repr_html_(self) -> str:
         import narwhals as nw

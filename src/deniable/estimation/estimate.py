@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.drawing import DARK, LIGHT, MARK
+from deniable.drawing import DARK, LIGHT, MARK, MOST_ROWS
 from deniable.estimation.intervals import Method, intervals
 from deniable.frozen import Frozen, readonly
+from deniable.labels import UNKNOWN, Labels
 from deniable.randomness import SECURE, Source
 from deniable.results import Interval, axes, frame_of, legend
-from deniable.summary import Shown, beside, of_shares
+from deniable.summary import Shown, beside, largest, of_shares
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from deniable.summary import Summary
 
 
+_LABEL = 32  # letters in a line beside an axis
+
+
 @dataclass(frozen=True, eq=False)
 class Estimate(Shown, Frozen):
     """An estimated table.
@@ -41,6 +46,7 @@ class Estimate(Shown, Frozen):
         method: the name of the method.
         reason: why this method, and what it did, in words.
         warnings: what a reader must know.
+        labels: the survey's words, in which tables and charts are shown.
     """
 
     table: Table
@@ -51,6 +57,7 @@ class Estimate(Shown, Frozen):
     reason: str
     warnings: tuple[str, ...] = ()
     pooled: Efficient | None = None  # from all reports; None where only those that cover the table could be used
+    labels: Labels = UNKNOWN
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -145,9 +152,14 @@ class Estimate(Shown, Frozen):
         """Write the estimate as a data frame: a row a cell."""
         return frame_of(beside(self.table.cells(), self._numbers(level)), self.table.backend)
 
+    @property
+    def details(self) -> str:
+        """How it was made, for whoever wants to know exactly."""
+        return f"method {self.method}: {self.reason}"
+
     def notes(self) -> list[str]:
-        """What was done and what to keep in mind, a sentence each."""
-        told = [f"{self.n} reports about {' and '.join(self.attributes)}; method {self.method}: {self.reason}."]
+        """What it stands on and what to keep in mind, a sentence each."""
+        told = [f"{self.n} reports about {' and '.join(self.attributes)}."]
         negative = int((self.efficient.values < 0).sum())
         if negative:
             told.append(
@@ -158,26 +170,37 @@ class Estimate(Shown, Frozen):
 
     def summary(self, level: float = 0.95) -> Summary:
         """The estimate as it is shown everywhere: a row a cell, and what to keep in mind."""
-        return of_shares(self.table.cells(), self._numbers(level), level, self.notes())
+        cells = self.labels.cells(self.table.cells())
+        told = [*self.notes(), f"Details: {self.details}."]
+        return of_shares(cells, self._numbers(level), level, told, self.labels.asked(self.attributes))
 
     def __repr__(self) -> str:
         return f"<Estimate of {' x '.join(self.attributes)}: {self.values.size} cells, {self.n} reports, {self.method}>"
 
-    def plot(self, ax: Axes | None = None, *, truth: Table | None = None, level: float = 0.95) -> Axes:
-        """Draw every cell with its interval; the truth beside it where it is known (in a simulation)."""
-        labels = [", ".join(str(part) for part in cell) for cell in zip(*self.table.cells().values(), strict=True)]
-        ax = axes(ax, rows=len(labels))
-        interval, rows = self.interval(level), np.arange(len(labels))
-        ax.barh(rows, self.values.ravel(), color=LIGHT, label=f"estimate ({self.method})")
-        ax.hlines(rows, interval.low.ravel(), interval.high.ravel(), color=DARK, label=f"{level:.0%} interval")
-        ax.plot(self.efficient.values.ravel(), rows, "|", color=DARK, markersize=10, label="efficient")
+    def plot(
+        self, ax: Axes | None = None, *, truth: Table | None = None, level: float = 0.95, top: int = MOST_ROWS
+    ) -> Axes:
+        """Draw every cell with its interval; the truth beside it where it is known (in a simulation).
+
+        Of more than `top` cells, only the largest are drawn, and the axis says so.
+        """
+        shown = largest(self.values, top)
+        cells = zip(*self.labels.cells(self.table.cells()).values(), strict=True)
+        named = [fill(", ".join(cell), _LABEL) for cell in cells]
+        ax = axes(ax, rows=len(shown))
+        interval, rows = self.interval(level), np.arange(len(shown))
+        ax.barh(rows, self.values.ravel()[shown], color=LIGHT, label=f"estimate ({self.method})")
+        low, high = interval.low.ravel()[shown], interval.high.ravel()[shown]
+        ax.hlines(rows, low, high, color=DARK, label=f"{level:.0%} interval")
+        ax.plot(self.efficient.values.ravel()[shown], rows, "|", color=DARK, markersize=10, label="efficient")
         if truth is not None:
-            shares = truth.project(self.attributes).normalize().values.ravel()
+            shares = truth.project(self.attributes).normalize().values.ravel()[shown]
             ax.plot(shares, rows, "o", color=MARK, label="truth")
-        ax.set_yticks(rows, labels, parse_math=False)
+        ax.set_yticks(rows, [named[cell] for cell in shown], parse_math=False)
         ax.invert_yaxis()
         ax.axvline(0, color="black", linewidth=0.8)
-        ax.set_xlabel("share of respondents")
+        cut = f" (the {len(shown)} largest of {len(named)})" if len(shown) < len(named) else ""
+        ax.set_xlabel(f"share of respondents{cut}")
         ax.set_ylabel(", ".join(self.attributes))
-        legend(ax)
+        legend(ax, self.labels.asked(self.attributes))
         return ax

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, overload
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
@@ -20,12 +20,14 @@ from deniable.estimation.fit.efficient import MOST_CELLS as EFFICIENT_CELLS
 from deniable.estimation.fit.efficient import Efficient, efficient_from
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.linearized import linearized
+from deniable.estimation.grouped import Grouped
 from deniable.estimation.inversion import covering, invert
 from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
 from deniable.estimation.least_squares import least_squares, nearest
 from deniable.estimation.paired import pair_notes, with_pairs
 from deniable.estimation.sampling.reading import sampling_by, sampling_of
 from deniable.estimation.shrinkage import shrink
+from deniable.labels import UNKNOWN, Labels
 from deniable.tables.simplex import norm_sub
 from deniable.tables.table import Table
 from deniable.wording import listed
@@ -75,7 +77,7 @@ def estimate(
     weights: Weights = ...,
     strata: Given = ...,
     clusters: Given = ...,
-) -> dict[Any, Estimate]: ...
+) -> Grouped: ...
 
 
 @overload
@@ -90,7 +92,7 @@ def estimate(
     weights: Weights = ...,
     strata: Given = ...,
     clusters: Given = ...,
-) -> dict[Any, Estimate]: ...
+) -> Grouped: ...
 
 
 def estimate(
@@ -104,7 +106,7 @@ def estimate(
     weights: Weights = None,
     strata: Given = None,
     clusters: Given = None,
-) -> Estimate | dict[Any, Estimate]:
+) -> Estimate | Grouped:
     """Estimate the joint table of some attributes.
 
     Args:
@@ -117,7 +119,7 @@ def estimate(
             when the table is small for the reports at hand, else "shrink". For tables that no question covers, "auto"
             is "loglinear" ("ipf" where reports are sets); "ipf", "qp", "l1" and "graphical" are others, see
             `consistency`.
-        by: a public column; the result is then a dictionary with an estimate for each of its values.
+        by: a public column; the result then has an estimate for each of its values.
         population: "super" (respondents are a sample: the default) or "fixed" (only the people at hand matter).
         gap: for "mle", how many nats of log-likelihood may be left to gain; by default as many as do not show.
         weights: survey weights: one a respondent, the name of a public column, or what `rake` or `replicate_weights`
@@ -126,9 +128,10 @@ def estimate(
         clusters: each respondent's cluster (primary sampling unit), or the name of a public column.
 
     Returns:
-        An `Estimate`, or a dictionary of them when `by` is given.
+        An `Estimate`, or `Grouped` ones, a mapping from each group to its estimate, when `by` is given.
     """
     names = [attributes] if isinstance(attributes, str) else list(attributes)
+    refuse_public(reports, names)
     sampling = sampling_of(reports, weights, strata, clusters)
     if sampling is not None and population == "fixed":
         raise InputError(
@@ -140,13 +143,17 @@ def estimate(
     if not isinstance(reports, Reports):
         raise InputError("by= needs reports with public columns; observations and simulations have none")
     if sampling is None:
-        return {
+        found = {
             value: _estimate(part, names, method, population=population, gap=gap) for value, part in reports.groups(by)
         }
-    return {
-        value: _estimate(reports, names, method, population=population, gap=gap, sampling=part)
-        for value, part in sampling_by(reports, by, sampling)
-    }
+    else:
+        found = {
+            value: _estimate(reports, names, method, population=population, gap=gap, sampling=part)
+            for value, part in sampling_by(reports, by, sampling)
+        }
+    if not found:
+        raise InputError(f"column {by!r} has no values, so there is nothing to estimate by it", column=by)
+    return Grouped(by, found, reports.n - sum(part.n for _, part in reports.groups(by)))
 
 
 def _estimate(
@@ -168,7 +175,8 @@ def _estimate(
     domain = _domain(observations, names)
     backend = next((r.backend for r in sources if isinstance(r, Reports | Tallies)), None)
     if not any(set(domain) <= set(o.domain) for o in observations):
-        return model_estimate(observations, domain, method, backend=backend, told=told)
+        found = model_estimate(observations, domain, method, backend=backend, told=told)
+        return replace(found, labels=_labels(reports))
     samples = covering(observations, domain)
     unbiased = Table(domain, invert(samples), backend)
     if sampling is None or told is None:
@@ -184,7 +192,7 @@ def _estimate(
     drawn = [] if sampling is None else [sampling.words]
     reason = "; ".join([*why, what, *errors, *drawn, *pair_notes(dispersion)])
     n = sum(s.observation.n for s in samples)
-    return Estimate(table, unbiased, dispersion, n, chosen, reason, pooled=pooled)
+    return Estimate(table, unbiased, dispersion, n, chosen, reason, pooled=pooled, labels=_labels(reports))
 
 
 def _pool(told: Evidence | None, population: Population) -> tuple[Efficient | None, list[str]]:
@@ -234,6 +242,31 @@ def observations_of(reports: Collected, attributes: Sequence[str]) -> list[Obser
 
 def _listed(reports: Collected) -> Sequence[Reports | Tallies | Observation]:
     return [reports] if isinstance(reports, Reports | Tallies | Observation) else reports
+
+
+def refuse_public(reports: object, names: Sequence[str]) -> None:
+    """A public attribute is nothing to be estimated: it is known. Say how the others are found within its groups."""
+    if not isinstance(reports, Reports):
+        return
+    public = [name for name in names if name in reports.public_names and name not in reports.design.domain]
+    if not public:
+        return
+    others = [name for name in names if name not in public]
+    if not others:
+        raise InputError(f"{public[0]!r} is public: it was not disguised, and counting it needs no estimate")
+    written = repr(others[0]) if len(others) == 1 else repr(others)
+    raise InputError(
+        f"{public[0]!r} is public: it travels in clear, so the others are estimated within each of its groups. Write "
+        f"estimate(reports, {written}, by={public[0]!r}), or on the command line --table {','.join(others)} --by "
+        f"{public[0]}",
+        attribute=public[0],
+    )
+
+
+def _labels(reports: Collected) -> Labels:
+    """The words of the first reports that have any."""
+    known = (source.labels for source in _listed(reports) if isinstance(source, Reports))
+    return next((labels for labels in known if labels.texts), UNKNOWN)
 
 
 def _domain(observations: Sequence[Observation], names: Sequence[str]) -> Domain:

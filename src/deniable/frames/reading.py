@@ -9,17 +9,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from deniable.designs.blocks.design import Blocks
 from deniable.designs.blocks.reports import BLOCK, BlockReports
 from deniable.designs.codec import design_from_bytes
 from deniable.designs.files import pyreadstat, sidecar
-from deniable.designs.formulas import original_table
 from deniable.designs.header import Header
 from deniable.designs.paired.design import Paired
 from deniable.designs.paired.reports import PairedReports
 from deniable.designs.reports import BALLOT, Reports, answer_columns
 from deniable.device.block import Block
 from deniable.errors import DeniableError, InputError
+from deniable.formulas import original_table
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def read_reports(path: str | Path) -> Reports:
     source = existing(path)
     header = read_header(source)
     design = design_of(header, str(source))
-    return _reports_of(header, design, _read_table(source, design))
+    return _reports_of(header, design, _read_table(source, header, design))
 
 
 def read_design(path: str | Path) -> Design:
@@ -94,7 +96,8 @@ def _reports_of(header: Header, design: Design, frame: Any) -> Reports:
         made = PairedReports(frame, _expected(Paired, design, "pairs"), pairs=header.pairs)
     else:
         made = Reports(frame, design)
-    return made.with_notes(*header.notes)
+    made = made.with_notes(*header.notes)
+    return made if header.words is None else made.with_labels(header.words)
 
 
 def _expected(kind: type[D], design: Design, what: str) -> D:
@@ -155,23 +158,62 @@ def _read_dta(path: Path) -> pa.Table:
     return _unlabelled(pyreadstat().read_dta, path)
 
 
-def _unlabelled(read: Callable[..., Any], path: Path) -> pa.Table:
+def _unlabelled(read: Callable[..., Any], path: Path, *, named: bool = False) -> pa.Table:
+    """A file's columns: under their own names, or under their labels, which in files of format 1 are the true names."""
     import pyarrow as pa
 
     try:
-        frame, about = read(str(path))
+        columns, about = read(str(path), output_format="dict")
     except Exception as error:  # noqa: BLE001 - pyreadstat's own errors have no common class
         raise InputError(f"{path} is not a readable {path.suffix} file: {error}", file=str(path)) from None
-    names = [label or name for name, label in zip(about.column_names, about.column_labels, strict=True)]
-    return pa.Table.from_pandas(frame, preserve_index=False).rename_columns(names).replace_schema_metadata(None)
+    labels = about.column_names if named else about.column_labels
+    names = [label or name for name, label in zip(about.column_names, labels, strict=True)]
+    return pa.table([pa.array(column, from_pandas=True) for column in columns.values()], names=names)
 
 
-def _read_table(source: Path, design: Design) -> pa.Table:
+def _from_sheet(path: Path, header: Header, design: Design) -> pa.Table:
+    """The reports out of a column a question: as `Reports.to_frame` writes them."""
+    import pyarrow as pa
+
+    assert header.columns is not None
+    read = pyreadstat().read_sav if path.suffix.lower() == ".sav" else pyreadstat().read_dta
+    held = _unlabelled(read, path, named=True)
+    missing = [file for file, *_ in header.columns if file not in held.column_names]
+    if missing:
+        raise InputError(f"{path} lacks the column {listed(missing)}, which its design tells of", file=str(path))
+    columns: dict[str, Any] = {}
+    for file, name, values in header.columns:
+        column = held[file]
+        if values is not None:
+            codes = column.cast(pa.int64())
+            column = pa.chunked_array([pa.array(values)]).combine_chunks().take(codes.combine_chunks())
+        columns[name] = column
+    questions = [question.name for question in design.questions]
+    before = {name: columns.pop(name) for name in (BLOCK, BALLOT) if name in columns and name not in questions}
+    if len(design.ballots) > 1:
+        ballots = before[BALLOT].to_numpy(zero_copy_only=False).astype(np.int64)
+        answers = np.zeros((design.width, len(ballots)))
+        for number, ballot in enumerate(design.ballots):
+            rows = np.flatnonzero(ballots == number)
+            for place, index in enumerate(ballot):
+                given = columns[questions[index]].to_numpy(zero_copy_only=False)[rows]
+                if np.isnan(given.astype(np.float64)).any():
+                    raise InputError(f"{path} lacks answers to {questions[index]!r} of people who were asked it")
+                answers[place, rows] = given
+        named = dict(zip(answer_columns(design), answers, strict=True))
+    else:
+        named = {name: columns[name] for name in answer_columns(design)}
+    rest = {name: column for name, column in columns.items() if name not in questions}
+    return pa.table({**before, **named, **rest})
+
+
+def _read_table(source: Path, header: Header, design: Design) -> pa.Table:
     if source.is_dir():
         import pyarrow.dataset as ds
 
         return ds.dataset(source, format="parquet").to_table()
-    table = _READERS[source.suffix.lower()](source)
+    sheet = header.columns is not None
+    table = _from_sheet(source, header, design) if sheet else _READERS[source.suffix.lower()](source)
     if source.suffix.lower() in (".sav", ".dta"):
         table = _whole_numbers(table, {BALLOT, BLOCK, *answer_columns(design)})
     return table.replace_schema_metadata(None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from deniable.errors import DesignError, InputError, MissingColumnError
 from deniable.frames.engines import IbisEngine, ParquetEngine
 from deniable.frames.reading import design_of, existing, read_beside, read_header, read_reports
 from deniable.frozen import Frozen, fix, readonly
+from deniable.labels import UNKNOWN, Labels, fits
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -46,7 +47,13 @@ class StoredReports(Reports):
     _public: tuple[str, ...]
 
     def __init__(
-        self, engine: Engine, design: Design, *, notes: tuple[str, ...] = (), where: Where | None = None
+        self,
+        engine: Engine,
+        design: Design,
+        *,
+        notes: tuple[str, ...] = (),
+        where: Where | None = None,
+        labels: Labels = UNKNOWN,
     ) -> None:
         """Take the engine that holds the reports, and the design they were made by."""
         if not design.one_by_one:
@@ -62,16 +69,14 @@ class StoredReports(Reports):
                 columns=missing,
             )
         public = [name for name in engine.columns if name not in needed]
-        fix(self, engine=engine, design=design, notes=notes, backend=None, _where=dict(where or {}), _public=public)
+        fix(self, engine=engine, design=design, notes=notes, labels=labels, backend=None)
+        fix(self, _where=dict(where or {}), _public=public)
 
     def _given(self) -> dict[str, Any]:
-        return {"engine": self.engine, "design": self.design, "notes": self.notes, "where": self._where}
+        parts = {"engine": self.engine, "design": self.design, "notes": self.notes}
+        return {**parts, "where": self._where, "labels": self.labels}
 
     __reduce__ = Frozen.__reduce__  # through this constructor: the rows are not here
-
-    def with_notes(self, *notes: str) -> StoredReports:
-        """The same reports with other notes."""
-        return StoredReports(self.engine, self.design, notes=notes, where=self._where)
 
     @cached_property
     def _counted(self) -> dict[tuple[str, ...], Keys]:
@@ -140,14 +145,32 @@ class StoredReports(Reports):
             yield from super().groups(by)  # says what there is instead
             return
         for value in self.engine.values(by):
-            yield value, StoredReports(self.engine, self.design, notes=self.notes, where={**self._where, by: value})
+            yield value, self._again(where={**self._where, by: value})
+
+    def with_notes(self, *notes: str) -> Self:
+        """The same reports with other notes."""
+        return self._again(notes=notes)
+
+    def with_labels(self, labels: Labels) -> Self:
+        """The same reports with a survey's words."""
+        fits(labels, self.design.domain)
+        return self._again(labels=labels)
+
+    def _again(self, **other: Any) -> Self:
+        return type(self)(**{**self._given(), **other})
 
     # -- the rows themselves -----------------------------------------------------------------------------------
 
     @cached_property
     def loaded(self) -> Reports:
         """The same reports in memory."""
-        return Reports(self.engine.table(self._where), self.design).with_notes(*self.notes)
+        rows = Reports(self.engine.table(self._where), self.design).with_notes(*self.notes)
+        return rows.with_labels(self.labels)
+
+    @property
+    def public_names(self) -> tuple[str, ...]:
+        """The public columns, without loading anything."""
+        return self._public
 
     @property  # type: ignore[misc]
     def ballots(self) -> NDArray[Any]:
@@ -195,7 +218,7 @@ def open_reports(place: Any, design: Design | str | Path | None = None, *, engin
     if engine not in ("auto", "bincount", "duckdb"):
         raise InputError(f'Parquet files are counted by "bincount" or "duckdb", not by {engine!r}', engine=engine)
     counting: Engine = IbisEngine.duckdb(paths) if engine == "duckdb" else ParquetEngine(paths)
-    return StoredReports(counting, made_by, notes=header.notes)
+    return StoredReports(counting, made_by, notes=header.notes, labels=header.words or UNKNOWN)
 
 
 def _open_table(place: Any, design: Design | str | Path | None) -> Reports:
@@ -211,7 +234,8 @@ def _open_table(place: Any, design: Design | str | Path | None) -> Reports:
             f"frame in memory is deniable.Reports(frame, design)"
         )
     header = _header(design)
-    return StoredReports(IbisEngine(place), design_of(header, "what was given"), notes=header.notes)
+    made_by = design_of(header, "what was given")
+    return StoredReports(IbisEngine(place), made_by, notes=header.notes, labels=header.words or UNKNOWN)
 
 
 def _header(given: Design | str | Path) -> Header:

@@ -14,7 +14,7 @@ from deniable.estimation.sampling.reading import sampling_of
 from deniable.frozen import Frozen
 from deniable.inference.association import independence
 from deniable.inference.measures import cramers_v
-from deniable.randomness import SECURE, Source
+from deniable.inference.steady import steady
 from deniable.results import TestResult, axes, frame_of
 from deniable.summary import Shown, Summary
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.estimation.sampling.reading import Given, Weights
+    from deniable.randomness import Source
     from deniable.results import Frame
 
 Adjustment = Literal["holm", "bh", "none"]
@@ -172,7 +173,7 @@ def all_pairs(
     method: str = "auto",
     control: Adjustment = "holm",
     replicates: int = 999,
-    source: Source = SECURE,
+    source: Source | None = None,
     weights: Weights = None,
     strata: Given = None,
     clusters: Given = None,
@@ -185,7 +186,7 @@ def all_pairs(
         method: as for `independence`.
         control: "holm", "bh" (Benjamini-Hochberg) or "none".
         replicates: of each bootstrap; with many pairs take enough for the smallest adjusted p-value.
-        source: where they are drawn from.
+        source: where they are drawn from; by default `steady`, so that the same reports give the same p-values.
         weights: survey weights, as for `independence`.
         strata: each respondent's stratum, or the name of a public column.
         clusters: each respondent's cluster, or the name of a public column.
@@ -199,9 +200,8 @@ def all_pairs(
     tests, values, kept, skipped = [], [], [], []
     for pair in combinations(attributes, 2):
         try:
-            tests.append(
-                independence(reports, *pair, method=method, replicates=replicates, source=source, weights=drawn)
-            )
+            bits = steady(reports, pair) if source is None else source
+            tests.append(independence(reports, *pair, method=method, replicates=replicates, source=bits, weights=drawn))
         except NotCoveredError:
             skipped.append(pair)
             continue

@@ -10,7 +10,7 @@ from html import escape
 from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Any
 
-from deniable.drawing import DARK, LIGHT, style
+from deniable.drawing import DARK, LIGHT, MOST_ROWS, style
 from deniable.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def _of_estimate(
 ) -> tuple[Callable[[Axes], None], tuple[float, float]]:
     def draw(ax: Axes) -> None:
         estimate.plot(ax, truth=truth, level=level)
+        ax.set_ylabel("")  # the heading beside it says what was asked
         if legend := ax.get_legend():
             legend.remove()
         ax.tick_params(axis="y", length=0)
@@ -63,7 +64,7 @@ def _of_estimate(
             *ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, fontsize=9
         )
 
-    return draw, (_WIDTH, _AROUND + _ROW * estimate.values.size)
+    return draw, (_WIDTH, _AROUND + _ROW * min(estimate.values.size, MOST_ROWS))
 
 
 def strengths(pairs: Pairs, *, name: str = "chart") -> str:
@@ -123,7 +124,8 @@ def _save(draw: Callable[[Any], object], size: tuple[float, float], to: StringIO
 
 def describe(estimate: Estimate, truth: Table | None = None, level: float = 0.95) -> str:
     """Say in one sentence what a chart shows: for those who hear it instead of seeing it."""
-    shown = f"Estimated shares of {', '.join(estimate.attributes)} with {level:.0%} intervals"
+    asked = estimate.labels.asked(estimate.attributes) or ", ".join(estimate.attributes)
+    shown = f"Estimated shares of {asked} with {level:.0%} intervals"
     return f"{shown}, and the true shares." if truth is not None else f"{shown}."
 
 

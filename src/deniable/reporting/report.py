@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.labels import UNKNOWN, Labels
 from deniable.reporting.charts import chart, strengths
 from deniable.reporting.document import (
     Block,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from deniable.designs.base import Design
     from deniable.device.statement import Statement
     from deniable.estimation.estimate import Estimate
+    from deniable.estimation.grouped import Grouped
     from deniable.inference.all_pairs import Pairs
     from deniable.reporting.document import Column
     from deniable.summary import Summary
@@ -98,6 +100,8 @@ def document(
     statement: Statement | None = None,
     quality: Sequence[str] = (),
     facts: Sequence[tuple[str, str]] = (),
+    labels: Labels = UNKNOWN,
+    groups: Sequence[Grouped] = (),
 ) -> Document:
     """Compose the report.
 
@@ -114,16 +118,20 @@ def document(
         statement: the privacy statement, if it says more than the design's own.
         quality: what stood out about the data, a sentence each.
         facts: what else belongs to checking the report, such as the files' hashes.
+        labels: the survey's words.
+        groups: estimates by public attributes.
     """
     cards = [_card(estimate, truth, level, f"chart-{number}") for number, estimate in enumerate(estimates, start=1)]
     every = [*estimates, *crossed]
     sections = [
-        Section("What was asked", tuple(_asked(design))),
+        Section("What was asked", tuple(_asked(design, labels))),
         Section("What a report can tell about a person", tuple(_privacy(statement or design.describe()))),
         Section("Estimates", (_reading(estimates, truth, level), Cards(tuple(cards)))),
     ]
     if crossed:
         sections.append(Section("Cross tables", (_crossing(level), *(_cross(one, level) for one in crossed))))
+    if groups:
+        sections.append(Section("By group", tuple(block for one in groups for block in _grouped(one, level))))
     if associations is not None:
         sections.append(Section("Associations", tuple(_associations(associations))))
     sources = (*citations, *CITATIONS, *((_CORRECTED,) if associations is not None else ()))
@@ -131,7 +139,7 @@ def document(
         Section("Data quality", (_quality(every, quality),)),
         Section("Method", tuple(_method(every))),
         Section("Sources", (Items(sources),)),
-        Section("To check or repeat this", tuple(_reproduce(design, facts))),
+        Section("To check or repeat this", tuple(_reproduce(design, facts, labels.design))),
     ]
     return Document(title, lead, tuple(sections))
 
@@ -139,9 +147,17 @@ def document(
 # -- the sections ------------------------------------------------------------------------------------------------------
 
 
-def _asked(design: Design) -> list[Block]:
-    listed = [", ".join(str(category) for category in variable.categories) for variable in design.domain.values()]
-    columns: tuple[Column, ...] = (("attribute", list(design.domain), False), ("categories", listed, False))
+def _asked(design: Design, labels: Labels) -> list[Block]:
+    listed = [
+        ", ".join(labels.shown(name, category) for category in variable.categories)
+        for name, variable in design.domain.items()
+    ]
+    worded = [labels.question(name) for name in design.domain]
+    columns: tuple[Column, ...] = (
+        ("attribute", list(design.domain), False),
+        *([("question", worded, False)] if labels.texts else []),
+        ("categories", listed, False),
+    )
     questions = [" with ".join(question.attributes) for question in design.questions]
     if len(design.ballots) == 1:
         told = f"Every respondent answered: {'; '.join(questions)}."
@@ -190,7 +206,8 @@ def _card(estimate: Estimate, truth: Table | None, level: float, name: str) -> C
         columns = (*columns, ("truth", texts, True))
     grid = Grid(f"{estimate.n} reports cover {_and(estimate.attributes)}", columns)
     svg = chart(estimate, truth=truth, level=level, name=name)
-    return Card(_and(estimate.attributes), grid, Drawing(svg), estimate.values.size >= _WIDE)
+    heading = estimate.labels.asked(estimate.attributes) or _and(estimate.attributes)
+    return Card(heading, grid, Drawing(svg), estimate.values.size >= _WIDE)
 
 
 def _columns(summary: Summary) -> tuple[Column, ...]:
@@ -205,11 +222,31 @@ def _cross(estimate: Estimate, level: float) -> Grid:
     """Two attributes across: a row a category of the first, a column a category of the second."""
     down, across = estimate.table.domain.values()
     interval = estimate.interval(level)
-    columns: list[Column] = [(f"{down.name} \\ {across.name}", [str(c) for c in down.categories], False)]
+    labels = estimate.labels
+    names = [labels.shown(down.name, category) for category in down.categories]
+    columns: list[Column] = [(f"{down.name} \\ {across.name}", names, False)]
     for place, category in enumerate(across.categories):
         cells = zip(estimate.values[:, place], interval.low[:, place], interval.high[:, place], strict=True)
-        columns.append((str(category), [f"{share(value)} ({Span(low, high)})" for value, low, high in cells], True))
-    return Grid(f"{_and(estimate.attributes)}, from {estimate.n} reports", tuple(columns))
+        shown = [f"{share(value)} ({Span(low, high)})" for value, low, high in cells]
+        columns.append((labels.shown(across.name, category), shown, True))
+    asked = labels.asked(estimate.attributes) or _and(estimate.attributes)
+    return Grid(f"{asked}, from {estimate.n} reports", tuple(columns))
+
+
+def _grouped(found: Grouped, level: float) -> list[Block]:
+    """A disguised attribute by a public one: a row a category, a column a group, and what to know of small groups."""
+    first = next(iter(found.values()))
+    labels, cells = first.labels, first.table.cells()
+    names = [", ".join(row) for row in zip(*labels.cells(cells).values(), strict=True)]
+    columns: list[Column] = [(f"{_and(found.attributes)} \\ {found.by}", names, False)]
+    for group, one in found.items():
+        interval = one.interval(level)
+        ends = zip(one.values.ravel(), interval.low.ravel(), interval.high.ravel(), strict=True)
+        shown = [f"{share(value)} ({Span(low, high)})" for value, low, high in ends]
+        columns.append((f"{labels.shown(found.by, group)}, {one.n} reports", shown, True))
+    asked = labels.asked([*found.attributes, found.by]) or f"{_and(found.attributes)} by {found.by}"
+    caption = f"{asked}: shares of each group's own members, with {level:.0%} intervals"
+    return [Grid(caption, tuple(columns)), *(Text(note, "note") for note in found.warnings())]
 
 
 def _associations(pairs: Pairs) -> list[Block]:
@@ -236,32 +273,35 @@ def _quality(estimates: Sequence[Estimate], alarms: Sequence[str]) -> Block:
 
 
 def _method(estimates: Sequence[Estimate]) -> list[Block]:
-    notes = tuple(f"{_and(estimate.attributes)}: {estimate.notes()[0]}" for estimate in estimates)
+    details = [f"{_and(estimate.attributes)}: {estimate.n} reports, {estimate.details}." for estimate in estimates]
     return [
         Text(
             "A channel turns the truth into a report with known probabilities, so the shares among the reports are a "
             "known linear function of the true shares. Inverting it gives the unbiased estimate, from which all "
             "intervals come."
         ),
-        Items(notes),
+        Details("How each table was made, in detail", "\n".join(details)),
     ]
 
 
-def _reproduce(design: Design, facts: Sequence[tuple[str, str]]) -> list[Block]:
+def _reproduce(design: Design, facts: Sequence[tuple[str, str]], served: str) -> list[Block]:
+    """What made the report. A survey that was served has the hash that its server printed: it is of the words too."""
     rows = [
         *facts,
-        ("design", design.id),
+        *([("design, as its server printed it", served), ("its channels alone", design.id)] if served else []),
+        *([] if served else [("design", design.id)]),
         ("ratio, exactly", str(design.ratio)),
         ("epsilon", repr(design.epsilon)),
         ("Python", platform.python_version()),
         *((package, _version(package)) for package in ("deniable", "numpy", "scipy", "matplotlib")),
     ]
     names, values = zip(*rows, strict=True)
+    named = "hash of the channels" if served else "design's name"
     return [
         Grid("What made this report", (("what", names, False), ("value", values, False)), "code"),
         Text(
             "The design below is what ran: its integers are the draws behind every probability, out of 2 to the power "
-            "of `bits`. Its SHA-256 is the design's name above; ratio and epsilon can be recomputed from it."
+            f"of `bits`. Its SHA-256 is the {named} above; ratio and epsilon can be recomputed from it."
         ),
         Details("The design in full", design.canonical().decode()),
     ]

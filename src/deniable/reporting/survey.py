@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
     from deniable.designs.reports import Reports
     from deniable.estimation.estimate import Estimate
+    from deniable.estimation.grouped import Grouped
     from deniable.estimation.sampling.sampling import Sampling
     from deniable.inference.all_pairs import Pairs
 
+MOST_GROUPS = 12  # public attributes of more values are shown only when they are asked for
 MOST_PAIRS = 15  # cross tables and tests of more pairs than this are made only when they are asked for
 _BLOCK = 1 << 20
 
@@ -28,13 +30,15 @@ def survey(
     reports: Reports,
     tables: Sequence[Sequence[str]] = (),
     *,
+    by: Sequence[str] | None = None,
     replicates: int = 999,
     sampling: Sampling | None = None,
 ) -> tuple[list[Estimate], dict[str, Any]]:
     """Estimates of every attribute and of the asked tables, and what else `reporting.document` takes.
 
-    Without `tables`, pairs are crossed and tested where the reports cover them, unless there are too many. With a
-    sampling, estimates and tests are weighted, with its errors.
+    Without `tables`, pairs are crossed and tested where the reports cover them, unless there are too many. Every
+    attribute is also estimated in each group of the public attributes `by`: of all with few groups, if none is named.
+    With a sampling, estimates and tests are weighted, with its errors.
     """
     names = list(reports.design.domain)
     singles = [estimate(reports, name, weights=sampling) for name in names]
@@ -48,6 +52,8 @@ def survey(
     about: dict[str, Any] = {
         "crossed": crossed,
         "associations": associations,
+        "labels": reports.labels,
+        "groups": [_grouped(reports, name, public, sampling) for public in _public(reports, by) for name in names],
         "statement": reports.describe(),
         "quality": [*alarms(reports, [*singles, *crossed, *larger]), *untested],
         "lead": _lead(reports, sampling),
@@ -60,6 +66,17 @@ def _lead(reports: Reports, sampling: Sampling | None) -> str:
     if sampling is None:
         return f"{said} This is what their answers say about all of them."
     return f"{said} This is what their answers say about the {sampling.total:,.0f} whom their weights stand for."
+
+
+def _public(reports: Reports, by: Sequence[str] | None) -> Sequence[str]:
+    """The public attributes to group by; a number, such as a weight, has too many values for groups."""
+    if by is not None:
+        return by
+    return [name for name in reports.public_names if 2 <= sum(1 for _ in reports.groups(name)) <= MOST_GROUPS]
+
+
+def _grouped(reports: Reports, name: str, public: str, sampling: Sampling | None) -> Grouped:
+    return estimate(reports, name, by=public, weights=sampling)
 
 
 def _associations(

@@ -15,6 +15,7 @@ from deniable.device.epsilon import exp_below
 from deniable.domain import Domain
 from deniable.errors import DesignError, InputError, SurveyError
 from deniable.frozen import Frozen
+from deniable.labels import Labels
 from deniable.surveys.designs import build
 from deniable.surveys.items import Item, public_item, question_item
 from deniable.surveys.schema import Admission, SurveyEntry
@@ -56,6 +57,18 @@ class Survey(Frozen):
     def static(self) -> tuple[str, ...]:
         """The attributes declared not to change."""
         return tuple(item.name for item in self.questions if item.static)
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The words, to be attached to reports: `reports.with_labels(survey.labels)`."""
+        every = (*self.questions, *self.public)
+        return Labels(
+            self.title,
+            {item.name: item.text for item in every},
+            {item.name: {option.value: option.text for option in item.options} for item in every},
+            self.languages,
+            public=tuple(item.name for item in self.public),
+        )
 
     def is_open(self, now: datetime) -> bool:
         """Tell whether reports are taken at this moment."""

@@ -86,7 +86,7 @@ def table_of(reports: Reports, found: Estimate) -> dict[str, Any]:
         "shape": list(found.values.shape),
         "reports": found.n,
         "precision": precision(float(np.max(interval.high - interval.low)) / 2, reports.n),
-        "notes": found.notes(),
+        "notes": list(found.summary(LEVEL).notes),
         "rows": [
             {
                 "label": list(label),

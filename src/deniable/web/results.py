@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.collection.export import stored_reports
-from deniable.designs.formulas import plain
 from deniable.estimation.estimator import estimate
+from deniable.formulas import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,7 +54,7 @@ def _table(found: Estimate) -> dict[str, Any]:
         "reports": found.n,
         "method": found.method,
         "reason": found.reason,
-        "notes": list(found.notes()),
+        "notes": list(found.summary(LEVEL).notes),
         "cells": [
             {"categories": list(label), **dict(zip(_NUMBERS, numbers, strict=True))} for label, numbers in _cells(found)
         ],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import deniable as dn
 from deniable.designs.files import write_table
-from deniable.designs.formulas import original, original_table, plain, plain_table
+from deniable.formulas import original, original_table, plain, plain_table
 from deniable.web.results import results_csv
 
 HOSTILE = ["=1+1", "+1+cmd|' /C calc'!A0", "-1+2", "@SUM(1)", "\t=1", "\r=1", "'=1", "''@x"]

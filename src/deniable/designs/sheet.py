@@ -1,0 +1,103 @@
+"""Sheet: reports as a colleague's statistics program wants them, one named and labelled column a question.
+
+Where a respondent was not asked, the value is missing. Codes have their meanings, columns their question as a label,
+which says that the answers in it are disguised: no program can tell by itself, and none of its tables would be right.
+Names are made to be such that SPSS and Stata take them; what they were is kept in the header, so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.designs.column import Column, file_names
+from deniable.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.designs.reports import Reports
+
+DISGUISED = "[disguised]"
+_EXACT = 1 << 53  # whole numbers below this are exact as decimals, the only numbers that SPSS has
+
+
+def sheet(reports: Reports) -> list[Column]:
+    """The reports as columns: which block and ballot, the questions, what is public."""
+    named = [*_drawn(reports), *_questions(reports), *_public(reports)]
+    files = file_names([name for name, *_ in named])
+    return [Column(file, *parts) for file, parts in zip(files, named, strict=True)]
+
+
+Parts = tuple[str, str, "NDArray[np.float64]", "Mapping[int, str]", "Sequence[Any] | None"]
+
+
+def _drawn(reports: Reports) -> list[Parts]:
+    """Which block a report was made in, and which ballot the device drew, where there are several."""
+    found: list[Parts] = []
+    blocks = getattr(reports, "blocks", None)
+    if blocks is not None:
+        found.append(("block", "Which block of fakes the answers were disguised with", _exact(blocks), {}, None))
+    if len(reports.design.ballots) > 1:
+        design = reports.design
+        asked = [" + ".join(design.questions[index].name for index in ballot) for ballot in design.ballots]
+        label = "Which questions the device drew, whatever the answers were"
+        found.append(("ballot", label, _exact(reports.ballots), dict(enumerate(asked)), None))
+    return found
+
+
+def _questions(reports: Reports) -> list[Parts]:
+    design, labels = reports.design, reports.labels
+    columns = np.full((len(design.questions), reports.n), np.nan)
+    for number, ballot in enumerate(design.ballots):
+        rows = reports.rows_of(number)
+        for place, index in enumerate(ballot):
+            columns[index, rows] = _exact(reports.answers[rows, place])
+    found: list[Parts] = []
+    for question, numbers in zip(design.questions, columns, strict=True):
+        domain = design.domain.project(question.attributes)
+        meanings: dict[int, str] = {}
+        if question.channel.reports == question.channel.outputs == domain.cells:
+            places = np.stack(np.unravel_index(np.arange(domain.cells), domain.shape), axis=1)
+            named = {name: column.to_pylist() for name, column in domain.decode(places).items()}
+            answers = ([labels.answer(name, value) for value in column] for name, column in named.items())
+            meanings = dict(enumerate(", ".join(cell) for cell in zip(*answers, strict=True)))
+        asked = " / ".join(labels.question(name) for name in question.attributes)
+        kind = DISGUISED if meanings else "[disguised as a set of answers]"
+        found.append((question.name, f"{kind} {asked}", numbers, meanings, None))
+    return found
+
+
+def _public(reports: Reports) -> list[Parts]:
+    if reports.public is None:
+        return []
+    import pyarrow as pa
+
+    found: list[Parts] = []
+    for name in reports.public.columns:
+        column = reports.public[name].to_arrow()
+        label = reports.labels.question(name)
+        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+            numbers = column.cast(pa.float64()).to_numpy(zero_copy_only=False) if len(column) else np.empty(0)
+            found.append((name, label, numbers, {}, None))
+            continue
+        texts = [value if value is None or isinstance(value, bool) else str(value) for value in column.to_pylist()]
+        listed = [value for value in reports.labels.answers.get(name, {}) if name in reports.labels.public]
+        strangers = sorted({text for text in texts if text is not None} - set(listed), key=str)
+        values = [*listed, *strangers]
+        place = {value: float(code) for code, value in enumerate(values)}
+        codes = np.array([np.nan if text is None else place[text] for text in texts], dtype=np.float64)
+        meanings = {code: reports.labels.answer(name, value) for code, value in enumerate(values)}
+        found.append((name, label, codes, meanings, values))
+    return found
+
+
+def _exact(codes: NDArray[Any]) -> NDArray[np.float64]:
+    if len(codes) and int(codes.max()) >= _EXACT:
+        raise InputError(
+            "these reports are numbers beyond 2^53, which SPSS and Stata cannot hold; write Parquet or CSV"
+        )
+    return codes.astype(np.float64)

@@ -1,0 +1,153 @@
+"""Labels: the words of a survey, attached to what was collected by it.
+
+Reports hold codes, and a design names attributes and categories as programs like them: `cheated`, `yes`. What people
+were asked, and what they read beside each answer, stands here, in every language of the survey, one of which is chosen.
+Whatever is shown (printed tables, charts, reports, exports, the dashboard) takes its words from here and from nowhere
+else; where there are none, names stand for themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from deniable.errors import InputError
+from deniable.frozen import Frozen, thawed
+from deniable.wording import listed
+
+Words = Mapping[str, str]  # by language
+
+
+@dataclass(frozen=True)
+class Labels(Frozen):
+    """The words of a survey.
+
+    Attributes:
+        title: the survey's title, by language.
+        texts: what each attribute's question says, by language; public attributes too.
+        answers: for each attribute, what stands beside each category, by language.
+        languages: the languages there are, the survey's first choice first.
+        language: the chosen one; the first, unless `speaking` chose another.
+        design: the hash that the collector printed when it served the survey; empty if none did.
+        public: which of the attributes travel in clear.
+
+    >>> labels = Labels(
+    ...     {"en": "Smoking", "de": "Rauchen"},
+    ...     {"smokes": {"en": "Do you smoke?", "de": "Rauchen Sie?"}},
+    ...     {"smokes": {"no": {"en": "No", "de": "Nein"}, "yes": {"en": "Yes", "de": "Ja"}}},
+    ...     ("en", "de"),
+    ... )
+    >>> labels.question("smokes"), labels.speaking("de").answer("smokes", "yes")
+    ('Do you smoke?', 'Ja')
+    >>> labels.shown("smokes", "yes"), labels.speaking("de").shown("smokes", "yes"), labels.question("age")
+    ('Yes', 'Ja (yes)', 'age')
+    """
+
+    title: Words = field(default_factory=dict)
+    texts: Mapping[str, Words] = field(default_factory=dict)
+    answers: Mapping[str, Mapping[str, Words]] = field(default_factory=dict)
+    languages: tuple[str, ...] = ("en",)
+    language: str = ""
+    design: str = ""
+    public: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "language", self.language or self.languages[0])
+        if self.language not in self.languages:
+            raise InputError(
+                f"there are no words in {self.language!r}; the survey has {listed(self.languages)}",
+                language=self.language,
+            )
+
+    def __hash__(self) -> int:
+        return hash((self.design, self.language, self.languages, tuple(self.texts)))
+
+    def speaking(self, language: str) -> Labels:
+        """The same words, shown in another of their languages."""
+        return replace(self, language=language)
+
+    def served_as(self, design: str) -> Labels:
+        """The same words, of the design that a collector printed."""
+        return replace(self, design=design)
+
+    # -- words ---------------------------------------------------------------------------------------------------------
+
+    def heading(self, otherwise: str = "") -> str:
+        """The survey's title."""
+        return self._said(self.title, otherwise)
+
+    def question(self, name: str) -> str:
+        """What was asked; the attribute's name where nothing is known."""
+        return self._said(self.texts.get(name, {}), name)
+
+    def named(self, name: str) -> str:
+        """What was asked, with the attribute's name beside it."""
+        text = self.question(name)
+        return text if text == name else f"{text} ({name})"
+
+    def answer(self, name: str, category: object) -> str:
+        """What stood beside an answer; the category where nothing is known."""
+        return self._said(self.answers.get(name, {}).get(str(category), {}), str(category))
+
+    def shown(self, name: str, category: object) -> str:
+        """The same with the category beside it, where it is another word."""
+        text = self.answer(name, category)
+        return text if text.casefold() == str(category).casefold() else f"{text} ({category})"
+
+    def cells(self, cells: Mapping[str, Sequence[Any]]) -> dict[str, list[str]]:
+        """A table's columns of categories, in words; the headings stay names."""
+        return {name: [self.shown(name, category) for category in column] for name, column in cells.items()}
+
+    def asked(self, names: Sequence[str]) -> str:
+        """What was asked about several attributes, each with its name, in one line; empty where nothing is known."""
+        return "; ".join(map(self.named, names)) if any(name in self.texts for name in names) else ""
+
+    def _said(self, words: Words, otherwise: str) -> str:
+        return words.get(self.language) or otherwise
+
+    # -- in files ------------------------------------------------------------------------------------------------------
+
+    def json(self) -> str:
+        """For the header of a file of reports."""
+        return msgspec.json.encode({name: thawed(part) for name, part in self._given().items()}).decode()
+
+    @classmethod
+    def from_json(cls, text: str, where: str) -> Labels:
+        """Out of the header of a file; `where` names it in a refusal."""
+        try:
+            kept = msgspec.json.decode(text, type=_Kept)
+        except msgspec.DecodeError as error:
+            raise InputError(f"{where}: the survey's words cannot be read: {error}", file=where) from None
+        return cls(**msgspec.structs.asdict(kept))
+
+
+class _Kept(msgspec.Struct, forbid_unknown_fields=True):
+    title: dict[str, str]
+    texts: dict[str, dict[str, str]]
+    answers: dict[str, dict[str, dict[str, str]]]
+    languages: tuple[str, ...]
+    language: str
+    design: str
+    public: tuple[str, ...]
+
+
+UNKNOWN = Labels()
+"""Words of a survey about which nothing is known: names stand for themselves."""
+
+
+def fits(labels: Labels, domain: Mapping[str, Any]) -> None:
+    """Refuse words of another survey: those of an attribute must be about its very categories, in their order."""
+    for name, answers in labels.answers.items():
+        if name in labels.public:
+            continue
+        categories = [str(category) for category in domain[name].categories] if name in domain else None
+        if categories != list(answers):
+            told = "which these reports do not have" if categories is None else f"here it has {listed(categories)}"
+            raise InputError(
+                f"these words are of another survey: they know {name!r} with the answers {listed(answers)}; {told}",
+                attribute=name,
+            )

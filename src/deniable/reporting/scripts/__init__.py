@@ -1,0 +1,1 @@
+"""Scripts: the estimates of a survey, written so that another program computes them anew from counts and matrices."""

@@ -1,0 +1,97 @@
+
+mata:
+// A report u comes with the probability lambda[u] = sum over cells v of chances[u, v] pi[v]. Two estimates of pi:
+//   maximum likelihood (never negative), by the EM algorithm;
+//   the efficient one, by generalised least squares: right on average, and what errors belong to.
+
+real matrix margin_of(real colvector owner)
+{
+    real scalar j
+    real matrix found
+    found = J(max(owner), rows(owner), 0)
+    for (j = 1; j <= rows(owner); j++) found[owner[j], j] = 1
+    return(found)
+}
+
+real colvector safe_ratio(real colvector y, real colvector lambda)
+{
+    real scalar u
+    real colvector found
+    found = J(rows(y), 1, 0)
+    for (u = 1; u <= rows(y); u++) if (y[u] > 0) found[u] = y[u] / lambda[u]
+    return(found)
+}
+
+real colvector maximum_likelihood(real colvector y, real matrix P, real matrix margin)
+{
+    real colvector pi, slope
+    real scalar i
+    pi = J(cols(P), 1, 1 / cols(P))
+    for (i = 1; i <= 100000; i++) {
+        slope = P' * safe_ratio(y, P * pi) / sum(y)
+        if (max(slope) - 1 < 1e-13) break
+        pi = pi :* slope
+        pi = pi / sum(pi)
+    }
+    return(margin * pi)
+}
+
+real colvector norm_sub(real colvector x)
+{
+    real colvector falling, over
+    real scalar i, last
+    falling = sort(x, -1)
+    over = (runningsum(falling) :- 1) :/ (1::rows(x))
+    last = 1
+    for (i = 1; i <= rows(x); i++) if (falling[i] > over[i]) last = i
+    return((x :- over[last]) :* (x :> over[last]))
+}
+
+real matrix tangent_inverse(real matrix F, real colvector pi)
+{
+    real colvector root
+    real matrix away, V, found
+    real rowvector L
+    real scalar i
+    root = sqrt(pi)
+    away = I(rows(pi)) - root * root'
+    symeigensystem(makesymmetric(away * (F :* (root * root')) * away), V=., L=.)
+    found = J(rows(pi), rows(pi), 0)
+    for (i = 1; i <= cols(L); i++) {
+        if (L[i] > 1e-12 * max(L)) found = found + (away * V[, i]) * (away * V[, i])' / L[i]
+    }
+    return(found :* (root * root'))
+}
+
+real matrix estimate(real colvector y, real matrix P, real colvector group, real rowvector listed, real colvector owner)
+{
+    real matrix margin, C, F, toward, pulls, variance, A
+    real colvector pi, even, whole, lambda, here, weight, mean
+    real scalar round, g, n
+    margin = margin_of(owner)
+    even = pi = J(cols(P), 1, 1 / cols(P))
+    for (round = 1; round <= 3; round++) {
+        if (round > 1) pi = 0.01 * even + 0.99 * norm_sub(whole)
+        lambda = P * pi
+        F = J(cols(P), cols(P), 0)
+        for (g = 1; g <= cols(listed); g++) {
+            here = (group :== g)
+            weight = listed[g] ? here :* y :/ (lambda :^ 2) : here :* sum(here :* y) :/ lambda
+            F = F + (P :* weight)' * P
+        }
+        C = tangent_inverse(F, pi)
+        whole = pi + C * (P' * safe_ratio(y, lambda))
+    }
+    toward = C * margin'
+    pulls = (P * toward) :/ lambda
+    variance = J(rows(margin), rows(margin), 0)
+    for (g = 1; g <= cols(listed); g++) {
+        here = (group :== g) :* y
+        n = sum(here)
+        A = pulls
+        mean = A' * here
+        variance = variance + n / max((n - 1, 1)) * ((A :* here)' * A - mean * mean' / n)
+    }
+    return((maximum_likelihood(y, P, margin), margin * whole, sqrt(diagonal(variance))))
+}
+end

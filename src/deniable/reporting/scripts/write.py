@@ -1,0 +1,55 @@
+"""Writing a script whose file name says the language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable.designs.files import write_whole
+from deniable.device.statement import rounded_up
+from deniable.errors import InputError
+from deniable.reporting.scripts.notebook import notebook
+from deniable.reporting.scripts.plain import python_script
+from deniable.reporting.scripts.r import r_script
+from deniable.reporting.scripts.stata import stata_script
+from deniable.reporting.scripts.tables import script_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from deniable.designs.reports import Reports
+
+_LANGUAGES = {".r": r_script, ".py": python_script, ".do": stata_script}
+SCRIPTS = (*_LANGUAGES, ".ipynb")
+
+
+def write_script(reports: Reports, path: Path, tables: Sequence[Sequence[str]] = ()) -> list[Path]:
+    """Write a script of every attribute's estimate and of the asked tables; returns the files that were made.
+
+    A notebook computes with deniable itself, so it gets the reports in a Parquet file beside it.
+    """
+    for table in tables:
+        reports.design.domain.project(table)
+    kind = path.suffix.lower()
+    if kind != ".ipynb":
+        text = _LANGUAGES[kind](_about(reports), script_tables(reports, tables))
+        write_whole(path, lambda place: place.write_text(text, encoding="utf-8"))
+        return [path]
+    beside = path.with_suffix(".parquet")
+    if beside.exists():
+        raise InputError(f"the notebook's reports would be {beside}, which is already there", file=str(beside))
+    reports.write(beside)
+    text = notebook(_about(reports), reports, beside.name, tables)
+    write_whole(path, lambda place: place.write_text(text, encoding="utf-8"))
+    return [path, beside]
+
+
+def _about(reports: Reports) -> list[str]:
+    """What a reader must know before the numbers."""
+    named = reports.labels.design or reports.design.id
+    return [
+        f"{reports.labels.heading('A survey')}: {reports.n} disguised reports, written by deniable.",
+        f"Every answer was disguised before it came here: epsilon {rounded_up(reports.design.epsilon)} a respondent.",
+        "Counts of reports are not counts of answers; the estimates below take the disguise out.",
+        f"Design {named}.",
+    ]
