@@ -129,7 +129,7 @@ CALLS = {
     "homogeneity": {"": {"attributes": "c", "by": "z"}},
     "logit": {"": {}, "open": {"formula": "c ~ z"}, "of an open": {"formula": "high ~ a + z"}},
     "multinomial": {"": {"formula": "b ~ a + c"}},
-    "linear": {"of an open": {"formula": "w ~ a"}},
+    "linear": {"": {"formula": "b ~ a + c + z"}, "open": {"formula": "b ~ z"}, "of an open": {"formula": "w ~ a"}},
     "random_intercept": {"": {"formula": "c ~ a"}},
     "all_pairs": {"": {"attributes": ["a", "c"]}},
     **{link: {"": {"formula": "c ~ z"}} for link in ("probit", "cloglog", "cauchit")},
@@ -214,14 +214,15 @@ ALONE = "nobody was asked for two attributes"
 PAIRS = "two respondents' reports depend on each other"
 NO_B = "the design has no b"
 JOINTLY = ("estimate a*c", "estimate a*b*c", "goodness_of_fit a*c", "independence", "conditional_independence")
-REGRESSED = ("logit", "multinomial", "random_intercept")
+REGRESSED = ("logit", "multinomial", "linear", "random_intercept")
+OF_B = ("estimate a*b*c", "conditional_independence", "multinomial", "linear", "linear open")
 
 
 def impossible(design, analysis):
     """Why a cell of the matrix cannot be answered, whoever tries, and what the refusal says; or None."""
     _, _, group = ANALYSES[analysis]
     several = analysis in (*JOINTLY, *REGRESSED, "all_pairs") or group == "Measures"
-    if design.startswith("paired") and analysis in ("estimate a*b*c", "conditional_independence", "multinomial"):
+    if design.startswith("paired") and analysis in OF_B:
         return NO_B, "'b'|coins"
     if design == "sampled" and several:
         return ALONE, "together|of the same person"
@@ -329,8 +330,21 @@ def closed_forms():
         "logit": LOGIT,
         "logit of an open": (np.log(0.2 / 0.8), np.log(0.7 / 0.3) - np.log(0.2 / 0.8), 0),
         "multinomial": (-0.5, 0.9, 0, -1, 0.8, 0.7),
+        "linear": least_squares("b ~ a + c + z"),
+        "linear open": least_squares("b ~ z"),
         "linear of an open": (0, LEAN),
     }
+
+
+def least_squares(formula):
+    """Of the population's true answers, each row with its share."""
+    people = POPULATIONS["related"]
+    a, b, c = np.indices(DOMAIN.shape).reshape(3, -1)
+    z = people.public.z.to_numpy()[:, None]
+    one = np.ones(people.shares.shape)
+    columns = [one, z * one] if formula == "b ~ z" else [one, a * one, c * one, z * one]
+    x, w = np.stack(columns, axis=-1).reshape(-1, len(columns)), people.shares.ravel()
+    return np.linalg.solve((x.T * w) @ x, (x.T * w) @ (b * one).ravel())
 
 
 @pytest.mark.parametrize("analysis", closed_forms())

@@ -133,6 +133,7 @@ RESULTS = {
     "Regression": lambda: dn.logit("y ~ age + C(sex)", frame(), DEVICE),
     "Regression without predictors": lambda: dn.logit("y ~ 1", frame(), DEVICE),
     "Regression, multinomial": lambda: dn.multinomial("z ~ age", frame(), dn.KRR(3, epsilon=2.0)),
+    "LeastSquares": lambda: dn.linear("z ~ age + y", frame(), dn.KRR(3, epsilon=2.0), rr={"y": DEVICE}),
     "Regression, linear": lambda: dn.linear("age ~ y", frame(), rr={"y": DEVICE}),
     "RandomIntercept": grouped,
     "Correlation": lambda: dn.correlate(frame(), "y", "age", channels={"y": DEVICE}),

@@ -116,13 +116,6 @@ def test_no_disguised_answer_says_how_a_row_counts(name, truths):
             dn.logit("c ~ z", reports, **option)
 
 
-@pytest.mark.parametrize("name", DESIGNS)
-def test_a_linear_model_takes_no_disguised_number_for_a_direct_one(name, truths):
-    reports = DESIGNS[name].randomize(truths, keep=["z"], source=dn.Seeded(5))
-    with pytest.raises((DesignError, EstimationError, InputError, MissingColumnError)):
-        dn.linear("b ~ z", reports)
-
-
 def written_out(fit, reports, truths):
     """The log-likelihood of "c ~ a + z" as its definition has it: a loop over respondents and over all truths."""
     names = ["a", "c", *(["b"] if any(" | " in str(label) for label in fit.labels) else [])]

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
     from deniable.inference.regression.responses import Categorical
     from deniable.inference.regression.result import Regression
+    from deniable.inference.regression.scored import LeastSquares
     from deniable.results import Frame
 
     Array = NDArray[np.float64]
 
 
-def predictions(fit: Regression, frame: Any, wide: float) -> Frame:
+def predictions(fit: Regression | LeastSquares, frame: Any, wide: float) -> Frame:
     """Fitted values with standard errors and intervals of `wide` standard errors either side."""
     if frame is None and fit.hidden:
         raise InputError(f"give a frame: nobody knows the truth of {listed(fit.hidden)} in the fitted rows")
@@ -41,9 +42,9 @@ def predictions(fit: Regression, frame: Any, wide: float) -> Frame:
         _, share, density, _ = fit.response.link.parts(eta)
         low, high = (fit.response.link.parts(end)[1] for end in ends)
         return frame_of(_columns(share, density * error, low, high), backend)
-    shares, slopes = _shares(fit, matrix)
+    shares, slopes = _shares(cast("Regression", fit), matrix)
     columns: dict[str, Array] = {}
-    for place, truth in enumerate(fit.truths):
+    for place, truth in enumerate(cast("Regression", fit).truths):
         jacobian = np.einsum("ik,ij->ikj", slopes[:, place], matrix).reshape(len(matrix), -1)
         error = _errors(jacobian, fit.matrix[: fit.main, : fit.main])
         share = shares[:, place]

@@ -1,4 +1,4 @@
-"""Linear regression, chiefly for its disguised predictors."""
+"""Linear regression: of an open number by likelihood, of a disguised one on its scores."""
 
 from __future__ import annotations
 
@@ -6,29 +6,52 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.errors import DesignError, InputError, MissingValueError
-from deniable.inference.regression.formula import column_of
+from deniable.designs.reports import Reports
+from deniable.errors import InputError, MissingValueError
+from deniable.inference.regression.formula import column_of, split
 from deniable.inference.regression.model import Options, regress
 from deniable.inference.regression.outcome import Channels, Disguised, Outcome
 from deniable.inference.regression.responses import Normal
+from deniable.inference.regression.scored import on_scores
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Unpack
 
+    from deniable.domain import Category
     from deniable.inference.regression.result import Regression
+    from deniable.inference.regression.scored import LeastSquares
 
 
-def linear(formula: str, frame: Any, **options: Unpack[Options]) -> Regression:
-    """Linear regression of a number with normal errors, by maximum likelihood.
+def linear(
+    formula: str,
+    frame: Any,
+    channel: Channels = None,
+    *,
+    design_column: str | None = None,
+    categories: Sequence[Category] | None = None,
+    **options: Unpack[Options],
+) -> Regression | LeastSquares:
+    """Linear regression of a number.
 
-    With `rr={"x": channel}` the predictor x is disguised: the likelihood is summed over what x could be, with a
-    logistic (multinomial) model for x given the other predictors, fitted at the same time. sigma is the maximum
-    likelihood one (it divides by n). Without `rr` the coefficients are those of least squares.
+    An open outcome has normal errors and is fitted by maximum likelihood: with `rr={"x": channel}` the predictor x is
+    disguised, and the likelihood is summed over what x could be, with a logistic (multinomial) model for x given the
+    other predictors, fitted at the same time. sigma is the maximum likelihood one (it divides by n). Without `rr` the
+    coefficients are those of least squares.
+
+    A disguised outcome, whose categories are numbers, is fitted by least squares on unbiased scores, on disguised
+    predictors too: nothing is assumed of its distribution, and standard errors are the sandwich's. See `scored`.
 
     Args:
         formula: "outcome ~ predictors"; a disguised predictor's name stands for its truth.
-        frame: any data frame, or `Reports`.
+        frame: any data frame, or `Reports` (the channels are then known).
+        channel: what the outcome of a frame went through, as in `logit`; None stands for an open number.
+        design_column: as in `logit`.
+        categories: the numbers that the outcome's categories are, in order, where the channel does not name them.
         **options: rr, rr_models, weights, clusters, covariance: see `Options`.
+
+    Returns:
+        A `Regression`; a `LeastSquares` where the outcome is disguised.
 
     >>> import numpy as np, pandas as pd
     >>> import deniable as dn
@@ -39,6 +62,11 @@ def linear(formula: str, frame: Any, **options: Unpack[Options]) -> Regression:
     >>> dn.linear("y ~ x", frame, rr={"x": device}).params.round(2).to_dict()
     {'Intercept': 0.02, 'x': 1.98}
     """
+    left, _ = split(formula)
+    if channel is not None or (isinstance(frame, Reports) and left in frame.design.domain):
+        return on_scores(formula, frame, channel, design_column=design_column, categories=categories, options=options)
+    if design_column is not None or categories is not None:
+        raise InputError("design_column= and categories= are for a disguised outcome: say its channel with channel=")
     return regress("linear", formula, frame, _Number(), channel=None, options=options)
 
 
@@ -58,9 +86,5 @@ class _Number:
         return Outcome(Normal(), values[:, None], None, extra=("log(sigma)",))
 
     def heard(self, found: Disguised) -> Outcome:
-        """Refused: an answer out of a few categories has no normal errors, and its disguise hides the number."""
-        raise DesignError(
-            f"the answers about {found.name!r} are disguised; a linear model reads its outcome as it stands. Use "
-            f"multinomial() or logit() for a disguised outcome, or estimate() and its mean",
-            attribute=found.name,
-        )
+        """Never: a disguised outcome is fitted on its scores."""
+        raise AssertionError(found.name)

@@ -73,7 +73,7 @@ def regress(
     models = options.get("rr_models") or {}
     source = read_source(formula, frame, read, channel, rr=options.get("rr") or {}, models=models)
     outcome, data = source.outcome, source.data
-    weights = source.only(_weights(options.get("weights"), source.whole))
+    weights = source.only(weights_of(options.get("weights"), source.whole))
     members = membership(options.get("clusters"), source.whole, "cluster")
     clusters = None if members is None else membership(source.only(members), data, "cluster")
     kind = options.get("covariance") or (
@@ -195,7 +195,8 @@ def _check_enough(reports: int, parameters: int) -> None:
         )
 
 
-def _weights(given: Any, data: Any) -> Array:
+def weights_of(given: Any, data: Any) -> Array:
+    """One number a row, from 0."""
     if given is None:
         return np.ones(len(data))
     column = column_of(data, given) if isinstance(given, str) else given

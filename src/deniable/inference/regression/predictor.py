@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from deniable.domain import Category
     from deniable.inference.regression.heard import Heard
 
     Array = NDArray[np.float64]
@@ -77,10 +78,10 @@ def lay_out(
     """Lay the likelihood out, from columns that were disguised one by one, or from all that reports say together."""
     names = [column.name for column in columns]
     combinations = _combinations(columns, models)
-    spanning = _spanning(data, columns)
-    frames = [_fixed(data, columns, cell) for cell in combinations]
+    wide = spanning(data, {c.name: c.labels for c in columns})
+    frames = [fixed(data, {c.name: c.labels for c in columns}, cell) for cell in combinations]
 
-    design = Design.of(right, spanning)
+    design = Design.of(right, wide)
     unused = [name for name in names if name not in design.variables]
     if unused:
         raise FormulaError(f"the formula does not use the disguised predictors {listed(unused)}", formula=right)
@@ -93,7 +94,7 @@ def lay_out(
     own: list[tuple[Disguised, Design, list[Array], Array]] = []
     for place, column in enumerate(columns):
         before = [f"C({earlier.name})" for earlier in columns[:place]]
-        part = Design.of(models.get(column.name, " + ".join([*others, *before])), spanning)
+        part = Design.of(models.get(column.name, " + ".join([*others, *before])), wide)
         parts = _on(part, frames)
         start = np.zeros((len(column.labels) - 1) * len(part.terms))
         if heard is None:
@@ -249,24 +250,25 @@ def _certain(code: int, size: int, n: int) -> Array:
     return readonly(np.broadcast_to(np.eye(size)[code], (n, size)))
 
 
-def _spanning(data: Any, columns: Sequence[Disguised]) -> Any:
+def spanning(data: Any, labels: Mapping[str, Sequence[Category]]) -> Any:
     """The frame with every category of every hidden predictor in it, so that the formula knows them all."""
     rows = np.arange(len(data))
-    return data.assign(**{c.name: _column(c, rows % len(c.labels)) for c in columns})
+    return data.assign(**{name: _column(known, rows % len(known)) for name, known in labels.items()})
 
 
-def _fixed(data: Any, columns: Sequence[Disguised], codes: Sequence[int]) -> Any:
+def fixed(data: Any, labels: Mapping[str, Sequence[Category]], codes: Sequence[int] | NDArray[np.intp]) -> Any:
     """The frame with the hidden predictors set to one combination."""
-    return data.assign(**{c.name: _column(c, np.full(len(data), code)) for c, code in zip(columns, codes, strict=True)})
+    set_to = {name: _column(labels[name], np.full(len(data), code)) for name, code in zip(labels, codes, strict=True)}
+    return data.assign(**set_to)
 
 
-def _column(column: Disguised, codes: NDArray[np.intp]) -> Any:
+def _column(labels: Sequence[Category], codes: NDArray[np.intp]) -> Any:
     """Numbers stay numbers; texts and truth values become categories."""
     import pandas as pd
 
-    if isinstance(column.labels[0], str | bool):
-        return pd.Categorical.from_codes(codes, categories=list(column.labels))
-    return np.asarray(column.labels)[codes]
+    if isinstance(labels[0], str | bool):
+        return pd.Categorical.from_codes(codes, categories=list(labels))
+    return np.asarray(labels)[codes]
 
 
 def _expected(matrices: Sequence[Array], posterior: Array) -> Array:

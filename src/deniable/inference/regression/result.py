@@ -7,22 +7,22 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special, stats
+from scipy import stats
 
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
+from deniable.inference.regression.coefficients import Coefficients
 from deniable.inference.regression.drawing import plot_coefficients
 from deniable.inference.regression.effects import average_effects, predictions
 from deniable.inference.regression.fit import ascend
 from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
 from deniable.inference.regression.responses import Normal
-from deniable.results import Interval, TestResult
+from deniable.results import TestResult
 from deniable.summary import Shown, Summary
-from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Regression(Shown, Frozen):
+class Regression(Coefficients, Shown, Frozen):
     """A fitted model.
 
     Attributes:
@@ -85,48 +85,6 @@ class Regression(Shown, Frozen):
     backend: Any
     channel: str
     used: tuple[str, ...] = ()
-
-    # -- coefficients -------------------------------------------------------------------------------------------
-
-    def _series(self, numbers: Array, name: str) -> pd.Series:
-        import pandas as pd
-
-        labels = list(self.labels[: self.main])
-        index = (
-            pd.MultiIndex.from_tuples(labels, names=["category", "term"])
-            if isinstance(labels[0], tuple)
-            else pd.Index(labels, name="term")
-        )
-        return pd.Series(numbers[: self.main].copy(), index=index, name=name)
-
-    @property
-    def params(self) -> pd.Series:
-        """The coefficients, by term; for a multinomial model by (category, term)."""
-        return self._series(self.values, "params")
-
-    @property
-    def std_error(self) -> pd.Series:
-        """Their standard errors."""
-        return self._series(np.sqrt(np.diagonal(self.matrix)), "std_error")
-
-    @property
-    def pvalue(self) -> pd.Series:
-        """Two-sided p-values of each coefficient being zero: `2 (1 - Phi(|b / std_error|))`."""
-        return self._series(2 * special.ndtr(-np.abs(self.params / self.std_error).to_numpy()), "pvalue")
-
-    @property
-    def covariance(self) -> pd.DataFrame:
-        """The coefficients' covariance."""
-        import pandas as pd
-
-        index = self.params.index
-        return pd.DataFrame(self.matrix[: self.main, : self.main].copy(), index=index, columns=index)
-
-    def interval(self, level: float = 0.95) -> Interval:
-        """Wald intervals of the coefficients, in the order of `params`."""
-        half = critical_value(1 - level) * self.std_error.to_numpy()
-        centre = self.params.to_numpy()
-        return Interval(centre - half, centre + half, level, f"Wald ({self.kind})")
 
     @property
     def nuisance(self) -> pd.DataFrame:
@@ -197,18 +155,6 @@ class Regression(Shown, Frozen):
         statistic = max(2 * (self.loglik - other), 0.0)
         return TestResult(statistic, float(stats.chi2.sf(statistic, df)), df, f"likelihood ratio against {against}")
 
-    def wald_test(self, terms: Iterable[Any]) -> TestResult:
-        """Test that the named coefficients are all zero, with whichever covariance the fit has."""
-        wanted = [terms] if isinstance(terms, str) else list(terms)
-        known = list(self.params.index)
-        strangers = [term for term in wanted if term not in known]
-        if strangers or not wanted:
-            raise InputError(f"no coefficient {listed(strangers)}; there are {listed(known)}")
-        rows = [known.index(term) for term in wanted]
-        part = self.values[rows]
-        statistic = float(part @ np.linalg.solve(self.matrix[np.ix_(rows, rows)], part))
-        return TestResult(statistic, float(stats.chi2.sf(statistic, len(rows))), len(rows), f"Wald ({self.kind})")
-
     # -- predictions --------------------------------------------------------------------------------------------------
 
     def predict(self, frame: Any = None, level: float = 0.95) -> Frame:
@@ -246,25 +192,13 @@ class Regression(Shown, Frozen):
             "standard errors": self.kind,
             "penalty": self.penalty or "",
         }
-        names = [label if isinstance(label, str) else f"{label[0]}: {label[1]}" for label in self.params.index]
-        low, high = self.interval(level)
-        tail = (1 - level) / 2
-        table: Mapping[str, list[Any]] = {
-            "term": names,
-            "estimate": self.params.tolist(),
-            "std error": self.std_error.tolist(),
-            "z": (self.params / self.std_error).tolist(),
-            "P>|z|": self.pvalue.tolist(),
-            f"{tail:.3g}": low.tolist(),
-            f"{1 - tail:.3g}": high.tolist(),
-        }
         beside = {
             "beside the regression": self.nuisance.index.tolist(),
             "estimate": self.nuisance["params"].tolist(),
             "std error": self.nuisance["std_error"].tolist(),
         }
         told = {key: value for key, value in facts.items() if value != ""}
-        return Summary(table, (*self.used, *self.notes), facts=told, beside=beside)
+        return Summary(self.told(level), (*self.used, *self.notes), facts=told, beside=beside)
 
     def _modelled(self) -> str:
         if not self.truths:

@@ -129,7 +129,7 @@ def read_source(
     if outcome.disguised is not None:
         _check_channels(outcome.disguised)
     columns = tuple(disguised(name, column_of(data, name), one) for name, one in rr.items())
-    return Source(right, data, data, backend, outcome, columns, _told(channel))
+    return Source(right, data, data, backend, outcome, columns, told_channel(channel))
 
 
 def _of_reports(
@@ -173,7 +173,8 @@ def _check_channels(outcome: Disguised) -> None:
         )
 
 
-def _told(channel: Channels) -> str:
+def told_channel(channel: Channels) -> str:
+    """What a column went through, in words."""
     if channel is None:
         return "direct question"
     if isinstance(channel, Channel):

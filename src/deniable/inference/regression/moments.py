@@ -1,0 +1,197 @@
+"""Means of products of disguised and open columns, from every report that speaks of them.
+
+A report has an unbiased score  w_i(v)  for every cell v of the attributes V that it speaks of: E(w_i(v) | truth) =
+[truth is v]. So for any function f of these and of the open columns z,
+
+    E f(v, z)  is the mean of  sum over v of  w_i(v) f(v, z_i),
+
+over those who speak of V. Respondents are in groups by what they speak of; a group gives unbiased means m_g of some of
+the wanted functions, with their covariance C_g over its n_g respondents. Pooled by generalised least squares:
+
+    m = (sum of A_g' C_g^+ A_g)^-1  sum of A_g' C_g^+ m_g,        A_g picks what the group speaks of.
+
+Nothing is assumed of the distribution of anything. Scores of counted reports are the left inverse of their channel that
+is best where reports are as frequent as they came; those of sets that cannot all be listed are the channel's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.channels.blockwise import Blockwise
+from deniable.channels.kronecker import Kronecker
+from deniable.errors import DesignError, NotCoveredError
+from deniable.estimation.fit.gathering import gather
+from deniable.estimation.fit.said import Counted, Listed, Moments
+from deniable.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.designs.reports import Reports
+    from deniable.estimation.fit.group import Group
+    from deniable.inference.regression.outcome import Disguised
+
+    Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Voices:
+    """Respondents who speak of the same disguised attributes.
+
+    Attributes:
+        rows: which they are.
+        names: the attributes.
+        scores: of every cell, an axis an attribute after that of the respondents.
+    """
+
+    rows: NDArray[np.intp]
+    names: tuple[str, ...]
+    scores: Array
+
+    def of(self, names: Sequence[str]) -> Array:
+        """Scores of the cells of some of the attributes, in the order of `names`: (respondents, cells)."""
+        others = tuple(1 + axis for axis, name in enumerate(self.names) if name not in names)
+        summed = self.scores.sum(axis=others) if others else self.scores
+        left = [name for name in self.names if name in names]
+        return summed.transpose(0, *(1 + left.index(name) for name in names)).reshape(len(self.rows), -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """The mean of a function of some disguised attributes and of the open columns.
+
+    Attributes:
+        names: the attributes.
+        values: of the function, (cells of the attributes, respondents).
+    """
+
+    names: tuple[str, ...]
+    values: Array
+
+
+def voices_of(reports: Reports, names: Sequence[str]) -> tuple[list[Voices], tuple[str, ...]]:
+    """Who speaks of what in reports, and what was used in words. Those asked none of it are voices of nothing."""
+    evidence = gather(reports, names)
+    people = evidence.respondents
+    assert people is not None
+    found, left_out = [], []
+    for number, group in enumerate(evidence.groups):
+        rows = np.flatnonzero(people.group == number)
+        if isinstance(group.said, Moments):
+            left_out.append(
+                f"{len(rows)} reports through {group.said.channel.name} ask too much in one breath: left out"
+            )
+            continue
+        scores = _scores(group)[people.report[rows]]
+        kept = tuple(name for name in group.said.part if name in names)
+        own = tuple(map(len, group.said.part.values()))
+        others = tuple(1 + axis for axis, name in enumerate(group.said.part) if name not in names)
+        found.append(Voices(rows, kept, scores.reshape(len(rows), *own).sum(axis=others)))
+    silent = np.flatnonzero(people.group < 0)
+    if len(silent):
+        found.append(Voices(silent, (), np.ones(len(silent))))
+    return found, (*evidence.used, *left_out)
+
+
+def voices_of_columns(columns: Sequence[Disguised], n: int) -> list[Voices]:
+    """All rows of a frame, whose columns were disguised one by one."""
+    scores: Array = np.ones((n, 1))
+    for column in columns:
+        scores = (scores[:, :, None] * column.scores[:, None, :]).reshape(n, -1)
+    shape = tuple(len(column.labels) for column in columns)
+    return [Voices(np.arange(n), tuple(column.name for column in columns), scores.reshape(n, *shape))]
+
+
+def _scores(group: Group) -> Array:
+    """Unbiased scores of every listed report of a group: (reports, own cells)."""
+    said = group.said
+    if isinstance(said, Counted) and said.matrix is not None:
+        shares = (said.counts + 1) / (said.counts + 1).sum()
+        weighted = said.matrix / shares[:, None]
+        return np.asarray(np.linalg.solve(said.matrix.T @ weighted, weighted.T).T)
+    assert isinstance(said, Counted | Listed)
+    parts = said.channel.channels if isinstance(said.channel, Kronecker) else (said.channel,)
+    if len(parts) > 1 and any(isinstance(part, Blockwise) for part in parts):
+        raise DesignError(
+            "answers to several questions of one ballot were disguised in the same block, so that their scores do not "
+            'multiply. Use multinomial() or logit(), or a design that asks one combination: answer="one"'
+        )
+    if isinstance(said, Listed):
+        codes = said.codes
+    else:
+        places = np.arange(len(said.counts))
+        codes = np.stack(np.unravel_index(places, [part.outputs for part in parts]), axis=1)
+    scores: Array = np.ones((len(codes), 1))
+    for axis, part in enumerate(parts):
+        own = part.members(codes[:, axis]) @ part.solve(np.eye(part.outputs)).T
+        scores = (scores[:, :, None] * own[:, None, :]).reshape(len(codes), -1)
+    return scores
+
+
+def pool(voices: Sequence[Voices], wanted: Sequence[Wanted], weights: Array) -> tuple[Array, Array]:
+    """The means of all wanted functions, and how far every respondent pulls each: (respondents, functions).
+
+    The sum of the pulls' outer products is the covariance of the means.
+    """
+    _asked(voices, wanted)
+    known: list[tuple[Voices, list[int], Array, Array, Array]] = []
+    sums, heavy = np.zeros(len(wanted)), np.zeros(len(wanted))
+    for voice in voices:
+        told = [place for place, one in enumerate(wanted) if set(one.names) <= set(voice.names)]
+        weight = weights[voice.rows]
+        if not told or weight.sum() <= 0:
+            continue
+        each = np.stack([_each(voice, wanted[place]) for place in told], axis=1)
+        mean = weight @ each / weight.sum()
+        sums[told] += weight.sum() * mean
+        heavy[told] += weight.sum()
+        away = (weight / weight.sum())[:, None] * (each - mean)
+        known.append((voice, told, mean, away, _inverse(away.T @ away)))
+    # From the plain means on: what does not vary in anybody (an intercept's square) stays as it is.
+    plain = sums / heavy
+    information, toward = np.zeros((len(wanted), len(wanted))), np.zeros(len(wanted))
+    for _, told, mean, _, inside in known:
+        information[np.ix_(told, told)] += inside
+        toward[told] += inside @ (mean - plain[told])
+    spread = _inverse(information)
+    pulls = np.zeros((len(weights), len(wanted)))
+    for voice, told, _, away, inside in known:
+        pulls[voice.rows] += away @ (spread[:, told] @ inside).T
+    return plain + spread @ toward, pulls
+
+
+def _each(voice: Voices, one: Wanted) -> Array:
+    """Every respondent's unbiased value of a function."""
+    values = one.values[:, voice.rows].T
+    return np.asarray((voice.of(one.names) * values).sum(axis=1)) if one.names else values[:, 0]
+
+
+def _inverse(covariance: Array) -> Array:
+    """A covariance inverted where anything varies, in units of its own."""
+    size = np.sqrt(np.diagonal(covariance))
+    scale = np.where(size > 0, 1 / np.where(size > 0, size, 1.0), 0.0)
+    return scale[:, None] * np.linalg.pinv(covariance * np.outer(scale, scale), hermitian=True, rcond=1e-9) * scale
+
+
+def _asked(voices: Sequence[Voices], wanted: Sequence[Wanted]) -> None:
+    """Refuse what nobody was asked together."""
+    for one in wanted:
+        if not any(set(one.names) <= set(voice.names) for voice in voices):
+            raise NotCoveredError(
+                f"no respondent was asked about {listed(one.names)} together, so the reports do not say how they are "
+                f"related. Use a design that asks them together: Independent, Joint, or Views with k={len(one.names)}",
+                attributes=one.names,
+            )
+
+
+def cells_of(domain: Mapping[str, Sequence[object]], names: Sequence[str]) -> NDArray[np.intp]:
+    """The codes of every cell of some attributes: (attributes, cells)."""
+    shape = tuple(len(domain[name]) for name in names)
+    return np.indices(shape).reshape(len(names), prod(shape)) if names else np.zeros((0, 1), dtype=np.intp)

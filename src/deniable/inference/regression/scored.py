@@ -1,0 +1,275 @@
+"""Linear regression of a disguised number, on disguised and open predictors: least squares on unbiased scores.
+
+    b = M^-1 m,     M = E x x',  m = E x y,     x the terms of the formula, y the outcome's number,
+
+with every mean from all reports that speak of what it is made of (see `moments`). These are the coefficients that least
+squares on the true answers estimates, whatever the distribution of anything. A respondent i who pulls M by M_i and m by
+m_i pulls b by  M^-1 (m_i - M_i b),  and the covariance of b is the sum of the outer products of these, over respondents
+or over clusters: a sandwich.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.designs.reports import Reports
+from deniable.errors import DesignError, FormulaError, InputError, NotIdentifiedError, TooFewReportsError
+from deniable.estimation.intervals import critical_value
+from deniable.frozen import Frozen, readonly
+from deniable.inference.regression.coefficients import Coefficients
+from deniable.inference.regression.drawing import plot_coefficients
+from deniable.inference.regression.effects import predictions
+from deniable.inference.regression.formula import Design, as_pandas, check_rank, column_of, split, variables_of
+from deniable.inference.regression.heard import public_of
+from deniable.inference.regression.model import Options, membership, weights_of
+from deniable.inference.regression.moments import Voices, Wanted, cells_of, pool, voices_of, voices_of_columns
+from deniable.inference.regression.outcome import Channels, disguised
+from deniable.inference.regression.predictor import fixed, spanning
+from deniable.inference.regression.responses import Normal
+from deniable.inference.regression.source import told_channel
+from deniable.results import backend_of
+from deniable.summary import Shown, Summary
+from deniable.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from deniable.domain import Category
+    from deniable.inference.regression.outcome import Disguised
+    from deniable.results import Frame
+
+    Array = NDArray[np.float64]
+
+_LEAST = 1e-8  # eigenvalue of M, its terms scaled to one, below which coefficients are not told apart
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LeastSquares(Coefficients, Shown, Frozen):
+    """A linear regression on unbiased scores.
+
+    Attributes:
+        formula: as it was given.
+        design: the predictors.
+        labels: the terms.
+        values: their coefficients.
+        matrix: the covariance of these.
+        kind: "sandwich" or "cluster".
+        n: how many respondents said anything of it.
+        hidden: the disguised predictors.
+        channel: what the outcome went through, in words.
+        used: what was used of the reports, and how many said what; empty for frames.
+    """
+
+    formula: str
+    design: Design
+    labels: tuple[str, ...]
+    values: Array
+    matrix: Array
+    kind: str
+    n: int
+    hidden: tuple[str, ...]
+    backend: Any
+    channel: str
+    used: tuple[str, ...] = ()
+
+    model = "linear"
+    response = Normal()
+
+    @property
+    def main(self) -> int:  # type: ignore[override]
+        """All of them are coefficients."""
+        return len(self.values)
+
+    @property
+    def df(self) -> int:
+        """The number of coefficients."""
+        return len(self.values)
+
+    def predict(self, frame: Any = None, level: float = 0.95) -> Frame:
+        """Fitted means, one row a row of `frame`, which holds the predictors' true values."""
+        return predictions(self, frame, critical_value(1 - level))
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """A table as text or HTML."""
+        facts = {
+            "model": f"linear, {self.formula}",
+            "outcome through": self.channel,
+            "modelled": "the mean",
+            **({"disguised predictors": ", ".join(self.hidden)} if self.hidden else {}),
+            "respondents": self.n,
+            "standard errors": self.kind,
+        }
+        return Summary(self.told(level), ("Least squares on unbiased scores.", *self.used), facts=facts)
+
+    def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
+        """Draw every coefficient but the intercept with its interval."""
+        return plot_coefficients(self.summary(level), level, ax)
+
+    def __repr__(self) -> str:
+        return f"<linear on unbiased scores: {self.formula}; {self.n} respondents>"
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """Rows with their voices: what a frame and reports have in common here."""
+
+    data: Any
+    labels: Mapping[str, tuple[Category, ...]]
+    voices: list[Voices]
+    through: str
+    backend: Any
+    used: tuple[str, ...]
+
+
+def on_scores(
+    formula: str,
+    frame: Any,
+    channel: Channels,
+    *,
+    design_column: str | None,
+    categories: Sequence[Category] | None,
+    options: Options,
+) -> LeastSquares:
+    """Fit a linear model of a disguised outcome."""
+    strangers = [option for option in options if option not in ("rr", "weights", "clusters", "covariance")]
+    if strangers:
+        raise InputError(
+            f"{listed(strangers)} are for likelihoods; a disguised outcome of a linear model is fitted by least "
+            f"squares on unbiased scores, which need no model of the predictors. Leave them out"
+        )
+    left, right = split(formula)
+    if isinstance(frame, Reports):
+        if channel is not None or options.get("rr"):
+            raise InputError(
+                "reports know from their design what every answer went through; channel= and rr= are for columns of "
+                "frames. Leave them out"
+            )
+        scored = _of_reports(left, right, frame)
+    else:
+        by = None if design_column is None else np.asarray(column_of(as_pandas(frame), design_column))
+        outcome = disguised(left, column_of(as_pandas(frame), left), channel, by=by, categories=categories)
+        scored = _of_frame(outcome, frame, channel, options)
+    hidden = tuple(name for name in scored.labels if name != left)
+    unused = [name for name in hidden if name not in variables_of(right)]
+    if unused:
+        raise FormulaError(f"the formula does not use the disguised predictors {listed(unused)}", formula=right)
+    weights = weights_of(options.get("weights"), scored.data)
+    clusters = membership(options.get("clusters"), scored.data, "cluster")
+    kind = "cluster" if clusters is not None else "sandwich"
+    if options.get("covariance", kind) != kind:
+        raise InputError(f"here the covariance is the {kind}, not {options['covariance']!r}: there is no likelihood")
+    design, means, pulls = _means(right, left, scored, weights)
+    values, matrix = _solve(means, pulls, len(design.terms), clusters)
+    spoken = sum(len(voice.rows) for voice in scored.voices if voice.names)
+    return LeastSquares(
+        formula, design, design.terms, values, matrix, kind, spoken, hidden, scored.backend, scored.through, scored.used
+    )
+
+
+def _of_reports(left: str, right: str, reports: Reports) -> _Scored:
+    if not reports.n:
+        raise TooFewReportsError("there are no reports", n=0)
+    used = variables_of(right)
+    names = [name for name in reports.design.domain if name in used and name != left] + [left]
+    voices, told = voices_of(reports, names)
+    through = "; ".join(sorted({line.split(" through ")[1].split(",")[0] for line in told if " through " in line}))
+    labels = {name: reports.design.domain[name].categories for name in names}
+    return _Scored(public_of(reports), labels, voices, through, reports.backend, told)
+
+
+def _of_frame(outcome: Disguised, frame: Any, channel: Channels, options: Options) -> _Scored:
+    data = as_pandas(frame)
+    if not len(data):
+        raise TooFewReportsError("the frame has no rows", n=0)
+    columns = [disguised(name, column_of(data, name), one) for name, one in (options.get("rr") or {}).items()]
+    columns.append(outcome)
+    labels = {column.name: column.labels for column in columns}
+    voices = voices_of_columns(columns, len(data))
+    return _Scored(data, labels, voices, told_channel(channel), backend_of(frame), ())
+
+
+def _means(right: str, left: str, scored: _Scored, weights: Array) -> tuple[Design, Array, Array]:
+    """The design, the means of all products of terms (as in `_pairs`) and then with y, and everybody's pulls."""
+    hidden = [name for name in scored.labels if name != left]
+    numbers = _numbers(left, scored.labels[left])
+    labels = {name: scored.labels[name] for name in hidden}
+    codes = cells_of(labels, hidden)
+    design = Design.of(right, spanning(scored.data, labels))
+    matrices = np.stack([design.on(fixed(scored.data, labels, cell)) for cell in codes.T])
+    check_rank(matrices.reshape(-1, matrices.shape[2]), design.terms)
+    if len(scored.data) <= len(design.terms):
+        raise TooFewReportsError(f"{len(scored.data)} rows for {len(design.terms)} coefficients", n=len(scored.data))
+    shape = tuple(len(labels[name]) for name in hidden)
+    tables = matrices.reshape(*shape, *matrices.shape[1:])
+    depends = [_depends(tables[..., j], hidden) for j in range(len(design.terms))]
+    wanted = []
+    for j, k in _pairs(len(design.terms)):
+        names = tuple(name for name in hidden if name in (*depends[j], *depends[k]))
+        wanted.append(Wanted(names, _on(tables[..., j], hidden, names) * _on(tables[..., k], hidden, names)))
+    for j, own in enumerate(depends):
+        values = _on(tables[..., j], hidden, own)
+        outer = values[:, None, :] * numbers[None, :, None]
+        wanted.append(Wanted((*own, left), outer.reshape(-1, values.shape[1])))
+    return design, *pool(scored.voices, wanted, weights)
+
+
+def _pairs(terms: int) -> list[tuple[int, int]]:
+    """The entries of a symmetric matrix."""
+    return [(j, k) for j in range(terms) for k in range(j, terms)]
+
+
+def _solve(means: Array, pulls: Array, terms: int, clusters: NDArray[np.intp] | None) -> tuple[Array, Array]:
+    """The coefficients and their covariance."""
+    pairs = _pairs(terms)
+    M = np.zeros((terms, terms))
+    for (j, k), mean in zip(pairs, means, strict=False):
+        M[j, k] = M[k, j] = mean
+    size = np.sqrt(np.maximum(np.diagonal(M), 0))
+    if (size <= 0).any() or np.linalg.eigvalsh(M / np.outer(size, size))[0] < _LEAST:
+        raise NotIdentifiedError(
+            "the estimated squares and products of the predictors are not those of any distribution: there is too much "
+            "noise for the respondents at hand. Use fewer terms, or more respondents"
+        )
+    values = np.linalg.solve(M, means[len(pairs) :])
+    moved = pulls[:, len(pairs) :].copy()
+    for place, (j, k) in enumerate(pairs):
+        moved[:, j] -= pulls[:, place] * values[k]
+        if k != j:
+            moved[:, k] -= pulls[:, place] * values[j]
+    factor = len(moved) / (len(moved) - 1)
+    if clusters is not None:
+        groups = int(clusters.max()) + 1
+        if groups < 2:
+            raise TooFewReportsError("all rows are in one cluster; errors between clusters need at least two of them")
+        moved = np.stack([np.bincount(clusters, column, groups) for column in moved.T], axis=1)
+        factor = groups / (groups - 1)
+    bread = np.linalg.inv(M)
+    covariance: Array = np.asarray(factor * (bread @ (moved.T @ moved) @ bread), dtype=np.float64)
+    return readonly(np.asarray(values, dtype=np.float64)), readonly(covariance)
+
+
+def _numbers(name: str, labels: Sequence[Category]) -> Array:
+    if not all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels):
+        raise DesignError(
+            f"the answers about {name!r} are {listed(labels)}, which are no numbers. Use logit() or multinomial() for "
+            f"categories, or a domain whose categories are numbers",
+            attribute=name,
+        )
+    return np.array(labels, dtype=np.float64)
+
+
+def _depends(table: Array, hidden: Sequence[str]) -> tuple[str, ...]:
+    """The hidden predictors that a term changes with."""
+    return tuple(name for axis, name in enumerate(hidden) if np.ptp(table, axis=axis).any())
+
+
+def _on(table: Array, hidden: Sequence[str], names: Sequence[str]) -> Array:
+    """A term on the cells of some hidden predictors, which are all it changes with: (cells, rows)."""
+    picked = table[tuple(slice(None) if name in names else 0 for name in hidden)]
+    return picked.reshape(-1, table.shape[-1])
