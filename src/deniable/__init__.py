@@ -126,6 +126,7 @@ if TYPE_CHECKING:
     from deniable.planning.power import sample_size as sample_size
     from deniable.planning.width import sample_size_for_width as sample_size_for_width
     from deniable.privacy.audit import audit as audit
+    from deniable.privacy.shuffle import Amplified as Amplified
     from deniable.randomness import Seeded as Seeded
     from deniable.results import Interval as Interval
     from deniable.results import TestResult as TestResult
@@ -135,6 +136,7 @@ if TYPE_CHECKING:
 
     __all__ = [
         "KRR",
+        "Amplified",
         "BinnedLaplace",
         "BlockDesign",
         "Blocks",

@@ -138,6 +138,7 @@ NAMES = {
     },
     "Privacy": {
         "audit": "privacy.audit",
+        "Amplified": "privacy.shuffle",
         "Ledger": "device.ledger",
     },
     "Collecting": {

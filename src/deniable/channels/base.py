@@ -84,6 +84,14 @@ class Channel(Frozen, ABC):
         """Say in words what one report can tell about a person."""
         return Statement(self.ratio)
 
+    def clones(self) -> Sequence[tuple[Fraction, Fraction]]:
+        """How well a report hides among others' once all are shuffled: pairs (s, h) as `privacy.shuffle` takes them.
+
+        h is the chance that a report tells two given truths apart at all; of the others' reports a share s at least are
+        taken for one of these two, whatever their truths. None where nothing better is known than any channel has.
+        """
+        return ()
+
     # -- the map and its inverse -----------------------------------------------------------------------------------
 
     @property

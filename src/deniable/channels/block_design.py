@@ -49,6 +49,8 @@ from deniable.frozen import fix, readonly
 from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
 
@@ -137,6 +139,14 @@ class BlockDesign(Channel):
         """P (q - 1) / (1 - p), or its inverse where hyperplanes through the truth are the rarer ones."""
         odds = Fraction(self.own * (self.q - 1), (1 << self.draw_bits) - self.own)
         return max(odds, 1 / odds)
+
+    def clones(self) -> Sequence[tuple[Fraction, Fraction]]:
+        """Hyperplanes that hold exactly one of two truths; every truth makes each with the lesser chance at least."""
+        if self.own * self.q <= 1 << self.draw_bits:
+            return ()
+        through = Fraction(self.own, self.space.directions << self.draw_bits)
+        apart = self.space.directions - self.space.shared
+        return [(2 * apart * through / self.ratio, apart * through * (1 + 1 / self.ratio))]
 
     # -- the map and its inverse -----------------------------------------------------------------------------------
 

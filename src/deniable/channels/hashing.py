@@ -50,6 +50,7 @@ class LocalHashing(Support):
     """
 
     kind = "hashing"
+    has_two_chances = True
 
     inputs: int
     value: KRR

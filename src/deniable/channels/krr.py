@@ -114,6 +114,17 @@ class KRR(Channel):
         """Pr(report = one given other category) = b / 2^bits."""
         return self.other / (1 << self.bits)
 
+    def clones(self) -> Sequence[tuple[Fraction, Fraction]]:
+        """Either every report counts, and 2 / (e + 1) are clones; or only the two truths' own do.
+
+        With a draws for the truth and b for each other, R_i >= (R_0 + R_1) / (a/b + 1): at the two truths the right
+        side is b, elsewhere 2 b / (a/b + 1) <= b. Or Q_0 and Q_1 are the two truths themselves: b each from any other.
+        """
+        if self.keep <= self.other:
+            return ()
+        one = Fraction(self.other, 1 << self.bits)
+        return [(2 / (self.ratio + 1), Fraction(1)), (2 * one, (self.ratio + 1) * one)]
+
     def _apply(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         return (self.p - self.q) * x + self.q * x.sum(axis=1, keepdims=True)
 

@@ -55,6 +55,7 @@ class SubsetSelection(Mask):
     """
 
     kind = "subset"
+    has_two_chances = True
 
     inputs: int
     d: int

@@ -34,7 +34,7 @@ from deniable.errors import DesignError, InputError, PrecisionError
 from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
@@ -60,6 +60,7 @@ class Support(Channel):
     """
 
     is_support = True
+    has_two_chances: bool = False  # whether Pr(a set | truth) depends on nothing but whether it holds the truth
 
     @cached_property
     @abstractmethod
@@ -84,6 +85,17 @@ class Support(Channel):
     def q(self) -> float:
         """Pr(the set holds a given other)."""
         return float(self.chances.q)
+
+    def clones(self) -> Sequence[tuple[Fraction, Fraction]]:
+        """Sets that hold exactly one of two truths, where a set has but two chances: e with the truth, 1 without.
+
+        Then R_0 and R_1 differ on these sets alone, and any other truth makes each of them with the lesser chance at
+        least: as often as the truth's own report holds the other and not itself.
+        """
+        if not self.has_two_chances or self.chances.p <= self.chances.q:
+            return ()
+        mine, other = self.chances.p - self.chances.own, self.chances.q - self.chances.own
+        return [(2 * other, mine + other)]
 
     # -- the map from shares of truths to shares of support --------------------------------------------------------
 

@@ -29,6 +29,7 @@ from deniable.device.statement import Statement
 from deniable.domain import Domain
 from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen, again, fix, readonly
+from deniable.privacy.shuffle import Amplified, amplified
 from deniable.randomness import SECURE, Source
 from deniable.results import backend_of
 from deniable.wording import counted, listed
@@ -82,6 +83,7 @@ class Design(Frozen):
 
     kind = "design"
     pairs_reports = False  # whether reports depend on each other, two by two
+    is_shuffled = True  # whether reports stay the same in whatever order they came
     one_by_one = True  # whether every respondent can be disguised without looking at the others
 
     domain: Domain
@@ -157,8 +159,34 @@ class Design(Frozen):
         """The respondent's total: ln(ratio), rounded up."""
         return epsilon_of(self.ratio)
 
-    def describe(self) -> Statement:
-        """Say in words what a respondent is asked and what the whole report can tell about them."""
+    def describe(self, *, published: int | None = None, delta: float | None = None) -> Statement:
+        """Say in words what a respondent is asked and what the whole report can tell about them.
+
+        With `published`, the fewest respondents of any group whose counts are published, a second number is said beside
+        the first: what readers of those counts, who do not see the reports one by one, can learn (see `amplified`).
+        """
+        stated = self._statement()
+        if published is None:
+            return stated
+        return Statement(stated.ratio, (*stated.notes, str(self.amplified(published, delta=delta))))
+
+    def amplified(self, n: int, *, delta: float | None = None) -> Amplified:
+        """What readers of published counts of n respondents or more can learn of one of them.
+
+        n is the smallest group of all that were published together: of the common refinement of all groupings, without
+        those who tell others what they sent, and ballot by ballot if readers may know who got which. The counts must be
+        unweighted.
+        """
+        if not self.is_shuffled:
+            raise InputError(
+                f"{self._title}: reports depend on others', or on when they came, so counts do not hide them as "
+                f"shuffling does; there is no second number for it"
+            )
+        alone = len(self.ballots) == 1 and len(self.ballots[0]) == 1
+        clones = self.questions[self.ballots[0][0]].channel.clones() if alone else ()
+        return amplified(self.ratio, n, delta=delta, clones=clones)
+
+    def _statement(self) -> Statement:
         fewest, most = min(map(len, self.ballots)), max(map(len, self.ballots))
         count = counted(most, "question") if fewest == most else f"{fewest} to {most} questions"
         drawn = (

@@ -228,9 +228,9 @@ class Reports(Frozen):
             columns |= {name: self.public[name].to_arrow() for name in self.public.columns}
         return frame_of(columns, self.backend)
 
-    def describe(self) -> Statement:
-        """The design's privacy statement, and what must be said of these reports besides."""
-        stated = self.design.describe()
+    def describe(self, *, published: int | None = None, delta: float | None = None) -> Statement:
+        """The design's privacy statement, and what must be said of these reports besides; arguments as there."""
+        stated = self.design.describe(published=published, delta=delta)
         return Statement(stated.ratio, (*stated.notes, *self.notes))
 
     def write(self, path: str | Path) -> Path:

@@ -41,6 +41,24 @@ def _uneven_ballots(reports: Reports) -> list[str]:
     ]
 
 
+def fewest_published(reports: Reports, by: Sequence[str] = ()) -> int | None:
+    """The fewest respondents whose counts are shown together: of a ballot, in a group by all public columns shown.
+
+    Two digits of it, rounded down: what is said of "so many or more" does not change with every report. None where
+    counts hide nobody.
+    """
+    fewest = _fewest(reports, by) if reports.design.is_shuffled else 0
+    unit = 10 ** max(0, len(str(fewest)) - 2)
+    return fewest // unit * unit or None
+
+
+def _fewest(reports: Reports, by: Sequence[str]) -> int:
+    if by:
+        return min((_fewest(part, by[1:]) for _, part in reports.groups(by[0])), default=0)
+    drawn = ballot_counts(reports)
+    return int(drawn[drawn > 0].min()) if (drawn > 0).any() else 0
+
+
 def ballot_counts(reports: Reports) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """How often each ballot was drawn."""
     ballots = len(reports.design.ballots)

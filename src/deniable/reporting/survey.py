@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deniable.errors import EstimationError
 from deniable.estimation.estimator import estimate
 from deniable.inference.all_pairs import all_pairs
-from deniable.reporting.quality import alarms
+from deniable.reporting.quality import alarms, fewest_published
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,9 @@ def survey(
         "associations": associations,
         "labels": reports.labels,
         "groups": [_grouped(reports, name, public, sampling) for public in _public(reports, by) for name in names],
-        "statement": reports.describe(),
+        "statement": reports.describe(
+            published=fewest_published(reports, _public(reports, by)) if sampling is None else None
+        ),
         "quality": [*alarms(reports, [*singles, *crossed, *larger]), *untested],
         "lead": _lead(reports, sampling),
     }

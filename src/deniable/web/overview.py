@@ -14,7 +14,7 @@ from deniable.device.origins import fingerprint
 from deniable.errors import EstimationError, NotCoveredError
 from deniable.estimation.estimator import estimate
 from deniable.inference.all_pairs import all_pairs, of_pairs, stars
-from deniable.reporting.quality import alarms, ballot_counts
+from deniable.reporting.quality import alarms, ballot_counts, fewest_published
 from deniable.summary import of_shares
 from deniable.tables.table import Table
 from deniable.web.precision import precision
@@ -159,7 +159,7 @@ def _privacy(collector: Collector, reports: Reports) -> dict[str, Any]:
     return {
         "promised": collector.survey.epsilon,
         "epsilon": design.epsilon,
-        "statement": list(reports.describe().lines()),
+        "statement": list(reports.describe(published=fewest_published(reports)).lines()),
         "influence": influence,
         "static": list(collector.survey.static),
         "amendments": _amendments(collector),

@@ -70,6 +70,7 @@ class Blocks(Design):
     """
 
     kind = "blocks"
+    is_shuffled = False
     one_by_one = False
 
     k: int
@@ -159,9 +160,9 @@ class Blocks(Design):
         p = Fraction(self.limits[0].keep, 1 << BITS)
         return self.width * epsilon_of(1 / (1 - p))
 
-    def describe(self) -> Statement:
+    def _statement(self) -> Statement:
         """Say in words what is asked, and what any block that a respondent accepts can tell about them."""
-        base = super().describe()
+        base = super()._statement()
         blocks = f"Fakes are learned block by block, {self.block_size} respondent(s) each; every respondent is in one."
         if self.mode == "ldp":
             held = "Any published block that keeps the floor keeps this bound; devices refuse others."

@@ -51,13 +51,13 @@ class MessageBlocks(Blocks):
     def _given(self) -> dict[str, Any]:
         return {"message": self.to_dict()}
 
-    def describe(self) -> Statement:
+    def _statement(self) -> Statement:
         """Say in words what is asked, and what any block that a respondent accepts can tell about them."""
         notes = (
             "Fakes are learned block by block; every respondent is in one.",
             "Any published block that keeps the floor keeps this bound; devices refuse others.",
         )
-        return Statement(self.ratio, (*Design.describe(self).notes, *notes))
+        return Statement(self.ratio, (*Design._statement(self).notes, *notes))
 
     def to_dict(self) -> dict[str, object]:
         """The message."""

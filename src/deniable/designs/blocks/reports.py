@@ -160,9 +160,9 @@ class BlockReports(Reports):
             shown[rows] |= never[self.blocks[rows], self.answers[rows, place]]
         return float(shown.mean())
 
-    def describe(self) -> Statement:
+    def describe(self, *, published: int | None = None, delta: float | None = None) -> Statement:
         """What these reports reveal, now that the blocks are known."""
-        notes = self.design.describe().notes
+        notes = self.design.describe(published=published, delta=delta).notes
         if self.design.mode == "ldp":
             return Statement(self.ratio, notes)
         told = (

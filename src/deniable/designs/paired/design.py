@@ -61,6 +61,7 @@ class Paired(Design):
 
     kind = "paired"
     one_by_one = False
+    is_shuffled = False
     pairs_reports = True
 
     coins: Mapping[str, Coins]
@@ -184,9 +185,9 @@ class Paired(Design):
         """Whether some coin is at rho = -q / p, where `epsilon` is infinite; a collector refuses to serve that."""
         return any(coin.is_corner for coin in self.coins.values())
 
-    def describe(self) -> Statement:
+    def _statement(self) -> Statement:
         """Say in words what is asked, and every number of the privacy statement."""
-        return Statement(self.ratio, (*super().describe().notes, *self.privacy.lines()))
+        return Statement(self.ratio, (*super()._statement().notes, *self.privacy.lines()))
 
     # -- running it ---------------------------------------------------------------------------------------------------
 

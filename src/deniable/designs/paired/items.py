@@ -60,6 +60,7 @@ class PairedItems(Design):
     """
 
     kind = "paired_items"
+    is_shuffled = False
 
     coins: Coins
 
@@ -92,7 +93,7 @@ class PairedItems(Design):
         coins = Coins(truthful, isqrt(truthful**2 - both), 16)
         return cls(domain_of(data), coins.p, coins.rho)
 
-    def describe(self) -> Statement:
+    def _statement(self) -> Statement:
         """Say what the two answers of a person tell together."""
         alone = (self.coins.p / (1 - self.coins.p)) ** len(self.domain)
         told = (
@@ -100,4 +101,4 @@ class PairedItems(Design):
             f"{float(self.ratio):.4g}, against {float(alone):.4g} if the coins were independent. This is not safer "
             f"than pairing respondents; it only needs no partner."
         )
-        return Statement(self.ratio, (*super().describe().notes, told))
+        return Statement(self.ratio, (*super()._statement().notes, told))
