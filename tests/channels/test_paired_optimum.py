@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.channels.paired import count_variance
-from deniable.channels.paired_optimum import allowed_at, corner, paired_optimum, truthfulness
+from deniable.channels.paired_optimum import allowed_at, coin_epsilon, corner, paired_optimum, truthfulness
 from deniable.errors import InputError
 
 
@@ -110,3 +110,22 @@ def test_the_heat_map_is_blank_where_nothing_is_allowed_and_marks_the_best(collu
     star = next(line for line in ax.lines if line.get_marker() == "*")
     assert (star.get_xdata()[0], star.get_ydata()[0]) == (optimum.p, optimum.rho)
     plt.close(ax.figure)
+
+
+@pytest.mark.parametrize(
+    ("share", "colluders", "coin"), [(0.02, 0, 3.0), (0.02, 500, 2.0), (0.3, 0, 1.2), ([0.9, 0.05, 0.05], 300, 2.5)]
+)
+def test_within_a_bound_on_the_coin_no_grid_finds_anything_better(share, colluders, coin):
+    n, epsilon = 10_000, 1.0
+    found = paired_optimum(epsilon, n, colluders, share, coin=coin)
+    coins = 1 if isinstance(share, float) else 2
+    assert coin_epsilon(found.p, found.rho, coins) <= coin + 1e-9
+    p, rho = np.meshgrid(np.linspace(0.51, 0.75, 241), np.linspace(-0.4, 0, 401))
+    allowed = allowed_at(p, rho, epsilon=epsilon, respondents=n, colluders=colluders, coins=coins)
+    d = np.sqrt(-rho * p * (1 - p))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        allowed &= (1 - p - d > 1e-9) & (coins * np.log((p + d) / (1 - p - d)) <= coin)
+    shares = [share] if coins == 1 else share
+    variance = sum(count_variance(p, rho, n, part * n) for part in shares)
+    assert found.variance <= variance[allowed].min() * (1 + 1e-9)
+    assert found.variance >= paired_optimum(epsilon, n, colluders, share).variance * (1 - 1e-12)

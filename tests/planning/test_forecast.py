@@ -60,7 +60,7 @@ def test_single_questions_prefer_sampling_and_costs_are_those_of_the_channel():
     assert cost == pytest.approx(sample_cost(dn.KRR(2, epsilon=1.0)), rel=2e-3)
 
 
-@pytest.mark.parametrize(("shares", "gain"), [([0.98, 0.02], 0.668), ([0.5, 0.5], 1.0)])
+@pytest.mark.parametrize(("shares", "gain"), [([0.98, 0.02], 0.684), ([0.5, 0.5], 1.0)])
 def test_pairing_shows_its_gain_and_is_never_recommended(shares, gain):
     truth = dn.Table(dn.Domain({"x": ["no", "yes"]}), shares)
     forecast = plan(truth.domain, 1.0, ["x"], 10_000, truth=truth)
@@ -72,7 +72,9 @@ def test_pairing_shows_its_gain_and_is_never_recommended(shares, gain):
     if gain < 1:
         # The error is smaller than the recommended one's, at an epsilon that is only claimed.
         assert paired.std_error[0] < forecast.candidates[0].std_error[0]
-        assert paired.design.epsilon > 1.0
+        # Beyond it, but within what a device gives away by default: the design can be served.
+        assert 1.0 < paired.design.epsilon <= 5.0
+        assert not paired.design.is_corner
         assert "not epsilon-LDP" in str(forecast)
         assert "never recommended" in str(forecast)
     else:

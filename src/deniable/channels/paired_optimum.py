@@ -12,6 +12,10 @@ more colluders there are. Along this line the variance has no minimum inside: th
 
 so two numbers are compared and nothing is searched. (A positive rho could gain at most one part in n - 1.)
 
+**What can be served.** At the corner whoever knows the shared coin can be certain, and no device answers such a survey.
+With a bound on what that person may learn,  ln((p + d) / (q - d)) <= coin  with d = sqrt(-rho p q), the line ends
+earlier, where the bound is met; it still has no minimum inside, so the best is that end or rho = 0.
+
 **More than two categories** are asked as one bit each (`bitmask`), and two truths differ in two bits. The two coins
 share one pairing, so the theorem's average becomes  (m p_max^2 + (n-1-m) p^2) / (m p_min^2 + (n-1-m) q^2) <= e^epsilon;
 at the corner, with N = n - 1 - m and E = e^epsilon, that is  (E - 1) N p^2 - 2 E N p + E N - m = 0, whose smaller root
@@ -57,6 +61,7 @@ class PairedOptimum:
         variance: of the estimated count of "yes"; with more than two categories, the sum over them.
         plain_variance: the same without pairing.
         corner_variance: the same at the corner; infinite where the colluders leave no corner.
+        coin: the most that whoever knows the shared coin may learn, as an epsilon; infinite at the corner.
     """
 
     epsilon: float
@@ -68,6 +73,7 @@ class PairedOptimum:
     variance: float
     plain_variance: float
     corner_variance: float
+    coin: float = math.inf
 
     @property
     def gain(self) -> float:
@@ -91,6 +97,12 @@ class PairedOptimum:
 
     def __str__(self) -> str:
         asked = f"claimed epsilon {self.epsilon:g}, {self.respondents} respondents, {self.colluders} colluders"
+        if self.pays and math.isfinite(self.coin):
+            return (
+                f"Pairing pays: p = {self.p:.4f}, rho = {self.rho:.4f} has {self.gain:.3f} times the variance of "
+                f"unpaired randomized response ({self.variance:.0f} against {self.plain_variance:.0f}; {asked}). "
+                f"Whoever knows the shared coin learns epsilon {self.coin:g} at most: what a device is charged."
+            )
         if self.pays:
             return (
                 f"Pairing pays: p = {self.p:.4f}, rho = {self.rho:.4f} (the corner) has {self.gain:.3f} times the "
@@ -190,8 +202,50 @@ def allowed_at(
     return (rho >= -q / p - 1e-12) & (rho <= 1) & within
 
 
+def coin_epsilon(p: float, rho: float, coins: int = 1) -> float:
+    """What whoever knows the shared coin can learn: coins ln((p + d) / (q - d)), d = sqrt(-rho p q).
+
+    >>> round(coin_epsilon(0.75, -0.2), 4), coin_epsilon(0.75, -1 / 3)
+    (2.8182, inf)
+    """
+    q = 1 - p
+    d = math.sqrt(max(0.0, -rho * p * q))
+    return coins * math.log((p + d) / (q - d)) if q - d > 1e-12 else math.inf
+
+
+def _within(coin: float, respondents: int, colluders: int, epsilon: float, coins: int) -> tuple[float, float]:
+    """The p and rho at which both bounds are met: the theorem's, and that on whoever knows the coin."""
+    others = respondents - 1 - colluders
+
+    def truthful(rho: float) -> float:
+        """The largest p that the theorem allows with this correlation."""
+        if coins == 1:
+            return truthfulness(epsilon) * (respondents - 1) / (respondents - 1 - colluders * rho)
+        low, high = 0.5, truthfulness(epsilon, coins)
+        for _ in range(60):
+            p = (low + high) / 2
+            most = (1 - rho) * p
+            top = colluders * most**coins + others * p**coins
+            bottom = colluders * max(0.0, 1 - most) ** coins + others * (1 - p) ** coins
+            low, high = (p, high) if top <= math.exp(epsilon) * bottom else (low, p)
+        return low
+
+    low, high = -1.0, 0.0
+    for _ in range(60):
+        rho = (low + high) / 2
+        p = truthful(rho)
+        fits = rho >= -(1 - p) / p and coin_epsilon(p, rho, coins) <= coin
+        low, high = (low, rho) if fits else (rho, high)
+    return truthful(high), high
+
+
 def paired_optimum(
-    epsilon: float, respondents: int, colluders: int = 0, share: float | Sequence[float] = 0.0
+    epsilon: float,
+    respondents: int,
+    colluders: int = 0,
+    share: float | Sequence[float] = 0.0,
+    *,
+    coin: float = math.inf,
 ) -> PairedOptimum:
     """The best paired coins for a claimed epsilon.
 
@@ -200,6 +254,8 @@ def paired_optimum(
         respondents: how many will answer.
         colluders: how many of them may pool what they know.
         share: the expected share of "yes"; for more than two categories the expected shares of all.
+        coin: the most that whoever knows the shared coin may learn, as an epsilon. A survey can be served only where it
+            is finite and within what devices give away.
 
     >>> print(paired_optimum(1.0, 10_000, share=0.02))
     Pairing pays: p = 0.7311, rho = -0.3679 (the corner) has 0.661 times the variance of unpaired randomized response
@@ -207,6 +263,8 @@ def paired_optimum(
     >>> print(paired_optimum(1.0, 10_000, colluders=2_000, share=0.02))
     Pairing gains nothing: stay with randomized response, p = 0.7311 (the corner would have 1.204 times the variance;
     claimed epsilon 1, 10000 respondents, 2000 colluders).
+    >>> print(paired_optimum(1.0, 10_000, share=0.02, coin=3.0))
+    Pairing pays: p = 0.7311, rho = -0.2496 has 0.770 times ...
     """
     shares = tuple(float(part) for part in share) if isinstance(share, Sequence) else (float(share),)
     if not 0 < epsilon < math.inf:
@@ -230,7 +288,11 @@ def paired_optimum(
     unpaired = variance(plain, 0.0)
     at_corner = corner(epsilon, respondents, colluders, coins)
     cornered = math.inf if at_corner is None else variance(at_corner, -(1 - at_corner) / at_corner)
-    best = (plain, 0.0, unpaired)
-    if at_corner is not None and cornered < unpaired:
-        best = (at_corner, -(1 - at_corner) / at_corner, cornered)
-    return PairedOptimum(epsilon, respondents, colluders, shares, *best, unpaired, cornered)
+    candidates = [(plain, 0.0, unpaired)]
+    if math.isfinite(coin):
+        p, rho = _within(coin, respondents, colluders, epsilon, coins)
+        candidates.append((p, rho, variance(p, rho)))
+    elif at_corner is not None:
+        candidates.append((at_corner, -(1 - at_corner) / at_corner, cornered))
+    best = min(candidates, key=lambda found: found[2])
+    return PairedOptimum(epsilon, respondents, colluders, shares, *best, unpaired, cornered, coin)

@@ -20,6 +20,7 @@ from deniable.collection.blocks import Chain
 from deniable.collection.closing import Closing
 from deniable.collection.entrance import Entrance
 from deniable.collection.form import LOOPBACK, announcement, form_body, words_mark
+from deniable.collection.meetings import Meetings
 from deniable.collection.opening import Ends, Opening
 from deniable.collection.rejections import Rejections
 from deniable.collection.storage.base import Fate, Row, key_of
@@ -110,9 +111,15 @@ class Collector:
         self.announcement = wire.encode(announcement(survey, self.design_id))
         self.writer = Writer(store, most_waiting)
         self.rejections = Rejections(store)
+        self.meetings = Meetings(store, self.design_id)
         self._work = Work()
         self.opening = Opening(survey, store, self.entrance.id, now, self._ends)
         self._closing = Closing(self._is_over, self._finish)
+
+    def write_meetings(self) -> None:
+        """Keep how many pairs met. Where the store fails they are kept with those that come next."""
+        with suppress(StoreError):
+            self.meetings.write()
 
     @property
     def is_paired(self) -> bool:
@@ -185,6 +192,7 @@ class Collector:
         self._closing.stop()
         self._work.close()
         self.rejections.close()
+        self.write_meetings()
         try:
             self.opening.mark()
             if self.opening.is_over:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 import numpy as np
@@ -19,10 +19,12 @@ from deniable.collection.acceptor import decode_cell, decode_cells
 from deniable.collection.amendments import amendments_of
 from deniable.collection.blocks import ServedBlocks, kept_blocks, positions
 from deniable.collection.form import words_mark
+from deniable.collection.meetings import met_of
 from deniable.collection.storage.places import find_store
 from deniable.designs.base import Design, Question
 from deniable.designs.blocks.reports import BlockReports
 from deniable.designs.paired.design import Paired
+from deniable.designs.paired.reports import PairedReports
 from deniable.designs.reports import Reports
 from deniable.device.form import read_form
 from deniable.device.messages import Design as Served
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from deniable.collection.meetings import Met
     from deniable.collection.storage.base import Store
     from deniable.device.block import Block
     from deniable.device.kinds.base import Kind
@@ -83,13 +86,20 @@ def stored_reports(store: Store, design_id: str) -> Reports:
     if design_id not in known:
         raise InputError(f"this store has no design {design_id}; it has {sorted(known)}", design=design_id)
     verified = verify_stored(known[design_id][1], design_id)
+    together = amendments_of(store, design_id)
     counts: Counter[str] = Counter()  # before the blocks: every counted report's block is then among them
-    for number, _ in amendments_of(store, design_id).values():
+    for number, _ in together.values():
         counts.update(store.counts(number))
-    if not verified.is_adaptive:
-        return reports_of_counts(verified, counts).with_labels(stored_labels(store, verified))
-    design = ServedBlocks(verified)
-    found = _in_blocks(reports_of_counts(verified, counts, design), design, counts, kept_blocks(store, design))
+    if verified.is_adaptive:
+        design = ServedBlocks(verified)
+        found: Reports = _in_blocks(
+            reports_of_counts(verified, counts, design), design, counts, kept_blocks(store, design)
+        )
+    else:
+        found = reports_of_counts(verified, counts)
+    if verified.is_paired:
+        # After the reports: whoever was told since then makes complete pairs fewer, never more.
+        found = _in_pairs(found, met_of(store, together))
     return found.with_labels(stored_labels(store, verified))
 
 
@@ -114,6 +124,13 @@ def stored_labels(store: Store, verified: VerifiedDesign) -> Labels:
         design=verified.id,
         public=tuple(known.name for known in verified.public),
     )
+
+
+def _in_pairs(reports: Reports, met: Met) -> Reports:
+    if not met.pairs:  # collected before pairs were counted: larger errors, and a note that says so
+        return reports
+    design = cast("Paired", reports.design)
+    return PairedReports.of_pairs(design, reports.answers, met.completed(reports.n), reports.public, "pyarrow")
 
 
 def _in_blocks(reports: Reports, design: ServedBlocks, counts: Mapping[str, int], blocks: list[Block]) -> BlockReports:
@@ -155,8 +172,8 @@ def reports_of_counts(verified: VerifiedDesign, counts: Mapping[str, int], known
 def design_of(verified: VerifiedDesign) -> Design:
     """The design to estimate by: its questions and ballots.
 
-    Of paired respondents nobody knows who the pairs were, nor how many were completed. Their reports get the errors of
-    independent respondents, which are the larger ones, and stay marked as paired for the tests that must refuse them.
+    Of paired respondents nobody knows who the pairs were; how many were completed, the collector has counted
+    (`meetings`). Reports stay marked as paired for the tests that must refuse them.
     """
     domain = Domain({name: attribute.categories for name, attribute in verified.domain.items()})
     if verified.is_paired:

@@ -21,11 +21,18 @@ _MOST = 20_000  # devices that may be waiting or matched at one time
 class Matcher:
     """Matches the keys that wait, at random, once a round. Remembers a match for as long as somebody may ask."""
 
-    def __init__(self, wait: int = WAIT, *, now: Callable[[], float] = monotonic) -> None:
-        """Take how long a device waits."""
-        self._wait, self._now, self._lock = wait, now, threading.Lock()
+    def __init__(
+        self,
+        wait: int = WAIT,
+        *,
+        now: Callable[[], float] = monotonic,
+        count: Callable[[int, int], None] = lambda _pairs, _told: None,
+    ) -> None:
+        """Take how long a device waits, and who counts what it is told: pairs of which both know, and devices."""
+        self._wait, self._now, self._count, self._lock = wait, now, count, threading.Lock()
         self._since: dict[str, float] = {}
         self._partner: dict[str, str] = {}
+        self._told: set[str] = set()  # who knows how to toss: with a partner, or alone for good
         self._next = 0.0
 
     def seek(self, key: str) -> Found | None:
@@ -40,11 +47,15 @@ class Matcher:
             if now >= self._next:
                 self._match()
                 self._next = now + ROUND
-            left = self._since[key] + self._wait - now
-            return Found(1, self._partner.get(key), max(0, int(left)))
+            partner, left = self._partner.get(key), max(0, int(self._since[key] + self._wait - now))
+            if key not in self._told and (partner is not None or not left):
+                self._told.add(key)
+                self._count(int(partner in self._told), 1)
+            return Found(1, partner, left)
 
     def _match(self) -> None:
-        waiting = [key for key in self._since if key not in self._partner]
+        # Whoever was told to go on alone does, and is nobody's partner any more.
+        waiting = [key for key in self._since if key not in self._partner and key not in self._told]
         secrets.SystemRandom().shuffle(waiting)
         for one, two in zip(waiting[0::2], waiting[1::2], strict=False):
             self._partner[one], self._partner[two] = two, one
@@ -54,3 +65,4 @@ class Matcher:
         for key in list(takewhile(lambda key: now - self._since[key] > 2 * self._wait, self._since)):
             del self._since[key]
             self._partner.pop(key, None)
+            self._told.discard(key)

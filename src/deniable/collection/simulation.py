@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from deniable.device.client import Client
 from deniable.device.consent import BLOCKS
-from deniable.device.partner import Seeker
+from deniable.device.line import Line
+from deniable.device.partner import PAUSE, Seeker, find_partner
 from deniable.device.sending import post_batch, post_report
 from deniable.device.transport import Http
 from deniable.device.wire import encode
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from deniable.device.messages import Form
     from deniable.device.transport import Transport
     from deniable.device.verified import VerifiedDesign
+
+_TOGETHER = 500  # simulated respondents who look for a partner at one time
 
 
 class Crowd:
@@ -36,12 +40,20 @@ class Crowd:
         self.design: VerifiedDesign = first.design
         self.form: Form = first.form
         self._invitations = iter(invitations)
-        self._partner: list[int] | None = None
+        self._seeking: list[tuple[Seeker, Mapping[str, Any]]] = []
         self._waiting: list[bytes] = []
         self.sent = 0
 
     def answer(self, values: Mapping[str, Any]) -> None:
-        """Let one more respondent answer."""
+        """Let one more respondent answer. Those who look for a partner wait until many do, as they would."""
+        if not self.design.is_paired:
+            return self._answer(values)
+        self._seeking.append((Seeker(self.design), values))
+        if len(self._seeking) >= _TOGETHER:
+            self._meet()
+        return None
+
+    def _answer(self, values: Mapping[str, Any], sides: list[int] | None = None) -> None:
         client = Client(
             self._url,
             limit=max(5.0, self.design.epsilon),
@@ -49,25 +61,35 @@ class Crowd:
             invitation=next(self._invitations, None),
         )
         vars(client).update(design=self.design, form=self.form)
-        if self.design.is_paired:
-            vars(client)["_sides"] = self._sides
+        if sides is not None:
+            vars(client)["_sides"] = lambda: sides
         agreed = [variable.name for variable in self.design.public]
         self._waiting.append(encode(client.answer(values, public=agreed, accept=[BLOCKS], send=False).report))
         client.close()
         if len(self._waiting) >= self._batch:
-            self.flush()
+            self._send()
 
-    def _sides(self) -> list[int]:
-        """Coins shared by two respondents in a row: they are matched here, and need not wait for each other."""
-        if self._partner is None:
-            one, two = Seeker(self.design), Seeker(self.design)
-            self._partner = two.sides(one.key)
-            return one.sides(two.key)
-        sides, self._partner = self._partner, None
-        return sides
+    def _meet(self) -> None:
+        """Let everybody who waits ask the collector for a partner until they are told one, or to go on alone."""
+        line = Line(self._url, self._transport)
+        while self._seeking:
+            still = []
+            for seeker, values in self._seeking:
+                found = find_partner(line, self.design, seeker)
+                if found.partner is None and found.wait:
+                    still.append((seeker, values))
+                else:
+                    self._answer(values, seeker.sides(found.partner))
+            self._seeking = still
+            if still:
+                time.sleep(PAUSE)
 
     def flush(self) -> None:
-        """Send what is waiting."""
+        """Let everybody who looks for a partner find one, and send what is waiting."""
+        self._meet()
+        self._send()
+
+    def _send(self) -> None:
         if not self._waiting:
             return
         alone = len(self._waiting) == 1

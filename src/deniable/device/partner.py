@@ -27,21 +27,26 @@ if TYPE_CHECKING:
     from deniable.device.verified import VerifiedDesign
 
 _LONGEST_SEARCH = 60.0  # seconds for a partner, whatever the collector says
-_PAUSE = 0.5  # seconds between two questions for one
+PAUSE = 0.5  # seconds between two questions for one
 
 
 def find_sides(line: Line, design: VerifiedDesign) -> list[int]:
     """Look for a partner, and agree on the coins with them; alone after the wait that the collector states."""
     seeker = Seeker(design)
-    asked = encode(Seeking(1, design.id, seeker.key))
     deadline = time.monotonic() + _LONGEST_SEARCH
     while True:
-        found = decode(line.apply("/v1/partners", asked), Found, most=MOST_ANSWER)
+        found = find_partner(line, design, seeker)
         if found.partner is not None:
             return seeker.sides(found.partner)
         if not found.wait or time.monotonic() > deadline:
             return seeker.sides(None)
-        time.sleep(_PAUSE)
+        time.sleep(PAUSE)
+
+
+def find_partner(line: Line, design: VerifiedDesign, seeker: Seeker) -> Found:
+    """Ask once who the partner is."""
+    asked = encode(Seeking(1, design.id, seeker.key))
+    return decode(line.apply("/v1/partners", asked), Found, most=MOST_ANSWER)
 
 
 class Seeker:

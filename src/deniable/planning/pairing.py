@@ -6,7 +6,8 @@ K pairs among n respondents and x the share of a category (`estimation.paired`):
     Var = Var without pairing + 2 c rho (K / n^2) (1 - 2x)^2,       rho <= 0.
 
 The coins are those of least variance at the planned epsilon (`paired_optimum`), nobody colluding. That epsilon is the
-published theorem's, an average over pairings; against whoever knows the shared coin the true one is larger.
+published theorem's, an average over pairings; against whoever knows the shared coin the true one is larger, up to what
+devices give away by default: beyond that nobody could answer.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.designs.paired.design import Paired
+from deniable.device.memory import DEFAULT_LIMIT
 from deniable.summary import number
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def best_pairs(domain: Domain, epsilon: float, n: int, truth: Table | None) -> P
             expected[name] = truth.normalize().project([name]).values.tolist()
         else:
             expected[name] = [1 / len(variable)] * len(variable)
-    return Paired.best(domain, epsilon, n, expected=expected)
+    return Paired.best(domain, epsilon, n, expected=expected, coin=max(DEFAULT_LIMIT, epsilon))
 
 
 def added_variance(design: Paired, name: str, shares: NDArray[np.float64], n: int) -> NDArray[np.float64]:

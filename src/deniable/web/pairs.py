@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
 from deniable.collection.pairs import Matcher
+from deniable.collection.rejections import PAUSE
 from deniable.device.messages import MOST_ADMISSION_BYTES, Problem, Seeking
 from deniable.device.problems import read
 from deniable.web.ingest import bounded_body
@@ -24,7 +26,8 @@ class PairApi:
 
     def __init__(self, collector: Collector) -> None:
         """Take the collector; without shared coins there is nobody to match."""
-        self._collector, self._matcher = collector, Matcher()
+        self._collector, self._matcher = collector, Matcher(count=self._count)
+        self._timer: asyncio.TimerHandle | None = None
 
     def routes(self) -> list[Route]:
         """The one address."""
@@ -42,3 +45,14 @@ class PairApi:
             return problem_response("unknown-design")
         found = self._matcher.seek(asked.key)
         return problem_response("busy") if found is None else json_response(found)
+
+    def _count(self, pairs: int, told: int) -> None:
+        """Count, and write it down soon: not at once, and not on the event loop."""
+        self._collector.meetings.add(pairs, told)
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(PAUSE, self._write, loop)
+
+    def _write(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = None
+        loop.run_in_executor(None, self._collector.write_meetings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,8 +123,12 @@ class Paired(Design):
         *,
         colluders: int = 0,
         expected: Mapping[str, float | Sequence[float]] | None = None,
+        coin: float = inf,
     ) -> Paired:
         """The coins of least variance at a *claimed* epsilon: the corner rho = -q / p, or none (rho = 0).
+
+        With a bound on what whoever knows the shared coins may learn, the correlation goes as far as the bound allows.
+        A collector serves only such designs: at the corner, somebody could be certain.
 
         Args:
             domain: the attributes.
@@ -132,6 +137,7 @@ class Paired(Design):
             colluders: how many of them are taken to pool what they know.
             expected: for an attribute, the expected share of its second category, or of all of them. Without it the
                 first category is taken to be everybody's, which is where pairing gains most.
+            coin: the most that whoever knows the shared coins may learn, over all attributes together, as an epsilon.
 
         >>> design = Paired.best({"smokes": ["no", "yes"]}, 1.0, 10_000, colluders=500, expected={"smokes": 0.02})
         >>> design.coins["smokes"]
@@ -150,7 +156,8 @@ class Paired(Design):
             given = len(guess) if isinstance(guess, Sequence) else 2
             if given != k:
                 raise InputError(f"attribute {name!r} has {k} categories; expected= gives {given} shares for it")
-            found[name] = paired_optimum(budget[name], respondents, colluders, guess)
+            share = coin * (1 - 1e-6) * budget[name] / sum(budget.values())  # rounding to integers must not exceed it
+            found[name] = paired_optimum(budget[name], respondents, colluders, guess, coin=share)
         coins = {name: optimum.coins for name, optimum in found.items()}
         return cls(known, coins=coins, respondents=respondents, colluders=colluders)
 
