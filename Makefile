@@ -50,7 +50,7 @@ stress-test: .venv/.test ## set up, then run every test beside four programs tha
 	done; [ -z "$$failed" ]
 
 faults: .venv/.test ## set up, then kill servers and databases and send what nobody should, at length (about half an hour)
-	@DENIABLE_KILLS=50 DENIABLE_DATABASE_KILLS=30 DENIABLE_REQUESTS=20000 DENIABLE_REPORTS=20000 DENIABLE_EXAMPLES=100 \
+	@DENIABLE_KILLS=50 DENIABLE_DATABASE_KILLS=75 DENIABLE_REQUESTS=20000 DENIABLE_REPORTS=20000 DENIABLE_EXAMPLES=100 \
 		$(BIN)/python -m pytest tests/faults tests/attacks/test_operator.py tests/web/test_openapi_fuzz.py -n 0 --log-cli-level=INFO
 
 engines: .venv/.test ## set up, then compare every engine on a hundred times the rows, and Spark on every design (some minutes)

@@ -346,7 +346,7 @@ def chi_square(channel, expected, source):
     Only where a weight is a few draws of 2^32 that would be too many: such cells are counted as one, or left to the
     test of intervals.
     """
-    each = min(max(4000, math.ceil(5 / expected.min())), 10**7 // channel.inputs)
+    each = min(max(4000, math.ceil(5 / expected.min())), 3 * 10**6 // channel.inputs)
     number = np.repeat(np.arange(channel.inputs, dtype=np.int32), each)
     reports = channel.randomize(truths(channel, number), source=source)
     if isinstance(channel, Kronecker):
