@@ -29,7 +29,7 @@ INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.ind
 	if [ -n "$$index" ] && [ -z "$${UV_DEFAULT_INDEX:-}" ]; then UV_DEFAULT_INDEX="$$index"; export UV_DEFAULT_INDEX; fi; \
 	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install --quiet
 
-.PHONY: help demo test stress-test faults engines mutants pandas lint docs bench page calibrate reproduce wheels lock clean
+.PHONY: help demo test stress-test faults engines mutants pandas lint style rules docs bench page calibrate reproduce wheels lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -37,9 +37,13 @@ help: ## show this list
 demo: .venv/.demo ## set up, then show the whole story in a minute
 	@$(BIN)/deniable demo
 
-test: lint ## set up, then check style, types, imports and run every test
-	@echo "== pytest"
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+# Types and imports are checked beside the tests, and shown after them: each would leave a processor without work.
+test: .venv/.test style ## set up, then check style, types, imports and run every test
+	@mkdir -p build
+	@$(MAKE) --no-print-directory rules > build/rules.log 2>&1 & rules=$$!; \
+		echo "== pytest"; failed=; \
+		$(BIN)/python -m pytest $(PYTEST_ARGS) || failed=yes; \
+		wait $$rules || failed=yes; cat build/rules.log; [ -z "$$failed" ]
 
 stress-test: .venv/.test ## set up, then run every test beside four programs that keep the processors busy (TIMES=5: so often)
 	@mkdir -p build
@@ -64,11 +68,15 @@ pandas: .venv/.test ## set up, then run what takes and gives data frames on pand
 		tests/contracts/test_results.py tests/designs tests/estimation tests/inference tests/tables tests/test_datasets.py \
 		tests/test_domain.py
 
-lint: .venv/.test ## the checks without the tests
+lint: style rules ## the checks without the tests
+
+style: .venv/.test
 	@echo "== ruff check"
 	@$(BIN)/ruff check .
 	@echo "== ruff format"
 	@$(BIN)/ruff format --check .
+
+rules: .venv/.test
 	@echo "== mypy"
 	@$(BIN)/mypy
 	@echo "== import-linter"
