@@ -58,13 +58,15 @@ NAMES = {
         "read_reports": "frames.reading",
         "open_reports": "frames.stored",
     },
+    "How respondents were drawn": {
+        "rake": "estimation.sampling.raking",
+        "replicate_weights": "estimation.sampling.replicate_weights",
+        "Sampling": "estimation.sampling.sampling",
+    },
     "Estimates": {
         "estimate": "estimation.estimator",
         "Estimate": "estimation.estimate",
         "Grouped": "estimation.grouped",
-        "rake": "estimation.sampling.raking",
-        "replicate_weights": "estimation.sampling.replicate_weights",
-        "Sampling": "estimation.sampling.sampling",
         "Totals": "estimation.totals",
         "synthesize": "estimation.synthesis",
         "prevalence": "inference.prevalence",

@@ -229,9 +229,14 @@ def test_a_misspelt_option_is_not_ignored():
 @pytest.mark.parametrize(
     ("change", "more", "error", "told"),
     [
-        ({}, {"weights": ["a"] * 600}, InputError, "weights must be 600 numbers"),
+        ({}, {"weights": ["a"] * 600}, InputError, "weights must be numbers from 0"),
         ({}, {"weights": np.eye(600)[0]}, TooFewReportsError, "1 reports for 2 parameters"),
-        ({}, {"clusters": np.where(np.arange(600) > 5, 1.0, np.nan)}, MissingValueError, "no cluster"),
+        (
+            {},
+            {"clusters": np.where(np.arange(600) > 5, 1.0, np.nan)},
+            MissingValueError,
+            "6 of 600 values",
+        ),
         ({"x": np.inf}, {}, InputError, "infinite"),
     ],
 )

@@ -138,7 +138,7 @@ def test_covariances_equal_statsmodels(survey):
     )
     clusters = survey.village.nunique()
     fit = dn.logit(formula, survey, clusters="village")
-    assert fit.kind == "cluster"
+    assert fit.kind == "survey"
     np.testing.assert_allclose(fit.std_error, grouped.bse * np.sqrt(clusters / (clusters - 1)), rtol=1e-7)
 
 
@@ -150,17 +150,18 @@ def test_weights_repeat_rows_or_represent_people(survey):
     every = dn.logit(FORMULA, repeated, channel=channel)
     np.testing.assert_allclose(once.params, every.params, rtol=1e-9)
     np.testing.assert_allclose(once.std_error, every.std_error, rtol=1e-9)
-    # As survey weights: the sandwich, unchanged when all weights are doubled.
+    # As survey weights: n / (n - 1) times the sandwich, unchanged when all weights are doubled.
     fit = dn.logit(FORMULA, frame, channel=channel, weights="weight")
     double = dn.logit(FORMULA, frame, channel=channel, weights=2 * frame.weight.to_numpy())
-    assert fit.kind == "sandwich"
+    assert fit.kind == "survey"
     np.testing.assert_allclose(fit.std_error, double.std_error, rtol=1e-9)
     weighted = sm.GLM(survey.truth, matrix_of(survey), family=sm.families.Binomial(), var_weights=survey.weight).fit(
         tol=1e-12, cov_type="HC0"
     )
     direct = dn.logit("truth ~ age + C(sex)", survey, weights="weight")
     np.testing.assert_allclose(direct.params, weighted.params, rtol=1e-6)
-    np.testing.assert_allclose(direct.std_error, weighted.bse, rtol=1e-6)
+    n = len(survey)
+    np.testing.assert_allclose(direct.std_error, weighted.bse * np.sqrt(n / (n - 1)), rtol=1e-6)
 
 
 def test_mixed_designs_row_by_row(survey):

@@ -125,6 +125,6 @@ def test_refusals(frame):
     with pytest.raises(InputError, match="300 combinations"):
         dn.linear("y ~ x", frame, rr={"x": many})
     robust = dn.linear("y ~ x + age", frame, rr={"x": WARNER}, clusters="village")
-    assert robust.kind == "cluster"
+    assert robust.kind == "survey"
     weighted = dn.linear("y ~ x", frame, rr={"x": WARNER}, weights="weight")
-    assert weighted.kind == "sandwich"
+    assert weighted.kind == "survey"

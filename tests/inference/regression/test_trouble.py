@@ -123,7 +123,7 @@ def test_too_little_to_estimate_from():
         dn.logit("report ~ x", rare(1).iloc[[0, 1]].assign(x=[0, 1]), channel=WARNER)
     with pytest.raises(TooFewReportsError):
         dn.logit("report ~ x", rare(1).iloc[:0], channel=WARNER)
-    with pytest.raises(TooFewReportsError, match="one cluster"):
+    with pytest.raises(TooFewReportsError, match="a single cluster"):
         dn.logit("report ~ 1", rare(0).assign(c=1), channel=WARNER, clusters="c")
 
 
@@ -179,7 +179,7 @@ def test_formulas_and_columns():
         dn.logit("report ~ x", frame.assign(x=[np.nan, *[1.0] * 499]), channel=WARNER)
     with pytest.raises(MissingValueError, match="1 missing"):
         dn.logit("report ~ x", frame.assign(report=[np.nan, *[1.0] * 499]), channel=WARNER)
-    with pytest.raises(MissingValueError, match="no cluster"):
+    with pytest.raises(MissingValueError, match="clusters: 1 of 500 values are missing"):
         dn.logit("report ~ 1", frame, channel=WARNER, clusters=[None, *["a"] * 499])
 
 

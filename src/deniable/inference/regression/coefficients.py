@@ -22,13 +22,22 @@ if TYPE_CHECKING:
 
 
 class Coefficients:
-    """The first `main` of some parameters, by their labels; their covariance was computed as `kind` says."""
+    """The first `main` of some parameters, by their labels; their covariance was computed as `kind` says.
+
+    `freedom` are its degrees of freedom: infinite but for a survey's clusters.
+    """
 
     labels: tuple[Any, ...]
     main: int
     values: Array
     matrix: Array
     kind: str
+    freedom: float
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of intervals and tests, one at least."""
+        return max(self.freedom, 1.0)
 
     def _series(self, numbers: Array, name: str) -> pd.Series:
         import pandas as pd
@@ -53,8 +62,10 @@ class Coefficients:
 
     @property
     def pvalue(self) -> pd.Series:
-        """Two-sided p-values of each coefficient being zero: `2 (1 - Phi(|b / std_error|))`."""
-        return self._series(2 * special.ndtr(-np.abs(self.params / self.std_error).to_numpy()), "pvalue")
+        """Two-sided p-values of each coefficient being zero: `2 (1 - Phi(|b / std_error|))`; of surveys Student's."""
+        z = -np.abs(self.params / self.std_error).to_numpy()
+        tail = special.ndtr(z) if np.isinf(self.degrees) else special.stdtr(self.degrees, z)
+        return self._series(2 * tail, "pvalue")
 
     @property
     def covariance(self) -> pd.DataFrame:
@@ -66,7 +77,7 @@ class Coefficients:
 
     def interval(self, level: float = 0.95) -> Interval:
         """Wald intervals of the coefficients, in the order of `params`."""
-        half = critical_value(1 - level) * self.std_error.to_numpy()
+        half = critical_value(1 - level, self.degrees) * self.std_error.to_numpy()
         centre = self.params.to_numpy()
         return Interval(centre - half, centre + half, level, f"Wald ({self.kind})")
 
@@ -80,7 +91,9 @@ class Coefficients:
         rows = [known.index(term) for term in wanted]
         part = self.values[rows]
         statistic = float(part @ np.linalg.solve(self.matrix[np.ix_(rows, rows)], part))
-        return TestResult(statistic, float(stats.chi2.sf(statistic, len(rows))), len(rows), f"Wald ({self.kind})")
+        q, few = len(rows), not np.isinf(self.degrees)
+        p = stats.f.sf(statistic / q, q, self.degrees) if few else stats.chi2.sf(statistic, q)
+        return TestResult(statistic, float(p), q, f"Wald ({self.kind})")
 
     def told(self, level: float) -> dict[str, list[Any]]:
         """The coefficients as a table: a row a term."""

@@ -5,50 +5,76 @@ With H the Hessian and s_i the weighted score of row i at the estimate:
     hessian    (-H)^-1                                    the model is right; weights repeat rows
     expected   I^-1, I averaged over all reports that could have come: see `expected`
     opg        (sum s_i s_i')^-1                          the same, from first derivatives
-    sandwich   H^-1 (sum s_i s_i') H^-1                   also right for survey weights and wrong error laws
-    cluster    G/(G-1) H^-1 (sum_g s_g s_g') H^-1         s_g = the sum of s_i over cluster g of G
+    sandwich   H^-1 (sum s_i s_i') H^-1                   also right for wrong error laws
+    survey     H^-1 G H^-1                                also for weights, strata and clusters: G is the covariance of
+                                                          the sum of the s_i by the sampling, see `estimation.sampling`
+    cluster    the same; it asks for clusters
+
+With clusters alone G = g / (g - 1) sum of s_c s_c', s_c the sum of s_i over cluster c of g; with weights alone it is
+n / (n - 1) times the sandwich.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.errors import InputError, NotIdentifiedError, TooFewReportsError
+from deniable.errors import InputError, NotIdentifiedError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from deniable.estimation.sampling.sampling import Sampling
     from deniable.inference.regression.likelihood import Likelihood
 
     Array = NDArray[np.float64]
 
-KINDS = ("hessian", "expected", "opg", "sandwich", "cluster")
+SURVEY = ("survey", "cluster")
+KINDS = ("hessian", "expected", "opg", "sandwich", *SURVEY)
 
 
-def covariance(
-    kind: str, likelihood: Likelihood, params: Array, hessian: Array, clusters: NDArray[np.intp] | None
-) -> Array:
+def covariance(kind: str, likelihood: Likelihood, params: Array, hessian: Array, drawn: Drawn | None) -> Array:
     """The covariance of all parameters; for "expected", `hessian` is minus the expected information."""
     if kind not in KINDS:
         raise InputError(f"covariance is one of {', '.join(KINDS)}, not {kind!r}")
-    if (kind == "cluster") != (clusters is not None):
-        raise InputError("covariance='cluster' goes together with clusters=, the column that names each row's cluster")
+    clustered = drawn is not None and "clusters" in drawn.sampling.told
+    if (kind == "cluster" and not clustered) or (kind == "survey" and drawn is None):
+        wanted = "clusters=" if kind == "cluster" else "weights=, strata= or clusters="
+        raise InputError(f"covariance={kind!r} goes together with {wanted}, which say how rows were drawn")
+    if clustered and kind not in SURVEY:
+        raise InputError(f"covariance={kind!r} takes rows for independent; with clusters= leave it out")
     bread = inverse(-hessian)
     if kind in {"hessian", "expected"}:
         return bread
     scores = likelihood.scores(params)
     if kind == "opg":
         return inverse(scores.T @ scores)
-    factor = 1.0
-    if clusters is not None:
-        groups = int(clusters.max()) + 1
-        if groups < 2:
-            raise TooFewReportsError("all rows are in one cluster; errors between clusters need at least two of them")
-        scores = np.stack([np.bincount(clusters, column, groups) for column in scores.T], axis=1)
-        factor = groups / (groups - 1)
-    return factor * (bread @ (scores.T @ scores) @ bread)
+    if kind == "sandwich" or drawn is None:
+        return bread @ (scores.T @ scores) @ bread
+    return bread @ drawn.covariance(scores) @ bread
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """How the rows of a regression were drawn, those that say nothing included.
+
+    Attributes:
+        sampling: of all rows.
+        rows: those that are fitted.
+    """
+
+    sampling: Sampling
+    rows: NDArray[np.intp]
+
+    def covariance(self, scores: Array) -> Array:
+        """The covariance of the sum of weighted scores, a row each of the fitted rows."""
+        weight = self.sampling.scaled[self.rows]
+        each = np.divide(scores, weight[:, None], out=np.zeros_like(scores), where=weight[:, None] > 0)
+        place = np.full(self.sampling.n, -1)
+        place[self.rows] = np.arange(len(self.rows))
+        return self.sampling.covariance((place, each))
 
 
 def inverse(information: Array) -> Array:

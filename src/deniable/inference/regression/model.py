@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from deniable.errors import ConvergenceError, InputError, MissingValueError, TooFewReportsError
+from deniable.estimation.sampling.columns import column
+from deniable.estimation.sampling.reading import sampling
+from deniable.estimation.sampling.sampling import Sampling
 from deniable.inference.regression.completed import completed_start
-from deniable.inference.regression.covariance import covariance
+from deniable.inference.regression.covariance import SURVEY, Drawn, covariance
 from deniable.inference.regression.diagnosis import refusal
 from deniable.inference.regression.expected import expected_information
 from deniable.inference.regression.fit import Optimum, jitter, lower_maxima, maximise, search
@@ -45,15 +48,18 @@ class Options(TypedDict, total=False):
         rr: disguised predictors, name -> channel. In the formula the name stands for the truth.
         rr_models: for a disguised predictor, the right-hand side of the model for its truth; by default all terms of
             the formula without disguised predictors, and the disguised predictors named before it.
-        weights: a column, or one number per row. Survey weights: standard errors are then the sandwich's.
-        clusters: a column, or one value per row, that names each row's cluster.
-        covariance: "hessian", "expected", "opg", "sandwich" or "cluster"; see `inference.regression.covariance`.
+        weights: survey weights: a column, one number per row, or what `rake` or `replicate_weights` returns.
+        strata: a column, or one value per row, that names each row's stratum.
+        clusters: a column, or one value per row, that names each row's cluster. With any of these three, standard
+            errors are "survey".
+        covariance: "hessian", "expected", "opg", "sandwich" or "survey"; see `inference.regression.covariance`.
         penalty: None, or "jeffreys".
     """
 
     rr: Mapping[str, Channel]
     rr_models: Mapping[str, str]
-    weights: str | ArrayLike
+    weights: str | ArrayLike | Sampling
+    strata: str | ArrayLike
     clusters: str | ArrayLike
     covariance: str
     penalty: str | None
@@ -73,12 +79,9 @@ def regress(
     models = options.get("rr_models") or {}
     source = read_source(formula, frame, read, channel, rr=options.get("rr") or {}, models=models)
     outcome, data = source.outcome, source.data
-    weights = source.only(weights_of(options.get("weights"), source.whole))
-    members = membership(options.get("clusters"), source.whole, "cluster")
-    clusters = None if members is None else membership(source.only(members), data, "cluster")
-    kind = options.get("covariance") or (
-        "cluster" if clusters is not None else "sandwich" if options.get("weights") is not None else "hessian"
-    )
+    drawn = drawn_of(options, source.whole, None if source.heard is None else source.heard.rows)
+    weights = np.ones(len(data)) if drawn is None else drawn.sampling.weights[drawn.rows]
+    kind = options.get("covariance") or ("hessian" if drawn is None else "survey")
     penalty = options.get("penalty")
     laid, firsts = _laid(source, models, weights)
     likelihood = Likelihood(laid.cells, weights, len(laid.labels), laid.steady)
@@ -90,13 +93,13 @@ def regress(
     main = len(laid.design.terms) * (outcome.response.equations - len(outcome.extra))
     if penalty:
         found, ends, information = _penalised(likelihood, starts, outcome)
-        matrix = covariance(kind, likelihood, found.params, -information, clusters)
+        matrix = covariance(kind, likelihood, found.params, -information, drawn)
     else:
         found, ends = _maximum(compact, starts, outcome, laid.design, laid.labels[:main])
         hessian = found.hessian
         if kind == "expected":
             hessian = -expected_information(source, laid, likelihood, found.params)
-        matrix = covariance(kind, likelihood, found.params, hessian, clusters)
+        matrix = covariance(kind, likelihood, found.params, hessian, drawn)
     return Regression(
         model=name,
         formula=formula,
@@ -113,6 +116,7 @@ def regress(
         notes=lower_maxima(found, ends),
         penalty=penalty,
         weighted=options.get("weights") is not None,
+        freedom=np.inf if drawn is None or kind not in SURVEY else drawn.sampling.df + 1 - main,
         likelihood=likelihood,
         hidden=tuple(column.name for column in source.columns),
         data=data.copy(),
@@ -195,18 +199,23 @@ def _check_enough(reports: int, parameters: int) -> None:
         )
 
 
-def weights_of(given: Any, data: Any) -> Array:
-    """One number a row, from 0."""
-    if given is None:
-        return np.ones(len(data))
-    column = column_of(data, given) if isinstance(given, str) else given
-    try:
-        weights = np.asarray(column, dtype=np.float64)
-    except (TypeError, ValueError):
-        weights = np.empty(0)
-    if weights.shape != (len(data),) or not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
-        raise InputError(f"weights must be {len(data)} numbers from 0, one per row, not all zero")
-    return weights
+def drawn_of(options: Options, whole: Any, spoken: NDArray[np.intp] | None = None) -> Drawn | None:
+    """How the rows of a frame were drawn, of which some are fitted; None where nothing is said of it."""
+    n, given = len(whole), options.get("weights")
+    rows = np.arange(n) if spoken is None else spoken
+    if isinstance(given, Sampling):
+        if "strata" in options or "clusters" in options:
+            raise InputError("these weights know strata and clusters already; give them to rake()")
+        if given.n != n:
+            raise InputError(f"these weights are of {given.n} respondents, the data of {n}", rows=n)
+        return Drawn(given, rows)
+    named = {name: options.get(name) for name in ("weights", "strata", "clusters") if options.get(name) is not None}
+    if not named:
+        return None
+    columns = {
+        name: column(column_of(whole, part) if isinstance(part, str) else part, name, n) for name, part in named.items()
+    }
+    return Drawn(sampling(n, **columns), rows)
 
 
 def membership(given: Any, data: Any, kind: str) -> NDArray[np.intp] | None:

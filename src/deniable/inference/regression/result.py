@@ -13,6 +13,7 @@ from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
 from deniable.inference.regression.coefficients import Coefficients
+from deniable.inference.regression.covariance import SURVEY
 from deniable.inference.regression.drawing import plot_coefficients
 from deniable.inference.regression.effects import average_effects, predictions
 from deniable.inference.regression.fit import ascend
@@ -50,7 +51,7 @@ class Regression(Coefficients, Shown, Frozen):
         main: how many these are.
         values: every parameter.
         matrix: their covariance.
-        kind: how that was computed: "hessian", "opg", "sandwich" or "cluster".
+        kind: how that was computed: "hessian", "expected", "opg", "sandwich", "survey" or "cluster".
         loglik: the log-likelihood (of the reports, without the penalty).
         steps: Newton steps to the maximum.
         notes: what a reader must know.
@@ -62,6 +63,7 @@ class Regression(Coefficients, Shown, Frozen):
         backend: the data frame library of the answers.
         channel: what the outcome went through, in words.
         used: what was used of the reports, and how many said what; empty for frames.
+        freedom: degrees of freedom of the errors: clusters less strata less coefficients but one; else infinite.
     """
 
     model: str
@@ -85,6 +87,7 @@ class Regression(Coefficients, Shown, Frozen):
     backend: Any
     channel: str
     used: tuple[str, ...] = ()
+    freedom: float = np.inf
 
     @property
     def nuisance(self) -> pd.DataFrame:
@@ -135,7 +138,7 @@ class Regression(Coefficients, Shown, Frozen):
 
     def lr_test(self, smaller: Regression | None = None) -> TestResult:
         """Likelihood ratio test against a smaller model of the same reports; by default the one without predictors."""
-        if self.weighted or self.kind in {"sandwich", "cluster"} or self.penalty:
+        if self.weighted or self.kind in {"sandwich", *SURVEY} or self.penalty:
             raise InputError(
                 "with weights, clusters or a penalty the likelihood ratio has no chi-square law; use wald_test()"
             )
@@ -164,7 +167,7 @@ class Regression(Coefficients, Shown, Frozen):
         predictor and mapped through the link, so it stays inside (0, 1). `frame` holds the predictors' true values; it
         must be given when the model has disguised predictors.
         """
-        return predictions(self, frame, critical_value(1 - level))
+        return predictions(self, frame, critical_value(1 - level, self.degrees))
 
     def marginal_effects(self, variables: Iterable[str] | None = None, level: float = 0.95) -> Frame:
         """Average marginal effects on the probability of each category (of the last, where there are two).
@@ -173,7 +176,7 @@ class Regression(Coefficients, Shown, Frozen):
         first level, everything else as it is. Interactions and transformations are followed through the formula.
         Weighted as the fit is; standard errors by the delta method, the rows taken as given.
         """
-        return average_effects(self, variables, critical_value(1 - level))
+        return average_effects(self, variables, critical_value(1 - level, self.degrees))
 
     # -- how it shows itself ------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from deniable.inference.regression.drawing import plot_coefficients
 from deniable.inference.regression.effects import predictions
 from deniable.inference.regression.formula import Design, as_pandas, check_rank, column_of, split, variables_of
 from deniable.inference.regression.heard import public_of
-from deniable.inference.regression.model import Options, membership, weights_of
+from deniable.inference.regression.model import Options, drawn_of
 from deniable.inference.regression.moments import Voices, Wanted, cells_of, pool, voices_of, voices_of_columns
 from deniable.inference.regression.outcome import Channels, disguised
 from deniable.inference.regression.predictor import fixed, spanning
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.domain import Category
+    from deniable.inference.regression.covariance import Drawn
     from deniable.inference.regression.outcome import Disguised
     from deniable.results import Frame
 
@@ -59,11 +60,12 @@ class LeastSquares(Coefficients, Shown, Frozen):
         labels: the terms.
         values: their coefficients.
         matrix: the covariance of these.
-        kind: "sandwich" or "cluster".
+        kind: "sandwich", or "survey" where weights, strata or clusters are given.
         n: how many respondents said anything of it.
         hidden: the disguised predictors.
         channel: what the outcome went through, in words.
         used: what was used of the reports, and how many said what; empty for frames.
+        freedom: degrees of freedom of the errors: clusters less strata less coefficients but one; else infinite.
     """
 
     formula: str
@@ -77,6 +79,7 @@ class LeastSquares(Coefficients, Shown, Frozen):
     backend: Any
     channel: str
     used: tuple[str, ...] = ()
+    freedom: float = np.inf
 
     model = "linear"
     response = Normal()
@@ -137,7 +140,7 @@ def on_scores(
     options: Options,
 ) -> LeastSquares:
     """Fit a linear model of a disguised outcome."""
-    strangers = [option for option in options if option not in ("rr", "weights", "clusters", "covariance")]
+    strangers = [option for option in options if option not in ("rr", "weights", "strata", "clusters", "covariance")]
     if strangers:
         raise InputError(
             f"{listed(strangers)} are for likelihoods; a disguised outcome of a linear model is fitted by least "
@@ -159,17 +162,17 @@ def on_scores(
     unused = [name for name in hidden if name not in variables_of(right)]
     if unused:
         raise FormulaError(f"the formula does not use the disguised predictors {listed(unused)}", formula=right)
-    weights = weights_of(options.get("weights"), scored.data)
-    clusters = membership(options.get("clusters"), scored.data, "cluster")
-    kind = "cluster" if clusters is not None else "sandwich"
+    drawn = drawn_of(options, scored.data)
+    weights = np.ones(len(scored.data)) if drawn is None else drawn.sampling.weights
+    kind = "sandwich" if drawn is None else "survey"
     if options.get("covariance", kind) != kind:
         raise InputError(f"here the covariance is the {kind}, not {options['covariance']!r}: there is no likelihood")
     design, means, pulls = _means(right, left, scored, weights)
-    values, matrix = _solve(means, pulls, len(design.terms), clusters)
+    values, matrix = _solve(means, pulls, len(design.terms), drawn)
     spoken = sum(len(voice.rows) for voice in scored.voices if voice.names)
-    return LeastSquares(
-        formula, design, design.terms, values, matrix, kind, spoken, hidden, scored.backend, scored.through, scored.used
-    )
+    freedom = np.inf if drawn is None else drawn.sampling.df + 1 - len(design.terms)
+    told = (scored.backend, scored.through, scored.used, freedom)
+    return LeastSquares(formula, design, design.terms, values, matrix, kind, spoken, hidden, *told)
 
 
 def _of_reports(left: str, right: str, reports: Reports) -> _Scored:
@@ -224,7 +227,7 @@ def _pairs(terms: int) -> list[tuple[int, int]]:
     return [(j, k) for j in range(terms) for k in range(j, terms)]
 
 
-def _solve(means: Array, pulls: Array, terms: int, clusters: NDArray[np.intp] | None) -> tuple[Array, Array]:
+def _solve(means: Array, pulls: Array, terms: int, drawn: Drawn | None) -> tuple[Array, Array]:
     """The coefficients and their covariance."""
     pairs = _pairs(terms)
     M = np.zeros((terms, terms))
@@ -242,15 +245,10 @@ def _solve(means: Array, pulls: Array, terms: int, clusters: NDArray[np.intp] | 
         moved[:, j] -= pulls[:, place] * values[k]
         if k != j:
             moved[:, k] -= pulls[:, place] * values[j]
-    factor = len(moved) / (len(moved) - 1)
-    if clusters is not None:
-        groups = int(clusters.max()) + 1
-        if groups < 2:
-            raise TooFewReportsError("all rows are in one cluster; errors between clusters need at least two of them")
-        moved = np.stack([np.bincount(clusters, column, groups) for column in moved.T], axis=1)
-        factor = groups / (groups - 1)
+    n = len(moved)
+    meat = n / (n - 1) * moved.T @ moved if drawn is None else drawn.covariance(moved)
     bread = np.linalg.inv(M)
-    covariance: Array = np.asarray(factor * (bread @ (moved.T @ moved) @ bread), dtype=np.float64)
+    covariance: Array = np.asarray(bread @ meat @ bread, dtype=np.float64)
     return readonly(np.asarray(values, dtype=np.float64)), readonly(covariance)
 
 
