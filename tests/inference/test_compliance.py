@@ -40,7 +40,7 @@ def test_cdm_closed_form():
     assert found.params["honest carriers"] == pytest.approx(pi, rel=1e-12)
     assert found.params["cheaters"] == pytest.approx(1 - pi - beta, rel=1e-12)
     # Var beta = (v1 + v2) / (p1 - p2)^2; pi = (p1 lam2 - p2 lam1) / (p1 - p2).
-    v1, v2 = 0.45 * 0.55 / 1000, 0.65 * 0.35 / 2000
+    v1, v2 = 0.45 * 0.55 / 999, 0.65 * 0.35 / 1999
     assert found.std_error["honest others"] == pytest.approx(np.sqrt(v1 + v2) / 0.5, rel=1e-12)
     assert found.std_error["honest carriers"] == pytest.approx(np.sqrt(0.75**2 * v1 + 0.25**2 * v2) / 0.5, rel=1e-12)
     spread = np.sqrt((0.25 / 0.5) ** 2 * v1 + (0.75 / 0.5) ** 2 * v2)
@@ -122,7 +122,7 @@ def test_sld_closed_form_and_simulation():
     assert found.params["truthful carriers"] == pytest.approx((lam[0] - (1 - pi) * 0.15) / pi, rel=1e-12)
     assert found.compliance.pvalue < 1e-6
     # Standard errors against a numerical delta method.
-    variance = lam * (1 - lam) / (n / 2)
+    variance = lam * (1 - lam) / (n / 2 - 1)
 
     def solve(a, b):
         share = 1 - (b - a) / 0.45
@@ -154,7 +154,9 @@ def test_extended_crosswise_pools_complementary_groups():
     found = dn.compliance.extended_crosswise({"a": (380, 620), "b": (1260, 740)}, p={"a": 0.2, "b": 0.8})
     pooled = (620 + 1260) / 3000
     assert found.params["carriers"] == pytest.approx((pooled - 0.8) / -0.6, rel=1e-10)
-    assert found.std_error["carriers"] == pytest.approx(np.sqrt(pooled * (1 - pooled) / 3000) / 0.6, rel=1e-9)
+    # Its groups of 1000 and 2000 lose a respondent each to their means.
+    each = pooled * (1 - pooled) * (1000**2 / 999 + 2000**2 / 1999) / 3000**2
+    assert found.std_error["carriers"] == pytest.approx(np.sqrt(each) / 0.6, rel=1e-9)
     expected = np.array([[380, 620], [1260, 740]])
     fitted = np.array([[1000 * (1 - pooled), 1000 * pooled], [2000 * pooled, 2000 * (1 - pooled)]])
     g2 = 2 * (expected * np.log(expected / fitted)).sum()

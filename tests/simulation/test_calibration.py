@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 import deniable as dn
-from deniable.bench import calibrate, pooled
+from deniable.bench import calibrate, pooled, weighted
 from deniable.inference.prevalence import prevalence
 
 
@@ -18,6 +18,7 @@ def test_calibration_writes_its_tables_between_the_marks(tmp_path, capsys, monke
         "deniable.bench.coverage._CASES", {"RR logit": (1_000,), "RR predictor in a linear model": (300,)}
     )
     monkeypatch.setattr("deniable.bench.pooled.DESIGNS", dict(list(pooled.DESIGNS.items())[2:3]))
+    monkeypatch.setattr("deniable.bench.weighted.DESIGNS", dict(list(weighted.DESIGNS.items())[:1]))
     other = tmp_path / "other.md"
     other.write_text(f"{calibrate.START}{calibrate.END}")
     calibrate.main(["--replicates", "20", "--write", str(page), "--write-tests", str(other)])
@@ -30,6 +31,7 @@ def test_calibration_writes_its_tables_between_the_marks(tmp_path, capsys, monke
     assert text.startswith("# before")
     assert text.endswith("after\n")
     assert "Size of the default tests" in text
+    assert "Weights, strata and clusters" in text
     assert "Coverage of 95% intervals" in capsys.readouterr().out
 
 
@@ -71,3 +73,14 @@ def test_weighted_intervals_cover_under_clustering():
     assert binom.cdf(355, runs, 0.95) < 1e-6
     assert held > 355  # ignoring weights and clusters covers less
     assert plain < held
+
+
+def test_a_stratified_cluster_sample_has_the_errors_that_are_stated(monkeypatch):
+    monkeypatch.setattr(weighted, "DESIGNS", dict(list(weighted.DESIGNS.items())[1:2]))
+    ((_, clusters, held, ratio, size),) = weighted.weighted(150, 9)
+    assert clusters == 40
+    # 150 independent surveys: a share of .95 is found at .82 or below, and one of .05 at .18 or above, with probability
+    # 8e-9. The root of summed variances of 150 surveys has a relative error of at most .058: five of them.
+    assert held > 0.82
+    assert size < 0.18
+    assert 0.71 < ratio < 1.29

@@ -17,6 +17,8 @@ import numpy as np
 
 from deniable.bench.coverage import COVERED, FITS, regressions
 from deniable.bench.pooled import STATED, SURVEYS, pooled
+from deniable.bench.weighted import HELD, weighted
+from deniable.bench.weighted import SURVEYS as CLUSTERED
 from deniable.channels.devices import Warner
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
@@ -306,6 +308,24 @@ def errors(count: int, seed: int) -> Section:
     return section
 
 
+def samples(count: int, seed: int) -> Section:
+    """Weighted estimates and tests of stratified cluster samples."""
+    surveys = min(count, CLUSTERED)
+    section = Section(
+        "Weights, strata and clusters",
+        f"Stratified cluster samples with uneven weights, clusters of a stratum differing: coverage of 95% score "
+        f"intervals of a pair's cells with Student's t, stated over actual standard errors, and the share of true "
+        f"hypotheses of independence that Rao and Scott's test rejects at level {ALPHA:g}. {surveys} surveys.",
+        ("design", "clusters", "what", "found", "required", "met"),
+        [],
+    )
+    for name, clusters, held, ratio, size in weighted(surveys, seed + 5):
+        section.add([name, clusters, "coverage"], held, COVERED)
+        section.add([name, clusters, "stated / actual"], ratio, STATED)
+        section.add([name, clusters, "size"], size, HELD)
+    return section
+
+
 def _odds_ratios(section: Section, count: int, source: Seeded) -> None:
     for name, pi in {
         "2x2, odds ratio 1": TABLES["2x2"],
@@ -341,7 +361,9 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--write", type=Path, help="a Markdown page with the marks to write all tables between")
     parser.add_argument("--write-tests", type=Path, help="one for the table that compares tests")
     options = parser.parse_args(arguments)
-    sections = [make(options.replicates, options.seed) for make in (size_of_tests, which_test, coverage, errors)]
+    sections = [
+        make(options.replicates, options.seed) for make in (size_of_tests, which_test, coverage, errors, samples)
+    ]
     text = "\n\n".join(section.markdown() for section in sections)
     sys.stdout.write(f"{text}\n")
     if options.write is not None:

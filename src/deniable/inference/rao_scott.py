@@ -128,8 +128,6 @@ class RaoScott:
 
     def test(self, method: str, told: str, *, replicates: int, source: Source) -> TestResult:
         """The test by a method, "rao_scott" ("auto") or "bootstrap"."""
-        from scipy.stats import f
-
         if method not in METHODS:
             raise InputError(
                 f"{method!r} takes respondents for independent draws, which weights and clusters are not; with "
@@ -137,8 +135,7 @@ class RaoScott:
                 method=method,
             )
         x2 = float(self._quadratic(self.residuals[:, None])[0])
-        total, squares = float(self.effects.sum()), float((self.effects**2).sum())
-        if not total > 0:
+        if not self.effects.sum() > 0:
             raise TooFewReportsError("clusters do not vary in what is tested, so nothing can be tested", n=0)
         effect = f"design effects {self.effects.min():.2f} to {self.effects.max():.2f}"
         if method == "bootstrap":
@@ -147,11 +144,8 @@ class RaoScott:
             drawn = self._quadratic(self._again(replicates, source) - self.residuals[:, None])
             notes = (f"{replicates} bootstrap replicates, clusters drawn anew in their strata; {effect}.",)
             return TestResult(x2, p_value(x2, drawn), None, f"{told}, Rao and Wu's bootstrap", notes, drawn)
-        nu = total**2 / squares
-        df = self.sampling.df
-        p = float(f.sf(x2 / total, nu, nu * df))
-        notes = (f"F = {x2 / total:.4g} with {nu:.3g} and {nu * df:.4g} degrees of freedom; {effect}.",)
-        return TestResult(x2 / total, p, nu, f"{told}, Rao and Scott's second-order correction", notes)
+        notes = (f"{effect}.".capitalize(),)
+        return second_order(x2, self.effects, self.sampling.df, told, notes)
 
     def _again(self, replicates: int, source: Source) -> Array:
         """The residuals of estimates with clusters drawn anew, (residuals, replicates)."""
@@ -169,6 +163,17 @@ class RaoScott:
             ]
             drawn.append(self.hypothesis.residuals(self._seen(np.stack(own))))
         return np.concatenate(drawn, axis=1)
+
+
+def second_order(x2: float, effects: Array, df: float, told: str, notes: tuple[str, ...] = ()) -> TestResult:
+    """The test of a statistic that is a sum of chi-squares times design effects, with df clusters less strata."""
+    from scipy.stats import f
+
+    total = float(effects.sum())
+    nu = total**2 / float((effects**2).sum())
+    said = f"F = {x2 / total:.4g} with {nu:.3g} and {nu * df:.4g} degrees of freedom."
+    p = float(f.sf(x2 / total, nu, nu * df))
+    return TestResult(x2 / total, p, nu, f"{told}, Rao and Scott's second-order correction", (said, *notes))
 
 
 def _expected(part: Efficient, null: Array) -> Array:

@@ -52,7 +52,7 @@ def test_open_answers_have_the_textbook_sandwich(people):
     assert fit.wald_test("x").pvalue == pytest.approx(fit.pvalue["x"])
 
 
-@pytest.mark.parametrize("kind", [dn.Joint, dn.Sampled, dn.Independent])
+@pytest.mark.parametrize("kind", [dn.Joint, dn.Sampled])
 def test_disguised_answers_have_the_jackknife_s_errors(people, kind):
     design = kind({"y": [0, 1], "z": [0, 1]}, 5.0)
     reports = design.randomize(people, keep=["x"], source=dn.Seeded(4))

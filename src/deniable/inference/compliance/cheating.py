@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from deniable.channels.base import Channel
+    from deniable.estimation.sampling.columns import Column
+    from deniable.inference.compliance.groups import Weighted
 
 _NAMES = ("honest carriers", "honest others", "cheaters")
 
@@ -40,6 +42,9 @@ def cheating_detection(
     *,
     channels: Mapping[Any, Channel],
     model: str = "cheating detection",
+    weights: Weighted = None,
+    strata: Column | None = None,
+    clusters: Column | None = None,
 ) -> Compliance:
     """Estimate honest carriers, honest others and cheaters from two or more groups with different devices.
 
@@ -51,13 +56,18 @@ def cheating_detection(
         groups: each respondent's group; not with counts.
         channels: each group's device, with two truths and two reports.
         model: what to call it.
+        weights: survey weights, one a respondent, or what `rake` returns.
+        strata: each respondent's stratum.
+        clusters: each respondent's cluster.
     """
     for name, channel in channels.items():
         if (channel.inputs, channel.outputs) != (2, 2):
             raise DesignError(f"the device of group {name!r} must have two truths and two reports: {channel!r}")
-    yes, n = count(reports, groups, list(channels))
+    drawn = {"weights": weights, "strata": strata, "clusters": clusters}
+    seen = count(reports, groups, list(channels), drawn)
+    yes, n = seen.yes, seen.n
     A = np.array([[channel.matrix()[1, 1], channel.matrix()[1, 0]] for channel in channels.values()])
-    found = fit_linear(yes, n, A, np.zeros(len(n)))
+    found = fit_linear(seen, A, np.zeros(len(n)))
     pi, beta = found.theta
     to_all = np.array([[1, 0], [0, 1], [-1, -1.0]])  # gamma = 1 - pi - beta
     spread = np.sqrt(np.diagonal(to_all @ found.covariance @ to_all.T))
@@ -80,9 +90,15 @@ def cheating_detection(
         found.loglik,
         int(n.sum()),
         fit=found.fit_test(),
-        compliance=one_sided(_positive(2 * (value - honest)), "nobody cheats (one-sided likelihood ratio)"),
+        compliance=one_sided(
+            _positive(2 * (value - honest)),
+            "nobody cheats (one-sided likelihood ratio)",
+            found.effect(np.array([-1.0, -1.0])),
+            seen.df,
+        ),
         notes=tuple(notes),
         naive={"honest carriers": float(naive[0]), "honest others": float(1 - naive[0])},
+        df=seen.df,
     )
 
 
@@ -91,7 +107,15 @@ def _positive(statistic: float) -> float:
     return statistic if statistic > 1e-6 else 0.0
 
 
-def cdm(reports: ArrayLike | Counts, groups: ArrayLike | None = None, *, p: Mapping[Any, float]) -> Compliance:
+def cdm(
+    reports: ArrayLike | Counts,
+    groups: ArrayLike | None = None,
+    *,
+    p: Mapping[Any, float],
+    weights: Weighted = None,
+    strata: Column | None = None,
+    clusters: Column | None = None,
+) -> Compliance:
     """Cheating detection model (Clark & Desharnais 1998): with probability p the device demands "yes", else the truth.
 
     lambda_j = pi + p_j beta, so  beta = (lambda_1 - lambda_2) / (p_1 - p_2)  and  pi = lambda_1 - p_1 beta.
@@ -100,17 +124,27 @@ def cdm(reports: ArrayLike | Counts, groups: ArrayLike | None = None, *, p: Mapp
         reports: one report (0 or 1) per respondent, or counts {group: (no, yes)}.
         groups: each respondent's group; not with counts.
         p: each group's probability of being told to say yes.
+        weights: survey weights, one a respondent, or what `rake` returns.
+        strata: each respondent's stratum.
+        clusters: each respondent's cluster.
 
     >>> found = cdm({"low": (550, 450), "high": (350, 650)}, p={"low": 0.25, "high": 0.75})
     >>> {name: round(share, 4) for name, share in found.params.items()}
     {'honest carriers': 0.35, 'honest others': 0.4, 'cheaters': 0.25}
     """
     channels = {name: ForcedResponse([0, share]) for name, share in p.items()}
-    return cheating_detection(reports, groups, channels=channels, model="cheating detection model")
+    drawn: dict[str, Any] = {"weights": weights, "strata": strata, "clusters": clusters}
+    return cheating_detection(reports, groups, channels=channels, model="cheating detection model", **drawn)
 
 
 def cdm_symmetric(
-    reports: ArrayLike | Counts, groups: ArrayLike | None = None, *, forced: Mapping[Any, tuple[float, float]]
+    reports: ArrayLike | Counts,
+    groups: ArrayLike | None = None,
+    *,
+    forced: Mapping[Any, tuple[float, float]],
+    weights: Weighted = None,
+    strata: Column | None = None,
+    clusters: Column | None = None,
 ) -> Compliance:
     """Cheating detection with a device that forces both answers, so that a "no" incriminates nobody either.
 
@@ -120,6 +154,10 @@ def cdm_symmetric(
         reports: one report (0 or 1) per respondent, or counts {group: (no, yes)}.
         groups: each respondent's group; not with counts.
         forced: each group's probabilities (no, yes) of a forced "no" and a forced "yes".
+        weights: survey weights, one a respondent, or what `rake` returns.
+        strata: each respondent's stratum.
+        clusters: each respondent's cluster.
     """
     channels = {name: ForcedResponse(list(pair)) for name, pair in forced.items()}
-    return cheating_detection(reports, groups, channels=channels, model="symmetric cheating detection model")
+    drawn: dict[str, Any] = {"weights": weights, "strata": strata, "clusters": clusters}
+    return cheating_detection(reports, groups, channels=channels, model="symmetric cheating detection model", **drawn)

@@ -15,7 +15,15 @@ import numpy as np
 
 from deniable.channels.weights import stated
 from deniable.errors import InputError, NotIdentifiedError, TooFewReportsError
-from deniable.inference.compliance.groups import Counts, binary, count, fit_inside, fit_linear, probabilities
+from deniable.inference.compliance.groups import (
+    Counts,
+    binary,
+    count,
+    fit_inside,
+    fit_linear,
+    probabilities,
+    sampling_for,
+)
 from deniable.inference.compliance.result import Compliance
 
 if TYPE_CHECKING:
@@ -23,9 +31,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from deniable.estimation.sampling.columns import Column
+    from deniable.inference.compliance.groups import Weighted
+
 
 def extended_crosswise(
-    reports: ArrayLike | Counts, groups: ArrayLike | None = None, *, p: Mapping[Any, float]
+    reports: ArrayLike | Counts,
+    groups: ArrayLike | None = None,
+    *,
+    p: Mapping[Any, float],
+    weights: Weighted = None,
+    strata: Column | None = None,
+    clusters: Column | None = None,
 ) -> Compliance:
     """Extended crosswise model: the innocent question's p differs between groups, so one pi must explain both.
 
@@ -37,17 +54,21 @@ def extended_crosswise(
         reports: one report per respondent (1 = "the same"), or counts {group: (different, same)}.
         groups: each respondent's group; not with counts.
         p: each group's probability of "yes" to the innocent question, as in `Crosswise(p)`.
+        weights: survey weights, one a respondent, or what `rake` returns.
+        strata: each respondent's stratum.
+        clusters: each respondent's cluster.
 
     >>> found = extended_crosswise({"a": (350, 650), "b": (650, 350)}, p={"a": 0.2, "b": 0.8})
     >>> round(found.params["carriers"], 4), round(found.fit.pvalue, 4)
     (0.25, 1.0)
     """
-    yes, n = count(reports, groups, list(p))
+    seen = count(reports, groups, list(p), {"weights": weights, "strata": strata, "clusters": clusters})
+    yes, n = seen.yes, seen.n
     innocent = probabilities(p)
     if len(n) < 2 or np.ptp(innocent) == 0:
         raise NotIdentifiedError("the fit can only be tested with groups whose innocent questions differ in p")
     A, c = (2 * innocent - 1)[:, None], 1 - innocent
-    found = fit_linear(yes, n, A, c)
+    found = fit_linear(seen, A, c)
     pi = float(found.theta[0])
     inside, _ = fit_inside(yes, n, lambda theta: c + A @ theta, found.theta)
     test = found.fit_test()
@@ -65,6 +86,7 @@ def extended_crosswise(
         int(n.sum()),
         fit=test,
         notes=tuple(notes),
+        df=seen.df,
     )
 
 
@@ -76,6 +98,9 @@ def anchored_crosswise(
     anchor_p: float,
     anchor_prevalence: float = 0.0,
     inattentive: float = 0.5,
+    weights: Weighted = None,
+    strata: Column | None = None,
+    clusters: Column | None = None,
 ) -> Compliance:
     """Crosswise model corrected for inattention by an anchor: a second item whose prevalence is known.
 
@@ -94,6 +119,9 @@ def anchored_crosswise(
         anchor_p: Pr("yes" to the anchor's innocent question).
         anchor_prevalence: the share of respondents to whom the anchor applies; by default nobody.
         inattentive: r, how often an inattentive respondent answers "the same".
+        weights: survey weights, one a respondent, or what `rake` returns.
+        strata: each respondent's stratum.
+        clusters: each respondent's cluster.
     """
     p, anchor_p = float(stated(p, "p")), float(stated(anchor_p, "anchor_p"))
     anchor_prevalence = float(stated(anchor_prevalence, "anchor_prevalence"))
@@ -110,7 +138,9 @@ def anchored_crosswise(
             "attentive and inattentive answers have the same distribution (with this p or anchor_p a fair coin would "
             "do as well): move the probabilities away from 1/2"
         )
-    lam, lam_anchor = float(item.mean()), float(anchor.mean())
+    sampling = sampling_for(n, {"weights": weights, "strata": strata, "clusters": clusters})
+    both = np.stack([item, anchor]).astype(np.float64)
+    lam, lam_anchor = (float(np.average(part, weights=None if sampling is None else sampling.scaled)) for part in both)
     attentive = (lam_anchor - inattentive) / (expected - inattentive)
     uncorrected = (lam - (1 - p)) / (2 * p - 1)
     if attentive <= 0:
@@ -129,7 +159,10 @@ def anchored_crosswise(
             [1 / (2 * p - 1), 0],
         ]
     )
-    covariance = np.cov(np.stack([item, anchor])) / n
+    if sampling is None:
+        covariance = np.cov(both) / n
+    else:
+        covariance = sampling.covariance((np.arange(n), (both.T - [lam, lam_anchor]) / sampling.scaled.sum()))
     spread = np.sqrt(np.diagonal(slopes @ covariance @ slopes.T))
     names = ("carriers", "attentive", "carriers, uncorrected")
     values = (pi, attentive, uncorrected)
@@ -147,4 +180,5 @@ def anchored_crosswise(
         float(parts.sum()),
         n,
         notes=(f"Outside [0, 1]: {', '.join(outside)}. Noise reaches that far.",) if outside else (),
+        df=np.inf if sampling is None else sampling.df,
     )

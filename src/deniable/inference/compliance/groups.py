@@ -1,7 +1,9 @@
 """Groups that got different devices: binomial counts with shares of "yes" that are linear in the unknowns.
 
 Group j reports "yes" with probability  lambda_j = c_j + A_j theta.  With as many groups as unknowns theta solves this
-exactly; with more it is the maximum likelihood estimate and  G2 = 2 sum obs log(obs / expected)  tests the fit.
+exactly; with more it is the maximum likelihood estimate and  G2 = 2 sum obs log(obs / expected)  tests the fit. Its
+covariance is B S B', theta = B (lambda - c) and S that of the shares: lambda (1 - lambda) / (n - 1), or what weights,
+strata and clusters make of it; G2 is then corrected as Rao and Scott (1984) have it.
 """
 
 from __future__ import annotations
@@ -22,6 +24,11 @@ from deniable.errors import (
     TooFewReportsError,
     UnknownCategoryError,
 )
+from deniable.estimation.sampling.columns import column
+from deniable.estimation.sampling.reading import sampling
+from deniable.estimation.sampling.sampling import Sampling
+from deniable.estimation.sampling.shares import weighted_shares
+from deniable.inference.rao_scott import second_order
 from deniable.results import TestResult
 from deniable.wording import listed
 
@@ -30,31 +37,101 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from deniable.estimation.sampling.columns import Column
+
     Array = NDArray[np.float64]
+    Weighted = Column | Sampling | None
 
 Counts = Mapping[Any, "Sequence[int]"]  # group -> (how many said no, how many said yes)
 
 
-def count(reports: ArrayLike | Counts, groups: ArrayLike | None, names: Sequence[Any]) -> tuple[Array, Array]:
-    """(yes, n) per group, in the order of `names`, out of one report a respondent or out of counts."""
+@dataclass(frozen=True)
+class Groups:
+    """Reports of "yes" by group.
+
+    Attributes:
+        yes: how many; of weighted reports, n times their weighted share.
+        n: how many reports.
+        spread: the covariance of the groups' shares by the sampling; None where respondents are independent.
+        df: clusters less strata; infinite where respondents are independent.
+    """
+
+    yes: Array
+    n: Array
+    spread: Array | None = None
+    df: float = np.inf
+
+    @property
+    def shares(self) -> Array:
+        """Of "yes" in every group."""
+        return self.yes / self.n
+
+    def plain(self, shares: Array) -> Array:
+        """The covariance of the groups' shares if respondents are independent and these are the true ones."""
+        return np.asarray(np.diag(shares * (1 - shares) / (self.n - 1)))
+
+    def effect(self, along: Array, shares: Array) -> float:
+        """The design effect of a linear functional of the shares."""
+        if self.spread is None:
+            return 1.0
+        alone = float(along @ self.plain(shares) @ along)
+        return float(along @ self.spread @ along) / alone if alone > 0 else 1.0
+
+
+def count(
+    reports: ArrayLike | Counts, groups: ArrayLike | None, names: Sequence[Any], drawn: Mapping[str, Any] | None = None
+) -> Groups:
+    """Yes by group, in the order of `names`, out of one report a respondent or out of counts.
+
+    `drawn` holds weights, strata and clusters, each None or one value a respondent.
+    """
+    given = {what: part for what, part in (drawn or {}).items() if part is not None}
     if isinstance(reports, Mapping):
+        if given:
+            raise InputError("weights, strata and clusters belong to respondents; give one report each, not counts")
         if set(reports) != set(names):
             raise UnknownCategoryError(f"counts are for groups {listed(reports)}, devices for {listed(names)}")
         table = np.array([reports[name] for name in names], dtype=np.float64)
         if table.shape != (len(names), 2) or not (table >= 0).all() or not np.isfinite(table).all():
             raise InputError("counts are (no, yes), two numbers from 0 for every group")
-    else:
-        codes, members = binary(reports), np.asarray(groups)
-        if groups is None or members.shape != codes.shape:
-            raise InputError("groups must name each respondent's group, one value per report")
-        strangers = sorted({str(value) for value in set(members.tolist()) - set(names)})
-        if strangers:
-            raise UnknownCategoryError(f"no device is given for groups {listed(strangers)}; there are {listed(names)}")
-        table = np.array([[np.sum(codes[members == name] == code) for code in (0, 1)] for name in names], dtype=float)
+        return _enough(table)
+    codes, members = binary(reports), np.asarray(groups)
+    if groups is None or members.shape != codes.shape:
+        raise InputError("groups must name each respondent's group, one value per report")
+    strangers = sorted({str(value) for value in set(members.tolist()) - set(names)})
+    if strangers:
+        raise UnknownCategoryError(f"no device is given for groups {listed(strangers)}; there are {listed(names)}")
+    table = np.array([[np.sum(codes[members == name] == code) for code in (0, 1)] for name in names], dtype=float)
+    plain = _enough(table)
+    if not given:
+        return plain
+    sampling = sampling_for(len(codes), drawn)
+    assert sampling is not None
+    place = np.array([list(names).index(value) for value in members.tolist()], dtype=np.int64)
+    found = weighted_shares(codes, 2, place, sampling, apart=True)
+    return Groups(found.values[:, 1] * plain.n, plain.n, found.covariance[1::2, 1::2], found.df)
+
+
+def _enough(table: Array) -> Groups:
     sizes = table.sum(axis=1)
     if sizes.min() < 2:
         raise TooFewReportsError(f"every group needs at least two reports; these have {sizes.astype(int).tolist()}")
-    return table[:, 1], sizes
+    return Groups(table[:, 1], sizes)
+
+
+def sampling_for(n: int, drawn: Mapping[str, Any] | None) -> Sampling | None:
+    """How n respondents were drawn, out of weights, strata and clusters; None where nothing is said."""
+    given = {what: part for what, part in (drawn or {}).items() if part is not None}
+    if not given:
+        return None
+    weights = given.get("weights")
+    if isinstance(weights, Sampling):
+        if len(given) > 1:
+            raise InputError("these weights know strata and clusters already; give them to rake()")
+        if weights.n != n:
+            raise InputError(f"these weights are of {weights.n} respondents, the reports of {n}", rows=n)
+        return weights
+    return sampling(n, **{what: column(part, what, n) for what, part in given.items()})
 
 
 def coded(reports: Any) -> NDArray[np.int64]:
@@ -84,54 +161,68 @@ def probabilities(p: Mapping[Any, float]) -> Array:
 
 @dataclass(frozen=True)
 class Linear:
-    """The fit of lambda = c + A theta to counts."""
+    """The fit of lambda = c + A theta to counts, A the slopes: theta = back (lambda - c)."""
 
     theta: Array
     covariance: Array
     loglik: float
     g2: float
     df: int
+    slopes: Array
+    back: Array
+    groups: Groups
+    fitted: Array
 
     def fit_test(self) -> TestResult | None:
         """G2 against the groups' own shares, where there are more groups than unknowns."""
         if self.df == 0:
             return None
-        return TestResult(self.g2, float(stats.chi2.sf(self.g2, self.df)), self.df, "goodness of fit (G2)")
+        told = "goodness of fit (G2)"
+        if self.groups.spread is None:
+            return TestResult(self.g2, float(stats.chi2.sf(self.g2, self.df)), self.df, told)
+        left = np.eye(len(self.fitted)) - self.slopes @ self.back
+        alone, sampled = (left @ v @ left.T for v in (self.groups.plain(self.fitted), self.groups.spread))
+        effects = np.linalg.eigvals(np.linalg.pinv(alone, hermitian=True) @ sampled).real
+        return second_order(self.g2, np.sort(effects)[-self.df :], self.groups.df, told)
+
+    def effect(self, of: Array) -> float:
+        """The design effect of a linear function of theta."""
+        return self.groups.effect(of @ self.back, self.fitted)
 
 
-def fit_linear(yes: Array, n: Array, A: Array, c: Array) -> Linear:
+def fit_linear(groups: Groups, A: Array, c: Array) -> Linear:
     """Maximum likelihood without any constraint but that every lambda is a probability."""
-    groups, unknowns = A.shape
+    yes, n = groups.yes, groups.n
+    count, unknowns = A.shape
     if np.linalg.matrix_rank(A, tol=1e-9) < unknowns:
         raise NotIdentifiedError(
-            f"{groups} groups with these devices do not determine {unknowns} unknowns: the groups' devices must differ",
-            groups=groups,
+            f"{count} groups with these devices do not determine {unknowns} unknowns: the groups' devices must differ",
+            groups=count,
         )
-    if groups == unknowns:
-        theta = np.linalg.solve(A, yes / n - c)
-    else:
-        share = (yes + 0.5) / (n + 1)
-        theta = np.zeros(unknowns)
-        for _ in range(100):  # scoring: weighted least squares with the weights of the last fit
-            weight = n / (share * (1 - share))
-            last, theta = theta, np.linalg.solve(A.T @ (weight[:, None] * A), A.T @ (weight * (yes / n - c)))
-            share = np.clip(c + A @ theta, 1e-9, 1 - 1e-9)
-            if np.abs(theta - last).max() < 1e-13:
-                break
+    share = (yes + 0.5) / (n + 1)
+    back = np.linalg.inv(A) if count == unknowns else np.zeros((unknowns, count))
+    theta = back @ (yes / n - c)
+    for _ in range(0 if count == unknowns else 100):  # scoring: least squares with the weights of the last fit
+        weight = n / (share * (1 - share))
+        back = np.linalg.solve(A.T @ (weight[:, None] * A), A.T * weight)
+        last, theta = theta, back @ (yes / n - c)
+        share = np.clip(c + A @ theta, 1e-9, 1 - 1e-9)
+        if np.abs(theta - last).max() < 1e-13:
+            break
     share = c + A @ theta
     inside = np.clip(share, 1e-12, 1 - 1e-12)
-    if groups == unknowns:
-        back = np.linalg.inv(A)
-        covariance = (back * (share * (1 - share) / n)) @ back.T
-    else:
-        covariance = np.linalg.inv(A.T @ ((n / (inside * (1 - inside)))[:, None] * A))
+    spread = groups.plain(share if count == unknowns else inside) if groups.spread is None else groups.spread
     value = loglik(yes, n, inside)
     return Linear(
         theta.astype(np.float64),
-        covariance.astype(np.float64),
+        (back @ spread @ back.T).astype(np.float64),
         value,
         2 * (loglik(yes, n, yes / n) - value),
-        groups - unknowns,
+        count - unknowns,
+        A,
+        back.astype(np.float64),
+        groups,
+        inside,
     )
 
 

@@ -23,8 +23,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from deniable.estimation.sampling.columns import Column
+    from deniable.inference.compliance.groups import Weighted
 
-def sld(reports: ArrayLike | Counts, groups: ArrayLike | None = None, *, p: Mapping[Any, float]) -> Compliance:
+
+def sld(
+    reports: ArrayLike | Counts,
+    groups: ArrayLike | None = None,
+    *,
+    p: Mapping[Any, float],
+    weights: Weighted = None,
+    strata: Column | None = None,
+    clusters: Column | None = None,
+) -> Compliance:
     """Stochastic lie detector: the carriers' share pi, and the probability t that a carrier tells the truth.
 
     With two groups  1 - pi = (lambda_2 - lambda_1) / (p_1 - p_2)  and  t = (lambda_1 - (1 - pi)(1 - p_1)) / pi.
@@ -34,16 +45,20 @@ def sld(reports: ArrayLike | Counts, groups: ArrayLike | None = None, *, p: Mapp
         reports: one report (0 or 1) per respondent, or counts {group: (no, yes)}.
         groups: each respondent's group; not with counts.
         p: each group's probability that a non-carrier answers truthfully, as in `Mangat(p)`.
+        weights: survey weights, one a respondent, or what `rake` returns.
+        strata: each respondent's stratum.
+        clusters: each respondent's cluster.
 
     >>> found = sld({"a": (688, 312), "b": (352, 648)}, p={"a": 0.82, "b": 0.4})
     >>> {name: round(share, 4) for name, share in found.params.items()}
     {'carriers': 0.2, 'truthful carriers': 0.84}
     """
-    yes, n = count(reports, groups, list(p))
+    seen = count(reports, groups, list(p), {"weights": weights, "strata": strata, "clusters": clusters})
+    yes, n = seen.yes, seen.n
     truthful = probabilities(p)
     # Linear in (pi t, 1 - pi).
     A = np.stack([np.ones(len(n)), 1 - truthful], axis=1)
-    found = fit_linear(yes, n, A, np.zeros(len(n)))
+    found = fit_linear(seen, A, np.zeros(len(n)))
     pi = 1 - float(found.theta[1])
     notes = []
     if pi > 0:
@@ -76,7 +91,14 @@ def sld(reports: ArrayLike | Counts, groups: ArrayLike | None = None, *, p: Mapp
         found.loglik,
         int(n.sum()),
         fit=found.fit_test(),
-        compliance=one_sided(statistic if statistic > 1e-6 else 0.0, "no carrier lies (one-sided likelihood ratio)"),
+        # That no carrier lies is theta_1 + theta_2 = 1.
+        compliance=one_sided(
+            statistic if statistic > 1e-6 else 0.0,
+            "no carrier lies (one-sided likelihood ratio)",
+            found.effect(np.array([1.0, 1.0])),
+            seen.df,
+        ),
         notes=tuple(notes),
         naive={"carriers": float(naive[0])},
+        df=seen.df,
     )

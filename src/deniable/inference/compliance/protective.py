@@ -32,7 +32,7 @@ from deniable.errors import (
     NotIdentifiedError,
     TooFewReportsError,
 )
-from deniable.inference.compliance.groups import binary
+from deniable.inference.compliance.groups import binary, sampling_for
 from deniable.inference.compliance.result import Compliance, one_sided
 from deniable.inference.regression.covariance import inverse
 from deniable.inference.regression.fit import Optimum, ascend
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.channels.base import Channel
+    from deniable.estimation.sampling.columns import Column
+    from deniable.inference.compliance.groups import Weighted
 
     Array = NDArray[np.float64]
 
@@ -93,7 +95,15 @@ class _Patterns:
         return float(np.abs(self.design @ step[: self.design.shape[1]]).max())
 
 
-def self_protective(reports: ArrayLike, channels: Sequence[Channel], *, order: int = 1) -> Compliance:
+def self_protective(
+    reports: ArrayLike,
+    channels: Sequence[Channel],
+    *,
+    order: int = 1,
+    weights: Weighted = None,
+    strata: Column | None = None,
+    clusters: Column | None = None,
+) -> Compliance:
     """Estimate the share of self-protective "no"-sayers from several items, and prevalences among all others.
 
     theta is not clipped: a negative estimate says that there are fewer all-"no" patterns than expected. `compliance`
@@ -104,6 +114,9 @@ def self_protective(reports: ArrayLike, channels: Sequence[Channel], *, order: i
         reports: one row per respondent, one column per item, codes 0 (no) and 1 (yes).
         channels: each item's device; report 0 is the "no" that protects.
         order: the highest interaction between honest truths: 1 independent items, 2 all pairs.
+        weights: survey weights, one a respondent, or what `rake` returns; the fit is then not tested.
+        strata: each respondent's stratum.
+        clusters: each respondent's cluster.
     """
     codes = binary(reports)
     if codes.ndim != 2 or codes.shape[1] != len(channels):
@@ -124,7 +137,9 @@ def self_protective(reports: ArrayLike, channels: Sequence[Channel], *, order: i
             f"{items} items give {2**items - 1} frequencies for {len(sets) + 1} parameters; use a lower order",
             order=order,
         )
-    counts = np.bincount(np.ravel_multi_index(tuple(codes.T), (2,) * items), minlength=2**items).astype(np.float64)
+    pattern = np.ravel_multi_index(tuple(codes.T), (2,) * items)
+    sampling = sampling_for(len(codes), {"weights": weights, "strata": strata, "clusters": clusters})
+    counts = np.bincount(pattern, None if sampling is None else sampling.scaled, 2**items).astype(np.float64)
     if counts[0] == 0:
         raise TooFewReportsError(
             "nobody said no to every item, so there is no self-protection to estimate; analyse the items without it",
@@ -136,7 +151,11 @@ def self_protective(reports: ArrayLike, channels: Sequence[Channel], *, order: i
     start = np.full(len(sets), -0.5)
     with_it = _ascend(_Patterns(counts, whole, design, protective=True), np.append(start, 0.05))
     without = _ascend(_Patterns(counts, whole, design, protective=False), start)
-    covariance = inverse(-with_it.hessian)
+    bread = inverse(-with_it.hessian)
+    covariance = bread
+    if sampling is not None:
+        lam, first = _Patterns(counts, whole, design, protective=True)._parts(with_it.params)
+        covariance = bread @ sampling.covariance((pattern, first / lam[:, None])) @ bread
     theta = float(with_it.params[-1])
     power = np.exp(design @ with_it.params[:-1])
     share = power / power.sum()
@@ -159,10 +178,18 @@ def self_protective(reports: ArrayLike, channels: Sequence[Channel], *, order: i
         dict(zip(names, constrained, strict=True)),
         with_it.value,
         len(codes),
-        fit=TestResult(g2, float(stats.chi2.sf(g2, free)), free, "goodness of fit (G2)") if free else None,
-        compliance=one_sided(ratio, "nobody protects themselves (one-sided likelihood ratio)"),
+        fit=TestResult(g2, float(stats.chi2.sf(g2, free)), free, "goodness of fit (G2)")
+        if free and sampling is None
+        else None,
+        compliance=one_sided(
+            ratio,
+            "nobody protects themselves (one-sided likelihood ratio)",
+            float(covariance[-1, -1] / bread[-1, -1]),
+            np.inf if sampling is None else sampling.df,
+        ),
         notes=("The estimated share of self-protection is negative: there is no sign of it.",) if theta < 0 else (),
         naive=dict(zip(names[1:], without_it, strict=True)),
+        df=np.inf if sampling is None else sampling.df,
     )
 
 

@@ -40,6 +40,7 @@ class Compliance(Shown, Frozen):
         compliance: a test that everybody does as told, where the model allows one.
         notes: what a reader must know.
         naive: the estimates that a model without any disobedience has in common with this one, by name.
+        df: degrees of freedom of the errors: clusters less strata; infinite where respondents are independent.
     """
 
     model: str
@@ -52,10 +53,11 @@ class Compliance(Shown, Frozen):
     compliance: TestResult | None = None
     notes: tuple[str, ...] = field(default=())
     naive: Mapping[str, float] = field(default_factory=dict)
+    df: float = np.inf
 
     def interval(self, level: float = 0.95) -> Interval:
         """Wald intervals, unclipped, in the order of `params`."""
-        half = critical_value(1 - level) * np.array(list(self.std_error.values()))
+        half = critical_value(1 - level, self.df) * np.array(list(self.std_error.values()))
         centre = np.array(list(self.params.values()))
         return Interval(centre - half, centre + half, level, "Wald")
 
@@ -102,12 +104,13 @@ class Compliance(Shown, Frozen):
         )
 
 
-def one_sided(statistic: float, method: str) -> TestResult:
+def one_sided(statistic: float, method: str, effect: float = 1.0, df: float = np.inf) -> TestResult:
     """A likelihood ratio test of a share being 0, which it cannot be below.
 
     Under the hypothesis the statistic is 0 in half of all samples and chi-square with one degree of freedom in the
-    other half, so p = Pr(chi2_1 > statistic) / 2, and 1 where the statistic is 0.
+    other half, so p = Pr(chi2_1 > statistic) / 2, and 1 where the statistic is 0. Of weighted reports the statistic is
+    divided by the share's design effect, and the law is F's with 1 and df degrees of freedom.
     """
-    value = max(statistic, 0.0)
-    pvalue = 1.0 if value == 0 else float(stats.chi2.sf(value, 1)) / 2
-    return TestResult(value, pvalue, 1, method)
+    value = max(statistic, 0.0) / effect
+    tail = stats.chi2.sf(value, 1) if np.isinf(df) else stats.f.sf(value, 1, df)
+    return TestResult(value, 1.0 if value == 0 else float(tail) / 2, 1, method)

@@ -18,7 +18,7 @@ import numpy as np
 from deniable.errors import DesignError, InputError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
-from deniable.inference.compliance.groups import coded
+from deniable.inference.compliance.groups import coded, sampling_for
 from deniable.results import Interval, frame_of, intervals_by_row
 from deniable.summary import Shown, Summary
 from deniable.tables.simplex import norm_sub
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.channels.base import Channel
+    from deniable.estimation.sampling.columns import Column
+    from deniable.inference.compliance.groups import Weighted
     from deniable.results import Frame
 
     Array = NDArray[np.float64]
@@ -44,12 +46,14 @@ class SumScore(Shown, Frozen):
         covariance: of these shares.
         constrained: the nearest distribution without negative shares.
         n: the number of respondents.
+        df: degrees of freedom of the errors: clusters less strata; infinite where respondents are independent.
     """
 
     values: Array
     covariance: Array
     constrained: Array
     n: int
+    df: float = np.inf
 
     @property
     def std_error(self) -> Array:
@@ -69,7 +73,7 @@ class SumScore(Shown, Frozen):
 
     def interval(self, level: float = 0.95) -> Interval:
         """Wald intervals of the shares, unclipped."""
-        half = critical_value(1 - level) * self.std_error
+        half = critical_value(1 - level, self.df) * self.std_error
         return Interval(self.values - half, self.values + half, level, "Wald")
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -99,7 +103,14 @@ class SumScore(Shown, Frozen):
         )
 
 
-def sum_score(reports: ArrayLike, channels: Sequence[Channel]) -> SumScore:
+def sum_score(
+    reports: ArrayLike,
+    channels: Sequence[Channel],
+    *,
+    weights: Weighted = None,
+    strata: Column | None = None,
+    clusters: Column | None = None,
+) -> SumScore:
     """Estimate the distribution of the number of sensitive traits.
 
     Unbiased for any dependence between the traits and any devices, which may differ between items. Standard errors from
@@ -108,6 +119,9 @@ def sum_score(reports: ArrayLike, channels: Sequence[Channel]) -> SumScore:
     Args:
         reports: one row per respondent, one column per item, codes of each item's reports.
         channels: each item's device, with two truths.
+        weights: survey weights, one a respondent, or what `rake` returns.
+        strata: each respondent's stratum.
+        clusters: each respondent's cluster.
     """
     codes = coded(reports)
     if codes.ndim != 2 or codes.shape[1] != len(channels) or not len(channels):
@@ -126,5 +140,10 @@ def sum_score(reports: ArrayLike, channels: Sequence[Channel]) -> SumScore:
         longer[:, :-1] += without[:, None] * scores
         longer[:, 1:] += has[:, None] * scores
         scores = longer
-    values = scores.mean(axis=0)
-    return SumScore(values, np.cov(scores.T) / len(codes), norm_sub(values), len(codes))
+    sampling = sampling_for(len(codes), {"weights": weights, "strata": strata, "clusters": clusters})
+    if sampling is None:
+        values = scores.mean(axis=0)
+        return SumScore(values, np.cov(scores.T) / len(codes), norm_sub(values), len(codes))
+    values = np.average(scores, axis=0, weights=sampling.scaled)
+    covariance = sampling.covariance((np.arange(len(codes)), (scores - values) / sampling.scaled.sum()))
+    return SumScore(values, covariance, norm_sub(values), len(codes), sampling.df)
