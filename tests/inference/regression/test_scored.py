@@ -102,7 +102,7 @@ def test_weights_repeat_rows_and_clusters_are_respected():
     )
     assert plain.params.to_numpy() == pytest.approx(heavy.params.to_numpy(), rel=1e-9)
     grouped = dn.linear("b ~ z", twice, direct, clusters=np.repeat(np.arange(800), 2))
-    assert grouped.kind == "cluster"
+    assert grouped.kind == "survey"
     assert grouped.std_error.to_numpy() == pytest.approx(heavy.std_error.to_numpy(), rel=1e-3)
 
 
@@ -127,7 +127,7 @@ def test_refusals():
         dn.linear("b ~ z", truths.assign(a=0), THREE, rr={"a": DEVICE}, categories=(0, 1, 3))
     with pytest.raises(TooFewReportsError, match="no rows"):
         dn.linear("b ~ z", truths[:0], THREE, categories=(0, 1, 3))
-    with pytest.raises(TooFewReportsError, match="one cluster"):
+    with pytest.raises(TooFewReportsError, match="a single cluster"):
         dn.linear("b ~ z", joint, clusters=np.zeros(400))
     with pytest.raises(NotIdentifiedError, match="noise"):
         dn.linear("b ~ a", dn.Joint(DOMAIN, 0.05).randomize(truths[:40], source=dn.Seeded(1)))
