@@ -255,6 +255,24 @@ def liar(running, change):
     return Liar(running.url)
 
 
+def with_another_fake(block):
+    first, second, *rest = block.fakes[0]
+    fakes = ((first - 7, second + 7, *rest), *block.fakes[1:])
+    return Block(block.design, block.index, block.previous, block.keep, fakes)
+
+
+def test_behind_a_blind_token_a_block_of_ones_own_is_found_out_before_anything_is_drawn(serve, tmp_path):
+    with serve(SURVEY.replace("epsilon = 2.0", 'epsilon = 2.0\nadmission = "blind"')) as running:
+        (invitation,) = running.collector.entrance.invite(1)
+        transport = liar(running, with_another_fake)
+        client = Client(running.url, tmp_path / "device", transport=transport, invitation=invitation)
+        with pytest.raises(PrivacyError, match="not published to everybody"):
+            client.answer(PERSON, accept=["blocks"])
+        assert client._state.ledger().events == ()
+        honest = Client(running.url, tmp_path / "device", invitation=invitation)
+        assert honest.answer(PERSON, accept=["blocks"]).delivered
+
+
 def test_a_block_that_breaks_the_bound_is_refused(running, tmp_path):
     def greedy(block):
         fakes = ((block.fakes[0][0] - 1000, *block.fakes[0][1:]), *block.fakes[1:])
@@ -267,13 +285,9 @@ def test_a_block_that_breaks_the_bound_is_refused(running, tmp_path):
 
 
 def test_a_block_of_ones_own_is_found_out_later(running, tmp_path):
-    def another(block):
-        first, second, *rest = block.fakes[0]
-        fakes = ((first - 7, second + 7, *rest), *block.fakes[1:])
-        return Block(block.design, block.index, block.previous, block.keep, fakes)
-
     # It keeps the bound, so it is answered.
-    Client(running.url, tmp_path / "device", transport=liar(running, another)).answer(PERSON, send=False)
+    transport = liar(running, with_another_fake)
+    Client(running.url, tmp_path / "device", transport=transport).answer(PERSON, send=False)
     with pytest.raises(PrivacyError, match="not published to everybody"):
         Client(running.url, tmp_path / "device").follow_blocks()
 

@@ -20,6 +20,7 @@ from deniable.device import blind, wire
 from deniable.device.blind import PublicKey
 from deniable.device.client import Client
 from deniable.device.messages import Application, Issuer, Report, Signed
+from deniable.device.origins import fingerprint
 from deniable.device.ticket import _key, report_id, token_id
 from deniable.device.transport import Http, Response
 from deniable.device.wire import encode
@@ -142,6 +143,42 @@ def test_a_blind_token_lets_one_report_in(blinded, tmp_path):
     with pytest.raises(RejectedError, match="by invitation"):
         Client(blinded.url, invitation="a guess").answer(PERSON, public=["region"])
     assert stored(blinded) == 1
+
+
+class Listed(Http):
+    """Notes what is posted where."""
+
+    def __init__(self, url):
+        super().__init__(url)
+        self.posted = []
+
+    def request(self, method, path, body=None, *, most):
+        if method == "POST":
+            self.posted.append(path)
+        return super().request(method, path, body, most=most)
+
+
+def test_a_token_is_fetched_when_one_enters_and_not_again(blinded, tmp_path):
+    made = codes_of(blinded, 1)[0]
+    first, second = Listed(blinded.url), Listed(blinded.url)
+    Client(blinded.url, tmp_path / "device", transport=first, invitation=made).enter()
+    assert first.posted == ["/v1/tokens"]
+    told = Client(blinded.url, tmp_path / "device", transport=second).answer(PERSON, public=["region"])
+    assert told.delivered
+    assert second.posted == ["/v1/reports"]
+
+
+def test_where_there_are_no_tokens_nothing_is_fetched_by_entering(invited, collector, tmp_path):
+    for running, invitation in ((invited, codes_of(invited, 1)[0]), (collector, None)):
+        transport = Listed(running.url)
+        Client(running.url, transport=transport, invitation=invitation).enter()
+        assert transport.posted == []
+
+
+def test_the_issuer_s_key_can_be_compared(blinded):
+    client = Client(blinded.url)
+    told = client.describe().notes[2]
+    assert f"; the issuer's key {fingerprint(client.design.terms.issuer)}: the same for everybody" in told
 
 
 def test_the_server_never_sees_token_and_invitation_together(blinded, tmp_path):

@@ -305,6 +305,19 @@ def test_the_stated_errors_of_collected_pairs_are_those_that_are_made():
     assert np.mean(stated) < 0.8 * np.mean(plain)
 
 
+@pytest.mark.parametrize("side", [1, -1])
+def test_the_coin_decides_what_a_draw_between_its_sides_becomes(running, monkeypatch, side):
+    client = Client(running.url)
+    channels = [question.channel for question in client.design.questions]
+    # Without a coin such a draw would be below or above alike, whichever way the coin points.
+    monkeypatch.setattr("deniable.device.client.draw", lambda _bits: channels[0].truthful)
+    monkeypatch.setattr(client, "_sides", lambda: [side] * len(channels))
+    assert all(channel.shift > 0 for channel in channels)
+    sent = client.answer({"a": "yes", "b": "no"}, send=False)
+    truth = (1, 0)
+    assert sent.report.answers == (truth if side > 0 else (0, 1))
+
+
 def test_a_device_without_a_partner_answers_alone(running, monkeypatch):
     monkeypatch.setattr("deniable.device.partner._LONGEST_SEARCH", 0.2)
     monkeypatch.setattr("deniable.device.partner.PAUSE", 0.1)

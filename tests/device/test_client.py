@@ -74,6 +74,15 @@ def test_leaving_it_closes_the_state_and_its_own_connection(tmp_path, monkeypatc
         _ = client.remaining
 
 
+def test_after_sending_the_line_is_hung_up(monkeypatch):
+    """What comes later over the same connection would plainly be the same device's."""
+    hung_up = []
+    client = Client("http://localhost", transport=Served(reports=b""))
+    monkeypatch.setattr(client._line, "hang_up", lambda: hung_up.append(True))
+    assert client.send() == 0
+    assert hung_up == [True]
+
+
 def test_a_collector_that_does_not_say_what_it_serves_is_named():
     client = Client("http://localhost", transport=Served(survey=b"<html>a portal</html>"))
     with pytest.raises(CollectorError, match="http://localhost does not say which design it serves"):

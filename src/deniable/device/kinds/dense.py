@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from struct import pack, unpack
 from typing import TYPE_CHECKING
 
 from deniable.device.chance import stretch
@@ -65,20 +66,41 @@ class DenseWeights(Kind, frozen=True, tag="dense", tag_field="kind"):
 
 
 def independent(columns: Sequence[Sequence[int]], prime: int) -> bool:
-    """Tell whether columns are independent modulo a prime.
+    """Tell whether columns are independent modulo a prime below 2^26.
+
+    A hostile design may hold a thousand columns of a thousand weights. So a column is one long integer, with 64 bits
+    an entry, and takes a multiple of another in two operations of it; entries are reduced when the column is done.
 
     >>> independent([[2, 1], [1, 2]], 67108859), independent([[2, 1], [4, 2]], 67108859)
     (True, False)
     """
-    left = [[weight % prime for weight in column] for column in columns]
-    while left:
-        base = left.pop()
-        pivot = next((place for place, entry in enumerate(base) if entry), None)
+    size = len(columns[0])
+    if len(columns) > size:
+        return False
+    bases: list[tuple[int, int]] = []  # each with a 1 in its own place, counted in bits from the end, and 0 before it
+    for column in columns:
+        left = _joined([weight % prime for weight in column])
+        for number, (place, base) in enumerate(bases, start=1):
+            if factor := (left >> place & _ENTRY) % prime:
+                left += base * (prime - factor)
+            if number % _MOST_ADDED == 0:
+                left = _joined(_entries(left, size, prime))
+        entries = _entries(left, size, prime)
+        pivot = next((place for place, entry in enumerate(entries) if entry), None)
         if pivot is None:
             return False
-        scale = base[pivot]
-        for place, other in enumerate(left):
-            if factor := other[pivot]:
-                pairs = zip(other, base, strict=True)
-                left[place] = [(entry * scale - factor * each) % prime for entry, each in pairs]
+        scale = pow(entries[pivot], -1, prime)
+        bases.append((64 * (size - 1 - pivot), _joined([entry * scale % prime for entry in entries])))
     return True
+
+
+_ENTRY = (1 << 64) - 1
+_MOST_ADDED = (1 << 11) - 1  # products of two numbers below 2^26 that an entry has room for
+
+
+def _joined(entries: list[int]) -> int:
+    return int.from_bytes(pack(f">{len(entries)}Q", *entries), "big")
+
+
+def _entries(joined: int, size: int, prime: int) -> list[int]:
+    return [entry % prime for entry in unpack(f">{size}Q", joined.to_bytes(8 * size, "big"))]
