@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from deniable.channels.mixture import Mixture as Mixture
     from deniable.channels.paired import Coins as Coins
     from deniable.channels.paired_optimum import paired_optimum as paired_optimum
+    from deniable.channels.patterns import Patterns as Patterns
     from deniable.channels.subset import SubsetSelection as SubsetSelection
     from deniable.channels.two_level import TwoLevel as TwoLevel
     from deniable.channels.unary import Unary as Unary
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from deniable.designs.independent import Independent as Independent
     from deniable.designs.joint import Joint as Joint
     from deniable.designs.observation import Observation as Observation
+    from deniable.designs.optimal import Optimal as Optimal
+    from deniable.designs.optimal import loss_of as loss_of
     from deniable.designs.paired.design import Paired as Paired
     from deniable.designs.paired.items import PairedItems as PairedItems
     from deniable.designs.paired.reports import PairedReports as PairedReports
@@ -116,6 +119,8 @@ if TYPE_CHECKING:
     from deniable.optimal.channel import optimal_channel as optimal_channel
     from deniable.optimal.floor import Floor as Floor
     from deniable.optimal.floor import floor as floor
+    from deniable.optimal.language import read_wanted as read_wanted
+    from deniable.optimal.made_for import MadeFor as MadeFor
     from deniable.optimal.mix import Mix as Mix
     from deniable.optimal.mix import optimal_mix as optimal_mix
     from deniable.optimal.wanted import Wanted as Wanted
@@ -165,16 +170,19 @@ if TYPE_CHECKING:
         "Labels",
         "Ledger",
         "LocalHashing",
+        "MadeFor",
         "Mangat",
         "Measure",
         "Mix",
         "Mixture",
         "Numbers",
         "Observation",
+        "Optimal",
         "OptimalChannel",
         "Paired",
         "PairedItems",
         "PairedReports",
+        "Patterns",
         "Prevalence",
         "Prevalences",
         "Question",
@@ -223,6 +231,7 @@ if TYPE_CHECKING:
         "independence",
         "linear",
         "logit",
+        "loss_of",
         "mean",
         "mean_difference",
         "means_by",
@@ -246,6 +255,7 @@ if TYPE_CHECKING:
         "randomize_in_clusters",
         "read_reports",
         "read_survey",
+        "read_wanted",
         "replicate_weights",
         "risk_ratio",
         "sample_cost",

@@ -26,6 +26,7 @@ from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.laplace import BinnedLaplace
 from deniable.channels.mixture import Mixture
+from deniable.channels.patterns import Patterns
 from deniable.optimal.channel import optimal_channel
 
 EVEN_AND_ODD = [2, 3, 4, 5, 64, 127, 128, 129, 200, 256, 257, 1000]  # around the ends of what a byte holds
@@ -145,6 +146,31 @@ class TestDense(SingleDrawContract):
     def dense(self, weights):
         w, bits = weights
         return w / 2**bits
+
+
+class TestPatterns(SingleDrawContract):
+    """With a remainder and without one, of which the last draw of every truth belongs to a pattern."""
+
+    @pytest.fixture(params=["remainder", "no remainder", "32 bits", "many truths"])
+    def channel(self, request):
+        if request.param == "remainder":
+            sets = [[0, 1], [3, 4], [2], [1], [3]]
+            return Patterns(5, sets, [8000, 8000, 5000, 99, 77], [21000, 21000, 13000, 260, 200], 16)
+        if request.param == "no remainder":
+            return Patterns(2, [[1], [0]], [17626, 17626], [47910, 47910], 16)
+        if request.param == "32 bits":
+            return Patterns(3, [[0], [1], [2]], [1 << 29] * 3, [3 << 29, 3 << 29, 1 << 30], 32)
+        near = [[v, (v + 1) % 70, (v + 2) % 70] for v in range(70)]
+        return Patterns(70, near, [700 + v for v in range(70)], [1900 + 2 * v for v in range(70)], 32)
+
+    @pytest.fixture
+    def dense(self, channel):
+        rows = [
+            [high if mask >> v & 1 else low for v in range(channel.inputs)]
+            for mask, low, high in zip(channel.large, channel.low, channel.high, strict=True)
+        ]
+        left = 2**channel.bits - np.sum(rows, axis=0)
+        return np.array([*rows, left] if left.any() else rows) / 2**channel.bits
 
 
 class TestOptimal(SingleDrawContract):

@@ -104,6 +104,16 @@ def regression():
     return RESULTS["Regression"]()
 
 
+def _only_pairs():
+    """A table that reports determine through a channel that cannot be inverted."""
+    domain = dn.Domain({name: ["no", "yes"] for name in "abc"})
+    pairs = dn.Optimal(domain, [["a", "b"], ["b", "c"], ["a", "c"]], 1.0)
+    made = [q for q in pairs.questions if q.channel.is_partial]
+    design = dn.Design(domain, made[:1] or pairs.questions[:1], [[0]])
+    table = dn.Table(domain, np.full((2, 2, 2), 1 / 8))
+    return dn.estimate(design.simulate(table, 1000, source=dn.Seeded(1)), ["a", "b"])
+
+
 CHANNELS = {
     "KRR": lambda: dn.KRR(4, epsilon=1.0),
     "Mixture": lambda: dn.Mixture(0.5, [0.25, 0.75]),
@@ -112,6 +122,7 @@ CHANNELS = {
     "Dense": lambda: dn.Dense([[0.8, 0.3], [0.1, 0.3], [0.1, 0.4]], categories=["no", "yes"]),
     "Dense of integers": lambda: dn.Warner(0.8, categories=["no", "yes"]).executed(),
     "Dense, partial": lambda: dn.Dense.from_weights([[1 << 14] * 3, [3 << 14] * 3], 16, partial=True),
+    "Patterns": lambda: dn.Patterns(3, [[0], [1]], [9000, 9000], [20000, 20000], 16),
     "OptimalChannel": lambda: dn.optimal_channel([0, 1, 2], 1.0),
     "Kronecker": lambda: dn.Kronecker([dn.KRR(3, epsilon=1.0), dn.Warner(0.8), dn.KRR(40, epsilon=1.0)]),
     "Unary": lambda: dn.Unary(8, 1.0),
@@ -129,6 +140,7 @@ DESIGNS = {
     "Joint": lambda: dn.Joint(DOMAIN, 2.0),
     "Clusters": lambda: dn.Clusters(DOMAIN, [["a", "c"], ["b"]], 2.0),
     "Sampled": lambda: dn.Sampled(DOMAIN, 2.0),
+    "Optimal": lambda: dn.Optimal(DOMAIN, [["a", "b"], "mean(b) weight 2"], 2.0),
     "Views": lambda: dn.Views(DOMAIN, 2, 2.0),
     "Blocks": lambda: dn.Blocks(DOMAIN, 2, 2.0, block_size=20),
     "Blocks, deniability": lambda: dn.Blocks(DOMAIN, mode="deniability", keep=0.5, answer="all"),
@@ -186,6 +198,8 @@ OTHERS = {
     "Factor": lambda: regression().likelihood.cells[0].factors[0],
     "Design of a formula": lambda: regression().design,
     "Heard": lambda: listen(dn.Joint(DOMAIN, 1.0).randomize(people(), source=dn.Seeded(1)), ["a"], "c"),
+    "MadeFor": lambda: dn.MadeFor(["a", "mean(b)"]),
+    "OfEvidence": lambda: _only_pairs().dispersion,
     "Wanted": lambda: dn.Wanted.mean("a", scores=[1, 2]),
     "Certificate": lambda: dn.optimal_channel([0, 1, 2], 1.0).certificate,
     "Problem": lambda: dn.optimal_channel([0, 1, 2], 1.0).problem,

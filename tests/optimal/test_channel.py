@@ -13,9 +13,10 @@ from deniable.device.epsilon import exp_below
 from deniable.errors import InputError, NotIdentifiedError, PrecisionError, SingularChannelError
 from deniable.optimal.channel import closed_form
 from deniable.optimal.integers import whole_weights
+from deniable.optimal.language import gathered
 from deniable.optimal.problem import Problem
 from deniable.optimal.search import solution
-from deniable.optimal.wanted import gathered, matrix_of
+from deniable.optimal.wanted import matrix_of
 
 THREE = dn.Domain({name: ["no", "yes"] for name in "abc"})
 PAIRS = list(combinations("abc", 2))

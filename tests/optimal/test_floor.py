@@ -11,8 +11,9 @@ import deniable as dn
 from deniable.datasets import network
 from deniable.errors import DesignError, InputError, UnknownCategoryError
 from deniable.optimal.channel import closed_form
+from deniable.optimal.language import gathered
 from deniable.optimal.problem import Problem
-from deniable.optimal.wanted import asked_of, gathered, matrix_of
+from deniable.optimal.wanted import asked_of, matrix_of
 
 DOMAIN = dn.Domain({"a": [0, 1, 2], "b": ["no", "yes"], "c": [1, 4, 5, 9]})
 LISTS = {

@@ -10,8 +10,9 @@ import pytest
 import deniable as dn
 from deniable.datasets import network
 from deniable.errors import DesignError
+from deniable.optimal.language import gathered
 from deniable.optimal.mix import information
-from deniable.optimal.wanted import gathered, matrix_of
+from deniable.optimal.wanted import matrix_of
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import pytest
 
 import deniable as dn
 from deniable.errors import InputError, UnknownAttributeError, UnknownCategoryError
-from deniable.optimal.wanted import asked_of, gathered, matrix_of
+from deniable.optimal.language import gathered
+from deniable.optimal.wanted import asked_of, matrix_of
 
 DOMAIN = dn.Domain({"age": [20, 30, 60], "sex": ["F", "M"], "owns": ["no", "yes"]})
 RNG = np.random.default_rng(5)

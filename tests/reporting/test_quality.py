@@ -30,7 +30,7 @@ def test_chosen_questions_ring(reports):
     ballots = reports.ballots.copy()
     ballots[:400] = 0
     (told,) = alarms(Reports.of_codes(DESIGN, ballots, reports.answers), [])
-    assert "ballots are drawn evenly" in told
+    assert "devices draw ballots by chance" in told
 
 
 def test_ballots_are_counted_where_the_reports_are(reports, tmp_path):

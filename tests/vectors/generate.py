@@ -35,6 +35,7 @@ from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
 from deniable.channels.paired import Coins
+from deniable.channels.patterns import Patterns
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
@@ -331,6 +332,7 @@ def design_vectors() -> list[dict]:  # noqa: PLR0915 - one line a vector
     add_pairs(add)
     add_sets(add)
     add_planes(add)
+    add_patterns(add)
     return found
 
 
@@ -700,6 +702,82 @@ def _rarer(fields: dict) -> Fraction:
     return BlockDesign.from_integers(fields["k"], fields["own"], fields["bits"]).ratio
 
 
+_MEAN = Patterns(5, [[0, 1], [3, 4], [2]], [8000, 8000, 5000], [21000, 21000, 13000], 16)  # some sums of five shares
+PATTERNS = second(
+    {
+        "epsilon": "1",
+        "plan": {
+            "ballots": [[0], [1]],
+            "domain": [
+                {"categories": [f"{v} times" for v in range(5)], "name": "often"},
+                {"categories": ["no", "yes"], "name": "ever"},
+            ],
+            "format": 1,
+            "kind": "optimal",
+            "questions": [
+                {"attributes": ["often"], "channel": _MEAN.to_dict()},
+                {"attributes": ["ever"], "channel": KRR(2, 1.0).to_dict()},
+            ],
+        },
+        "public": [],
+        "static": [],
+        "survey": "patterns",
+    }
+)
+
+
+def add_patterns(add: Callable[..., None]) -> None:
+    where, good = "plan.questions.0.channel", changed("weights", [3, 1], PATTERNS)
+    dearest = _text(max(_MEAN.ratio, KRR(2, 1.0).ratio))
+
+    def pattern(name: str, field: str, value: object, reason: str | None) -> None:
+        add(f"{name} (patterns)", changed(f"{where}.{field}", value, good), reason, ratio=None if reason else dearest)
+
+    add("patterns, on ballots of different weights", good, None, ratio=dearest)
+    add("patterns, on ballots drawn alike", PATTERNS, None, ratio=dearest)
+    add("a pattern that stays", changed("static", ["often"], good), None, ratio=dearest)
+    add("weights that have a factor in common", changed("weights", [6, 2], good), "wrong-weights")
+    add("weights that are all the same", changed("weights", [1, 1], good), "wrong-weights")
+    add("a ballot that is never drawn", changed("weights", [3, 0], good), "wrong-weights")
+    add("more weights than ballots", changed("weights", [3, 1, 1], good), "wrong-weights")
+    # The patterns rise: 3 is {0, 1}, 4 is {2}, 18 is {3, 4}.
+    pattern("8-bit draws", "bits", 8, "wrong-bits")
+    pattern("a text for a number", "low.0", "3", "malformed")
+    pattern("a number for a pattern", "large.0", 3, "malformed")
+    pattern("the weights are missing", "low", ..., "malformed")
+    pattern("a field more", "rest", [1, 1, 1, 1, 1], "unknown-field")
+    pattern("one truth", "k", 1, "wrong-cells")
+    pattern("less than no truth", "k", -5, "wrong-cells")
+    pattern("truths beyond the largest", "k", 257, "wrong-cells")
+    pattern("more truths than answers", "k", 6, "wrong-cells")
+    pattern("an empty pattern", "large.0", "0", "wrong-cells")
+    pattern("no pattern", "large.0", "", "wrong-cells")
+    pattern("a pattern of all", "large.2", "1f", "wrong-cells")
+    pattern("a truth that is none", "large.2", "20", "wrong-cells")
+    pattern("a pattern with a zero in front", "large.0", "03", "wrong-cells")
+    pattern("a pattern in large letters", "large.2", "1B", "wrong-cells")
+    pattern("a pattern with a sign", "large.2", "+8", "wrong-cells")
+    pattern("patterns out of order", "large", ["4", "3", "18"], "wrong-cells")
+    pattern("a pattern twice", "large", ["3", "3", "18"], "wrong-cells")
+    pattern("a pattern without weights", "large", ["3", "4", "8", "18"], "wrong-sum")
+    pattern("a weight without a pattern", "high", [21000, 13000, 21000, 9], "wrong-sum")
+    add(
+        "no patterns at all (patterns)",
+        changed(where, {**_MEAN.to_dict(), "large": [], "low": [], "high": []}, good),
+        "wrong-sum",
+    )
+    pattern("no draw for other truths", "low.0", 0, "zero-weight")
+    pattern("a negative weight", "low.0", -8000, "zero-weight")
+    pattern("a report that comes alike", "high.0", 8000, "tells-nothing")
+    pattern("a report that is rarer for its pattern", "high.0", 7000, "tells-nothing")
+    pattern("more draws than there are", "high.0", 65536, "wrong-sum")
+    pattern("draws that no truth has left", "high.0", 53000, "wrong-sum")
+    pattern("a remainder that rules truths out", "high.0", 65536 - 13000, "zero-weight")
+    pattern("a pattern a hair too clear", "high.1", 13592, "epsilon-exceeded")
+    unlike = Patterns(5, [[0], [0, 1]], [10000, 10000], [27000, 27000], 16)  # its rows keep epsilon, the remainder not
+    add("a remainder that is too clear (patterns)", changed(where, unlike.to_dict(), good), "epsilon-exceeded")
+
+
 # -- blocks -----------------------------------------------------------------------------------------------------------
 
 
@@ -847,6 +925,9 @@ def outcome_vectors() -> list[dict]:
         Mixture.from_weights(1 << 30, [1 << 30, 1 << 31], 32),
         Dense.from_weights([[40000, 10000], [20000, 15536], [5536, 40000]], 16, name="three reports"),
         Dense.from_weights([[3 << 30, 1 << 30], [1 << 30, 3 << 30]], 32, name="coin"),
+        _MEAN,
+        Patterns(2, [[0], [1]], [17626, 17626], [47910, 47910], 16),
+        Patterns(70, [[v, v + 35] for v in range(35)], [1 << 25] * 35, [1 << 26] * 35, 32),
     ]
     found = []
     for channel in channels:

@@ -211,8 +211,8 @@ def test_privacy_says_the_true_epsilon_and_what_fakes_can_do(inside):
 
 def test_an_alarm_is_raised_when_ballots_come_unevenly(inside):
     inside.fill({(1, (0,), (0,)): 400})
-    assert "Alarm: ballots are drawn evenly" in inside.client.get("/analyst").text
-    assert "Alarm: ballots are drawn evenly" in inside.client.get("/analyst/privacy").text
+    assert "Alarm: devices draw ballots by chance" in inside.client.get("/analyst").text
+    assert "Alarm: devices draw ballots by chance" in inside.client.get("/analyst/privacy").text
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,9 @@ from deniable.channels.krr import KRR
 from deniable.datasets import network
 from deniable.domain import Domain
 from deniable.optimal.channel import optimal_channel
+from deniable.optimal.language import gathered
 from deniable.optimal.mix import optimal_mix
-from deniable.optimal.wanted import Wanted, gathered, matrix_of
+from deniable.optimal.wanted import Wanted, matrix_of
 from deniable.randomness import Seeded
 
 if TYPE_CHECKING:

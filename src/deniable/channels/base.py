@@ -61,11 +61,13 @@ class Channel(Frozen, ABC):
     """A column-stochastic map from truth to report."""
 
     kind: ClassVar[str]  # what its plain data are called, and its file
+    treats_alike: ClassVar[bool] = False  # whether any two truths could change places and nobody would notice
     inputs: int
     outputs: int
     name: str
     bits: int | None = None  # the width of a draw; None for a device performed by hand
     is_support: bool = False  # whether reports are sets of truths, counted by what they hold
+    is_partial: bool = False  # whether reports tell only some functionals of the truth's shares
     categories: tuple[Category, ...] | None = None
 
     # -- privacy ------------------------------------------------------------------------------------------------
@@ -93,6 +95,10 @@ class Channel(Frozen, ABC):
         return ()
 
     # -- the map and its inverse -----------------------------------------------------------------------------------
+
+    def tells(self, w: ArrayLike) -> bool:  # noqa: ARG002 - a channel that can be inverted tells everything
+        """Whether reports tell w . pi: whether w lies in the row space of P."""
+        return True
 
     @property
     def input_shape(self) -> tuple[int, ...]:

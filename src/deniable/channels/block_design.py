@@ -75,6 +75,7 @@ class BlockDesign(Channel):
     """
 
     kind = "block_design"
+    treats_alike = True
 
     inputs: int
     q: int

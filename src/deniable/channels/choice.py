@@ -11,7 +11,7 @@ channels whose variances are alike, the one that takes the fewest steps is taken
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Chooser = Callable[[Domain, float], Channel]
     """What makes the channel of a question, given its attributes and its epsilon."""
 
-Choice = Literal["krr", "unary", "subset", "hashing", "hadamard", "block_design", "least_variance"]
+Choice = Literal["krr", "unary", "subset", "hashing", "hadamard", "block_design", "least_variance", "optimal"]
 
 _MAKERS: dict[str, tuple[int, Callable[[int, float], Channel]]] = {  # the most categories it takes, and how it is made
     "krr": (1 << 32, KRR),
@@ -56,6 +56,7 @@ _BETTER = 0.99
 _ALIKE = 1.02  # variances of this ratio: so many respondents more are easier found than more work is done
 
 
+@lru_cache(maxsize=4096)
 def best_channel(cells: int, epsilon: float, choice: Choice = "krr", *, n: int | None = None) -> Channel:
     """The channel for one question with this many possible answers; for "least_variance", with n respondents planned.
 
@@ -66,6 +67,12 @@ def best_channel(cells: int, epsilon: float, choice: Choice = "krr", *, n: int |
     """
     if choice not in get_args(Choice):
         raise DesignError(f"channel must be one of {listed(get_args(Choice))}, not {choice!r}", channel=choice)
+    if choice == "optimal":
+        raise DesignError(
+            'an "optimal" channel is made for what is wanted of a question; give it to a design, or use '
+            "optimal_channel",
+            channel=choice,
+        )
     if choice != "least_variance":
         most, make = _MAKERS[choice]
         if cells > most:
@@ -108,6 +115,7 @@ def steps(channel: Channel, n: int) -> float:
     return n + channel.outputs * max(1.0, math.log2(channel.outputs))
 
 
+@lru_cache(maxsize=4096)
 def kept_channel(cells: int, epsilon: float, choice: Choice, again: KRR) -> Channel:
     """The same for a question that is asked again and again, and always gets the same answer.
 
@@ -121,11 +129,6 @@ def kept_channel(cells: int, epsilon: float, choice: Choice, again: KRR) -> Chan
         return _kept(best_channel(cells, epsilon, choice), again)
     able = [channel for channel in _all(cells, epsilon) if not isinstance(channel, LocalHashing)]
     return _least_variance(cells, epsilon, [_kept(channel, again) for channel in able])
-
-
-def channel_for(question: Domain, epsilon: float, choice: Choice | Chooser) -> Channel:
-    """The channel of a question: of a named kind, or what a function makes of the question and its epsilon."""
-    return choice(question, epsilon) if callable(choice) else best_channel(question.cells, epsilon, choice)
 
 
 def _kept(channel: Channel, again: KRR) -> Channel:

@@ -1,12 +1,4 @@
-"""Any channel, given as its matrix.
-
-Square channels are inverted. Where reports outnumber truths, the inverse is the least-squares one weighted for evenly
-spread truths: fixed in advance, so that estimates stay linear and unbiased; maximum likelihood does the rest.
-
-A channel of integers may be *partial*: several truths give reports that no sum tells apart, as where only a mean is
-asked. What it tells are the functionals w . pi with w in the row space of P; `solve_adjoint` gives the weights of the
-reports for these and refuses others, and there is no table to `solve` for.
-"""
+"""Any channel, given as its matrix."""
 
 from __future__ import annotations
 
@@ -17,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.explicit import Explicit
+from deniable.channels.explicit import WORST_CONDITION, Explicit
 from deniable.channels.weights import largest_ratio, round_column, stated, weights_array, written
 from deniable.device.kinds.base import WIDTHS
 from deniable.errors import NotExecutableError, ProbabilityError, SingularChannelError
@@ -29,9 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.domain import Category
-
-_WORST_CONDITION = 1e12  # beyond this the inverse of P is rounding error
-_TOLD = 1e-8  # how far outside the row space a functional may lie, by rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -149,7 +138,7 @@ class Dense(Explicit):
                 f"{self.name} has {self.inputs} truths but only {self.outputs} reports, so truths cannot be told apart",
                 condition=float("inf"),
             )
-        if self.condition > _WORST_CONDITION:
+        if self.condition > WORST_CONDITION:
             raise SingularChannelError(
                 f"{self.name} cannot be inverted (condition number {self.condition:.3g}). Possible causes: (a) two "
                 "truths give the same reports; (b) the device is a fair coin, which tells nothing; (c) the noise is "
@@ -168,47 +157,6 @@ class Dense(Explicit):
         return len(self._columns[0])
 
     @cached_property
-    def condition(self) -> float:
-        """The condition number of P: how much the inverse can magnify noise."""
-        return float(np.linalg.cond(self._p))
-
-    @cached_property
-    def is_partial(self) -> bool:
-        """Whether the reports tell only some functionals of the truth's shares."""
-        return self.outputs < self.inputs or self.condition > _WORST_CONDITION
-
-    def tells(self, w: ArrayLike) -> bool:
-        """Whether reports tell w . pi: whether w lies in the row space of P."""
-        row = np.asarray(w, dtype=np.float64)
-        missed = row - self._p.T @ (self._q.T @ row)
-        return bool(np.abs(missed).max() <= _TOLD * np.abs(row).max())
-
-    def _solve(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        self._refuse_if_partial()
-        return super()._solve(x)
-
-    def _solve_squared(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        self._refuse_if_partial()
-        return super()._solve_squared(x)
-
-    def _spread(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        self._refuse_if_partial()
-        return super()._spread()
-
-    def _solve_adjoint(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self.is_partial and not all(self.tells(row) for row in np.moveaxis(y, 1, 2).reshape(-1, self.inputs)):
-            self._refuse_if_partial()
-        return super()._solve_adjoint(y)
-
-    def _refuse_if_partial(self) -> None:
-        if self.is_partial:
-            raise SingularChannelError(
-                f"{self.name} tells only some sums of the shares, and this is none of them, or the table of all. Ask "
-                f"`tells` which it tells, or collect through a channel that is made for what is wanted",
-                condition=self.condition,
-            )
-
-    @cached_property
     def ratio(self) -> Fraction | float:
         """The largest ratio within a row, exactly."""
         return largest_ratio(list(zip(*self._columns, strict=True)))
@@ -219,16 +167,7 @@ class Dense(Explicit):
 
     @cached_property
     def _q(self) -> NDArray[np.float64]:
-        p = self._p
-        if self.inputs == self.outputs and not self.is_partial:
-            return readonly(np.asarray(np.linalg.inv(p), dtype=np.float64))
-        # Report u has a variance near its share at evenly spread truths; one that never occurs gets no weight.
-        lam = p.mean(axis=1)
-        weighted = p.T / np.where(lam > 0, lam, np.inf)
-        if self.is_partial:
-            # Of all weights with P'g = w, those of least variance; for w outside the row space there are none.
-            return readonly(np.asarray(np.linalg.pinv(weighted @ p, rcond=1e-11, hermitian=True) @ weighted))
-        return readonly(np.asarray(np.linalg.solve(weighted @ p, weighted), dtype=np.float64))
+        return readonly(self._left_inverse())
 
     def affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """With two truths and two reports every cell is one binomial: pi_0 = (lambda_0 - P01) / (P00 - P01)."""

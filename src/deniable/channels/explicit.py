@@ -1,4 +1,12 @@
-"""The algebra of a channel that holds P and its left inverse Q as matrices: what small channels of any form share."""
+"""The algebra of a channel that holds P and its left inverse Q as matrices: what small channels of any form share.
+
+Where reports outnumber truths, the inverse is the least-squares one weighted for evenly spread truths: fixed in
+advance, so that estimates stay linear and unbiased; maximum likelihood does the rest.
+
+A channel of integers may be *partial*: several truths give reports that no sum tells apart, as where only a mean is
+asked. What it tells are the functionals w . pi with w in the row space of P; `solve_adjoint` gives the weights of the
+reports for these and refuses others, and there is no table to `solve` for.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.channels.base import Channel
+from deniable.errors import SingularChannelError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+WORST_CONDITION = 1e12  # beyond this the inverse of P is rounding error
+_TOLD = 1e-8  # how far outside the row space a functional may lie, by rounding
 
 
 class Explicit(Channel):
@@ -25,6 +37,43 @@ class Explicit(Channel):
     @abstractmethod
     def _q(self) -> NDArray[np.float64]: ...
 
+    @cached_property
+    def condition(self) -> float:
+        """The condition number of P: how much the inverse can magnify noise."""
+        return float(np.linalg.cond(self._p))
+
+    @cached_property
+    def is_partial(self) -> bool:  # type: ignore[override]
+        """Whether the reports tell only some functionals of the truth's shares."""
+        return self.outputs < self.inputs or self.condition > WORST_CONDITION
+
+    def tells(self, w: ArrayLike) -> bool:
+        """Whether reports tell w . pi: whether w lies in the row space of P."""
+        row = np.asarray(w, dtype=np.float64).ravel()
+        missed = row - self._p.T @ (self._q.T @ row)
+        return bool(np.abs(missed).max() <= _TOLD * np.abs(row).max())
+
+    def _refuse_if_partial(self) -> None:
+        if self.is_partial:
+            raise SingularChannelError(
+                f"{self.name} tells only some sums of the shares, and this is none of them, or the table of all. Ask "
+                f"`tells` which it tells, or collect through a channel that is made for what is wanted",
+                condition=self.condition,
+            )
+
+    def _left_inverse(self) -> NDArray[np.float64]:
+        """Q: the inverse of a square P, else that of least variance at evenly spread truths."""
+        p = self._p
+        if self.inputs == self.outputs and not self.is_partial:
+            return np.asarray(np.linalg.inv(p), dtype=np.float64)
+        # Report u has a variance near its share at evenly spread truths; one that never occurs gets no weight.
+        lam = p.mean(axis=1)
+        weighted = p.T / np.where(lam > 0, lam, np.inf)
+        if self.is_partial:
+            # Of all weights with P'g = w, those of least variance; for w outside the row space there are none.
+            return np.asarray(np.linalg.pinv(weighted @ p, rcond=1e-11, hermitian=True) @ weighted)
+        return np.asarray(np.linalg.solve(weighted @ p, weighted), dtype=np.float64)
+
     def _matrix(self) -> NDArray[np.float64]:
         return self._p.copy()
 
@@ -35,14 +84,19 @@ class Explicit(Channel):
         return self._p.T @ y
 
     def _solve(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        self._refuse_if_partial()
         return self._q @ x
 
     def _solve_adjoint(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.is_partial and not all(self.tells(row) for row in np.moveaxis(y, 1, 2).reshape(-1, self.inputs)):
+            self._refuse_if_partial()
         return self._q.T @ y
 
     def _solve_squared(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        self._refuse_if_partial()
         return self._q**2 @ x
 
     def _spread(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self._refuse_if_partial()
         d = self._q**2 @ self._p
         return np.diagonal(d).copy(), d.sum(axis=1)

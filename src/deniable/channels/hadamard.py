@@ -46,6 +46,7 @@ class HadamardResponse(Channel):
     """
 
     kind = "hadamard"
+    treats_alike = True
 
     inputs: int
     other: int

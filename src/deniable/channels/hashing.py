@@ -51,6 +51,7 @@ class LocalHashing(Support):
 
     kind = "hashing"
     has_two_chances = True
+    treats_alike = True
 
     inputs: int
     value: KRR

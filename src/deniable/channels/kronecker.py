@@ -79,6 +79,26 @@ class Kronecker(Channel):
         return compose(channel.ratio for channel in self.channels)
 
     @cached_property
+    def is_partial(self) -> bool:  # type: ignore[override]
+        """Whether some factor tells only some functionals."""
+        return any(channel.is_partial for channel in self.channels)
+
+    def tells(self, w: ArrayLike) -> bool:
+        """Whether along every axis each factor tells its part of w: row spaces of products are products of row spaces.
+
+        >>> from deniable.channels.krr import KRR
+        >>> Kronecker([KRR(2, 1.0), KRR(3, 1.0)]).tells([[1, 0, 0], [0, 0, 0]])
+        True
+        """
+        tensor = np.asarray(w, dtype=np.float64).reshape(self.input_shape)
+        return all(
+            channel.tells(fibre)
+            for axis, channel in enumerate(self.channels)
+            if channel.is_partial
+            for fibre in np.moveaxis(tensor, axis, -1).reshape(-1, channel.inputs)
+        )
+
+    @cached_property
     def _made(self) -> dict[str, tuple[NDArray[np.float64] | Channel, ...]]:
         """The blocks of every step that was taken so far."""
         return {}

@@ -46,6 +46,7 @@ class KRR(Channel):
     """
 
     kind = "krr"
+    treats_alike = True
 
     inputs: int
     other: int

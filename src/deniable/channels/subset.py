@@ -56,6 +56,7 @@ class SubsetSelection(Mask):
 
     kind = "subset"
     has_two_chances = True
+    treats_alike = True
 
     inputs: int
     d: int

@@ -51,6 +51,7 @@ class TwoLevel(Mask):
     """
 
     kind = "two_level"
+    treats_alike = True
 
     first: Mask
     again: KRR

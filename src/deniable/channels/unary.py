@@ -46,6 +46,7 @@ class Unary(Mask):
     """
 
     kind = "unary"
+    treats_alike = True
 
     inputs: int
     own: int

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table as Grid
 
     from deniable.domain import Domain
+    from deniable.optimal.wanted import Wanted
     from deniable.planning.forecast import Forecast
 
 
@@ -30,6 +31,12 @@ _OTHER_COLUMNS = 52  # characters that the columns beside those of the tables ta
 @click.option("--epsilon", type=float, help="The most that a person's whole report may tell; a survey file says it.")
 @click.option("--n", type=click.IntRange(1), required=True, help="How many respondents.")
 @table_option("Attributes whose joint table is wanted. Repeatable; else a survey's tables, or every attribute.")
+@click.option(
+    "--wanted",
+    "numbers",
+    multiple=True,
+    help='Another wanted number, such as "mean(age)", "cdf(age)" or "association(sex, income) weight 2". Repeatable.',
+)
 @click.option("--error", type=float, help="A wanted standard error: how many respondents would it take?")
 @click.option("--plot", type=FILE, help="Draw errors against n and epsilon to this .svg file.")
 @as_json
@@ -39,6 +46,7 @@ def command(
     epsilon: float | None,
     n: int,
     tables: tuple[str, ...],
+    numbers: tuple[str, ...],
     error: float | None,
     plot: Path | None,
     as_json: bool,
@@ -52,11 +60,12 @@ def command(
     Examples:
       deniable plan survey.toml --n 2000
       deniable plan domain.toml --epsilon 2 --n 10000 --table sex,income --error 0.01
+      deniable plan domain.toml --epsilon 1 --n 5000 --wanted "mean(age)" --wanted "cdf(income)"
     """  # noqa: D301 - click wants the character itself
     from deniable.planning.forecast import plan
 
     known, promised, named = _read(asked)
-    wanted = [split(table) for table in tables] or named
+    wanted = [*(split(table) for table in tables), *numbers] or named
     epsilon = promised if epsilon is None else epsilon
     if epsilon is None:
         raise InputError(f"{asked} lists categories and no epsilon: say it, as --epsilon 2")
@@ -73,8 +82,8 @@ def command(
     _show(forecast, error)
 
 
-def _read(path: Path) -> tuple[Domain, float | None, list[list[str]]]:
-    """What is asked, at which epsilon, and which tables are wanted: of a survey file, or of a list of categories."""
+def _read(path: Path) -> tuple[Domain, float | None, list[list[str] | Wanted]]:
+    """What is asked, at which epsilon, and what is wanted: of a survey file, or of a list of categories."""
     from deniable.frames.domain_file import read_domain
     from deniable.surveys.survey import is_survey, read_survey
 
@@ -82,9 +91,9 @@ def _read(path: Path) -> tuple[Domain, float | None, list[list[str]]]:
         domain = read_domain(path)
         return domain, None, [[name] for name in domain]
     survey = read_survey(path)
-    asked = {name for table in survey.tables for name in table}
+    asked = {name for one in (*survey.tables, *(w.attributes for w in survey.wanted)) for name in one}
     alone = [[name] for name in survey.domain if name not in asked]
-    return survey.domain, survey.epsilon, [*map(list, survey.tables), *alone]
+    return survey.domain, survey.epsilon, [*map(list, survey.tables), *survey.wanted, *alone]
 
 
 def _needed(forecast: Forecast, error: float) -> list[int | None]:
@@ -95,12 +104,12 @@ def _needed(forecast: Forecast, error: float) -> list[int | None]:
 
 def _show(forecast: Forecast, error: float | None) -> None:
     out = console()
-    names = [" x ".join(table) for table in forecast.tables]
+    names = list(forecast.names)
     # Many tables do not fit beside each other: they are then numbered in the headings, and named below.
     numbered = sum(len(name) + 3 for name in names) + _OTHER_COLUMNS > out.width
     heads = [str(place) for place in range(1, len(names) + 1)] if numbered else names
     shown = forecast.summary()
-    columns = dict(zip(["design", "true epsilon", *heads, "relative"], shown.columns.values(), strict=True))
+    columns = dict(zip(["design", "true epsilon", *heads, "times the best"], shown.columns.values(), strict=True))
     out.print(laid_out(Summary(columns)))
     if numbered:
         out.print(", ".join(f"{place}: {name}" for place, name in zip(heads, names, strict=True)) + ".", markup=False)
@@ -148,6 +157,7 @@ def _data(forecast: Forecast, error: float | None) -> dict[str, Any]:
         "n": forecast.n,
         "epsilon": forecast.epsilon,
         "tables": forecast.tables,
+        "wanted": [str(one) for one in forecast.wanted],
         "recommended": forecast.candidates[0].name,
         "needed": None if error is None else _needed(forecast, error),
         "odds_factor": statement.odds_factor,
@@ -159,7 +169,8 @@ def _data(forecast: Forecast, error: float | None) -> dict[str, Any]:
                 "epsilon": one.design.epsilon,
                 "std_error": one.std_error,
                 "reports": one.reports,
-                "relative": forecast.error(one),
+                "error": forecast.error(one),
+                "times_the_best": None if math.isnan(forecast.times(one)) else forecast.times(one),
                 "design": one.design.id,
             }
             for one in forecast.candidates

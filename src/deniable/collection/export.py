@@ -183,7 +183,7 @@ def design_of(verified: VerifiedDesign) -> Design:
         Question(tuple(question.domain), channel_from_dict(msgspec.to_builtins(question.channel)))
         for question in verified.questions
     ]
-    return Design(domain, questions, verified.ballots)
+    return Design(domain, questions, verified.ballots, verified.weights)
 
 
 def _coins(channel: Kind) -> Coins:

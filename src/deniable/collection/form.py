@@ -66,7 +66,7 @@ def design_body(
         issuer=issuer,
         audience=tuple(sorted(set(audience))),
         blocks=None if size is None else BlockRule(size, UPDATE),
-        weights=None,
+        weights=survey.design.weights,
         wave=None,
         replaces=replaces,
         published=survey.published,

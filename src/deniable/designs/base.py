@@ -1,9 +1,9 @@
 """Design: which respondent is asked what, through which channel.
 
 Every design is two lists. **Questions**: a set of attributes and the channel its joint answer goes through.
-**Ballots**: sets of questions; each respondent's own device draws one ballot, all equally likely, whatever the
-respondent's values are. A report is the ballot and the disguised answers to its questions; which ballot it was is
-public.
+**Ballots**: sets of questions; each respondent's own device draws one ballot, all equally likely or by whole-number
+weights, whatever the respondent's values are. A report is the ballot and the disguised answers to its questions; which
+ballot it was is public.
 
 From these two lists follows everything else: what a respondent spends (the dearest ballot, exactly), which joint
 tables can be recovered (the attributes that some ballot asks together), and what is counted.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from math import gcd
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
@@ -32,6 +33,7 @@ from deniable.frozen import Frozen, again, fix, readonly
 from deniable.privacy.shuffle import Amplified, amplified
 from deniable.randomness import SECURE, Source
 from deniable.results import backend_of
+from deniable.tables.table import Table
 from deniable.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -44,9 +46,9 @@ if TYPE_CHECKING:
 
     from deniable.channels.base import Channel
     from deniable.domain import Category
-    from deniable.tables.table import Table
 
-FORMAT = 1  # the version of a design's canonical form
+FORMAT = 2  # the version of a design's canonical form; one whose ballots are equally likely is written as version 1
+MOST_WEIGHT = 1 << 32  # a ballot is drawn by an even number below the sum of the weights
 MOST_REPORTS = 1 << 53  # numbers that JSON, SPSS and Stata all hold exactly
 ALL = slice(None)
 _AUDITED_RECORDS = 32
@@ -89,19 +91,25 @@ class Design(Frozen):
     domain: Domain
     questions: tuple[Question, ...]
     ballots: tuple[tuple[int, ...], ...]
+    weights: tuple[int, ...] | None  # how often each ballot is drawn; None: all alike
 
     def __init__(
         self,
         domain: Domain | Mapping[str, Iterable[Category]],
         questions: Sequence[Question],
         ballots: Sequence[Sequence[int]],
+        weights: Sequence[int] | None = None,
     ) -> None:
-        """Check that every question fits the domain and every ballot asks an attribute at most once."""
+        """Check that every question fits the domain and every ballot asks an attribute at most once.
+
+        `weights` are whole numbers, one a ballot: how often each is drawn. They are brought to their lowest terms.
+        """
         fix(
             self,
             domain=domain if isinstance(domain, Domain) else Domain(domain),
             questions=[Question(tuple(question.attributes), question.channel.executed()) for question in questions],
             ballots=[tuple(ballot) for ballot in ballots],
+            weights=lowest_terms(weights, len(ballots)),
         )
         for question in self.questions:
             part = self.domain.project(question.attributes)
@@ -128,20 +136,27 @@ class Design(Frozen):
             raise DesignError("a design needs at least one ballot, and every ballot at least one question")
 
     @classmethod
-    def of_questions(cls, domain: Domain, questions: Sequence[Question], ballots: Sequence[Sequence[int]]) -> Self:
+    def of_questions(
+        cls,
+        domain: Domain,
+        questions: Sequence[Question],
+        ballots: Sequence[Sequence[int]],
+        weights: Sequence[int] | None = None,
+    ) -> Self:
         """Make a design of this kind of the questions and ballots it comes down to."""
         made = cls.__new__(cls)
-        Design.__init__(made, domain, questions, ballots)
+        Design.__init__(made, domain, questions, ballots, weights)
         return made
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Design:
         """Make the design that `to_dict` wrote: questions and ballots, and nothing else."""
         questions = [Question(tuple(q["attributes"]), channel_from_dict(q["channel"])) for q in data["questions"]]
-        return cls.of_questions(domain_of(data), questions, data["ballots"])
+        return cls.of_questions(domain_of(data), questions, data["ballots"], data.get("weights"))
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return again(type(self).of_questions, domain=self.domain, questions=self.questions, ballots=self.ballots)
+        names = ("domain", "questions", "ballots", "weights")
+        return again(type(self).of_questions, **{name: getattr(self, name) for name in names})
 
     # -- privacy ------------------------------------------------------------------------------------------------
 
@@ -190,8 +205,8 @@ class Design(Frozen):
         fewest, most = min(map(len, self.ballots)), max(map(len, self.ballots))
         count = counted(most, "question") if fewest == most else f"{fewest} to {most} questions"
         drawn = (
-            f"Each respondent's own device draws one of {len(self.ballots)} ballots, whatever the answers are, and "
-            f"each ballot asks {count}, out of"
+            f"Each respondent's own device draws one of {len(self.ballots)} ballots, {self._how_often}whatever the "
+            f"answers are, and each ballot asks {count}, out of"
             if len(self.ballots) > 1
             else f"Each respondent answers {count}:"
         )
@@ -204,6 +219,10 @@ class Design(Frozen):
         )
 
     @property
+    def _how_often(self) -> str:
+        return "" if self.weights is None else "some more often than others but "
+
+    @property
     def _title(self) -> str:
         return "Design" if type(self) is Design else f"{type(self).__name__} design"
 
@@ -211,6 +230,20 @@ class Design(Frozen):
         return listed(question.name for question in self.questions).replace("'", "")
 
     # -- running it ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def chances(self) -> NDArray[np.float64]:
+        """The probability of each ballot. It is independent of the answers, so no estimate needs to know it."""
+        weights = np.ones(len(self.ballots)) if self.weights is None else np.array(self.weights, dtype=np.float64)
+        return readonly(weights / weights.sum())
+
+    def draw_ballots(self, n: int, source: Source) -> NDArray[Any]:
+        """Draw a ballot for each of n respondents, exactly: by an even number below the sum of the weights."""
+        stream, kind = source.stream(), np.min_scalar_type(len(self.ballots) - 1)
+        if self.weights is None:
+            return stream.below(len(self.ballots), n).astype(kind)
+        ends = np.cumsum(self.weights)
+        return np.searchsorted(ends, stream.below(int(ends[-1]), n), side="right").astype(kind)
 
     def randomize(self, frame: IntoDataFrame, keep: Sequence[str] = (), *, source: Source = SECURE) -> Reports:
         """Disguise a data frame, a row a respondent. Columns named in `keep` are public and ride along in clear.
@@ -226,7 +259,7 @@ class Design(Frozen):
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Disguise a matrix of codes; returns the ballots drawn and the answers, one column a place on the ballot."""
         n = len(codes)
-        drawn = source.stream().below(len(self.ballots), n).astype(np.min_scalar_type(len(self.ballots) - 1))
+        drawn = self.draw_ballots(n, source)
         answers = np.zeros((n, self.width), dtype=self.answer_dtype, order="F")
         for rows, indices in zip(rows_of(drawn, len(self.ballots)), self.ballots, strict=True):
             for place, index in enumerate(indices):
@@ -296,10 +329,22 @@ class Design(Frozen):
 
     def covers(self, attributes: Sequence[str]) -> bool:
         """Tell whether some ballot asks all of these attributes, so that their joint table can be recovered."""
-        names = set(self.domain.project(attributes))
+        names = self.domain.project(attributes).names
         return any(
-            names <= {a for index in ballot for a in self.questions[index].attributes} for ballot in self.ballots
+            set(names) <= {a for index in ballot for a in self.questions[index].attributes}
+            and self._tells_table(number, names)
+            for number, ballot in enumerate(self.ballots)
         )
+
+    def _tells_table(self, ballot: int, names: Sequence[str]) -> bool:
+        """Whether a ballot that asks some attributes also tells their table: some channels tell only some sums."""
+        told = self.told(ballot, names)
+        assert told is not None
+        if not told.channel.is_partial:
+            return True
+        cells = np.eye(self.domain.project(names).cells).reshape(-1, *self.domain.project(names).shape)
+        spread = [Table(self.domain.project(names), cell).expand(told.domain) for cell in cells]
+        return all(told.channel.tells(np.broadcast_to(each, told.domain.shape)) for each in spread)
 
     def simulate(self, table: Table, n: int, *, source: Source = SECURE) -> Tallies:
         """Draw what n respondents, independent draws from `table`, would report: counts only, by multinomials.
@@ -313,7 +358,7 @@ class Design(Frozen):
         if (share.values < 0).any():
             raise InputError("a table with negative cells is not a population; project it to the simplex first")
         rng = source.stream().generator()
-        asked = rng.multinomial(n, np.full(len(self.ballots), 1 / len(self.ballots)))
+        asked = rng.multinomial(n, self.chances)
         drawn = []
         for ballot, respondents in enumerate(asked.tolist()):
             told = self.told(ballot, share.attributes)
@@ -333,8 +378,11 @@ class Design(Frozen):
     # -- identity -------------------------------------------------------------------------------------------------
 
     def plan(self) -> dict[str, object]:
-        """What devices are served of the design: every question with the integers that its answers go through."""
-        return self.to_dict()
+        """What devices are served of the design: every question with the integers that its answers go through.
+
+        The ballots' weights stand beside it in what is served.
+        """
+        return {name: part for name, part in self.to_dict().items() if name != "weights"} | {"format": 1}
 
     def served_in_blocks(self) -> int | None:
         """How many respondents a block takes, where fakes are published block by block."""
@@ -343,7 +391,7 @@ class Design(Frozen):
     def to_dict(self) -> dict[str, object]:
         """The design as plain data: enough for a stranger to check its epsilon and to answer it."""
         return {
-            "format": FORMAT,
+            "format": 1 if self.weights is None else FORMAT,
             "kind": self.kind,
             "domain": [{"name": v.name, "categories": list(v.categories)} for v in self.domain.values()],
             "questions": [
@@ -351,6 +399,7 @@ class Design(Frozen):
                 for question in self.questions
             ],
             "ballots": [list(ballot) for ballot in self.ballots],
+            **({} if self.weights is None else {"weights": list(self.weights)}),
         }
 
     def canonical(self) -> bytes:
@@ -384,6 +433,23 @@ class Design(Frozen):
             return np.column_stack([ballots, answers])
 
         return len(records), run
+
+
+def lowest_terms(weights: Sequence[int] | None, ballots: int) -> tuple[int, ...] | None:
+    """Check the ballots' weights; None where all are drawn alike.
+
+    >>> lowest_terms([6, 2], 2), lowest_terms([5, 5], 2)
+    ((3, 1), None)
+    """
+    if weights is None:
+        return None
+    if len(weights) != ballots or not all(type(each) is int and each > 0 for each in weights):
+        raise DesignError(f"ballots are drawn by whole numbers above 0, one for each of the {ballots}", ballots=ballots)
+    common = gcd(*weights)
+    lowest = tuple(each // common for each in weights)
+    if sum(lowest) >= MOST_WEIGHT:
+        raise DesignError(f"the weights of ballots sum to less than 2^32, not to {sum(lowest)}", total=sum(lowest))
+    return None if len(set(lowest)) == 1 else lowest
 
 
 def public_columns(frame: IntoDataFrame, keep: Sequence[str], domain: Domain) -> nw.DataFrame[Any] | None:

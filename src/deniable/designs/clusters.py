@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deniable.channels.choice import Choice, channel_for
 from deniable.designs.allocate import even_share
 from deniable.designs.base import Design, Question
 from deniable.domain import Category, Domain
 from deniable.errors import DesignError
+from deniable.optimal.made_for import channel_for
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from deniable.channels.choice import Chooser
+    from deniable.channels.choice import Choice, Chooser
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

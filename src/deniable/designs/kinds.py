@@ -18,6 +18,7 @@ HOMES = {
     "clusters": "clusters",
     "sampled": "sampled",
     "views": "views",
+    "optimal": "optimal",
     "blocks": "blocks.design",
     "paired": "paired.design",
     "paired_items": "paired.items",

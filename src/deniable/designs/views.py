@@ -11,16 +11,16 @@ from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Literal
 
-from deniable.channels.choice import Choice, channel_for
 from deniable.designs.allocate import even_share
 from deniable.designs.base import Design, Question
 from deniable.domain import Category, Domain
 from deniable.errors import DesignError
+from deniable.optimal.made_for import channel_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from deniable.channels.choice import Chooser
+    from deniable.channels.choice import Choice, Chooser
 
 Combination = tuple[str, ...]
 _MOST_COMBINATIONS = 200_000

@@ -68,7 +68,7 @@ class Account:
         dearest = max(self._cost(number) for number in range(len(design.ballots)))
         if not ledger.can_afford(dearest):
             raise self._overdrawn(dearest)
-        number = draw_ballot(design.terms.weights or (1,) * len(design.ballots), draw)
+        number = draw_ballot(design.weights or (1,) * len(design.ballots), draw)
         fresh = self._fresh(number)
         if fresh:
             self._state.charge(ledger, Asked(design.plan_id, number, self._cost(number)))

@@ -75,7 +75,7 @@ class Plan(Message, frozen=True):
     """A design as `deniable.designs.base.Design.to_dict` writes it."""
 
     format: Literal[1]
-    kind: Literal["design", "independent", "joint", "clusters", "sampled", "views", "blocks", "paired"]
+    kind: Literal["design", "independent", "joint", "clusters", "sampled", "views", "optimal", "blocks", "paired"]
     domain: Annotated[tuple[Attribute, ...], Meta(min_length=1)]
     questions: Annotated[tuple[Asked, ...], Meta(min_length=1)]
     ballots: Annotated[tuple[tuple[Whole, ...], ...], Meta(min_length=1)]

@@ -86,6 +86,11 @@ class VerifiedDesign(Frozen):
         return self.id if isinstance(self.message, messages.FirstDesign) else messages.plan_id(self.message)
 
     @property
+    def weights(self) -> tuple[int, ...] | None:
+        """How often each ballot is drawn; None: all alike, as in every design of version 1."""
+        return None if isinstance(self.message, messages.FirstDesign) else self.message.weights
+
+    @property
     def epsilon(self) -> float:
         """The true total of the dearest ballot, rounded up."""
         return epsilon_of(self.ratio)

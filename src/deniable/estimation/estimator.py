@@ -25,6 +25,7 @@ from deniable.estimation.inversion import covering, invert
 from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
 from deniable.estimation.least_squares import least_squares, nearest
 from deniable.estimation.paired import pair_notes, with_pairs
+from deniable.estimation.partial import OfEvidence, determined, inverted
 from deniable.estimation.sampling.reading import sampling_by, sampling_of
 from deniable.estimation.shrinkage import shrink
 from deniable.labels import UNKNOWN, Labels
@@ -174,10 +175,14 @@ def _estimate(
     )
     domain = _domain(observations, names)
     backend = next((r.backend for r in sources if isinstance(r, Reports | Tallies)), None)
-    if not any(set(domain) <= set(o.domain) for o in observations):
-        found = model_estimate(observations, domain, method, backend=backend, told=told)
+    usable = inverted(observations)
+    if not any(set(domain) <= set(o.domain) for o in usable):
+        if told is None or len(usable) == len(observations):
+            found = model_estimate(observations, domain, method, backend=backend, told=told)
+        else:
+            found = _from_evidence(told, observations, method, gap, backend)
         return replace(found, labels=_labels(reports))
-    samples = covering(observations, domain)
+    samples = covering(usable, domain)
     unbiased = Table(domain, invert(samples), backend)
     if sampling is None or told is None:
         dispersion = with_pairs(Dispersion(samples, domain, population), sources)
@@ -188,11 +193,28 @@ def _estimate(
         # An estimate is never shown beside the errors of another.
         pooled, errors = None, ["errors are its own: other estimates use more of what the reports say"]
     chosen, why = _choose(method, unbiased, pooled or dispersion, told)
-    table, what = _apply(chosen, _Known(unbiased, dispersion, pooled, told, observations), gap)
+    table, what = _apply(chosen, _Known(unbiased, dispersion, pooled, told, usable), gap)
     drawn = [] if sampling is None else [sampling.words]
     reason = "; ".join([*why, what, *errors, *drawn, *pair_notes(dispersion)])
     n = sum(s.observation.n for s in samples)
     return Estimate(table, unbiased, dispersion, n, chosen, reason, pooled=pooled, labels=_labels(reports))
+
+
+def _from_evidence(
+    told: Evidence, observations: Sequence[Observation], method: Method, gap: float | None, backend: Any
+) -> Estimate:
+    """Where no channel that covers the table can be inverted: the efficient estimate is the unbiased core."""
+    domain = told.asked
+    pooled = determined(told, domain, observations)
+    unbiased = Table(domain, pooled.values, backend)
+    dispersion = OfEvidence((), domain, "super", pooled)
+    chosen = method if method != "auto" else "mle" if told.has_likelihood else "wls"
+    if chosen == "inversion":
+        table, what = unbiased, "the efficient estimate, nothing clipped"
+    else:
+        table, what = _apply(chosen, _Known(unbiased, dispersion, pooled, told, inverted(observations)), gap)
+    why = "its channels tell only some sums of the shares and cannot be inverted one by one"
+    return Estimate(table, unbiased, dispersion, told.n, chosen, f"{why}; {what}", pooled=pooled)
 
 
 def _pool(told: Evidence | None, population: Population) -> tuple[Efficient | None, list[str]]:
@@ -313,7 +335,7 @@ def _apply(method: str, known: _Known, gap: float | None) -> tuple[Table, str]:
         return Table(domain, values, backend), told
     if method == "mle":
         fit = maximum_likelihood(observations if known.told is None else known.told, domain, gap=gap)
-        every = sum(o.n for o in observations)
+        every = sum(o.n for o in observations) if known.told is None else known.told.n
         what = (
             f"maximum likelihood from all {every} reports that speak of any of them, at most {fit.gap:.1g} nats short"
         )

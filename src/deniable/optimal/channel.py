@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.dense import Dense
+from deniable.channels.patterns import Patterns
 from deniable.frozen import again, fix
 from deniable.optimal.certificate import MOST_ANSWERS, Certificate, certify
 from deniable.optimal.floor import at_even_shares, at_truth
@@ -30,7 +30,7 @@ _OPTIMAL = 1.005
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False, kw_only=True)
-class OptimalChannel(Dense):
+class OptimalChannel(Patterns):
     """A channel made for some wanted numbers, with how good it is and how good any channel could be.
 
     Attributes:
@@ -47,8 +47,7 @@ class OptimalChannel(Dense):
 
     def __init__(
         self,
-        weights: ArrayLike,
-        bits: int,
+        channel: Patterns,
         *,
         problem: Problem,
         loss: float,
@@ -58,13 +57,13 @@ class OptimalChannel(Dense):
         """Take the integers, and what is known of them."""
         # Nothing is called optimal that is not known to be.
         name = "Optimal" if loss <= bound * _OPTIMAL else "Searched"
-        made = Dense.from_weights(weights, bits, name=f"{name}({problem.answers})", partial=True)
-        fix(self, **{name: getattr(made, name) for name in ("_columns", "bits", "name", "categories")})
-        fix(self, problem=problem, loss=loss, bound=bound, certificate=certificate)
+        fix(self, **{part: getattr(channel, part) for part in ("inputs", "large", "low", "high", "bits")})
+        fix(self, name=f"{name}({problem.answers})", problem=problem, loss=loss, bound=bound, certificate=certificate)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        names = ("bits", "problem", "loss", "bound", "certificate")
-        return again(OptimalChannel, weights=self.weights(), **{name: getattr(self, name) for name in names})
+        names = ("problem", "loss", "bound", "certificate")
+        plain = Patterns(**super()._given())
+        return again(OptimalChannel, channel=plain, **{name: getattr(self, name) for name in names})
 
     @property
     def times(self) -> float:
@@ -90,7 +89,7 @@ def optimal_channel(wanted: ArrayLike, epsilon: float, truth: ArrayLike | None =
         truth: the shares at which variances are judged; even shares by default.
 
     Up to 16 possible answers the result comes with a certificate that anybody can check; up to 256 the closed-form
-    floor is the bound. Where less than all shares is wanted, the channel may tell no more than that: see `Dense.tells`.
+    floor is the bound. Where less than all shares is wanted, the channel may tell no more than that: see `tells`.
 
     >>> channel = optimal_channel([0, 1, 2, 3, 4], 1.0)  # the mean of a score
     >>> round(channel.loss, 1), round(channel.times, 2)
@@ -107,13 +106,13 @@ def optimal_channel(wanted: ArrayLike, epsilon: float, truth: ArrayLike | None =
 def _made(wanted: bytes, shape: tuple[int, int], shares: bytes, epsilon: float) -> OptimalChannel:
     problem = Problem(np.frombuffer(wanted).reshape(shape), np.frombuffer(shares), epsilon)
     found = solution(problem)
-    weights, bits, loss = whole_weights(problem, *few_patterns(problem, found), found.point.loss)
+    channel, loss = whole_weights(problem, *few_patterns(problem, found), found.point.loss)
     bound, certificate = closed_form(problem), None
     if problem.answers <= MOST_ANSWERS:
         proof = certify(problem, found.point.inverse @ problem.centred.T, found.point.y)
         if proof.bound > bound:
             bound, certificate = proof.bound, proof
-    return OptimalChannel(weights, bits, problem=problem, loss=loss, bound=bound, certificate=certificate)
+    return OptimalChannel(channel, problem=problem, loss=loss, bound=bound, certificate=certificate)
 
 
 def closed_form(problem: Problem) -> float:

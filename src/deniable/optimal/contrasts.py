@@ -53,7 +53,7 @@ class Contrasts(Frozen):
         found: dict[Attributes, float] = {}
         for one in self.wanted:
             if one.is_whole:
-                names = self._ordered(one.attributes)
+                names = self.ordered(one.attributes)
                 share = one.weight / prod(len(self.domain[name]) for name in names)
                 for inside in [names] if one.kind == "association" else subsets(names):
                     found[inside] = found.get(inside, 0.0) + share
@@ -72,6 +72,19 @@ class Contrasts(Frozen):
             for names, rows in parts.items():
                 found[names] = found.get(names, 0.0) + float((rows**2).sum())
         return found
+
+    def gram(self, sets: Iterable[Attributes]) -> NDArray[np.float64]:
+        """The products W'W of all wanted rows on the contrasts of some sets, behind each other."""
+        ordered = list(sets)
+        sizes = [self.dimensions(names) for names in ordered]
+        total = np.diag(np.repeat([self.alike.get(names, 0.0) for names in ordered], sizes))
+        for parts in self._others:
+            if not set(ordered).isdisjoint(parts):
+                count = len(next(iter(parts.values())))
+                rows = [parts.get(names, np.zeros((count, size))) for names, size in zip(ordered, sizes, strict=True)]
+                together = np.concatenate(rows, axis=1)
+                total += together.T @ together
+        return total
 
     @cached_property
     def singular_sum(self) -> float:
@@ -99,7 +112,7 @@ class Contrasts(Frozen):
                 f"tables instead of means or differences of them, or for fewer at once",
                 contrasts=sum(sizes),
             )
-        # Not through the products of the rows: roots of eigenvalues would make something of rounding errors.
+        # Not through `gram`: roots of eigenvalues would make something of rounding errors.
         stacked = [np.diag(np.repeat([sqrt(self.alike.get(names, 0.0)) for names in ordered], sizes))]
         for parts in self._others:
             if not sets.isdisjoint(parts):
@@ -109,26 +122,33 @@ class Contrasts(Frozen):
         return float(np.linalg.svd(np.concatenate(stacked), compute_uv=False).sum())
 
     def _parts(self, one: Wanted) -> dict[Attributes, NDArray[np.float64]]:
-        own = self.domain.project(one.attributes)
-        rows = one.rows(self.domain) / sqrt(own.cells)
-        tensor = rows.reshape(len(rows), *own.shape)
-        total = float((rows**2).sum())
+        rows = one.rows(self.domain)
+        total = float((rows**2).sum()) / prod(len(self.domain[name]) for name in one.attributes)
+        found = self.coordinates(rows, one.attributes)
+        return {names: part for names, part in found.items() if float((part**2).sum()) > _NOTHING * total}
+
+    def coordinates(self, rows: NDArray[np.float64], attributes: Attributes) -> dict[Attributes, NDArray[np.float64]]:
+        """Rows over the cells of some attributes, in an orthonormal basis of the contrasts of every set inside them.
+
+        Scaled by the root of the number of cells; in the same order of contrasts in whatever order attributes are
+        named.
+        """
+        own = self.domain.project(attributes)
+        tensor = rows.reshape(len(rows), *own.shape) / sqrt(own.cells)
         found = {}
-        for inside in subsets(self._ordered(one.attributes)):
+        for inside in subsets(self.ordered(attributes)):
             part = tensor
             for axis, (name, variable) in enumerate(own.items(), start=1):
                 k = len(variable)
                 basis = _contrasts(k) if name in inside else np.full((1, k), 1 / sqrt(k))
                 part = np.moveaxis(np.tensordot(basis, part, (1, axis)), 0, axis)
-            # The same order of contrasts whatever order the item names its attributes in.
             order = [1 + own.names.index(name) for name in inside]
             rest = [axis for axis in range(1, part.ndim) if axis not in order]
-            flat = part.transpose(0, *order, *rest).reshape(len(rows), -1)
-            if float((flat**2).sum()) > _NOTHING * total:
-                found[inside] = readonly(flat.copy())
+            found[inside] = readonly(part.transpose(0, *order, *rest).reshape(len(rows), -1).copy())
         return found
 
-    def _ordered(self, names: Iterable[str]) -> Attributes:
+    def ordered(self, names: Iterable[str]) -> Attributes:
+        """Some attributes, in the order of the domain."""
         chosen = set(names)
         return tuple(name for name in self.domain if name in chosen)
 

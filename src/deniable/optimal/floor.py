@@ -37,7 +37,8 @@ from deniable.drawing import DARK, axes
 from deniable.errors import InputError, UnknownCategoryError
 from deniable.frozen import Frozen
 from deniable.optimal.contrasts import Contrasts
-from deniable.optimal.wanted import asked_of, gathered, matrix_of
+from deniable.optimal.language import gathered
+from deniable.optimal.wanted import asked_of, matrix_of
 from deniable.summary import Shown, Summary
 from deniable.tables.table import Table
 from deniable.wording import listed
@@ -92,6 +93,12 @@ class Floor(Shown, Frozen):
     def times(self, loss: float) -> float:
         """How many times as many respondents a design with this loss needs as the best possible one, at most."""
         return loss / self.loss
+
+    def within(self, loss: float) -> str:
+        """How near to the best a loss is, in words; rounded up, so that nothing is called nearer than it is."""
+        near = ceil(self.times(loss) * 100 - 1e-6) / 100
+        sure = "certified" if self.certificate else "by the closed formula"
+        return f"within {near:.2f} of the best any design could do at this epsilon, {self.where} ({sure})"
 
     def summary(self) -> Summary:
         """The floor, in a sentence."""

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.channels.patterns import Patterns
 from deniable.device.epsilon import exp_below
 from deniable.device.kinds.base import WIDTHS
 from deniable.errors import NotIdentifiedError, PrecisionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -30,17 +30,17 @@ CLOSE = 1e-3  # how much loss whole numbers may add
 
 def whole_weights(
     problem: Problem, patterns: NDArray[np.bool_], p: NDArray[np.float64], aim: float
-) -> tuple[NDArray[np.int64], int, float]:
-    """Integers W[u, v], the width of a draw and the loss: of the narrowest width within .1% of the loss aimed at."""
+) -> tuple[Patterns, float]:
+    """The channel of integers and its loss: of the narrowest width within .1% of the loss aimed at."""
     most = exp_below(problem.epsilon)
     theta = p / (np.where(patterns, problem.large, 1.0) @ problem.truth)
     reached = float("inf")
     for bits in WIDTHS:
-        for weights in _rounded(patterns, theta, most, bits):
-            loss = _loss(problem, weights / 2.0**bits)
-            if loss <= aim * (1 + CLOSE):
-                return weights, bits, loss
-            reached = min(reached, loss)
+        channel = _rounded(patterns, theta, most, bits)
+        loss = float("inf") if channel is None else executed_loss(problem, channel)
+        if channel is not None and loss <= aim * (1 + CLOSE):
+            return channel, loss
+        reached = min(reached, loss)
     raise PrecisionError(
         f"an optimal channel for {problem.answers} answers at epsilon {problem.epsilon:g} cannot be written in "
         f"{WIDTHS[-1]}-bit draws within .1% of its loss ({reached:g} instead of {aim:g})",
@@ -48,29 +48,26 @@ def whole_weights(
     )
 
 
-def _loss(problem: Problem, channel: NDArray[np.float64]) -> float:
+def executed_loss(problem: Problem, channel: Patterns) -> float:
+    """The loss of the integers; infinite where rounding left nothing of some difference."""
     try:
-        return problem.loss(channel)
+        return problem.loss(channel.matrix())
     except NotIdentifiedError:
-        return float("inf")  # rounding left nothing of some difference
+        return float("inf")
 
 
-def _rounded(
-    patterns: NDArray[np.bool_], theta: NDArray[np.float64], most: Fraction, bits: int
-) -> Iterator[NDArray[np.int64]]:
+def _rounded(patterns: NDArray[np.bool_], theta: NDArray[np.float64], most: Fraction, bits: int) -> Patterns | None:
     """The integers with the smallest remainder whose own ratio is kept, if this width has room for them."""
     whole = 1 << bits
     left = len(theta)
     while left < whole // 4:
         low = np.floor(theta * (whole - left)).astype(np.int64)
-        used = low > 0
-        high = np.array([floor(int(one) * most) for one in low[used]], dtype=np.int64)
-        weights = np.where(patterns[used], high[:, None], low[used, None])
-        rest = whole - weights.sum(axis=0)
-        if not rest.any() and used.any():
-            yield weights
-            return
-        if rest.min() > 0 and int(rest.max()) <= most * int(rest.min()):
-            yield np.concatenate([weights, rest[None]])
-            return
+        high = np.array([floor(int(one) * most) for one in low], dtype=np.int64)
+        used = high > low
+        rest = whole - np.where(patterns[used], high[used, None], low[used, None]).sum(axis=0)
+        none_left = not rest.any() and used.any()
+        if none_left or (rest.min() > 0 and int(rest.max()) <= most * int(rest.min())):
+            sets = [np.flatnonzero(pattern).tolist() for pattern in patterns[used]]
+            return Patterns(patterns.shape[1], sets, low[used].tolist(), high[used].tolist(), bits) if sets else None
         left *= 2
+    return None

@@ -9,9 +9,9 @@ If question T is asked with probability w_T, the pooled estimate of all reports 
 
     loss = sum over sets S of  L_S / (sum over T containing S of w_T g_T),
 
-L_S the sum of the squared lengths that what is wanted has on the contrasts of S (`contrasts`). It is convex in w. Each
-step multiplies w by the root of its gradient; the largest gradient bounds what is left to gain: no mix of these
-questions has less than 2 loss - (largest gradient).
+L_S the sum of the squared lengths that what is wanted has on the contrasts of S (`contrasts`). It is convex in w, and
+`pooled` finds its minimum. This is what channels could do at best; `deniable.designs.optimal` makes a design of the
+channels that are run.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ import numpy as np
 from deniable.device.epsilon import exp_below
 from deniable.domain import Domain
 from deniable.drawing import DARK, axes
-from deniable.errors import ConvergenceError, DesignError
+from deniable.errors import DesignError
 from deniable.frozen import Frozen
 from deniable.optimal.contrasts import Contrasts, subsets
 from deniable.optimal.floor import Floor, at_even_shares
-from deniable.optimal.wanted import asked_of, gathered
+from deniable.optimal.language import gathered
+from deniable.optimal.pooled import Pool
+from deniable.optimal.wanted import asked_of
 from deniable.summary import Shown, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
     from deniable.domain import Category
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
 _MOST_CELLS = 4096
 _MOST_CANDIDATES = 20_000
-_STEPS = 5000
 _CLOSE = 1e-4  # how far above the best mix, as a share
 _RARE = 1e-6
 _DRAWN = 20  # questions
@@ -115,7 +115,7 @@ def optimal_mix(
     items = gathered(wanted)
     asked = asked_of(domain if isinstance(domain, Domain) else Domain(domain), items)
     contrasts = Contrasts(asked, items)
-    candidates = _candidates(asked, largest)
+    candidates = candidate_questions(asked, largest)
     sets = {names: place for place, names in enumerate(contrasts.squares)}
     lengths = np.array(list(contrasts.squares.values()))
     inside = _inside(candidates, sets, [information(_cells(asked, names), epsilon) for names in candidates])
@@ -126,7 +126,7 @@ def optimal_mix(
             f"{', '.join('*'.join(names) for names in missing[:4])} together; ask for smaller tables",
             missing=missing,
         )
-    weights, loss, bound = _balanced(inside, lengths)
+    weights, loss, bound = Pool(contrasts, inside, lengths, ()).balanced(_CLOSE)
     best = at_even_shares(epsilon, asked.cells, contrasts.singular_sum**2)
     order = [int(place) for place in np.argsort(-weights, kind="stable") if weights[place] > _RARE]
     return Mix(
@@ -150,7 +150,8 @@ def _cells(domain: Domain, names: tuple[str, ...]) -> int:
     return prod(len(domain[name]) for name in names)
 
 
-def _candidates(asked: Domain, largest: int | None) -> list[tuple[str, ...]]:
+def candidate_questions(asked: Domain, largest: int | None = None) -> list[tuple[str, ...]]:
+    """Sets of attributes that may be asked together."""
     found: list[tuple[str, ...]] = []
     for size in range(1, (largest or 4) + 1):
         more = [names for names in combinations(asked.names, size) if _cells(asked, names) <= _MOST_CELLS]
@@ -169,18 +170,3 @@ def _inside(candidates: list[tuple[str, ...]], sets: Mapping[tuple[str, ...], in
     values = np.repeat(told, np.diff(ends))
     columns = np.array([place for row in places for place in row], dtype=np.int64)
     return csr_array((values, columns, ends), shape=(len(candidates), len(sets)))
-
-
-def _balanced(inside: csr_array, lengths: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]:
-    weights = np.full(inside.shape[0], 1 / inside.shape[0])
-    back = inside.T.tocsr()
-    for _ in range(_STEPS):
-        told = back @ weights
-        loss = float((lengths / told).sum())
-        gradient = inside @ (lengths / told**2)
-        bound = 2 * loss - float(gradient.max())  # the loss is convex, and its slope towards any question at most this
-        if bound >= loss * (1 - _CLOSE):
-            return weights, loss, bound
-        weights = weights * np.sqrt(gradient / loss)
-        weights /= weights.sum()
-    raise ConvergenceError(f"the mix of {len(weights)} questions was not balanced in {_STEPS} steps", bound=bound)

@@ -54,5 +54,5 @@ def _equations(problem: Problem, x: NDArray[np.float64], inverse: NDArray[np.flo
 
 
 def _without_rare(patterns: NDArray[np.bool_], p: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    often = (p > _RARE) & patterns.any(axis=1)  # the pattern without large answers tells nothing
+    often = (p > _RARE) & patterns.any(axis=1) & ~patterns.all(axis=1)  # none large, or all, tells nothing
     return patterns[often], p[often]

@@ -29,6 +29,7 @@ import numpy as np
 
 from deniable.errors import InputError
 from deniable.frozen import Frozen
+from deniable.optimal.sizes import bounds_of, counts_as
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Wanted(Frozen):
 
     @classmethod
     def mean(cls, attribute: str, *, scores: Sequence[float] | None = None, weight: float = 1.0) -> Wanted:
-        """The mean of scores, scaled to range 1: by default of the categories if they are numbers, else 0, 1, 2, ..."""
+        """The mean of scores, scaled to range 1: by default what the categories count as (`deniable.optimal.sizes`)."""
         return cls("mean", (attribute,), weight, () if scores is None else (tuple(scores),))
 
     @classmethod
@@ -100,7 +101,10 @@ class Wanted(Frozen):
         edges: Sequence[float] | None = None,
         weight: float = 1.0,
     ) -> Wanted:
-        """Quantiles, interpolated inside the category; `edges` are the categories' bounds, one more than categories."""
+        """Quantiles, interpolated inside the category; `edges` are the categories' bounds, one more than categories.
+
+        By default those that the bins say, else steps of one.
+        """
         if not levels or not all(0 < level < 1 for level in levels):
             raise InputError(f"the levels of quantiles lie between 0 and 1, not {listed(levels)}")
         return cls("quantiles", (attribute,), weight, (tuple(levels), *(() if edges is None else (tuple(edges),))))
@@ -139,6 +143,15 @@ class Wanted(Frozen):
         """Whether all contrasts of a set of attributes weigh the same in it, at even shares."""
         return self.kind in ("table", "association")
 
+    def __str__(self) -> str:
+        """As a text, in the language of `deniable.optimal.language`."""
+        names = self.attributes
+        weight = "" if self.weight == 1 else f" weight {self.weight:g}"
+        if self.kind == "table":
+            return " * ".join(names) + weight
+        inside = ", ".join(names) if self.kind != "difference" else " by ".join(names)
+        return f"{self.kind}({'; '.join([inside, *_written(self)])}){weight}"
+
     def rows(self, domain: Domain, truth: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """The functionals as rows over the cells of their own attributes, each times the root of its weight.
 
@@ -147,19 +160,6 @@ class Wanted(Frozen):
         own = domain.project(self.attributes)
         shares = np.full(own.shape, 1 / own.cells) if truth is None else np.reshape(truth, own.shape)
         return sqrt(self.weight) * np.asarray(_ROWS[self.kind](self, own, shares), dtype=np.float64)
-
-
-def gathered(wanted: Wanted | str | Sequence[Wanted | str | Sequence[str]]) -> tuple[Wanted, ...]:
-    """Read a list of wanted numbers; a name stands for its shares, a list of names for their table.
-
-    >>> [one.attributes for one in gathered(["a", ["a", "b"]])]
-    [('a',), ('a', 'b')]
-    """
-    several = (wanted,) if isinstance(wanted, str | Wanted) else tuple(wanted)
-    found = tuple(_read(one) for one in several)
-    if not found:
-        raise InputError('nothing is wanted; name tables, such as [["sex", "income"]], or use Wanted.mean and the like')
-    return found
 
 
 def asked_of(domain: Domain, wanted: Iterable[Wanted]) -> Domain:
@@ -187,10 +187,41 @@ def matrix_of(domain: Domain, wanted: Iterable[Wanted], truth: Table | None = No
     return np.concatenate(lifted)
 
 
-def _read(one: Wanted | str | Sequence[str]) -> Wanted:
-    if isinstance(one, Wanted):
-        return one
-    return Wanted.shares(one) if isinstance(one, str) else Wanted.table(*one)
+def _written(one: Wanted) -> list[str]:
+    """The options of a kind, as texts."""
+    if one.kind == "quantiles":
+        levels, *edges = one.options
+        return [_spaced(levels), *(f"edges {_spaced(bounds)}" for bounds in edges)]
+    if one.kind == "ranges":
+        return [_pairs(one.options)]
+    if one.kind == "difference":
+        pairs, scores = one.options
+        return [
+            *([] if pairs is None else [f"groups {_pairs(pairs)}"]),
+            *([] if scores is None else [_scores_text(scores)]),
+        ]
+    return [_scores_text(scores) for scores in one.options]
+
+
+def _spaced(numbers: Sequence[float]) -> str:
+    return " ".join(f"{number:.12g}" for number in numbers)
+
+
+def _scores_text(scores: Sequence[float]) -> str:
+    return f"scores {_spaced(scores)}"
+
+
+def _pairs(pairs: Sequence[tuple[Category, Category]]) -> str:
+    return ", ".join(f"{first}..{last}" for first, last in pairs)
+
+
+def _code(variable: Variable, category: Category) -> int:
+    """The code of a category, or of the one that is written like it: texts know no numbers."""
+    if category not in variable.categories:
+        alike = [code for code, each in enumerate(variable.categories) if str(each) == str(category)]
+        if len(alike) == 1:
+            return alike[0]
+    return variable.code(category)
 
 
 def _scaled(scores: Sequence[float], variable: Variable) -> NDArray[np.float64]:
@@ -205,10 +236,7 @@ def _scaled(scores: Sequence[float], variable: Variable) -> NDArray[np.float64]:
 
 
 def _scores(variable: Variable, given: Sequence[float] | None) -> NDArray[np.float64]:
-    if given is not None:
-        return _scaled(given, variable)
-    numbers = [c for c in variable.categories if isinstance(c, int | float)]
-    return _scaled(numbers if len(numbers) == len(variable) else range(len(variable)), variable)
+    return _scaled(counts_as(variable) if given is None else given, variable)
 
 
 def _only(domain: Domain) -> Variable:
@@ -232,7 +260,7 @@ def _quantiles(one: Wanted, own: Domain, shares: NDArray[np.float64]) -> NDArray
     """In category j, q = edge_j + width_j (level - F_j) / pi_j with F_j the shares before it; its derivative by pi."""
     levels, *bounds = one.options
     variable = _only(own)
-    edges = np.asarray(bounds[0] if bounds else range(len(variable) + 1), dtype=np.float64)
+    edges = np.asarray(bounds[0] if bounds else bounds_of(variable), dtype=np.float64)
     if edges.shape != (len(variable) + 1,) or not (np.diff(edges) > 0).all():
         raise InputError(
             f"the edges of {variable.name!r} must be {len(variable) + 1} rising numbers, one more than its categories",
@@ -252,7 +280,7 @@ def _quantiles(one: Wanted, own: Domain, shares: NDArray[np.float64]) -> NDArray
 
 def _ranges(one: Wanted, own: Domain, _shares: NDArray[np.float64]) -> NDArray[np.float64]:
     variable, places = _only(own), np.arange(own.cells)
-    rows = [(variable.code(first) <= places) & (places <= variable.code(last)) for first, last in one.options]
+    rows = [(_code(variable, first) <= places) & (places <= _code(variable, last)) for first, last in one.options]
     if not rows or not all(row.any() for row in rows):
         raise InputError(
             f"a range of {variable.name!r} goes from an earlier to a later category of {listed(variable.categories)}",
@@ -274,7 +302,7 @@ def _difference(one: Wanted, own: Domain, shares: NDArray[np.float64]) -> NDArra
     for first, second in combinations(by.categories, 2) if pairs is None else pairs:
         for score, mean in zip(scores, means, strict=True):
             row = np.zeros(own.shape)
-            for group, sign in ((by.code(first), 1.0), (by.code(second), -1.0)):
+            for group, sign in ((_code(by, first), 1.0), (_code(by, second), -1.0)):
                 row[:, group] += sign * (score - mean[group]) / groups[group]
             rows.append(row.ravel())
     return np.array(rows)

@@ -10,7 +10,8 @@ import numpy as np
 from deniable.designs.observation import Observation, merge
 from deniable.domain import Domain
 from deniable.errors import InputError, NotCoveredError, UnknownCategoryError
-from deniable.estimation.fit.gathering import Finding, room_for, told_by
+from deniable.estimation.fit.efficient import tangent_inverse
+from deniable.estimation.fit.gathering import Finding, room_for
 from deniable.estimation.fit.respondents import how_listed
 from deniable.estimation.fit.said import MOST_LISTED, Counted, Moments
 from deniable.tables.table import Table
@@ -19,8 +20,15 @@ from deniable.wording import listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from deniable.designs.base import Design
     from deniable.estimation.fit.evidence import Evidence
+
+    Array = NDArray[np.float64]
+
+_RARE = 1e-12
+_MISSED = 1e-6  # of a functional's length: how much of it may lie where reports say nothing, by rounding
 
 
 def expected_observations(
@@ -46,7 +54,7 @@ def expected_observations(
         if told is None or not set(names) <= set(told.domain):
             continue
         truth = _truth(told.domain.names, design, table)
-        counts = n / len(design.ballots) * told.channel.apply(truth.values.reshape(told.channel.input_shape))
+        counts = n * design.chances[ballot] * told.channel.apply(truth.values.reshape(told.channel.input_shape))
         found.append(Observation(told.domain, told.channel, counts, population=round(n)))
     if not found:
         raise NotCoveredError(
@@ -64,10 +72,10 @@ def expected_evidence(
     """
     expected_observations(design, table, n, attributes)  # refuses what nobody would be asked
     names = design.domain.project(attributes).names
-    asked = list(told_by(design, names))
-    room = room_for({name: v for told in asked for name, v in told.domain.items()}, names)
-    finding, each = Finding(names, room), n / len(design.ballots)
-    for told in asked:
+    asked = [(told, n * chance) for b, chance in enumerate(design.chances) if (told := design.told(b, names))]
+    room = room_for({name: v for told, _ in asked for name, v in told.domain.items()}, names)
+    finding = Finding(names, room)
+    for told, each in asked:
         truth = _truth(told.domain.names, design, table).values
         inside = [v for v in told.domain.values() if v.name in room]
         how = how_listed(told)
@@ -84,6 +92,21 @@ def expected_evidence(
             finding.add(replace(said, counts=each * said.apply(truth.reshape(-1, 1))[:, 0]))
     evidence = finding.evidence([], None)
     return evidence, _truth(evidence.domain.names, design, table)
+
+
+def expected_variances(evidence: Evidence, truth: Array, rows: Array) -> Array | None:
+    """The variances of functionals of the asked table, rows over its cells, if the truth is this; None if not told.
+
+    These are of the best estimate that all reports together allow.
+    """
+    wide = rows @ evidence.margin
+    flat = np.asarray(truth, dtype=np.float64).ravel()
+    flat = (flat + _RARE) / (flat + _RARE).sum()  # a cell that nobody is in has no information to be scaled by
+    inverse, told = tangent_inverse(evidence.information(flat), flat)
+    away = (wide - (wide @ flat)[:, None]).T
+    if np.linalg.norm(away - told @ away) > _MISSED * np.linalg.norm(away):
+        return None
+    return np.asarray(np.einsum("ij,jk,ik->i", wide, inverse, wide))
 
 
 def _truth(names: Sequence[str], design: Design, table: Table | None) -> Table:

@@ -1,42 +1,40 @@
 """`plan`: which design answers the questions best, at the same epsilon for every respondent.
 
-Candidates are in a registry: a name and a function that makes the design for what is wanted (or None where it makes no
-sense). For each, the standard errors that every wanted table would have are computed from the channels; nothing is
-simulated. Tables of different size are compared by their error relative to the average cell.
+Candidates are in a registry (`candidates`). For each, the standard errors that the wanted numbers would have are
+computed from the channels; nothing is simulated. Designs are compared by the summed variance of all wanted numbers,
+each times its weight: that is what the floor bounds, so that it can be said how far each is from the best any design
+could do.
 
 Each design is judged with k-RR, and once more with the channel of least variance where that is another one (sets, for
 questions with many possible answers).
 
 Paired respondents (JRR) are a candidate too, at the same *claimed* epsilon. Their true one is larger, often infinite,
-so they come after all others whatever their errors, and are never recommended.
+so they come after all others whatever their errors, and are never recommended; nor does the floor hold for them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite, prod
+from math import ceil, isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.choice import Choice, best_channel
-from deniable.designs.base import Design, Question
-from deniable.designs.clusters import Clusters
-from deniable.designs.independent import Independent
-from deniable.designs.joint import Joint
+from deniable.designs.optimal import Optimal, best_floor
 from deniable.designs.paired.design import Paired
-from deniable.designs.sampled import Sampled
-from deniable.designs.views import Views
 from deniable.device.statement import rounded_up
 from deniable.domain import Domain
 from deniable.errors import DesignError, InputError, NotCoveredError, UnknownAttributeError
 from deniable.estimation.estimator import estimate
 from deniable.estimation.fit.efficient import MOST_CELLS as EFFICIENT_CELLS
-from deniable.estimation.fit.efficient import efficient_from
 from deniable.frozen import Frozen
-from deniable.planning.expected import expected_evidence, expected_observations
-from deniable.planning.pairing import added_variance, best_pairs, told
+from deniable.optimal.floor import floor
+from deniable.optimal.language import gathered
+from deniable.optimal.wanted import Wanted
+from deniable.planning.candidates import CANDIDATES, Purpose, candidate
+from deniable.planning.expected import expected_evidence, expected_observations, expected_variances
+from deniable.planning.pairing import added_variance, told
 from deniable.results import frame_of, panels
 from deniable.summary import Shown, Summary, Written, number, share
 from deniable.wording import listed
@@ -45,125 +43,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
+    from deniable.designs.base import Design
+    from deniable.designs.observation import Observation
     from deniable.domain import Category
-    from deniable.estimation.estimate import Estimate
+    from deniable.optimal.floor import Floor
     from deniable.results import Frame
     from deniable.tables.table import Table
 
-Tables = tuple[tuple[str, ...], ...]
-_MOST_CELLS = 4096  # a joint question with more possible answers is not proposed
+__all__ = ["CANDIDATES", "Candidate", "Forecast", "candidate", "plan"]
+
 _MOST_BALLOTS = 20_000
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a plan is made for.
-
-    Attributes:
-        domain: all attributes.
-        epsilon: what each respondent may spend in total.
-        tables: the wanted tables.
-        n: the number of respondents.
-        truth: the assumed joint table; None for even shares.
-        channel: the kind of channel that questions go through.
-    """
-
-    domain: Domain
-    epsilon: float
-    tables: Tables
-    n: int
-    truth: Table | None = None
-    channel: Choice = "krr"
-
-    @cached_property
-    def asked(self) -> Domain:
-        """The attributes that some table needs, in the domain's order: nobody is asked about others."""
-        needed = {name for table in self.tables for name in table}
-        return self.domain.project([name for name in self.domain if name in needed])
-
-
-CANDIDATES: dict[str, Callable[[Wanted], Design | None]] = {}
-
-
-def candidate(name: str) -> Callable[[Any], Any]:
-    """Register a way to make a design: a function of what is wanted; None where it makes no sense."""
-
-    def register(make: Any) -> Any:
-        CANDIDATES[name] = make
-        return make
-
-    return register
-
-
-@candidate("independent")
-def _independent(wanted: Wanted) -> Design | None:
-    return Independent(wanted.asked, wanted.epsilon, channel=wanted.channel)
-
-
-@candidate("joint")
-def _joint(wanted: Wanted) -> Design | None:
-    asked = wanted.asked
-    return (
-        Joint(asked, wanted.epsilon, channel=wanted.channel) if len(asked) > 1 and asked.cells <= _MOST_CELLS else None
-    )
-
-
-@candidate("clusters")
-def _clusters(wanted: Wanted) -> Design | None:
-    """Attributes that share a table share a cluster."""
-    asked = wanted.asked
-    cluster = {name: [name] for name in asked}
-    for table in wanted.tables:
-        joined = list(dict.fromkeys(name for attribute in table for name in cluster[attribute]))
-        cluster |= dict.fromkeys(joined, joined)
-    parts = [list(names) for names in dict.fromkeys(tuple(cluster[name]) for name in asked)]
-    sensible = 1 < len(parts) < len(asked) and all(asked.project(part).cells <= _MOST_CELLS for part in parts)
-    return Clusters(asked, parts, wanted.epsilon, channel=wanted.channel) if sensible else None
-
-
-@candidate("sampled")
-def _sampled(wanted: Wanted) -> Design | None:
-    return Sampled(wanted.asked, wanted.epsilon, channel=wanted.channel) if len(wanted.asked) > 1 else None
-
-
-@candidate("tables")
-def _one_table(wanted: Wanted) -> Design | None:
-    """Each respondent answers one of the wanted tables, drawn by their device, with the whole budget."""
-    parts = [wanted.asked.project(table) for table in dict.fromkeys(wanted.tables)]
-    if len(parts) < 2 or all(len(part) == 1 for part in parts) or max(part.cells for part in parts) > _MOST_CELLS:
-        return None  # one table is the joint design, single attributes are the sampled one
-    questions = [Question(part.names, best_channel(part.cells, wanted.epsilon, wanted.channel)) for part in parts]
-    return Design(wanted.asked, questions, [[index] for index in range(len(questions))])
-
-
-def _views(wanted: Wanted, answer: Any) -> Design | None:
-    asked, k = wanted.asked, max(len(table) for table in wanted.tables)
-    if k < 2 or k >= len(asked):
-        return None
-    cells = sorted((len(variable) for variable in asked.values()), reverse=True)[:k]
-    return (
-        Views(asked, k, wanted.epsilon, answer=answer, channel=wanted.channel) if prod(cells) <= _MOST_CELLS else None
-    )
-
-
-@candidate("views, one answer")
-def _views_one(wanted: Wanted) -> Design | None:
-    return _views(wanted, "one")
-
-
-@candidate("views, all answers")
-def _views_all(wanted: Wanted) -> Design | None:
-    return _views(wanted, "all")
-
-
-@candidate("paired")
-def _paired(wanted: Wanted) -> Design | None:
-    """Coins shared by pairs of respondents; only for tables of one attribute."""
-    if all(len(table) > 1 for table in wanted.tables):
-        return None
-    return best_pairs(wanted.asked, wanted.epsilon, wanted.n, wanted.truth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,10 +63,12 @@ class Candidate(Frozen):
     Attributes:
         name: its name in the registry.
         design: the design itself.
-        std_error: root mean square of the cells' standard errors, a table each; NaN where it does not cover the table.
-        reports: how many respondents answer about the table, a table each.
-        cost: how many times as many respondents it needs as direct questions to everybody, a table each.
-        gain: for paired respondents, the variance over that of the same coins unpaired, a table each; else 1.
+        std_error: root mean square of the numbers' standard errors, one for each wanted item (every cell of a table
+            is such a number; a mean's scores have range 1); NaN where nobody would tell it.
+        reports: how many respondents answer about all of the item's attributes.
+        cost: how many times as many respondents it needs as direct questions to everybody, an item each.
+        gain: for paired respondents, the variance over that of the same coins unpaired, an item each; else 1.
+        loss: n times the summed variance of all wanted numbers, each times its weight; NaN where some are not told.
     """
 
     name: str
@@ -185,6 +77,7 @@ class Candidate(Frozen):
     reports: tuple[float, ...]
     cost: tuple[float, ...]
     gain: tuple[float, ...]
+    loss: float
 
     @property
     def is_paired(self) -> bool:
@@ -193,7 +86,7 @@ class Candidate(Frozen):
 
     @property
     def covers_all(self) -> bool:
-        """Whether every wanted table can be estimated."""
+        """Whether everything that is wanted can be estimated."""
         return not np.isnan(self.std_error).any()
 
 
@@ -202,28 +95,58 @@ class Forecast(Shown, Frozen):
     """Candidates side by side.
 
     Attributes:
-        tables: the wanted tables.
-        candidates: best first; then those that do not cover every table; paired respondents last.
+        wanted: what the survey is made for.
+        candidates: best first; then those that do not tell everything; paired respondents last.
         n: the number of respondents.
         epsilon: what each of them spends at most.
     """
 
     domain: Domain
-    tables: Tables
+    wanted: tuple[Wanted, ...]
     candidates: tuple[Candidate, ...]
     n: int
     epsilon: float
     truth: Table | None = None
 
     @property
+    def tables(self) -> tuple[tuple[str, ...], ...]:
+        """The attributes of each wanted item."""
+        return tuple(one.attributes for one in self.wanted)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The wanted items, as they are written in headings."""
+        return tuple(str(one).replace(" * ", " x ") for one in self.wanted)
+
+    @property
     def recommended(self) -> Design:
-        """The design with the smallest error."""
+        """The design with the smallest summed variance."""
         return self.candidates[0].design
 
     def error(self, one: Candidate) -> float:
-        """A candidate's error relative to the average cell, root mean square over the tables it covers."""
-        relative = [e * self.domain.project(t).cells for e, t in zip(one.std_error, self.tables, strict=True)]
-        return float(np.sqrt(np.nanmean(np.square(relative)))) if not np.isnan(relative).all() else np.inf
+        """A candidate's standard error, root mean square over all wanted numbers that it tells, weights counted."""
+        counts = [len(item.rows(self.domain)) for item in self.wanted]
+        parts = [
+            (m * item.weight, m * item.weight * e**2)
+            for m, item, e in zip(counts, self.wanted, one.std_error, strict=True)
+        ]
+        told = [part for part in parts if not np.isnan(part[1])]
+        return float(np.sqrt(sum(v for _, v in told) / sum(m for m, _ in told))) if told else np.inf
+
+    @cached_property
+    def floor(self) -> Floor | None:
+        """What no design at this epsilon goes below; None where that cannot be computed."""
+        try:
+            if self.truth is None:
+                return best_floor(self.domain, self.wanted, self.epsilon)
+            return floor(self.domain, self.wanted, self.epsilon, self.truth)
+        except InputError:
+            return None  # too many cells for a floor at a guess
+
+    def times(self, one: Candidate) -> float:
+        """How many times as many respondents a candidate needs as the best possible design, at most; NaN if unknown."""
+        known = self.floor is not None and not one.is_paired
+        return self.floor.times(one.loss) if known and self.floor is not None else np.nan
 
     def summary(self) -> Summary:
         """The candidates, a row each: the true epsilon, and what to expect of every table."""
@@ -231,19 +154,22 @@ class Forecast(Shown, Frozen):
             "design": [c.name for c in self.candidates],
             "true epsilon": [_epsilon(c.design) for c in self.candidates],
         }
-        for i, table in enumerate(self.tables):
-            columns[" x ".join(table)] = [share(c.std_error[i], 2) for c in self.candidates]
-        columns["relative"] = [_relative(self.error(c)) for c in self.candidates]
+        for i, name in enumerate(self.names):
+            columns[name] = [share(c.std_error[i], 2) for c in self.candidates]
+        columns["times the best"] = [_times(self.times(c)) for c in self.candidates]
         return Summary(columns, self.notes())
 
     def notes(self) -> list[str]:
         """What the numbers mean and what follows, a sentence each."""
         best = self.candidates[0]
         meaning = (
-            f"Expected standard errors (root mean square over a table's cells) with {self.n} respondents; relative: to "
-            f"the average cell, over all tables. A dash: nobody would be asked these attributes together."
+            f"Expected standard errors (root mean square over a table's cells) with {self.n} respondents; times the "
+            f"best: how many times the respondents of the best any design could do, at most. A dash: nobody would "
+            f"tell it."
         )
-        lines = [meaning, f"Recommended: {best.name}."]
+        lines = [meaning, f"Recommended: {best.name}{self._reason()}."]
+        if self.floor is not None and best.covers_all and not best.is_paired:
+            lines.append(f"It is {self.floor.within(best.loss)}.")
         costs = [c for c in best.cost if not np.isnan(c)]
         if costs:
             few, many = f"{min(costs):.0f}", f"{max(costs):.0f}"
@@ -252,17 +178,29 @@ class Forecast(Shown, Frozen):
                 f"fewer respondents: that is what epsilon {self.epsilon:g} costs."
             )
         if not best.covers_all:
-            lines.append("No candidate covers every table.")
+            lines.append("No candidate tells everything that is wanted.")
         return [*lines, *(told(c.design, c.gain) for c in self.candidates if isinstance(c.design, Paired))]
 
+    def _reason(self) -> str:
+        """Why the recommended design is the best, in plain words, where it is the optimal one."""
+        best, *others = self.candidates
+        if not isinstance(best.design, Optimal):
+            return ""
+        next_best = next((one for one in others if one.covers_all and not one.is_paired), None)
+        why = ", which asks everybody one question, those that tell most of what you want most often"
+        if next_best is None:
+            return why
+        spared = 1 - best.loss / next_best.loss
+        return f"{why}; for the same errors the next best ({next_best.name}) needs {1 / (1 - spared):.2f} times as many"
+
     def to_frame(self) -> Frame:
-        """Write the forecast as a data frame: a row a candidate and table."""
+        """Write the forecast as a data frame: a row a candidate and wanted item."""
         rows = [(c, i) for c in self.candidates for i in range(len(self.tables))]
         return frame_of(
             {
                 "design": [c.name for c, _ in rows],
                 "epsilon": [float(c.design.epsilon) for c, _ in rows],
-                "table": ["*".join(self.tables[i]) for _, i in rows],
+                "table": [str(self.wanted[i]).replace(" * ", "*") for _, i in rows],
                 "std_error": [c.std_error[i] for c, i in rows],
                 "reports": [c.reports[i] for c, i in rows],
                 "cost": [c.cost[i] for c, i in rows],
@@ -277,13 +215,13 @@ class Forecast(Shown, Frozen):
         return plan(
             self.domain,
             self.epsilon if epsilon is None else epsilon,
-            self.tables,
+            self.wanted,
             self.n if n is None else n,
             truth=self.truth,
         )
 
     def plot(self, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
-        """Draw each candidate's relative error against the number of respondents and against its true epsilon."""
+        """Draw each candidate's standard error against the number of respondents and against its true epsilon."""
         axes = panels(axes, 2, size=(9, 4))
         sizes = self.n * np.logspace(-1, 1, 9)
         grid = self.epsilon * np.logspace(-0.6, 0.6, 7)
@@ -301,7 +239,7 @@ class Forecast(Shown, Frozen):
         axes[1].set_xlabel(f"epsilon ({self.n} respondents)")
         axes[1].set_xticks(grid[::2], [f"{epsilon:.2g}" for epsilon in grid[::2]])
         axes[1].set_xticks([], minor=True)
-        axes[0].set_ylabel("standard error / average cell")
+        axes[0].set_ylabel("standard error")
         axes[1].legend(fontsize="small")
         return axes
 
@@ -309,84 +247,114 @@ class Forecast(Shown, Frozen):
 def plan(
     domain: Domain | Mapping[str, Iterable[Category]],
     epsilon: float,
-    tables: Sequence[str | Sequence[str]],
+    tables: Wanted | str | Sequence[Wanted | str | Sequence[str]],
     n: int,
     *,
     truth: Table | None = None,
 ) -> Forecast:
-    """Compare designs at the same epsilon a respondent, for the tables that are wanted.
+    """Compare designs at the same epsilon a respondent, for what is wanted.
 
     Args:
         domain: the attributes and their categories.
         epsilon: what each respondent may spend in total.
-        tables: the tables wanted, each a list of attributes (or one attribute).
+        tables: what is wanted: tables, each a list of attributes (or one attribute); and any other numbers, as `Wanted`
+            or as texts such as "mean(age)" (`deniable.optimal.language`).
         n: the number of respondents.
         truth: an assumed joint table; even shares by default (and for attributes it does not hold).
 
     >>> wanted = [["a", "b"], ["b", "c"]]
     >>> forecast = plan({"a": [0, 1], "b": [0, 1], "c": [0, 1]}, 1.0, wanted, 10_000)
     >>> forecast.candidates[0].name
-    'tables'
+    'optimal'
     """
     known = domain if isinstance(domain, Domain) else Domain(domain)
-    several = [tables] if isinstance(tables, str) else tables
-    asked: Tables = tuple((table,) if isinstance(table, str) else tuple(table) for table in several)
-    if not asked or not all(asked):
+    if not tables or not (isinstance(tables, str | Wanted) or all(tables)):
         raise InputError('name the tables you want, such as tables=[["sex", "income"]]')
+    asked = gathered(tables)
     if not epsilon > 0 or not isfinite(epsilon):
         raise InputError(f"epsilon must be positive and finite, not {epsilon!r}", epsilon=epsilon)
     if n != int(n) or n < 2:
         raise InputError(f"a forecast needs at least 2 respondents, and a whole number of them, not {n!r}", n=n)
-    for table in asked:
-        known.project(table)
-    wanted = Wanted(known, epsilon, asked, int(n), truth)
-    found = [_judge(name, design, wanted) for name, design in _designs(wanted)]
+    for one in asked:
+        one.rows(known)
+    purpose = Purpose(known, epsilon, asked, int(n), truth)
+    found = [_judge(name, design, purpose) for name, design in _designs(purpose)]
     if all(one.is_paired for one in found):
         raise DesignError(f"no registered design can be made for {listed(known)} at epsilon {epsilon:g}")
-    forecast = Forecast(known, asked, tuple(found), wanted.n, epsilon, truth)
+    forecast = Forecast(known, asked, tuple(found), purpose.n, epsilon, truth)
     ranked = sorted(found, key=lambda c: (c.is_paired, int(np.isnan(c.std_error).sum()), forecast.error(c)))
-    return Forecast(known, asked, tuple(ranked), wanted.n, epsilon, truth)
+    return Forecast(known, asked, tuple(ranked), purpose.n, epsilon, truth)
 
 
-def _designs(wanted: Wanted) -> Iterator[tuple[str, Design]]:
+def _designs(purpose: Purpose) -> Iterator[tuple[str, Design]]:
     """Every design that can be made, with k-RR and, where it is another one, with the channel of least variance."""
+    seen: list[object] = []
     for name, make in CANDIDATES.items():
-        plain = _made(make, wanted)
-        sharper = _made(make, replace(wanted, channel="least_variance"))
-        if plain is not None:
-            yield name, plain
-        if sharper is not None and sharper != plain:
-            yield f"{name}, least variance", sharper
+        plain = _made(make, purpose)
+        sharper = _made(make, replace(purpose, channel="least_variance"))
+        found = [(name, plain), (f"{name}, least variance", None if sharper == plain else sharper)]
+        for title, design in found:
+            if design is None:
+                continue
+            asked = (design.questions, design.ballots, design.weights)
+            if not isinstance(design, Optimal) or asked not in seen:  # where another is the best, it is called that
+                seen.append(asked)
+                yield title, design
 
 
-def _made(make: Callable[[Wanted], Design | None], wanted: Wanted) -> Design | None:
+def _made(make: Callable[[Purpose], Design | None], purpose: Purpose) -> Design | None:
     try:
-        design = make(wanted)
+        design = make(purpose)
     except DesignError:
         return None  # it cannot be made for this domain and epsilon; the others say what can
     return design if design is not None and len(design.ballots) <= _MOST_BALLOTS else None
 
 
-def _judge(name: str, design: Design, wanted: Wanted) -> Candidate:
-    errors, reports, costs, gains = [], [], [], []
-    for table in wanted.tables:
-        try:
-            observations = expected_observations(design, wanted.truth, wanted.n, table)
-        except (NotCoveredError, UnknownAttributeError):
-            errors.append(np.nan)
-            reports.append(0.0)
-            costs.append(np.nan)
-            gains.append(np.nan)
-            continue
-        found = estimate(observations, table, method="inversion")
-        shares, plain = found.unbiased.values, float(_variances(found, design, wanted, table).mean())
-        added = added_variance(design, table[0], shares, wanted.n) if isinstance(design, Paired) else np.zeros(1)
-        variance = plain + float(added.mean())
-        errors.append(float(np.sqrt(variance)))
-        reports.append(float(found.n))
-        costs.append(variance / float((shares * (1 - shares)).mean() / wanted.n))
-        gains.append(variance / plain)
-    return Candidate(name, design, tuple(errors), tuple(reports), tuple(costs), tuple(gains))
+def _judge(name: str, design: Design, purpose: Purpose) -> Candidate:
+    parts = [_judged(design, purpose, one) for one in purpose.wanted]
+    errors, reports, costs, gains, losses = zip(*parts, strict=True)
+    return Candidate(name, design, errors, reports, costs, gains, float(np.sum(losses)))
+
+
+def _judged(design: Design, purpose: Purpose, one: Wanted) -> tuple[float, float, float, float, float]:
+    """The error, reports, cost and gain of one wanted item, and its part of the loss."""
+    nothing = (np.nan, 0.0, np.nan, np.nan, np.nan)
+    names = one.attributes
+    try:
+        observations = expected_observations(design, purpose.truth, purpose.n, names)
+    except (NotCoveredError, UnknownAttributeError):
+        return nothing
+    if design.pairs_reports:
+        return _paired(design, purpose, one, observations) if one.kind == "table" and len(names) == 1 else nothing
+    evidence, truth = expected_evidence(design, purpose.truth, purpose.n, names)
+    shares = truth.project(names).values.ravel()
+    rows = one.rows(design.domain, shares) / np.sqrt(one.weight)
+    if evidence.cells <= EFFICIENT_CELLS:
+        variances = expected_variances(evidence, truth.values, rows)
+    elif one.kind == "table":
+        # Too many cells to be pooled: those of the reports that cover the table.
+        variances = estimate(observations, names, method="inversion").dispersion.variances
+    else:
+        variances = None
+    if variances is None:
+        return nothing
+    centred = rows - (rows @ shares)[:, None]
+    direct = float((centred**2 @ shares).mean()) / purpose.n
+    mean = float(np.mean(variances))
+    loss = purpose.n * one.weight * float(np.sum(variances))
+    return float(np.sqrt(mean)), float(sum(o.n for o in observations)), mean / direct, 1.0, loss
+
+
+def _paired(
+    design: Design, purpose: Purpose, one: Wanted, observations: Sequence[Observation]
+) -> tuple[float, float, float, float, float]:
+    """The same where coins are shared: the variance gains what pairing adds, and there is no floor."""
+    found = estimate(observations, one.attributes, method="inversion")
+    assert isinstance(design, Paired)
+    shares, plain = found.unbiased.values, float(found.dispersion.variances.mean())
+    variance = plain + float(added_variance(design, one.attributes[0], shares, purpose.n).mean())
+    direct = float((shares * (1 - shares)).mean() / purpose.n)
+    return float(np.sqrt(variance)), float(found.n), variance / direct, variance / plain, np.nan
 
 
 def _epsilon(design: Design) -> Written:
@@ -394,16 +362,6 @@ def _epsilon(design: Design) -> Written:
     return Written(design.epsilon, rounded_up(design.epsilon))
 
 
-def _relative(error: float) -> Written:
-    return Written(error, f"{error:.2f}" if np.isfinite(error) else number(error))
-
-
-def _variances(found: Estimate, design: Design, wanted: Wanted, table: tuple[str, ...]) -> NDArray[np.float64]:
-    """The cells' variances that `estimate` would state: those of the efficient estimate, where it makes one."""
-    if design.pairs_reports:
-        return found.dispersion.variances
-    evidence, truth = expected_evidence(design, wanted.truth, wanted.n, table)
-    if evidence.cells > EFFICIENT_CELLS:
-        return found.dispersion.variances
-    pooled = efficient_from(evidence, truth.values)
-    return pooled.variances if pooled.determined else found.dispersion.variances
+def _times(times: float) -> Written:
+    """Rounded up: nothing is called nearer to the best than it is."""
+    return Written(times, f"{ceil(times * 100 - 1e-6) / 100:.2f}" if np.isfinite(times) else number(times))

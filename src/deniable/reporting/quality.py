@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from deniable.estimation.estimate import Estimate
 
 _ALARM = 1e-3  # the chance of a false alarm, for each kind of sign
+_FEWEST = 5.0
 
 
 def alarms(reports: Reports, estimates: Sequence[Estimate]) -> list[str]:
@@ -23,20 +24,24 @@ def alarms(reports: Reports, estimates: Sequence[Estimate]) -> list[str]:
 
 
 def _uneven_ballots(reports: Reports) -> list[str]:
-    """Devices draw ballots evenly. If some came more often, people chose their question, or reports were made up."""
+    """Devices draw ballots by the design. If some came more often, people chose theirs, or reports were made up."""
     from scipy.special import chdtrc
 
     drawn = ballot_counts(reports)
-    if len(drawn) < 2 or drawn.sum() < 5 * len(drawn):
+    expected = drawn.sum() * reports.design.chances
+    often = expected >= _FEWEST  # rarer ones are counted together: chi-square is no law of theirs
+    counts, means = (np.append(part[often], part[~often].sum()) for part in (drawn, expected))
+    counts, means = counts[means >= _FEWEST], means[means >= _FEWEST]
+    if len(counts) < 2:
         return []
-    expected = drawn.sum() / len(drawn)
-    p = float(chdtrc(len(drawn) - 1, float(((drawn - expected) ** 2 / expected).sum())))
+    p = float(chdtrc(len(counts) - 1, float(((counts - means) ** 2 / means).sum())))
     if p >= _ALARM:
         return []
     return [
         (
-            f"Alarm: ballots are drawn evenly, but the reports have between {drawn.min()} and {drawn.max()} of each "
-            f"(p = {p:.2g}). Did people draw again until they liked the question, or did reports come from elsewhere?"
+            f"Alarm: devices draw ballots by chance, and the reports have between {(counts / means).min():.2f} and "
+            f"{(counts / means).max():.2f} times as many of each as they should (p = {p:.2g}). Did "
+            f"people draw again until they liked the question, or did reports come from elsewhere?"
         )
     ]
 

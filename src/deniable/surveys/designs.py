@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from deniable.channels.choice import best_channel, kept_channel
@@ -12,11 +12,14 @@ from deniable.designs.blocks.design import Blocks
 from deniable.designs.clusters import Clusters
 from deniable.designs.independent import Independent
 from deniable.designs.joint import Joint
+from deniable.designs.optimal import Optimal, loss_of
 from deniable.designs.paired.design import Paired
 from deniable.designs.sampled import Sampled
 from deniable.designs.views import Views
 from deniable.device.epsilon import exp_below
-from deniable.errors import DesignError, SurveyError, UnknownAttributeError
+from deniable.errors import DesignError, NotCoveredError, SurveyError, UnknownAttributeError
+from deniable.optimal.made_for import MadeFor
+from deniable.optimal.wanted import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -36,9 +39,15 @@ class Channels:
     choice: Choice
     again: KRR
     static: Collection[str]
+    wanted: tuple[Wanted, ...] = ()
 
     def __call__(self, question: Domain, epsilon: float) -> Channel:
         """The channel of a question with so much epsilon."""
+        if self.choice == "optimal":
+            made = MadeFor(self.wanted or [question.names])(question, epsilon)
+            if made.kind == "patterns":  # whose reports are categories, which may be sent again
+                return made
+            return replace(self, choice="least_variance")(question, epsilon)
         if all(name in self.static for name in question):
             return kept_channel(question.cells, epsilon, self.choice, self.again)
         return best_channel(question.cells, epsilon, self.choice)
@@ -53,6 +62,7 @@ class Wish:
     entry: DesignEntry
     tables: Sequence[Sequence[str]]
     channels: Channels
+    wanted: tuple[Wanted, ...]  # the tables too; and the shares of what is asked and not spoken of
 
 
 def one_of_the_tables(wish: Wish) -> Design:
@@ -61,11 +71,15 @@ def one_of_the_tables(wish: Wish) -> Design:
     This is the default because it is the best: splitting a budget over several questions loses several times as much as
     asking each of fewer people. A question that no table holds is asked alone.
     """
-    wanted = [tuple(table) for table in wish.tables]
-    held = {name for table in wanted for name in table}
-    wanted += [(name,) for name in wish.domain if name not in held]
+    wanted = list(dict.fromkeys(one.attributes for one in wish.wanted))
     questions = [Question(table, wish.channels(wish.domain.project(table), wish.epsilon)) for table in wanted]
     return Design(wish.domain, questions, [[index] for index in range(len(questions))])
+
+
+def _optimal(wish: Wish) -> Design:
+    """Ask what tells the wanted numbers with the fewest respondents; sets by default, as they tell most of tables."""
+    channels = wish.channels if wish.entry.channel is not None else replace(wish.channels, choice="least_variance")
+    return Optimal(wish.domain, wish.wanted, wish.epsilon, channel=channels)
 
 
 def _independent(wish: Wish) -> Design:
@@ -139,6 +153,7 @@ BUILDERS = {
     "sampled": _sampled,
     "clusters": _clusters,
     "views": _views,
+    "optimal": _optimal,
     "blocks": _blocks,
     "paired": _paired,
 }
@@ -151,6 +166,7 @@ _KEYS = {
     "sampled": _SETS,
     "clusters": {"clusters", *_SETS},
     "views": {"k", "answer", *_SETS},
+    "optimal": _SETS,
     "blocks": {"k", "answer", "phi", "block_size"},
     "paired": {"p", "rho", "accept"},
 }
@@ -165,6 +181,8 @@ def build(
     entry: DesignEntry,
     tables: Sequence[Sequence[str]],
     static: Collection[str] = (),
+    *,
+    wanted: tuple[Wanted, ...] = (),
 ) -> Design:
     """Make the design, and say which key is at fault where there is none."""
     if entry.kind not in BUILDERS:
@@ -179,9 +197,12 @@ def build(
             domain.project(table)
         except (UnknownAttributeError, DesignError) as error:
             raise SurveyError(f"tables[{index}]: {error.message}", path=f"tables[{index}]") from error
-    channels = Channels(entry.channel or "krr", _coin(entry), static)
+    items = (*(Wanted.table(*table) for table in tables), *wanted)
+    spoken = {name for one in items for name in one.attributes}
+    every = (*items, *(Wanted.shares(name) for name in domain if name not in spoken))
+    channels = Channels(entry.channel or "krr", _coin(entry), static, every)
     try:
-        design = BUILDERS[entry.kind](Wish(domain, epsilon, entry, tables, channels))
+        design = BUILDERS[entry.kind](Wish(domain, epsilon, entry, tables, channels, every))
     except SurveyError:
         raise
     except DesignError as error:
@@ -194,12 +215,26 @@ def build(
                 f'so this table cannot be recovered. Use design.kind = "tables", or drop the table',
                 path=f"tables[{index}]",
             )
+    _check_told(design, wanted, entry.kind)
     return design
+
+
+def _check_told(design: Design, wanted: Sequence[Wanted], kind: str) -> None:
+    """Refuse a design whose reports would not tell what the file says is wanted."""
+    for index, one in enumerate(wanted):
+        try:
+            loss_of(design, [one])
+        except NotCoveredError:
+            raise SurveyError(
+                f'wanted[{index}]: no report of a {kind} design tells {one}. Use design.kind = "optimal", or drop it',
+                path=f"wanted[{index}]",
+            ) from None
 
 
 def _coin(entry: DesignEntry) -> KRR:
     """What every bit of a kept set goes through each time it is sent."""
-    if entry.again is not None and entry.channel not in ("unary", "subset", "least_variance"):
+    sets = ("unary", "subset", "least_variance", *([None] if entry.kind == "optimal" else []))
+    if entry.again is not None and entry.channel not in sets:
         raise SurveyError(
             'design.again: only sets have a second level. Say channel = "subset", "unary" or "least_variance", or drop '
             "this key",

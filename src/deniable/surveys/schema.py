@@ -82,6 +82,7 @@ class SurveyEntry(_Entry, frozen=True):
     languages: Annotated[list[Language], Meta(min_length=1)] = field(default_factory=lambda: ["en"])
     design: DesignEntry = DesignEntry()
     tables: list[list[str]] = []
+    wanted: list[str] = []
     public: list[PublicEntry] = []
     admission: Admission = "open"
     opens: datetime | None = None

@@ -13,19 +13,21 @@ import msgspec
 
 from deniable.device.epsilon import exp_below
 from deniable.domain import Domain
-from deniable.errors import DesignError, InputError, SurveyError
+from deniable.errors import DeniableError, DesignError, InputError, SurveyError
 from deniable.frozen import Frozen
 from deniable.labels import Labels
+from deniable.optimal.language import read_wanted
 from deniable.surveys.designs import build
 from deniable.surveys.items import Item, public_item, question_item
 from deniable.surveys.schema import Admission, SurveyEntry
 from deniable.surveys.texts import Translator
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from deniable.designs.base import Design
+    from deniable.optimal.wanted import Wanted
 
 _AT = re.compile(r"^(?P<what>.*?)(?: - at `(?:key in )?\$(?P<path>.*?)`)?$", re.DOTALL)
 
@@ -42,6 +44,7 @@ class Survey(Frozen):
     public: tuple[Item, ...]
     design: Design
     tables: tuple[tuple[str, ...], ...]
+    wanted: tuple[Wanted, ...]
     admission: Admission
     opens: datetime | None
     closes: datetime | None
@@ -136,7 +139,8 @@ def check(entry: SurveyEntry) -> Survey:
     if entry.opens and entry.closes and entry.opens >= entry.closes:
         raise SurveyError(f"closes: the survey would close ({entry.closes}) before it opens", path="closes")
     static = [item.name for item in questions if item.static]
-    design = build(domain, float(entry.epsilon), entry.design, entry.tables, static)
+    wanted = _wanted(entry.wanted, domain)
+    design = build(domain, float(entry.epsilon), entry.design, entry.tables, static, wanted=wanted)
     return Survey(
         entry.name,
         title,
@@ -146,12 +150,25 @@ def check(entry: SurveyEntry) -> Survey:
         tuple(public.values()),
         design,
         tuple(map(tuple, entry.tables)),
+        wanted,
         entry.admission,
         entry.opens,
         entry.closes,
         say.around(),
         entry.published,
     )
+
+
+def _wanted(texts: Sequence[str], domain: Domain) -> tuple[Wanted, ...]:
+    found = []
+    for index, text in enumerate(texts):
+        try:
+            one = read_wanted(text)
+            one.rows(domain)
+        except DeniableError as error:
+            raise SurveyError(f"wanted[{index}]: {error.message}", path=f"wanted[{index}]") from error
+        found.append(one)
+    return tuple(found)
 
 
 def _four_decimals(epsilon: float) -> None:

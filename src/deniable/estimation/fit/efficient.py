@@ -73,7 +73,7 @@ class Efficient(Frozen):
 
     @cached_property
     def _inverted(self) -> tuple[Array, Array]:
-        return _tangent_inverse(self.evidence.information(self.likely), self.likely)
+        return tangent_inverse(self.evidence.information(self.likely), self.likely)
 
     @property
     def inverse(self) -> Array:
@@ -178,7 +178,7 @@ def efficient_from(evidence: Evidence, likely: ArrayLike | None = None) -> Effic
     return found
 
 
-def _tangent_inverse(information: Array, likely: Array) -> tuple[Array, Array]:
+def tangent_inverse(information: Array, likely: Array) -> tuple[Array, Array]:
     """F^+ on the vectors that sum to zero, and F F^+: the functionals that reports tell of.
 
     In the coordinates x / sqrt(pi) every cell's own share of the information is of one size, so that rounding does not

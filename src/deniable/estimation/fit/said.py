@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.dense import Dense
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.support import Support
 from deniable.designs.observation import Observation
@@ -274,7 +273,7 @@ def holds_sets(channel: Channel) -> bool:
 def is_partial(channel: Channel) -> bool:
     """Whether a channel tells only some sums of the shares: no table can be recovered from its reports alone."""
     parts = channel.channels if isinstance(channel, Kronecker) else (channel,)
-    return any(isinstance(part, Dense) and part.is_partial for part in parts)
+    return any(part.is_partial for part in parts)
 
 
 def _likelihood(channel: Channel, codes: NDArray[Any]) -> Array:

@@ -9,9 +9,10 @@ import { kind as hashing } from "./kinds/hashing.mjs";
 import { kind as krr } from "./kinds/krr.mjs";
 import { kind as mixture } from "./kinds/mixture.mjs";
 import { kind as paired } from "./kinds/paired.mjs";
+import { kind as patterns } from "./kinds/patterns.mjs";
 import { kind as subset } from "./kinds/subset.mjs";
 import { kind as two_level } from "./kinds/two_level.mjs";
 import { kind as unary } from "./kinds/unary.mjs";
 
 /** @type {Record<string, import("./channels.mjs").Kind>} */
-export const KINDS = { adaptive, block_design, dense, hadamard, hashing, krr, mixture, paired, subset, two_level, unary };
+export const KINDS = { adaptive, block_design, dense, hadamard, hashing, krr, mixture, paired, patterns, subset, two_level, unary };

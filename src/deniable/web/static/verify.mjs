@@ -49,7 +49,7 @@ const design = object({
   epsilon: decimal,
   plan: object({
     format: one,
-    kind: oneOf("design", "independent", "joint", "clusters", "sampled", "views", "blocks", "paired"),
+    kind: oneOf("design", "independent", "joint", "clusters", "sampled", "views", "optimal", "blocks", "paired"),
     domain: list(object({ name: short, categories: list(category) }), 1),
     questions: list(object({ attributes: list(string, 1), channel: weights }), 1),
     ballots: list(list(whole), 1),

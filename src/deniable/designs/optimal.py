@@ -1,0 +1,241 @@
+"""Optimal: the questions and channels that tell what is wanted with the fewest respondents.
+
+Each respondent is asked one question of one to four attributes, with the whole budget. Which questions, how often each
+and through which channel follows from what is wanted (`deniable.optimal.wanted`): tables are asked through channels
+that treat all cells alike, means, distribution functions and associations through channels that are made for them
+(`deniable.optimal.channel`), and ballots are drawn with whole-number weights. All of it is found by a convex program
+(`deniable.optimal.pooled`) at even shares, rounded to integers, and judged by these integers: `loss` is n times the
+summed variance of the wanted numbers when all reports are pooled, `floor` what no design at this epsilon goes below.
+
+Estimates need no weights: which ballot it was does not depend on the answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.designs.base import Design, Question
+from deniable.device.epsilon import exp_below
+from deniable.device.statement import Statement
+from deniable.domain import Domain
+from deniable.errors import ConvergenceError, DesignError, PrecisionError
+from deniable.frozen import again, fix
+from deniable.optimal.certificate import MOST_ANSWERS
+from deniable.optimal.channel import optimal_channel
+from deniable.optimal.contrasts import Contrasts
+from deniable.optimal.floor import Floor, floor
+from deniable.optimal.language import gathered
+from deniable.optimal.made_for import channel_for
+from deniable.optimal.mix import candidate_questions
+from deniable.optimal.pooled import pool, pooled_loss
+from deniable.optimal.wanted import asked_of, matrix_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.channels.choice import Choice, Chooser
+    from deniable.domain import Category
+    from deniable.optimal.wanted import Wanted
+
+_CLOSE = 5e-4  # how far above the best mix, as a share
+_DROPPED = 1e-3  # the share of respondents whose questions are too rare to be worth it
+_TOTAL = 1 << 20  # the ballots' weights sum to about this
+_MADE = 128  # possible answers up to which a channel is made for one attribute's numbers
+_MADE_TOGETHER = 32  # and for everything at once
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Optimal(Design):
+    """One question a respondent, drawn and disguised so that what is wanted needs the fewest of them.
+
+    >>> from deniable.optimal.wanted import Wanted
+    >>> domain = {"age": list(range(20, 75, 5)), "sex": ["F", "M"], "smokes": ["no", "yes"]}
+    >>> design = Optimal(domain, [["sex", "smokes"], Wanted.mean("age")], epsilon=1.0)
+    >>> sorted(question.name for question in design.questions)
+    ['age', 'sex*smokes']
+    >>> design.epsilon <= 1.0, design.times < 1.6
+    (True, True)
+    """
+
+    kind = "optimal"
+
+    wanted: tuple[Wanted, ...]  # what it was made for; nothing, where the design was read from a file
+    asked_epsilon: float
+
+    def __init__(
+        self,
+        domain: Domain | Mapping[str, Iterable[Category]],
+        wanted: Wanted | str | Sequence[Wanted | str | Sequence[str]],
+        epsilon: float = 1.0,
+        *,
+        largest: int | None = None,
+        channel: Choice | Chooser = "least_variance",
+    ) -> None:
+        """Take what is wanted, as in `floor`, and the respondent's total epsilon.
+
+        `largest` are the most attributes of a question: four by default, or three where these would be too many.
+        `channel` is what tables go through; whatever else is wanted gets channels of its own.
+        """
+        exp_below(epsilon)  # refuses an epsilon that is none
+        known, items = domain if isinstance(domain, Domain) else Domain(domain), gathered(wanted)
+        asked = asked_of(known, items)
+        questions, weights = _chosen(asked, items, float(epsilon), largest, channel)
+        super().__init__(asked, questions, [[index] for index in range(len(questions))], weights)
+        fix(self, wanted=items, asked_epsilon=float(epsilon))
+
+    @classmethod
+    def of_questions(
+        cls,
+        domain: Domain,
+        questions: Sequence[Question],
+        ballots: Sequence[Sequence[int]],
+        weights: Sequence[int] | None = None,
+        *,
+        wanted: Sequence[Wanted] = (),
+        asked_epsilon: float = 0.0,
+    ) -> Optimal:
+        """Make it of the questions and ballots it comes down to; what it was made for is known to its maker alone."""
+        made = cls.__new__(cls)
+        Design.__init__(made, domain, questions, ballots, weights)
+        fix(made, wanted=tuple(wanted), asked_epsilon=asked_epsilon)
+        return made
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        names = ("domain", "questions", "ballots", "weights", "wanted", "asked_epsilon")
+        return again(type(self).of_questions, **{name: getattr(self, name) for name in names})
+
+    @cached_property
+    def loss(self) -> float:
+        """N times the summed variance of what is wanted from n respondents, at even shares, from the integers."""
+        found = loss_of(self, self._made_for)
+        assert found is not None  # only what could be computed was chosen
+        return found
+
+    @cached_property
+    def floor(self) -> Floor:
+        """What no design at this epsilon goes below: certified where the question is small, else the closed form."""
+        wanted = self._made_for
+        return best_floor(self.domain, wanted, self.asked_epsilon)
+
+    @property
+    def times(self) -> float:
+        """How many times as many respondents it needs as the best possible design, at most."""
+        return self.floor.times(self.loss)
+
+    @property
+    def _made_for(self) -> tuple[Wanted, ...]:
+        if not self.wanted:
+            raise DesignError(
+                "a design that was read does not know what it was made for; use loss_of and floor with what is wanted"
+            )
+        return self.wanted
+
+    def describe(self) -> Statement:
+        """Say in words what a respondent is asked, what the report can tell, and how far from the best this is."""
+        plain = super().describe()
+        if not self.wanted:
+            return plain
+        made = f"Made for {', '.join(str(one) for one in self.wanted)}: {self.floor.within(self.loss)}."
+        return Statement(plain.ratio, (*plain.notes, made))
+
+
+def loss_of(design: Design, wanted: Sequence[Wanted]) -> float | None:
+    """N times the summed variance of what is wanted, from n respondents of any design, all reports pooled.
+
+    At even shares, from the integers that are run; None where the design pairs respondents or is too large.
+
+    Raises:
+        NotCoveredError: some wanted number is told by no ballot.
+    """
+    if design.pairs_reports:
+        return None
+    ballots = [
+        [(design.questions[index].attributes, design.questions[index].channel) for index in ballot]
+        for ballot in design.ballots
+    ]
+    return pooled_loss(Contrasts(design.domain, tuple(wanted)), ballots, design.chances)
+
+
+@lru_cache(maxsize=64)
+def best_floor(domain: Domain, wanted: tuple[Wanted, ...], epsilon: float) -> Floor:
+    """The higher of the closed form and, where the question is small, the certificate."""
+    small = asked_of(domain, wanted).cells <= MOST_ANSWERS
+    try:
+        return floor(domain, wanted, epsilon, certify=small)
+    except ConvergenceError:
+        return floor(domain, wanted, epsilon)
+
+
+def _chosen(
+    asked: Domain, items: tuple[Wanted, ...], epsilon: float, largest: int | None, channel: Choice | Chooser
+) -> tuple[list[Question], list[int]]:
+    """The questions and how often each is asked, the most frequent first."""
+    contrasts = Contrasts(asked, items)
+    candidates = [*_made_for_them(asked, items, epsilon), *_alike(asked, epsilon, largest, channel)]
+    weights, loss = _balanced(contrasts, candidates)
+    for one in candidates:
+        if one.attributes == asked.names and _loss(contrasts, [one], np.ones(1)) <= loss * (1 + _DROPPED):
+            return [one], [1]  # one question for everybody is as good: no need to draw
+    for _ in range(2):  # rare questions are left out, and the others balanced once more
+        order = np.argsort(-weights, kind="stable")
+        often = order[: int(np.searchsorted(np.cumsum(weights[order]), 1 - _DROPPED)) + 1]
+        kept = [candidates[place] for place in often]
+        try:
+            weights, _ = _balanced(contrasts, kept)
+        except DesignError:
+            break  # something wanted was told by the rare ones alone
+        candidates = kept
+    order = np.argsort(-weights, kind="stable")
+    whole = [max(1, round(float(weights[place]) * _TOTAL)) for place in order]
+    return [candidates[place] for place in order], whole
+
+
+def _loss(contrasts: Contrasts, questions: Sequence[Question], chances: NDArray[np.float64]) -> float:
+    found = pool(contrasts, [[(question.attributes, question.channel)] for question in questions])
+    return float("inf") if found is None else found.value(chances)[0]
+
+
+def _balanced(contrasts: Contrasts, candidates: Sequence[Question]) -> tuple[NDArray[np.float64], float]:
+    found = pool(contrasts, [[(question.attributes, question.channel)] for question in candidates])
+    if found is None or found.value(np.full(len(candidates), 1 / len(candidates)))[0] == float("inf"):
+        raise DesignError(
+            "no questions of at most four attributes and 4096 possible answers tell everything that is wanted; ask for "
+            "smaller tables, or for fewer numbers at once",
+            wanted=len(contrasts.wanted),
+        )
+    weights, loss, _ = found.balanced(_CLOSE)
+    return weights, loss
+
+
+def _made_for_them(asked: Domain, items: tuple[Wanted, ...], epsilon: float) -> list[Question]:
+    """Questions through channels that are made for what is wanted of them."""
+    sets = dict.fromkeys(tuple(n for n in asked if n in one.attributes) for one in items if one.kind != "table")
+    sizes = dict.fromkeys(sets, _MADE) | ({asked.names: _MADE_TOGETHER} if asked.names not in sets else {})
+    found = []
+    for names, most in sizes.items():
+        part = asked.project(names)
+        inside = [one for one in items if set(one.attributes) <= set(names)]
+        if part.cells <= most and any(one.kind != "table" or one.attributes != names for one in inside):
+            # Of its own table alone, sets of the best size are as good as can be.
+            try:
+                found.append(Question(names, optimal_channel(matrix_of(part, inside), epsilon)))
+            except (ConvergenceError, PrecisionError):
+                continue  # the others do
+    return found
+
+
+def _alike(asked: Domain, epsilon: float, largest: int | None, channel: Choice | Chooser) -> list[Question]:
+    """Questions about whole tables."""
+    found = []
+    for names in candidate_questions(asked, largest):
+        try:
+            found.append(Question(names, channel_for(asked.project(names), epsilon, channel)))
+        except PrecisionError:
+            continue  # more answers than integers can tell apart at this epsilon
+    return found

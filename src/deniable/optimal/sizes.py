@@ -1,0 +1,80 @@
+"""What categories count as where a mean is wanted, and where bins begin and end: for planning, not for estimates.
+
+Categories that are numbers, or written like numbers, count as themselves. Bins (named as survey files name them,
+"< 18", "18 to < 65", ">= 65") count as their middles; one without an end is taken to be as wide as its neighbour. What
+is neither, such as "prefer not to say" beside numbers, counts as the middle of the others: it tells nothing of a mean.
+Where no category is a number, they count as 0, 1, 2, ... in their order.
+"""
+
+from __future__ import annotations
+
+import re
+from math import isfinite
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from deniable.domain import Category, Variable
+
+_NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+_BIN = re.compile(rf"< {_NUMBER}|{_NUMBER} to < {_NUMBER}|>= {_NUMBER}")
+
+
+def counts_as(variable: Variable) -> list[float]:
+    """A number for every category.
+
+    >>> from deniable.domain import Variable
+    >>> counts_as(Variable("age", ("< 20", "20 to < 40", ">= 40"))), counts_as(Variable("mood", ("bad", "good")))
+    ([10.0, 30.0, 50.0], [0.0, 1.0])
+    """
+    ends = _ends(variable)
+    if ends is not None:
+        sizes = [None if both is None else (both[0] + both[1]) / 2 for both in ends]
+    else:
+        sizes = [_number(category) for category in variable.categories]
+    known = [size for size in sizes if size is not None]
+    if len(known) < 2:
+        return [float(code) for code in range(len(variable))]
+    middle = (min(known) + max(known)) / 2
+    return [middle if size is None else size for size in sizes]
+
+
+def bounds_of(variable: Variable) -> list[float]:
+    """Where the categories begin and end, one more than they are: of bins as they say, else steps of one.
+
+    >>> from deniable.domain import Variable
+    >>> bounds_of(Variable("age", ("< 20", "20 to < 40", ">= 40"))), bounds_of(Variable("mood", ("bad", "good")))
+    ([0.0, 20.0, 40.0, 60.0], [0.0, 1.0, 2.0])
+    """
+    ends = _ends(variable)
+    if ends is None or None in ends:
+        return [float(code) for code in range(len(variable) + 1)]
+    known = [both for both in ends if both is not None]
+    return [known[0][0], *(high for _, high in known)]
+
+
+def _ends(variable: Variable) -> list[tuple[float, float] | None] | None:
+    """The ends of every bin, None for what is no bin; None where hardly any category is one."""
+    found = [_BIN.fullmatch(category) if isinstance(category, str) else None for category in variable.categories]
+    inner = [(float(one[2]), float(one[3])) for one in found if one and one[2]]
+    if sum(one is not None for one in found) < 2 or not inner:
+        return None
+    first, last = inner[0][1] - inner[0][0], inner[-1][1] - inner[-1][0]
+    ends: list[tuple[float, float] | None] = []
+    for one in found:
+        if one is None:
+            ends.append(None)
+        elif one[1]:
+            ends.append((float(one[1]) - first, float(one[1])))
+        else:
+            ends.append((float(one[2]), float(one[3])) if one[2] else (float(one[4]), float(one[4]) + last))
+    return ends
+
+
+def _number(category: Category) -> float | None:
+    if isinstance(category, bool):
+        return None
+    try:
+        size = float(category)
+    except ValueError:
+        return None
+    return size if isfinite(size) else None
