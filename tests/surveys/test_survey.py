@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 
+from deniable.channels.block_design import BlockDesign
 from deniable.channels.choice import Choice
 from deniable.channels.hadamard import HadamardResponse
 from deniable.channels.hashing import LocalHashing
@@ -89,7 +90,9 @@ MADE = {
     "subset": SubsetSelection,
     "hashing": LocalHashing,
     "hadamard": HadamardResponse,
+    "block_design": BlockDesign,
     "least_variance": SubsetSelection,
+    "optimal": SubsetSelection,  # of shares alone, sets are the best
 }
 
 

@@ -73,6 +73,8 @@ def best_channel(cells: int, epsilon: float, choice: Choice = "krr", *, n: int |
             "optimal_channel",
             channel=choice,
         )
+    if choice == "block_design" and cells == 2:
+        choice = "krr"  # two points have no lines; lines through either would be k-RR's answers
     if choice != "least_variance":
         most, make = _MAKERS[choice]
         if cells > most:

@@ -35,7 +35,7 @@ class OfEvidence(Dispersion):
     pooled: Efficient | None = None
 
     @property
-    def variances(self) -> NDArray[np.float64]:  # type: ignore[override]
+    def variances(self) -> NDArray[np.float64]:
         """Per-cell variances."""
         assert self.pooled is not None
         return self.pooled.variances

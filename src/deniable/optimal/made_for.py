@@ -30,7 +30,7 @@ class MadeFor(Frozen):
     """Makes, of each question, the channel that tells what is wanted of it with the fewest respondents.
 
     Wanted numbers that a question does not hold all attributes of are no matter of its channel. A question of which
-    nothing is wanted, or with more than 256 possible answers, gets the channel of least variance.
+    nothing is wanted but its own table, or with more than 256 possible answers, gets the channel of least variance.
 
     >>> from deniable.domain import Domain
     >>> MadeFor("mean(age)")(Domain({"age": [20, 30, 40, 50]}), 1.0).is_partial
@@ -46,7 +46,9 @@ class MadeFor(Frozen):
     def __call__(self, question: Domain, epsilon: float) -> Channel:
         """The channel of a question with so much epsilon."""
         inside = [one for one in self.wanted if set(one.attributes) <= set(question)]
-        if inside and question.cells <= LARGEST:
+        # Of its own table alone, sets of the best size are as good as can be.
+        others = [one for one in inside if one.kind != "table" or set(one.attributes) != set(question)]
+        if others and question.cells <= LARGEST:
             try:
                 return optimal_channel(matrix_of(question, inside), epsilon)
             except (ConvergenceError, PrecisionError):

@@ -100,7 +100,7 @@ class Pool:
             bound = 2 * loss - float(slope.max())
             if bound >= loss * (1 - close):
                 return w, loss, bound
-            w = w * np.sqrt(slope / loss)
+            w = w * np.sqrt(np.maximum(slope, 0.0) / loss)  # rounding may take nothing a little below zero
             w /= w.sum()
         raise ConvergenceError(f"the mix of {len(w)} ballots was not balanced in {_STEPS} steps", bound=bound)
 

@@ -2,8 +2,8 @@
 
 Categories that are numbers, or written like numbers, count as themselves. Bins (named as survey files name them,
 "< 18", "18 to < 65", ">= 65") count as their middles; one without an end is taken to be as wide as its neighbour. What
-is neither, such as "prefer not to say" beside numbers, counts as the middle of the others: it tells nothing of a mean.
-Where no category is a number, they count as 0, 1, 2, ... in their order.
+is neither, such as "prefer not to say" beside numbers, stands aside: a mean is then that of the others. Where no
+category is a number, they count as 0, 1, 2, ... in their order.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ _NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 _BIN = re.compile(rf"< {_NUMBER}|{_NUMBER} to < {_NUMBER}|>= {_NUMBER}")
 
 
-def counts_as(variable: Variable) -> list[float]:
-    """A number for every category.
+def counts_as(variable: Variable) -> list[float | None]:
+    """A number for every category; None for one that stands aside.
 
     >>> from deniable.domain import Variable
     >>> counts_as(Variable("age", ("< 20", "20 to < 40", ">= 40"))), counts_as(Variable("mood", ("bad", "good")))
     ([10.0, 30.0, 50.0], [0.0, 1.0])
     """
     ends = _ends(variable)
+    sizes: list[float | None]
     if ends is not None:
         sizes = [None if both is None else (both[0] + both[1]) / 2 for both in ends]
     else:
@@ -34,8 +35,7 @@ def counts_as(variable: Variable) -> list[float]:
     known = [size for size in sizes if size is not None]
     if len(known) < 2:
         return [float(code) for code in range(len(variable))]
-    middle = (min(known) + max(known)) / 2
-    return [middle if size is None else size for size in sizes]
+    return sizes
 
 
 def bounds_of(variable: Variable) -> list[float]:

@@ -236,7 +236,15 @@ def _scaled(scores: Sequence[float], variable: Variable) -> NDArray[np.float64]:
 
 
 def _scores(variable: Variable, given: Sequence[float] | None) -> NDArray[np.float64]:
-    return _scaled(counts_as(variable) if given is None else given, variable)
+    """The scores, scaled to range 1; of categories that stand aside, a second row tells those who do not."""
+    sizes = counts_as(variable) if given is None else list(given)
+    counted = [size for size in sizes if size is not None]
+    if len(counted) == len(sizes):
+        return _scaled(counted, variable)[None]
+    # The mean of the others is N / D: both are needed, D as much as it moves the quotient at even shares.
+    low, width = min(counted), max(counted) - min(counted)
+    rows = [[0.0, 0.0] if size is None else [(size - low) / width, 0.5] for size in sizes]
+    return np.array(rows).T
 
 
 def _only(domain: Domain) -> Variable:
@@ -249,7 +257,7 @@ def _table(_: Wanted, own: Domain, _shares: NDArray[np.float64]) -> NDArray[np.f
 
 
 def _mean(one: Wanted, own: Domain, _shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    return _scores(_only(own), one.options[0] if one.options else None)[None]
+    return _scores(_only(own), one.options[0] if one.options else None)
 
 
 def _cdf(_: Wanted, own: Domain, _shares: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from deniable.errors import EstimationError
 from deniable.estimation.estimator import estimate
 from deniable.inference.all_pairs import all_pairs
 from deniable.reporting.quality import alarms, fewest_published
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,8 @@ def survey(
     With a sampling, estimates and tests are weighted, with its errors.
     """
     names = list(reports.design.domain)
-    singles = [estimate(reports, name, weights=sampling) for name in names]
+    singles = [estimate(reports, name, weights=sampling) for name in names if reports.design.covers([name])]
+    hidden = [name for name in names if not reports.design.covers([name])]
     pairs = [list(table) for table in tables if len(table) == 2]
     if not tables:
         covered = [list(pair) for pair in combinations(names, 2) if reports.design.covers(pair)]
@@ -57,10 +59,17 @@ def survey(
         "statement": reports.describe(
             published=fewest_published(reports, _public(reports, by)) if sampling is None else None
         ),
-        "quality": [*alarms(reports, [*singles, *crossed, *larger]), *untested],
+        "quality": [*alarms(reports, [*singles, *crossed, *larger]), *untested, *_not_told(hidden)],
         "lead": _lead(reports, sampling),
     }
     return [*singles, *larger], about
+
+
+def _not_told(names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    why = "the reports came through channels made for other numbers, which mean, cdf and quantile tell"
+    return [f"No table of {listed(names)} is shown: {why}."]
 
 
 def _lead(reports: Reports, sampling: Sampling | None) -> str:

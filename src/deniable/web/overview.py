@@ -71,7 +71,9 @@ def frozen(collector: Collector) -> dict[str, Any]:
 
 
 def covered(reports: Reports, names: Sequence[str]) -> int:
-    """How many reports speak of all of these together."""
+    """How many reports tell the table of all of these together; a channel may tell other sums of it alone."""
+    if not reports.design.covers(names):
+        return 0
     return sum(seen.n for seen in reports.tabulate(names) if set(names) <= set(seen.domain))
 
 
@@ -184,6 +186,8 @@ def largest_weight(channel: Channel) -> float:
         return float(np.max(np.maximum(np.abs(1 - offset), np.abs(offset)) / np.abs(scale)))
     if isinstance(channel, HadamardResponse):  # every entry has the same size, and there may be 2^40 of them
         return float(np.sqrt(channel.spread()[0].max()))
+    if channel.is_partial:  # of what it tells: no report weighs more in a functional of range 1
+        return float(np.abs(channel.solve_adjoint(channel.adjoint(np.eye(channel.outputs)))).max())
     return float(np.abs(channel.solve(np.eye(channel.outputs))).max())
 
 

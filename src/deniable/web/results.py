@@ -44,8 +44,11 @@ def results(collector: Collector, tables: Sequence[Sequence[str]] | None = None)
 
 
 def _asked(reports: Any, names: Sequence[str]) -> bool:
-    """Whether enough have reported about all of these together yet."""
-    return sum(seen.n for seen in reports.tabulate(names) if set(names) <= set(seen.domain)) >= _FEWEST
+    """Whether enough have reported about all of these together yet, through channels that tell their table."""
+    return (
+        reports.design.covers(names)
+        and sum(seen.n for seen in reports.tabulate(names) if set(names) <= set(seen.domain)) >= _FEWEST
+    )
 
 
 def _table(found: Estimate) -> dict[str, Any]:
