@@ -178,7 +178,7 @@ def _estimate(
     usable = inverted(observations)
     if not any(set(domain) <= set(o.domain) for o in usable):
         if told is None or len(usable) == len(observations):
-            found = model_estimate(observations, domain, method, backend=backend, told=told)
+            found: Estimate = model_estimate(observations, domain, method, backend=backend, told=told)
         else:
             found = _from_evidence(told, observations, method, gap, backend)
         return replace(found, labels=_labels(reports))
@@ -201,7 +201,7 @@ def _estimate(
 
 
 def _from_evidence(
-    told: Evidence, observations: Sequence[Observation], method: Method, gap: float | None, backend: Any
+    told: Evidence, observations: Sequence[Observation], method: Method, gap: float | None, backend: str | None
 ) -> Estimate:
     """Where no channel that covers the table can be inverted: the efficient estimate is the unbiased core."""
     domain = told.asked
