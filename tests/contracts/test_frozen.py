@@ -38,10 +38,14 @@ from deniable.device.verify import verify
 from deniable.errors import DeniableError, SmallCellWarning
 from deniable.estimation.blocks import Convergence
 from deniable.estimation.fit.gathering import gather
+from deniable.estimation.fit.quasi import quasi_of
+from deniable.estimation.fit.stack import Stack
 from deniable.estimation.reconcile import reconcile
 from deniable.frames.stored import StoredReports
 from deniable.frozen import Frozen, fix
 from deniable.graphs.comparators import Released
+from deniable.inference.inverted import Inverted
+from deniable.inference.measures import phi_squared
 from deniable.inference.prevalence import prevalence
 from deniable.inference.regression.heard import listen
 from deniable.optimal.contrasts import Contrasts
@@ -181,6 +185,9 @@ OTHERS = {
     "Counted": lambda: gather(reports(), ["sex"]).groups[0].said,
     "Listed": lambda: gather(sent(dn.Joint(DOMAIN, 1.0, channel="hashing")), ["a"]).groups[0].said,
     "Moments": lambda: gather(dn.Observation("x", dn.Unary(3, 1.0), [5, 4, 3, 10]), "x").groups[0].said,
+    "Quasi": lambda: quasi_of(dn.Observation("x", dn.Unary(3, 1.0), [5, 4, 3, 10]), dn.Domain({"x": range(3)})),
+    "Stack": lambda: Stack((gather(reports(), ["sex"]), gather(reports(), ["sex"]))),
+    "Inverted": lambda: Inverted(dn.estimate(reports(), ["sex", "income"]), phi_squared),
     "Replicates": lambda: uncovered().dispersion,
     "PairedDispersion": lambda: dn.estimate(sent(dn.Paired(DOMAIN, p=0.75, rho=-0.2)), "a").dispersion,
     "Linearized": lambda: prevalence([0, 1] * 30, dn.Warner(0.8), weights=[1.0, 2.0, 3.0] * 20).dispersion,

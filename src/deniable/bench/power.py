@@ -21,8 +21,8 @@ import numpy as np
 
 from deniable.bench.calibrate import ALPHA, MONTE_CARLO, SHIFTS, TABLES, Section, Surveys, associated, surveys, write
 from deniable.channels.krr import KRR
-from deniable.inference.association import independence_ratio
 from deniable.inference.measures import residual_jacobian
+from deniable.inference.ratio import independence_ratio
 from deniable.randomness import Seeded
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def measure(count: int = 10_000, seed: int = 1) -> Section:
         channel, moved = KRR(pi.size, epsilon=1.0), associated(case.table)
         null, other = (surveys(channel, truth, case.n, count, rng) for truth in (pi, moved))
         wald = [float(wald_rejects(found).mean()) for found in (null, other)]
-        ratios = [independence_ratio([f.first], "a", "b").warp_speed([f.counts], rng) for f in (null, other)]
+        ratios = [independence_ratio(f.evidence, "a", "b").warp_speed(f.reports, rng) for f in (null, other)]
         levels = [ALPHA] if case.size is None else [ALPHA, _level(*ratios[0], case.size)]
         for level in levels:
             size, power = (float((o > np.quantile(r, 1 - level)).mean()) for o, r in ratios)

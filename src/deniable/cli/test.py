@@ -77,7 +77,6 @@ def command(
     """  # noqa: D301 - click wants the character itself
     from deniable.inference.all_pairs import all_pairs
     from deniable.inference.association import independence
-    from deniable.inference.steady import steady
 
     opened = reports_at(reports, design, words=words, language=language)
     _refuse_public(opened, attributes)
@@ -106,8 +105,7 @@ def command(
             _asked(opened, dict.fromkeys(name for pair in pairs.pairs for name in pair))
             console().print(str(pairs), soft_wrap=True, markup=False)
         return
-    drawn = steady(opened, attributes, given if given in opened.public_names else None)
-    found = independence(opened, *attributes, method=method, given=given, source=drawn, **more)
+    found = independence(opened, *attributes, method=method, given=given, **more)
     if as_json:
         emit({"attributes": attributes, **_data(found)})
     else:
@@ -142,14 +140,12 @@ def _by_group(
     from deniable.inference.all_pairs import adjusted, stars
     from deniable.inference.association import independence
     from deniable.inference.goodness import homogeneity
-    from deniable.inference.steady import steady
     from deniable.summary import Summary
 
     parts = dict(opened.groups(by))
     warned = small_groups(by, {group: part.n for group, part in parts.items()})
     if len(attributes) == 1:
-        drawn = steady(opened, attributes, by)
-        found = homogeneity(opened, attributes[0], by, method, replicates=replicates, source=drawn)
+        found = homogeneity(opened, attributes[0], by, method, replicates=replicates)
         if as_json:
             emit({"attributes": attributes, "by": by, **_data(found), "warnings": warned})
             return
@@ -157,10 +153,7 @@ def _by_group(
         console().print(str(Summary(found.summary().columns, (*found.notes, *warned))), soft_wrap=True, markup=False)
         return
     a, b = attributes
-    tests = {
-        group: independence(part, a, b, method, replicates=replicates, source=steady(part, attributes))
-        for group, part in parts.items()
-    }
+    tests = {group: independence(part, a, b, method, replicates=replicates) for group, part in parts.items()}
     corrected = adjusted([test.pvalue for test in tests.values()], control).tolist()
     if as_json:
         rows = [

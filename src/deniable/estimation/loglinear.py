@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.errors import EstimationError
+from deniable.errors import ConvergenceError, EstimationError
 from deniable.estimation.em import GAP
 from deniable.estimation.fit.engine import MOST_CELLS, Fitted, fit
 from deniable.estimation.fit.evidence import of_counts
@@ -114,9 +114,14 @@ def fit_loglinear(
         )
     y = evidence.counts if counts is None else np.concatenate([c.reshape(-1, replicates) for c in counts])
     model = Loglinear(whole, generators(observations, whole) if sets is None else tuple(sets))
-    small = y.shape[0] * whole.cells <= _MATRIX and parameters(whole, model.generators) <= _PARAMETERS
-    if small if scoring is None else scoring:
-        found = _score(evidence, model, y, gap)
+    if can_score(evidence, model) if scoring is None else scoring:
+        found = score_loglinear(evidence, model, y, gap)
+        if not found.finished.all():
+            raise ConvergenceError(
+                f"the log-linear fit stopped with {found.gap.max():.3g} nats left to gain (wanted {gap:g}). Ask fewer "
+                f"attributes",
+                gap=float(found.gap.max()),
+            )
     else:
         found = fit(evidence, model, y, gap=gap, most=most)
     asked = found.pi.reshape(*domain.shape, -1, replicates).sum(axis=len(domain))
@@ -124,8 +129,14 @@ def fit_loglinear(
     return LoglinearFit(Table(domain, asked[..., 0]), asked, model.generators, found.loglik, gained, found.evaluations)
 
 
-def _score(evidence: Evidence, model: Loglinear, y: NDArray[np.float64], gap: float) -> Fitted:
-    """A few steps of EM, then Fisher scoring."""
+def can_score(evidence: Evidence, model: Loglinear) -> bool:
+    """Whether a model is small enough for Fisher scoring."""
+    small = len(evidence.counts) * evidence.cells <= _MATRIX
+    return small and parameters(evidence.domain, model.generators) <= _PARAMETERS
+
+
+def score_loglinear(evidence: Evidence, model: Loglinear, y: NDArray[np.float64], gap: float) -> Fitted:
+    """A few steps of EM, then Fisher scoring; replicates that it gave up on are marked."""
     start = fit(evidence, model, y, gap=0.0, most=_WARM, strict=False, accelerate=False)
     matrix, basis = evidence.matrix(), loglinear_basis(evidence.domain, model.generators)
     theta = np.log(start.pi).reshape(evidence.cells, -1)

@@ -14,7 +14,6 @@ from deniable.estimation.sampling.reading import sampling_of
 from deniable.frozen import Frozen
 from deniable.inference.association import independence
 from deniable.inference.measures import cramers_v
-from deniable.inference.steady import steady
 from deniable.results import TestResult, axes, frame_of
 from deniable.summary import Shown, Summary
 
@@ -186,7 +185,7 @@ def all_pairs(
         method: as for `independence`.
         control: "holm", "bh" (Benjamini-Hochberg) or "none".
         replicates: of each bootstrap; with many pairs take enough for the smallest adjusted p-value.
-        source: where they are drawn from; by default `steady`, so that the same reports give the same p-values.
+        source: where they are drawn from; by default a stream that the data determine.
         weights: survey weights, as for `independence`.
         strata: each respondent's stratum, or the name of a public column.
         clusters: each respondent's cluster, or the name of a public column.
@@ -200,8 +199,7 @@ def all_pairs(
     tests, values, kept, skipped = [], [], [], []
     for pair in combinations(attributes, 2):
         try:
-            bits = steady(reports, pair) if source is None else source
-            tests.append(independence(reports, *pair, method=method, replicates=replicates, source=bits, weights=drawn))
+            tests.append(independence(reports, *pair, method, replicates=replicates, source=source, weights=drawn))
         except NotCoveredError:
             skipped.append(pair)
             continue

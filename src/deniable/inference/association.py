@@ -6,10 +6,10 @@ rejects 60 to 100% of true hypotheses at a nominal 5%). Both are refused here. W
 
 - both attributes disguised on their own, the same way for everybody: Pearson on the disguised table, because
   independent truths give independent reports (and dependent ones dependent reports);
-- disguised together: the likelihood ratio through the channel, H1 being any table without negative cells, summed over
-  blocks and groups, with its reference drawn from the table fitted under H0 (parametric bootstrap);
-- reports that are sets (unary, subset selection, local hashing): their counts have no likelihood, so Wald's statistic
-  of the unbiased table, its reference drawn from the table under H0 (`wald`);
+- everything else: the likelihood ratio through the channels, H1 being any table without negative cells, from every
+  report that speaks of either attribute; its reference is drawn from a table of H0 that noise does not make too uneven
+  (`ratio`). Reports that are sets come in by their unbiased table, as if through a k-RR as precise (`quasi`), and are
+  drawn anew through their own channel;
 - as a quick look: Wald's test on the unbiased table, with the larger of its two p-values (covariance under H0, and
   under H1).
 """
@@ -27,18 +27,17 @@ from deniable.errors import (
     InvalidTestError,
     NotCoveredError,
     TooFewReportsError,
-    UnknownAttributeError,
 )
-from deniable.estimation.estimator import Collected, estimate, observations_of
-from deniable.estimation.fit.gathering import same_categories
-from deniable.estimation.fit.models import Independence
+from deniable.estimation.estimator import Collected, estimate
+from deniable.estimation.fit.gathering import gather
+from deniable.estimation.fit.quasi import Quasi, countable
+from deniable.estimation.fit.said import Counted
 from deniable.estimation.sampling.reading import sampling_of
-from deniable.inference.bootstrap import LikelihoodRatio
 from deniable.inference.central import laplace, mcindep
-from deniable.inference.fit import Part, saturated
 from deniable.inference.measures import residual_jacobian
+from deniable.inference.ratio import LikelihoodRatio, independence_ratio, interaction_ratio
+from deniable.inference.reference import data_source, generator_of
 from deniable.inference.two_step import two_step
-from deniable.inference.wald import BootstrapWald, Independent, InEach
 from deniable.inference.weighted import weighted_independence
 from deniable.randomness import SECURE, Source
 from deniable.results import TestResult
@@ -51,11 +50,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.designs.observation import Observation
+    from deniable.estimation.fit.evidence import Evidence
     from deniable.estimation.sampling.reading import Given, Weights
 
-_MANY = 2000  # reports from which on sets of several attributes are not drawn anew person by person
 ENOUGH = 20  # reports a cell from which on Wald's test holds its level
 _SINGULAR = 1e-12  # smallest eigenvalue of a covariance, relative to their sum, that can be divided by
+_MOST_CELLS = 1024  # of a table up to which it is looked whether reports about parts of it determine it
+_TOLD = 4  # kinds of reports that a result names
 _REFUSED = {
     "pearson_reconstructed": (
         "Pearson's test on reconstructed counts takes them for counts of people, but their noise is many times larger: "
@@ -67,6 +68,7 @@ _REFUSED = {
     ),
 }
 _CENTRAL = {"mcindep": mcindep, "laplace": laplace}
+_KNOWN = ("auto", "lrt", "pearson", "wald_bootstrap", "wald", "two_step")
 
 
 def independence(
@@ -78,7 +80,7 @@ def independence(
     given: str | Sequence[str] | None = None,
     epsilon: float | None = None,
     replicates: int = 999,
-    source: Source = SECURE,
+    source: Source | None = None,
     weights: Weights = None,
     strata: Given = None,
     clusters: Given = None,
@@ -90,14 +92,15 @@ def independence(
             undisguised counts.
         a: one attribute.
         b: the other.
-        method: "auto" (the valid test for these reports), "lrt" (bootstrap likelihood ratio), "pearson" (on the
-            disguised table, only where both attributes have channels of their own), "wald_bootstrap" (for reports
-            that are sets), "wald" (quick); for reproduction "two_step" (RRBA's) and the central model's "mcindep" and
-            "laplace".
+        method: "auto" (the valid test for these reports), "lrt" (bootstrap likelihood ratio; "wald_bootstrap", which
+            version 0.1 had for sets, is now the same), "pearson" (on the disguised table, only where both attributes
+            have channels of their own), "wald" (quick); for reproduction "two_step" (RRBA's) and the central model's
+            "mcindep" and "laplace".
         given: test independence within each cell of these attributes, or of a public column.
         epsilon: for the central comparators.
         replicates: of the bootstrap; the smallest possible p-value is 1 / (replicates + 1).
-        source: where the bootstrap is drawn from.
+        source: where the bootstrap is drawn from; by default a stream that the data determine, so that the same
+            reports always give the same p-value.
         weights: survey weights, as for `estimate`. With weights, strata or clusters the test is Rao and Scott's
             ("auto"), or by drawing clusters anew ("bootstrap"): see `inference.rao_scott`.
         strata: each respondent's stratum, or the name of a public column.
@@ -116,44 +119,35 @@ def independence(
     if given is not None or sampling is not None:
         more: dict[str, Any] = {"replicates": replicates, "source": source, "weights": sampling}
         return conditional_independence(reports, a, b, given or (), method, **more)
-    observations = covering_pair(reports, (a, b))
-    chosen = chosen_test(method, observations, a, b)
+    evidence = covering(reports, (a, b))
+    chosen = chosen_test(method, evidence)
     if chosen == "two_step":
-        return two_step(observations, [a, b], replicates=replicates, source=source)
+        return two_step(whole_of(evidence), [a, b], replicates=replicates, source=source or data_source([evidence]))
     if chosen in ("pearson", "wald"):
-        return (_pearson if chosen == "pearson" else _wald)(observations, a, b)
-    if chosen == "wald_bootstrap":
-        x, y = observations[0].domain.axes([a, b])
-        return _wald_bootstrap(BootstrapWald([observations], Independent(x, y)), replicates, source)
-    test = independence_ratio(observations, a, b)
-    statistic, p, drawn = test.test(replicates, source.stream().generator())
-    df = (len(observations[0].domain[a]) - 1) * (len(observations[0].domain[b]) - 1)
-    told = f"{replicates} bootstrap replicates; H1: any table without negative cells"
-    return TestResult(statistic, p, df, "likelihood ratio through the channel, bootstrap", (f"{told}.",), drawn)
+        return (_pearson if chosen == "pearson" else _wald)(evidence)
+    seen = countable(evidence)
+    found = independence_ratio(seen, *seen.asked.names).test(replicates, generator_of([seen], source))
+    df = int(np.prod([size - 1 for size in seen.asked.shape]))
+    told = f"{replicates} bootstrap replicates; H1: any table without negative cells."
+    return TestResult(
+        found.statistic,
+        found.pvalue,
+        df,
+        f"{_kind(seen)} through the channel, bootstrap",
+        (told, *found.notes, used(evidence)),
+        found.simulated,
+    )
 
 
-def chosen_test(method: str, observations: Sequence[Observation], a: str, b: str) -> str:
-    """Settle "auto", and refuse what does not hold for these reports or does not exist."""
-    known = ["auto", "lrt", "pearson", "wald_bootstrap", "wald", "two_step"]
-    if method not in known:
-        raise InputError(f"there is no test {method!r}; choose from {listed([*known, *_CENTRAL])}", method=method)
-    if any(o.is_support for o in observations):
-        # A product of sets can only be drawn anew person by person, which takes long; with enough reports Wald's own
-        # reference does.
-        long = method == "auto" and any(isinstance(o.channel, Kronecker) and o.n >= _MANY for o in observations)
-        return "wald" if long else for_sets(method, "wald")
+def chosen_test(method: str, evidence: Evidence) -> str:
+    """Settle "auto", and refuse what does not exist."""
+    if method not in _KNOWN:
+        raise InputError(f"there is no test {method!r}; choose from {listed([*_KNOWN, *_CENTRAL])}", method=method)
+    if method == "wald_bootstrap":
+        return "lrt"
     if method != "auto":
         return method
-    return "pearson" if own_channels(observations, a, b) else "lrt"
-
-
-def independence_ratio(
-    observations: Sequence[Observation], a: str, b: str, given: Sequence[str] = ()
-) -> LikelihoodRatio:
-    """H0: a and b independent (within the cells of `given`), H1: any table."""
-    h1 = saturated(observations)
-    axes = h1.domain.axes([a, b, *given])
-    return LikelihoodRatio(observations, [Part(observations, Independence(axes[0], axes[1], axes[2:]))], [h1])
+    return "pearson" if own_channels(evidence) else "lrt"
 
 
 def conditional_independence(
@@ -164,92 +158,97 @@ def conditional_independence(
     method: str = "auto",
     *,
     replicates: int = 999,
-    source: Source = SECURE,
+    source: Source | None = None,
     weights: Weights = None,
     strata: Given = None,
     clusters: Given = None,
 ) -> TestResult:
     """Test whether a and b are independent within every cell of `given`.
 
-    `given` names attributes (disguised, asked together with a and b) or a public column. For a public column the tests
-    of the groups are added up: Pearson's chi-squares, or likelihood ratios. A disguised `given` rules Pearson's test
-    out also for attributes with channels of their own: people are then sorted by a report, not by the truth.
-    Weights, strata and clusters as for `independence`.
+    `given` names attributes, or a public column. For a public column the tests of the groups are added up: Pearson's
+    chi-squares, or likelihood ratios. A disguised `given` rules Pearson's test out also for attributes with channels of
+    their own: people are then sorted by a report, not by the truth. Where a, b and what is given were asked in parts
+    only (all pairs of them, say), the test assumes that there is no interaction of more attributes than were asked
+    together, and says so. Weights, strata and clusters as for `independence`.
     """
     refuse_pairs(reports)
+    names = [given] if isinstance(given, str) else list(given)
     sampling = sampling_of(reports, weights, strata, clusters)
     if sampling is not None:
-        inside = [given] if isinstance(given, str) else list(given)
-        return weighted_independence(reports, (a, b), inside, sampling, method, replicates=replicates, source=source)
-    names = [given] if isinstance(given, str) else list(given)
+        drawn = source or data_source([about(reports, (a, b))])
+        return weighted_independence(reports, (a, b), names, sampling, method, replicates=replicates, source=drawn)
     public = isinstance(reports, Reports) and reports.public is not None and names[0] in reports.public.columns
     if public and len(names) == 1:
         assert isinstance(reports, Reports)
-        groups = [covering_pair(part, (a, b)) for _, part in reports.groups(names[0])]
-    else:
-        groups = []
-    if groups and any(o.is_support for group in groups for o in group):
-        for_sets(method)
-        x, y = groups[0][0].domain.axes([a, b])
-        within = BootstrapWald(groups, InEach(Independent(x, y)), grouped=True)
-        return _wald_bootstrap(within, replicates, source, f"Within each value of {names[0]}")
-    if groups and method in ("auto", "pearson") and all(own_channels(group, a, b) for group in groups):
-        parts = [_pearson(group, a, b) for group in groups]
-        from scipy.special import chdtrc
-
-        df = sum(float(part.df or 0) for part in parts)
-        statistic = sum(part.statistic for part in parts)
-        told = f"{len(parts)} groups of {names[0]}, their chi-squares added up."
-        return TestResult(statistic, float(chdtrc(df, statistic)), df, "Pearson on the disguised tables", (told,))
-    if method not in ("auto", "lrt"):
+        groups = [covering(part, (a, b)) for _, part in reports.groups(names[0])]
+        return _within_groups(groups, names[0], method, replicates, source)
+    if method not in ("auto", "lrt", "wald_bootstrap"):
         raise InvalidTestError(
             f"{method!r} does not hold for conditional independence here: people are sorted by a disguised report. Use "
             f'method="lrt"',
             method=method,
             alternative="lrt",
         )
-    if groups:
-        flat = [o for group in groups for o in group]
-        ratios = [independence_ratio(group, a, b) for group in groups]
-        test = LikelihoodRatio(flat, [r.h0[0] for r in ratios], [r.h1[0] for r in ratios])
-        cells, domain = len(groups), flat[0].domain
+    evidence = about(reports, (a, b, *names))
+    told = [f"{replicates} bootstrap replicates; given {', '.join(names)}."]
+    seen = countable(evidence)
+    if _tells(evidence):
+        test = independence_ratio(seen, a, b, names)
+        df = int(np.prod([len(seen.domain[name]) for name in names])) * _df(seen, a, b)
     else:
-        observations = covering_pair(reports, (a, b, *names))
-        if any(o.is_support for o in observations):
-            for_sets(method)
-            x, y, *rest = observations[0].domain.axes([a, b, *names])
-            conditional = BootstrapWald([observations], Independent(x, y, tuple(rest)))
-            return _wald_bootstrap(conditional, replicates, source, f"Within each value of {', '.join(names)}")
-        test, domain = independence_ratio(observations, a, b, names), observations[0].domain
-        cells = int(np.prod([len(domain[name]) for name in names]))
-    statistic, p, drawn = test.test(replicates, source.stream().generator())
-    df = cells * (len(domain[a]) - 1) * (len(domain[b]) - 1)
-    told = f"{replicates} bootstrap replicates; given {', '.join(names)}."
-    return TestResult(statistic, p, df, "conditional likelihood ratio through the channel, bootstrap", (told,), drawn)
+        if not any({a, b} <= set(group.said.part) for group in evidence.groups):
+            raise _not_asked((a, b))
+        test, df = interaction_ratio(seen, a, b)
+        several = f"no {'three' if len(names) == 1 else 'higher'}-way interaction"
+        told.append(f"Nobody was asked about all of them together: assuming {several}.")
+    found = test.test(replicates, generator_of([seen], source))
+    method = f"conditional {_kind(seen)} through the channel, bootstrap"
+    notes = (*told, *found.notes, used(evidence))
+    return TestResult(found.statistic, found.pvalue, df, method, notes, found.simulated)
 
 
-def for_sets(method: str, *quick: str) -> str:
-    """The test for reports that are sets, or one of the `quick` ones; what needs a likelihood is refused."""
-    if method in quick:
-        return method
-    if method in ("auto", "wald_bootstrap"):
-        return "wald_bootstrap"
-    raise InvalidTestError(
-        f"{method!r} does not hold here: these reports are sets of answers, whose counts are neither multinomial nor "
-        f'have a likelihood. Use method="wald_bootstrap" (or "auto")',
-        method=method,
-        alternative="wald_bootstrap",
-    )
+def _within_groups(
+    groups: Sequence[Evidence], name: str, method: str, replicates: int, source: Source | None
+) -> TestResult:
+    """Independence in each of several public groups."""
+    if method in ("auto", "pearson") and all(own_channels(group) for group in groups):
+        from scipy.special import chdtrc
+
+        parts = [_pearson(group) for group in groups]
+        df = sum(float(part.df or 0) for part in parts)
+        statistic = sum(part.statistic for part in parts)
+        told = f"{len(parts)} groups of {name}, their chi-squares added up."
+        return TestResult(statistic, float(chdtrc(df, statistic)), df, "Pearson on the disguised tables", (told,))
+    if method not in ("auto", "lrt", "wald_bootstrap"):
+        raise InvalidTestError(
+            f'{method!r} does not hold here for independence within public groups. Use method="lrt"',
+            method=method,
+            alternative="lrt",
+        )
+    seen = [countable(group) for group in groups]
+    ratios = [independence_ratio(group, *group.asked.names) for group in seen]
+    test = LikelihoodRatio([r.h0[0] for r in ratios], [r.h1[0] for r in ratios])
+    found = test.test(replicates, generator_of(seen, source))
+    told = f"{replicates} bootstrap replicates; given {name}, in {len(groups)} groups."
+    df = len(groups) * _df(seen[0], *seen[0].asked.names)
+    kind = f"conditional {_kind(*seen)} through the channel, bootstrap"
+    return TestResult(found.statistic, found.pvalue, df, kind, (told, *found.notes), found.simulated)
 
 
-def _wald_bootstrap(test: BootstrapWald, replicates: int, source: Source, told: str = "") -> TestResult:
-    if replicates < 1:
-        raise InputError(f"the bootstrap needs at least 1 replicate, not {replicates}")
-    statistic, p, drawn = test.test(replicates, source.stream().generator())
-    notes = [f"{replicates} bootstrap replicates, drawn from the table under H0."]
-    return TestResult(
-        statistic, p, test.df, "Wald on the unbiased table, bootstrap", (*([f"{told}."] if told else []), *notes), drawn
-    )
+def _df(evidence: Evidence, a: str, b: str) -> int:
+    return (len(evidence.domain[a]) - 1) * (len(evidence.domain[b]) - 1)
+
+
+def _kind(*evidence: Evidence) -> str:
+    quasi = any(isinstance(group.said, Quasi) for one in evidence for group in one.groups)
+    return "quasi-likelihood ratio" if quasi else "likelihood ratio"
+
+
+def used(evidence: Evidence) -> str:
+    """What was used, in a sentence."""
+    lines = evidence.used
+    more = f"; and {len(lines) - _TOLD} more kinds" if len(lines) > _TOLD else ""
+    return f"Used: {'; '.join(lines[:_TOLD])}{more}."
 
 
 # -- which reports can be tested, and how -----------------------------------------------------------------------------
@@ -268,40 +267,64 @@ def refuse_pairs(reports: Any) -> None:
             )
 
 
-def covering_pair(reports: Collected, names: Sequence[str]) -> list[Observation]:
-    """What respondents who were asked all of the attributes said about them."""
+def about(reports: Collected, names: Sequence[str]) -> Evidence:
+    """What reports say about some attributes, in an order that does not depend on who asks."""
+    refuse_pairs(reports)
     if len(set(names)) < len(names):
         raise InputError(f"name different attributes, not {listed(names)}")
-    found = []
-    known = observations_of(reports, names)
-    same_categories(o.domain for o in known)
-    strangers = [name for name in names if not any(name in o.domain for o in known)]
-    if known and strangers:
-        raise UnknownAttributeError(f"no report speaks of {listed(strangers)}", attribute=strangers[0])
-    for observation in known:
-        smaller = observation.narrow(names) if set(names) <= set(observation.domain) else None
-        if smaller is not None:
-            found.append(smaller)
-    if not found:
-        raise NotCoveredError(
-            f"nobody was asked about {listed(names)} together (a Sampled design never does), so whether they go "
-            f"together was not observed. Use a design that asks them together: Independent, Joint, or Views with "
-            f"k={len(names)}",
-            attributes=tuple(names),
-        )
-    if sum(o.n for o in found) < 2:
-        raise TooFewReportsError(f"there are {sum(o.n for o in found)} reports about {listed(names)}: too few to test")
-    return found
+    return gather(reports, _in_order(reports, names))
 
 
-def own_channels(observations: Sequence[Observation], a: str, b: str) -> bool:
-    """Whether both attributes have a channel of their own, the same for all respondents."""
-    only = observations[0]
+def _in_order(reports: Collected, names: Sequence[str]) -> list[str]:
+    """The order in which the first of the reports were asked: question and table then have the same cells."""
+    first = reports[0] if isinstance(reports, list | tuple) and reports else reports
+    domain = getattr(getattr(first, "design", first), "domain", None)
+    asked = [] if domain is None else list(domain)
+    return sorted(names, key=lambda name: (asked.index(name) if name in asked else len(asked), name))
+
+
+def covering(reports: Collected, names: Sequence[str]) -> Evidence:
+    """The same, if it tells their joint table."""
+    evidence = about(reports, names)
+    if not _tells(evidence):
+        raise _not_asked(names)
+    whole = [group for group in evidence.groups if set(evidence.asked) <= set(group.said.part)]
+    n = round(sum(group.said.n for group in whole or evidence.groups))
+    if n < 2:
+        raise TooFewReportsError(f"there are {n} reports about {listed(names)}: too few to test")
+    return evidence
+
+
+def _tells(evidence: Evidence) -> bool:
+    """Whether reports determine the asked table."""
+    return evidence.covers or (
+        (len(evidence.asked) == 1 or evidence.cells <= 1024) and evidence.estimable(evidence.margin)
+    )
+
+
+def _not_asked(names: Sequence[str]) -> NotCoveredError:
+    return NotCoveredError(
+        f"nobody was asked about {listed(names)} together (a Sampled design never does), so whether they go together "
+        f"was not observed. Use a design that asks them together: Independent, Joint, or Views with k={len(names)}",
+        attributes=tuple(names),
+    )
+
+
+def whole_of(evidence: Evidence) -> list[Observation]:
+    """The counts of reports that speak of all asked attributes."""
+    return [group.said.observation() for group in evidence.groups if set(evidence.asked) <= set(group.said.part)]
+
+
+def own_channels(evidence: Evidence) -> bool:
+    """Whether both attributes have a channel of their own, the same for all respondents, and reports are no sets."""
+    said = evidence.groups[0].said
     return (
-        len(observations) == 1
-        and set(only.domain) == {a, b}
-        and isinstance(only.channel, Kronecker)
-        and len(only.channel.channels) == 2
+        len(evidence.groups) == 1
+        and set(said.part) == set(evidence.asked)
+        and isinstance(said, Counted)
+        and said.codes is None
+        and isinstance(said.channel, Kronecker)
+        and len(said.channel.channels) == 2
     )
 
 
@@ -319,21 +342,23 @@ def chi_square(table: NDArray[np.float64]) -> tuple[float, int]:
     return float(((kept - expected) ** 2 / expected).sum()), (kept.shape[0] - 1) * (kept.shape[1] - 1)
 
 
-def _pearson(observations: Sequence[Observation], a: str, b: str) -> TestResult:
+def _pearson(evidence: Evidence) -> TestResult:
     from scipy.special import chdtrc
 
-    if not own_channels(observations, a, b):
+    if not own_channels(evidence):
+        a, b = evidence.asked.names
         raise InvalidTestError(
             f"{_REFUSED['pearson_raw']}. It holds only where {a!r} and {b!r} each have a channel of their own, the "
             f'same for everybody; use method="lrt" or "auto"',
             method="pearson",
             alternative="lrt",
         )
-    only = observations[0]
-    statistic, df = chi_square(only.counts.reshape(only.channel.output_shape))
+    said = evidence.groups[0].said
+    assert isinstance(said, Counted)
+    statistic, df = chi_square(said.counts.reshape(said.channel.output_shape))
     p = float(chdtrc(df, statistic)) if df else 1.0
     told = "Both attributes have channels of their own: independent truths give independent reports."
-    return TestResult(statistic, p, df, "Pearson on the disguised table", (told,))
+    return TestResult(statistic, p, df, "Pearson on the disguised table", (told, used(evidence)))
 
 
 def wald_statistics(found: Any) -> tuple[float, float, int]:
@@ -359,10 +384,10 @@ def wald_statistics(found: Any) -> tuple[float, float, int]:
     return w1, w0, int(keep.sum())
 
 
-def _wald(observations: Sequence[Observation], a: str, b: str) -> TestResult:
+def _wald(evidence: Evidence) -> TestResult:
     from scipy.special import chdtrc
 
-    found = estimate(list(observations), [a, b], method="inversion")
+    found = estimate(whole_of(evidence), evidence.asked.names, method="inversion")
     w1, w0, df = wald_statistics(found)
     statistic = min(w1, w0)  # the larger p-value
     notes = ["The larger of the p-values with the covariance under H0 and under H1."]
@@ -380,7 +405,7 @@ def _inside(margin: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _central(
-    reports: Any, names: Sequence[str], method: str, epsilon: float | None, *, replicates: int, source: Source
+    reports: Any, names: Sequence[str], method: str, epsilon: float | None, *, replicates: int, source: Source | None
 ) -> TestResult:
     if not isinstance(reports, Table):
         raise InputError(
@@ -397,4 +422,4 @@ def _central(
     if epsilon is None:
         raise InputError(f"{method!r} needs epsilon=")
     counts = reports.project(names).values
-    return _CENTRAL[method](counts, epsilon, replicates=replicates, source=source)
+    return _CENTRAL[method](counts, epsilon, replicates=replicates, source=source or SECURE)

@@ -1,7 +1,7 @@
 """Derived measures: any smooth function of an estimated table, with its standard error.
 
 To first order f(estimate) varies like its gradient times the estimate, so Var f = grad' Cov grad, with the full
-covariance of the unbiased estimate (as an operator: nothing of size cells x cells is formed). The gradient comes from
+covariance of the efficient estimate (as an operator: nothing of size cells x cells is formed). The gradient comes from
 the complex step, Im f(x + ih) / h with h = 1e-20, which has no cancellation and is exact to the last digits; functions
 that cannot take complex numbers are differenced instead.
 """
@@ -18,7 +18,6 @@ from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
 from deniable.inference.bootstrap import bootstrap_tables
-from deniable.randomness import SECURE, Source
 from deniable.results import Interval, frame_of, intervals_by_row
 from deniable.summary import Shown, Summary
 from deniable.tables.simplex import norm_sub
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.estimation.estimate import Estimate
+    from deniable.randomness import Source
     from deniable.results import Frame
 
 Scale = Literal["plain", "log", "atanh"]
@@ -143,7 +143,7 @@ def _central(f: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def close_to_zero(estimate: Estimate) -> tuple[str, ...]:
     """The warning for cells that noise could have moved across zero."""
-    few = int((estimate.unbiased.values < NEAR_ZERO * estimate.std_error).sum())
+    few = int((estimate.efficient.values < NEAR_ZERO * estimate.std_error).sum())
     if not few:
         return ()
     told = (
@@ -182,7 +182,7 @@ def derived(
     scale: Scale = "plain",
     warnings: tuple[str, ...] | None = None,
     replicates: int = 999,
-    source: Source = SECURE,
+    source: Source | None = None,
 ) -> Measure:
     """Any function of an estimated table, with its standard error.
 
@@ -223,8 +223,8 @@ def derived(
     if not np.isfinite(slope).all():
         told = (*told, "The function has no finite gradient at this table, so no error can be stated.")
         return Measure(name, value, np.nan, "delta method", told, scale)
-    error = float(np.sqrt(max(estimate.dispersion.quadratic(slope), 0.0)))
-    return Measure(name, value, error, "delta method", told, scale, df=estimate.dispersion.df)
+    error = float(np.sqrt(max(estimate.covariance.quadratic(slope), 0.0)))
+    return Measure(name, value, error, "delta method", told, scale, df=estimate.covariance.df)
 
 
 def bootstrapped(
@@ -235,12 +235,12 @@ def bootstrapped(
     name: str,
     scale: Scale = "plain",
     replicates: int = 999,
-    source: Source = SECURE,
+    source: Source | None = None,
 ) -> Measure:
     """The spread of f over tables estimated from reports drawn anew; intervals are their percentiles."""
     if replicates < 2:
         raise InputError(f"the spread over replicates needs at least 2 of them, not {replicates}")
-    tables = bootstrap_tables(estimate, replicates, source.stream().generator())
+    tables = bootstrap_tables(estimate, replicates, source)
     with np.errstate(all="ignore"):
         again = np.array([float(np.real(f(tables[..., i]))) for i in range(replicates)])
     defined = again[~np.isnan(again)]

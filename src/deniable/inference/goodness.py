@@ -9,26 +9,31 @@ import numpy as np
 
 from deniable.designs.reports import Reports
 from deniable.domain import Domain
-from deniable.errors import InputError
+from deniable.errors import InputError, InvalidTestError
+from deniable.estimation.fit.evidence import Evidence
 from deniable.estimation.fit.gathering import same_categories
+from deniable.estimation.fit.group import Group
+from deniable.estimation.fit.models import GivenMargin, SameMargin, Saturated
+from deniable.estimation.fit.quasi import Quasi, countable
+from deniable.estimation.fit.said import Counted
+from deniable.estimation.fit.stack import Stack
 from deniable.estimation.sampling.reading import sampling_of
-from deniable.inference.association import chi_square, covering_pair, for_sets, refuse_pairs
-from deniable.inference.bootstrap import LikelihoodRatio, draw, p_value
-from deniable.inference.fit import saturated
-from deniable.inference.wald import BootstrapWald, Given, Same
+from deniable.inference.association import about, chi_square, covering, refuse_pairs, used
+from deniable.inference.ratio import LikelihoodRatio, Part
+from deniable.inference.reference import data_source, generator_of
 from deniable.inference.weighted import weighted_goodness, weighted_homogeneity
-from deniable.randomness import SECURE, Source
 from deniable.results import TestResult
 from deniable.tables.table import Table
 from deniable.wording import listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from deniable.designs.observation import Observation
     from deniable.estimation.estimator import Collected
-    from deniable.estimation.sampling.reading import Given as Stratum
-    from deniable.estimation.sampling.reading import Weights
+    from deniable.estimation.sampling.reading import Given, Weights
+    from deniable.randomness import Source
 
 
 def goodness_of_fit(
@@ -38,10 +43,10 @@ def goodness_of_fit(
     method: str = "auto",
     *,
     replicates: int = 999,
-    source: Source = SECURE,
+    source: Source | None = None,
     weights: Weights = None,
-    strata: Stratum = None,
-    clusters: Stratum = None,
+    strata: Given = None,
+    clusters: Given = None,
 ) -> TestResult:
     """Test whether the joint distribution of some attributes is a given one.
 
@@ -51,61 +56,50 @@ def goodness_of_fit(
         expected: the distribution under H0: a `Table`, an array in the attributes' shape, or for one attribute a
             mapping from category to share.
         method: "lrt" ("auto"): likelihood ratio against any table. H0 leaves nothing to estimate, so its Monte Carlo
-            p-value is exact: a true H0 is rejected at level alpha with probability at most alpha. "pearson":
-            chi-square of the reports about P pi0, quick for large samples. Reports that are sets have no likelihood:
-            for them "auto" is "wald_bootstrap", Wald's statistic with the same exact p-value.
+            p-value is exact: a true H0 is rejected at level alpha with probability at most alpha. Where a question asks
+            more than the named attributes through a channel that cannot be reduced to them, the others are left free.
+            "pearson": chi-square of the reports about P pi0, quick for large samples.
         replicates: how often reports are drawn under H0.
-        source: where they are drawn from.
-        weights: survey weights; with weights, strata or clusters the test is Rao and Scott's ("auto"), or by drawing
-            clusters anew ("bootstrap"): see `inference.rao_scott`.
+        source: where they are drawn from; by default a stream that the data determine.
+        weights: survey weights; with weights, strata or clusters the test is Rao and Scott's
+            ("auto"), or by drawing clusters anew ("bootstrap"): see `inference.rao_scott`.
         strata: each respondent's stratum, or the name of a public column.
         clusters: each respondent's cluster, or the name of a public column.
     """
-    refuse_pairs(reports)
     names = [attributes] if isinstance(attributes, str) else list(attributes)
+    evidence = covering(reports, names)
+    null = _distribution(expected, evidence.asked.project(names)).project(evidence.asked.names)
     sampling = sampling_of(reports, weights, strata, clusters)
     if sampling is not None:
-        asked = covering_pair(reports, names)[0].domain.project(names)
-        table = _distribution(expected, asked)
-        return weighted_goodness(reports, table, sampling, method, replicates=replicates, source=source)
-    observations = covering_pair(reports, names)
-    spoken = Domain(list({v.name: v for o in observations for v in o.domain.values()}.values()))
-    if set(spoken) != set(names):
-        raise InputError(
-            f"the channel of {listed(spoken)} cannot be reduced to {listed(names)}; give the distribution of all of "
-            f"them"
-        )
-    told = f"{replicates} draws under H0, which leaves nothing to estimate: the p-value is exact."
-    null = _distribution(expected, spoken.project(names))
-    if any(o.is_support for o in observations):
-        for_sets(method)
-        wald = BootstrapWald([observations], Given(null.project(observations[0].domain.names).values))
-        value, p, drawn = wald.test(replicates, source.stream().generator())
-        return TestResult(value, p, wald.df, "goodness of fit, Wald on the unbiased table", (told,), drawn)
-    h1 = saturated(observations)
-    pi = null.project(h1.domain.names).values[..., None]
-    lam = h1.expected(pi)
-    counts = h1.counts
-    impossible = any(((y > 0) & (share <= 0)).any() for y, share in zip(counts, lam, strict=True))
-    if impossible:
-        return TestResult(np.inf, 0.0, None, "goodness of fit", ("Reports came that H0 rules out.",))
-    if method == "pearson":
-        return _pearson(counts, lam)
-    if method not in ("auto", "lrt"):
+        drawn = source or data_source([evidence])
+        return weighted_goodness(reports, null, sampling, method, replicates=replicates, source=drawn)
+    if method not in ("auto", "lrt", "pearson", "wald_bootstrap"):
         raise InputError(f'method must be "auto", "lrt" or "pearson", not {method!r}', method=method)
-    rng = source.stream().generator()
-    again = [draw(rng, o.n, share, replicates) for o, share in zip(observations, lam, strict=True)]
-
-    def statistic(data: list[NDArray[np.float64]], gap: float) -> NDArray[np.float64]:
-        many = np.repeat(pi, data[0].shape[-1], axis=-1)
-        best = h1.fit(data, near=many, gap=gap)
-        return np.maximum(2 * (best.loglik - h1.evaluate(many, data)[0]), 0.0)
-
-    observed = float(statistic(counts, 1e-6)[0])
-    df = h1.domain.cells - 1
-    drawn = statistic(again, 1e-4)
-    p = p_value(observed, drawn)
-    return TestResult(observed, p, df, "goodness of fit, likelihood ratio through the channel", (told,), drawn)
+    seen = countable(evidence)
+    axes = tuple(range(len(seen.asked)))
+    model = GivenMargin(axes, null.values[..., None])
+    even = model.maximize(np.full((*seen.shape, 1), 1 / seen.cells))
+    if not np.isfinite(seen.evaluate(even)[0]).all():
+        return TestResult(np.inf, 0.0, None, "goodness of fit", ("Reports came that H0 rules out.", used(evidence)))
+    if method == "pearson":
+        if seen.nuisance or any(isinstance(group.said, Quasi) for group in seen.groups):
+            raise InvalidTestError(
+                f"Pearson's test needs counts of reports about exactly {listed(names)}, each report one count. Use "
+                f'method="lrt"',
+                method=method,
+                alternative="lrt",
+            )
+        lam = seen.forward(even)
+        return _pearson([seen.counts[here] for here in seen.places], [lam[here] for here in seen.places])
+    test = LikelihoodRatio([Part(seen, model)], [Part(seen, Saturated())])
+    found = test.test(replicates, generator_of([seen], source))
+    if seen.nuisance:
+        told = f"{replicates} draws under H0; {listed(seen.nuisance)} were asked in one breath and left free."
+    else:
+        told = f"{replicates} draws under H0, which leaves nothing to estimate: the p-value is exact."
+    df, name = seen.asked.cells - 1, "goodness of fit, likelihood ratio through the channel"
+    notes = (told, *found.notes, used(evidence))
+    return TestResult(found.statistic, found.pvalue, df, name, notes, found.simulated)
 
 
 def _pearson(counts: list[NDArray[np.float64]], lam: list[NDArray[np.float64]]) -> TestResult:
@@ -152,8 +146,6 @@ def _parts(reports: Reports | Mapping[Any, Collected], by: str | None) -> dict[A
     if len(parts) < 2:
         there = f"only {listed(parts)}" if parts else "no group"
         raise InputError(f"there is {there}; groups are compared with each other")
-    for part in parts.values():
-        refuse_pairs(part)
     return parts
 
 
@@ -164,10 +156,10 @@ def homogeneity(
     method: str = "auto",
     *,
     replicates: int = 999,
-    source: Source = SECURE,
+    source: Source | None = None,
     weights: Weights = None,
-    strata: Stratum = None,
-    clusters: Stratum = None,
+    strata: Given = None,
+    clusters: Given = None,
 ) -> TestResult:
     """Test whether the distribution of some attributes is the same in all public groups.
 
@@ -176,18 +168,18 @@ def homogeneity(
         attributes: one or several attributes.
         by: the public column that holds the groups.
         method: "auto": Pearson on the table of groups by reports where all groups answered through the same channel
-            (equal truths give equal reports, and only they do), else "lrt", the bootstrap likelihood ratio; for
-            reports that are sets "wald_bootstrap".
+            (equal truths give equal reports, and only they do), else "lrt", the bootstrap likelihood ratio. Attributes
+            that a question asks in one breath with the named ones may differ between groups.
         replicates: of the bootstrap.
-        source: where it is drawn from.
+        source: where it is drawn from; by default a stream that the data determine.
         weights: survey weights; with weights, strata or clusters the test is Rao and Scott's, as for `goodness_of_fit`.
         strata: each respondent's stratum, or the name of a public column.
         clusters: each respondent's cluster, or the name of a public column.
     """
     from scipy.special import chdtrc
 
-    refuse_pairs(reports)
     names = [attributes] if isinstance(attributes, str) else list(attributes)
+    refuse_pairs(reports)
     if weights is not None or strata is not None or clusters is not None:
         if not isinstance(reports, Reports) or by is None:
             raise InputError(
@@ -196,37 +188,56 @@ def homogeneity(
             )
         sampling = sampling_of(reports, weights, strata, clusters)
         assert sampling is not None
-        more: dict[str, Any] = {"replicates": replicates, "source": source}
-        return weighted_homogeneity(reports, names, by, sampling, method, **more)
+        drawn = source or data_source([about(reports, names)])
+        return weighted_homogeneity(reports, names, by, sampling, method, replicates=replicates, source=drawn)
+    if method not in ("auto", "lrt", "pearson", "wald_bootstrap"):
+        raise InputError(f'method must be "auto", "lrt" or "pearson", not {method!r}', method=method)
     parts = _parts(reports, by)
-    groups = [covering_pair(part, names) for part in parts.values()]
-    same_categories(o.domain for group in groups for o in group)
-    if any(o.is_support for group in groups for o in group):
-        for_sets(method)
-        alike = BootstrapWald(groups, Same(groups[0][0].domain.axes(names)), grouped=True)
-        statistic, p, drawn = alike.test(replicates, source.stream().generator())
-        notes = (f"{len(groups)} groups: {listed(parts)}.", f"{replicates} bootstrap replicates.")
-        return TestResult(statistic, p, alike.df, "homogeneity, Wald on the unbiased tables, bootstrap", notes, drawn)
-    wider = [o for group in groups for o in group if set(o.domain) != set(names)]
-    if wider:
-        raise InputError(
-            f"reports through {wider[0].channel.name} speak of {listed(wider[0].domain)} and cannot be reduced to "
-            f"{listed(names)}: a difference in the others would be taken for one in these. Test all of them together",
-            attributes=tuple(wider[0].domain),
-        )
-    same = all(len(group) == 1 and group[0].channel == groups[0][0].channel for group in groups)
+    groups = [covering(part, names) for part in parts.values()]
+    same_categories(group.asked for group in groups)
     told = f"{len(groups)} groups: {listed(parts)}."
+    same = _same_channel(groups)
     if method == "pearson" and not same:
         raise InputError("the groups answered through different channels, so their reports cannot be compared: use lrt")
     if method == "pearson" or (method == "auto" and same):
-        statistic, df = chi_square(np.stack([group[0].counts.ravel() for group in groups]))
+        counts = [group.counts[:, 0] for group in groups]
+        statistic, df = chi_square(np.stack(counts))
         p = float(chdtrc(df, statistic)) if df else 1.0
-        return TestResult(statistic, p, df, "homogeneity, Pearson on groups by reports", (told,))
-    if method not in ("auto", "lrt"):
-        raise InputError(f'method must be "auto", "lrt" or "pearson", not {method!r}', method=method)
-    flat: list[Observation] = [o for group in groups for o in group]
-    test = LikelihoodRatio(flat, [saturated(flat)], [saturated(group) for group in groups])
-    statistic, p, drawn = test.test(replicates, source.stream().generator())
-    df = (len(groups) - 1) * (saturated(flat).domain.cells - 1)
-    notes = (told, f"{replicates} bootstrap replicates.")
-    return TestResult(statistic, p, df, "homogeneity, likelihood ratio through the channels, bootstrap", notes, drawn)
+        return TestResult(statistic, p, df, "homogeneity, Pearson on groups by reports", (told, used(groups[0])))
+    seen = _alike([countable(group) for group in groups])
+    test = LikelihoodRatio([_common(seen)], [Part(group, Saturated()) for group in seen])
+    found = test.test(replicates, generator_of(seen, source))
+    df = (len(groups) - 1) * (seen[0].asked.cells - 1)
+    notes = (told, f"{replicates} bootstrap replicates.", *found.notes, used(groups[0]))
+    name = "homogeneity, likelihood ratio through the channels, bootstrap"
+    return TestResult(found.statistic, found.pvalue, df, name, notes, found.simulated)
+
+
+def _same_channel(groups: Sequence[Evidence]) -> bool:
+    """Whether all groups answered the same one question about exactly the asked attributes, in categories."""
+    first = groups[0].groups[0].said
+    for group in groups:
+        said = group.groups[0].said
+        plain = isinstance(said, Counted) and said.codes is None and set(said.part) == set(group.asked)
+        if len(group.groups) > 1 or not plain or said.channel != first.channel or said.part != first.part:
+            return False
+    return True
+
+
+def _alike(groups: Sequence[Evidence]) -> list[Evidence]:
+    """The groups' evidence over one table: attributes that ride along with some do with all."""
+    every = {v.name: v for group in groups for v in group.domain.values()}
+    asked = [groups[0].domain[name] for name in groups[0].asked]
+    whole = Domain([*asked, *(v for name, v in every.items() if name not in groups[0].asked)])
+    return [
+        Evidence(groups[0].asked, whole, tuple(Group(one.said, whole) for one in group.groups), group.silent)
+        for group in groups
+    ]
+
+
+def _common(groups: Sequence[Evidence]) -> Part:
+    """H0: one table for all groups; where attributes ride along, one margin of it."""
+    if groups[0].nuisance:
+        return Part(Stack(tuple(groups)), SameMargin(tuple(range(1, len(groups[0].asked) + 1))))
+    every = tuple(one for group in groups for one in group.groups)
+    return Part(Evidence(groups[0].asked, groups[0].domain, every, 0), Saturated())

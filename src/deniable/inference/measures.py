@@ -21,9 +21,10 @@ import numpy as np
 from deniable.channels.kronecker import Kronecker
 from deniable.errors import InputError
 from deniable.estimation.dispersion import Dispersion
+from deniable.estimation.fit.efficient import efficient_from
 from deniable.inference.delta import How, Measure, close_to_zero, derived, floored, gradient, nearest, simplex
-from deniable.inference.profile import odds_ratio_interval
-from deniable.randomness import SECURE, Source
+from deniable.inference.inverted import MOST_CELLS, Inverted
+from deniable.inference.profile import evidence_of, odds_ratio_interval
 from deniable.tables.simplex import norm_sub
 from deniable.wording import listed
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from deniable.domain import Category
     from deniable.estimation.estimate import Estimate
+    from deniable.randomness import Source
 
 TRUST = 4.0  # n phi^2 over its mean at independence, from which on the delta method can be trusted
 _MATRIX_CELLS = 1024
@@ -45,7 +47,7 @@ def entropy(
     *,
     method: How = "delta",
     replicates: int = 999,
-    source: Source = SECURE,
+    source: Source | None = None,
 ) -> Measure:
     """Shannon's entropy -sum pi log pi, in nats (natural logarithm) or bits (base 2).
 
@@ -94,7 +96,8 @@ def null_mean(estimate: Estimate) -> float:
     table = _two_way(estimate)
     rows, columns = (_positive(table.sum(axis=1 - axis)) for axis in (0, 1))
     samples, domain = estimate.dispersion.samples, estimate.table.domain
-    if len(samples) == 1 and samples[0].is_direct and np.all(estimate.dispersion.design_effect == 1):
+    alone = len(samples) == 1 and (estimate.pooled is None or len(estimate.pooled.evidence.groups) == 1)
+    if alone and samples[0].is_direct and np.all(estimate.dispersion.design_effect == 1):
         channel = samples[0].observation.channel
         if isinstance(channel, Kronecker) and len(channel.channels) == 2:
             order = domain.axes(samples[0].observation.domain)
@@ -107,9 +110,28 @@ def null_mean(estimate: Estimate) -> float:
     if table.size > _MATRIX_CELLS:
         raise InputError(f"the null mean of {table.size} cells is too large to compute; use correct=False")
     product = np.outer(rows, columns)
-    covariance = estimate.dispersion.at(product).matrix()
-    j = residual_jacobian(rows, columns)
-    return float(estimate.n * (np.einsum("ij,jk,ik->i", j, covariance, j) / product.ravel()).sum())
+    half = residual_of(_covariance_at(estimate, product), rows, columns)
+    variances = np.diagonal(residual_of(half.T, rows, columns))
+    return float(estimate.n * (variances / product.ravel()).sum())
+
+
+def _covariance_at(estimate: Estimate, product: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The covariance of the efficient cells if they were the given table."""
+    if estimate.pooled is None:
+        return estimate.dispersion.at(product).matrix()
+    pooled = estimate.pooled
+    if pooled.evidence.nuisance:  # how the others go together is known from the reports only
+        return pooled.matrix()
+    return efficient_from(pooled.evidence, product).inverse
+
+
+def residual_of(
+    matrix: NDArray[np.float64], rows: NDArray[np.float64], columns: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """J times a matrix over the cells, J = `residual_jacobian`: x_ij - pi_j x_i. - pi_i x_.j, column by column."""
+    x = matrix.reshape(len(rows), len(columns), -1)
+    moved = x - columns[:, None] * x.sum(axis=1, keepdims=True) - rows[:, None, None] * x.sum(axis=0, keepdims=True)
+    return moved.reshape(matrix.shape)
 
 
 def residual_jacobian(rows: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -123,7 +145,7 @@ def residual_jacobian(rows: NDArray[np.float64], columns: NDArray[np.float64]) -
 def chi2(estimate: Estimate, *, correct: bool = True, method: How = "delta", **more: Any) -> Measure:
     """The population's chi-square, n phi^2: less its mean at independence unless `correct=False` (see above).
 
-    Corrected values come from the unbiased cells and may be negative, which says: no association to be seen.
+    Corrected values come from the efficient cells and may be negative, which says: no association to be seen.
     """
     return _association(estimate, phi_squared, "chi2", float(estimate.n), 1.0, correct=correct, method=method, **more)
 
@@ -174,18 +196,33 @@ def _association(
 
     if method == "bootstrap":
         return derived(estimate, lambda x: corrected(nearest(x)), name=name, at=table, method=method, **more)
-    return derived(estimate, corrected, name=name, at=table, slope_at=slope_at, warnings=told, **more)
+    found = derived(estimate, corrected, name=name, at=table, slope_at=slope_at, warnings=told, **more)
+    ends = _ends(estimate, f, scale)
+    return found if ends is None else replace(found, ends=ends)
+
+
+def _ends(estimate: Estimate, f: Any, scale: float) -> Callable[[float], tuple[float, float]] | None:
+    """The interval of scale x f, which is never negative: it inverts a test. None for tables too large for it."""
+    if estimate.values.size > MOST_CELLS:
+        return None
+    inverted = Inverted(estimate, f)
+
+    def ends(level: float) -> tuple[float, float]:
+        low, high = inverted(level)
+        return scale * low, scale * high
+
+    return ends
 
 
 def _cells(estimate: Estimate, *, positive: bool) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """The unbiased cells if the measure is defined there, else the nearest table without negative ones."""
+    """The efficient cells if the measure is defined there, else the nearest table without negative ones."""
     _two_way(estimate)
-    table = estimate.unbiased.values
+    table = estimate.efficient.values
     fine = (table > 0).all() if positive else all((table.sum(axis=axis) > 0).all() for axis in (0, 1))
     if fine:
         return table, ()
     told = (
-        "Some unbiased cells are negative, where the measure has no value: the nearest table without them was used, "
+        "Some estimated cells are negative, where the measure has no value: the nearest table without them was used, "
         "and the correction for noise is then only rough."
     )
     return norm_sub(table), (told,)
@@ -217,7 +254,7 @@ def correlation(
     *,
     method: How = "delta",
     replicates: int = 999,
-    source: Source = SECURE,
+    source: Source | None = None,
 ) -> Measure:
     """Pearson's r of two attributes.
 
@@ -251,11 +288,11 @@ def correlation(
 
 
 def _plugged(estimate: Estimate, f: Any, usable: Callable[[NDArray[np.float64]], bool], **more: Any) -> Measure:
-    """A function of the unbiased cells if it is defined there, else of the nearest table without negative ones.
+    """A function of the efficient cells if it is defined there, else of the nearest table without negative ones.
 
     Bootstrap replicates are treated like the estimate.
     """
-    point = estimate.unbiased.values if usable(estimate.unbiased.values) else simplex(estimate)
+    point = estimate.efficient.values if usable(estimate.efficient.values) else simplex(estimate)
     with np.errstate(divide="ignore", invalid="ignore"):
         if more.get("method") == "bootstrap":
             return derived(estimate, lambda x: f(x if usable(x) else nearest(x)), at=point, **more)
@@ -271,7 +308,7 @@ def _scores(categories: Sequence[Category], given: Sequence[float] | None) -> ND
     return np.asarray(given, dtype=np.float64)
 
 
-def phi(estimate: Estimate, *, method: How = "delta", replicates: int = 999, source: Source = SECURE) -> Measure:
+def phi(estimate: Estimate, *, method: How = "delta", replicates: int = 999, source: Source | None = None) -> Measure:
     """The phi coefficient of a two-by-two table: Pearson's r of the codes, with its sign."""
     if estimate.values.shape != (2, 2):
         raise InputError(f"phi is for two-by-two tables, not {estimate.values.shape}; use cramers_v or correlation")
@@ -311,7 +348,7 @@ def odds_ratio(
     outcomes: Sequence[Category] | None = None,
     method: str = "profile",
     replicates: int = 999,
-    source: Source = SECURE,
+    source: Source | None = None,
 ) -> Measure:
     """Odds ratio x_00 x_11 / (x_01 x_10) of two groups and two outcomes (by default the first and last of each).
 
@@ -334,7 +371,7 @@ def odds_ratio(
         more: dict[str, Any] = {"method": "bootstrap", "replicates": replicates, "source": source}
         return derived(estimate, lambda x: f(nearest(x)), name="odds ratio", at=table, scale="log", **more)
     value = float(f(table))
-    four = estimate.unbiased.values[np.ix_((i, k), (j, m))]
+    four = estimate.efficient.values[np.ix_((i, k), (j, m))]
     usable = np.isfinite(value) and value > 0 and four.min() > 0
     told = close_to_zero(estimate)
     plain = derived(estimate, f, name="odds ratio", at=table, scale="log") if usable else None
@@ -345,8 +382,7 @@ def odds_ratio(
         )
     if method != "profile":
         raise InputError(f'method must be "profile", "delta" or "bootstrap", not {method!r}', method=method)
-    observations = [sample.observation for sample in estimate.dispersion.samples]
-    ends = odds_ratio_interval(observations, estimate.table.domain, (i, k), (j, m))
+    ends = odds_ratio_interval(evidence_of(estimate), (i, k), (j, m))
     if not np.isinf(estimate.dispersion.df):
         # Weighted counts: the likelihood ratio grows by the design effect, and has the clusters' degrees of freedom.
         slope = gradient(lambda x: np.log(f(x)), floored(table, estimate))
@@ -382,12 +418,12 @@ def _pair(categories: Sequence[Category], named: Sequence[Category] | None) -> t
 
 
 def _two_way(estimate: Estimate) -> NDArray[np.float64]:
-    if estimate.unbiased.values.ndim != 2:
+    if estimate.efficient.values.ndim != 2:
         raise InputError(
             f"a measure of association needs the joint table of two attributes; this is one of "
             f"{listed(estimate.attributes)}"
         )
-    return estimate.unbiased.values
+    return estimate.efficient.values
 
 
 def _positive(margin: NDArray[np.float64]) -> NDArray[np.float64]:

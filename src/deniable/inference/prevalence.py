@@ -24,14 +24,16 @@ from deniable.domain import Domain, Variable
 from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
 from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.estimation.estimate import Estimate
+from deniable.estimation.fit.engine import fit
+from deniable.estimation.fit.evidence import of_counts
 from deniable.estimation.fit.linearized import Linearized
+from deniable.estimation.fit.said import holds_sets
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.least_squares import least_squares
 from deniable.estimation.sampling.columns import column, numbered
 from deniable.estimation.sampling.reading import sampling
 from deniable.estimation.sampling.shares import weighted_shares
 from deniable.frozen import Frozen
-from deniable.inference.fit import saturated
 from deniable.results import Interval, frame_of, intervals_by_row
 from deniable.summary import Shown, beside, of_shares
 from deniable.tables.table import Table
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from deniable.results import Frame
     from deniable.summary import Summary
 
+_MOST = 60_000  # evaluations before giving up
 _GAP = 1e-9  # nats left to gain by the constrained maximum-likelihood estimate
 
 
@@ -63,9 +66,10 @@ class Prevalence(Estimate):
         (With more reports than truths the two differ also inside.) Weights enter as a pseudo-likelihood. Reports that
         are sets have no likelihood: weighted least squares stands in for it.
         """
-        if any(sample.observation.is_support for sample in self.dispersion.samples):
+        evidence = of_counts([sample.observation for sample in self.dispersion.samples])
+        if not evidence.has_likelihood:
             return Table(self.table.domain, least_squares(self.values, self.dispersion), self.table.backend)
-        fitted = saturated([sample.observation for sample in self.dispersion.samples]).fit(gap=_GAP)
+        fitted = fit(evidence, gap=_GAP, most=_MOST)
         return Table(self.table.domain, fitted.pi[..., 0], self.table.backend)
 
     def _numbers(self, level: float) -> dict[str, NDArray[np.float64]]:
@@ -163,7 +167,7 @@ def prevalence(
             )
         ]
         return found[0] if by is None else Prevalences(dict(zip(groups, found, strict=True)), None)
-    if channel.is_support:
+    if holds_sets(channel):
         raise InputError(
             f"reports through {channel.name} are sets of answers; weights, strata and clusters are for devices whose "
             f"reports are answers, such as k-RR"

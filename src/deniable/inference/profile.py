@@ -7,48 +7,51 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.errors import InputError
+from deniable.estimation.fit.engine import fit
+from deniable.estimation.fit.evidence import of_counts
 from deniable.estimation.fit.models import OddsRatio
+from deniable.estimation.fit.quasi import countable
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
-from deniable.inference.fit import Part, saturated
-from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from deniable.designs.observation import Observation
-    from deniable.domain import Domain
+    from deniable.estimation.estimate import Estimate
+    from deniable.estimation.fit.evidence import Evidence
 
 _WIDEST = 16.0  # log odds ratios are looked for in -16 .. 16; beyond, an end is 0 or infinite
 _POINTS = 17
+_GAP = 1e-6  # nats left to gain
+_MOST = 60_000
+_MIXED = 0.01  # share of the even table in a start
 _ROUNDS = 7  # each narrows a bracket sixteenfold: 16 / 16^7 = 6e-8
 
 
-def odds_ratio_interval(
-    observations: Sequence[Observation], domain: Domain, rows: tuple[int, int], columns: tuple[int, int]
-) -> Profile:
-    """A function from the level to the interval's ends: { psi: 2 (best - best at psi) <= z^2 }."""
-    whole = saturated(observations)
-    if set(whole.domain) != set(domain):
-        raise InputError(
-            f"the profile needs reports about exactly {listed(domain)}; these speak of {listed(whole.domain)}. Use "
-            f'method="delta" or "bootstrap"'
-        )
-    if whole.domain.names != domain.names:
-        # The rows and columns of the asked table, in the order the observations speak of them.
-        rows, columns = columns, rows
-    best = whole.fit()
-    return Profile(tuple(observations), rows, columns, best.pi, float(best.loglik[0]))
+def evidence_of(estimate: Estimate) -> Evidence:
+    """What the reports behind an estimate say; of those that cover the table, where others were not pooled."""
+    if estimate.pooled is not None:
+        return estimate.pooled.evidence
+    return of_counts([sample.observation for sample in estimate.dispersion.samples], estimate.table.domain)
+
+
+def odds_ratio_interval(evidence: Evidence, rows: tuple[int, int], columns: tuple[int, int]) -> Profile:
+    """A function from the level to the interval's ends: { psi: 2 (best - best at psi) <= z^2 }.
+
+    Rows and columns are those of the first and second asked attribute.
+    """
+    seen = countable(evidence)
+    best = fit(seen, gap=_GAP, most=_MOST)
+    return Profile(seen, rows, columns, best.pi, float(best.loglik[0]))
 
 
 @dataclass(frozen=True, eq=False)
 class Profile(Frozen):
     """The likelihood of the odds ratio of two rows and two columns, beside the likeliest table and its own."""
 
-    observations: tuple[Observation, ...]
+    evidence: Evidence
     rows: tuple[int, int]
     columns: tuple[int, int]
     best: NDArray[np.float64]
@@ -58,15 +61,17 @@ class Profile(Frozen):
 
     def fall(self, log_psi: NDArray[np.float64]) -> NDArray[np.float64]:
         """2 (best - best at psi)."""
-        part = Part(self.observations, OddsRatio(self.rows, self.columns, np.exp(log_psi)))
-        counts = [np.repeat(y, len(log_psi), axis=-1) for y in part.counts]
-        fits = part.fit(counts, near=np.repeat(self.best, len(log_psi), axis=-1))
+        model, many = OddsRatio(self.rows, self.columns, np.exp(log_psi)), len(log_psi)
+        start = np.repeat(_MIXED / self.best.size + (1 - _MIXED) * self.best, many, axis=-1)
+        counts = np.repeat(self.evidence.counts, many, axis=-1)
+        fits = fit(self.evidence, model, counts, starts=[model.maximize(start)], gap=_GAP, most=_MOST)
         return 2 * (self.loglik - fits.loglik)
 
     def __call__(self, level: float) -> tuple[float, float]:
         """The ends of the interval."""
         limit = self.effect * critical_value(1 - level, self.df) ** 2
-        centre = _log_odds_ratio(self.best[..., 0][np.ix_(self.rows, self.columns)])
+        two_way = self.best[..., 0].sum(axis=tuple(range(2, self.best.ndim - 1)))
+        centre = _log_odds_ratio(two_way[np.ix_(self.rows, self.columns)])
         low_is_beyond, high_is_beyond = self.fall(np.array([-_WIDEST, _WIDEST])) > limit
         return (
             float(np.exp(_edge(self.fall, limit, -_WIDEST, centre))) if low_is_beyond else 0.0,

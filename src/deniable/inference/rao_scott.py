@@ -26,7 +26,7 @@ import numpy as np
 
 from deniable.errors import InputError, TooFewReportsError
 from deniable.estimation.fit.efficient import Efficient
-from deniable.inference.bootstrap import p_value
+from deniable.inference.reference import p_value
 from deniable.results import TestResult
 from deniable.wording import listed
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.estimation.sampling.sampling import Sampling
-    from deniable.inference.wald import Hypothesis
+    from deniable.inference.hypotheses import Hypothesis
     from deniable.randomness import Source
 
     Array = NDArray[np.float64]

@@ -9,8 +9,8 @@ from deniable.errors import InputError, TooFewReportsError
 from deniable.estimation.fit.efficient import efficient_from
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.sampling.reading import sampling_by
+from deniable.inference.hypotheses import Given, Independent, InEach, Same
 from deniable.inference.rao_scott import RaoScott
-from deniable.inference.wald import Given, Independent, InEach, Same
 from deniable.wording import listed
 
 if TYPE_CHECKING:

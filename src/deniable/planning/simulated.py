@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.designs.observation import Observation
 from deniable.errors import InputError
-from deniable.inference.association import chi_square, chosen_test, independence, independence_ratio
-from deniable.inference.wald import BootstrapWald, Independent
+from deniable.estimation.fit.engine import fit
+from deniable.estimation.fit.quasi import countable
+from deniable.inference.association import chi_square, chosen_test, covering
+from deniable.inference.ratio import independence_ratio
 from deniable.planning.expected import expected_observations
 from deniable.planning.respondents import SampleSize
 from deniable.randomness import Seeded, Source
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from deniable.designs.base import Design
     from deniable.tables.table import Table
 
+_GAP = 1e-3  # nats left to gain by the assumed table
 _ROUGH_POINTS, _ROUGHLY = 8, 800  # of a curve that is simulated to be drawn: its sizes, and the replicates of each
 
 
@@ -45,33 +47,19 @@ def simulated(
     if len(names) != 2:
         raise InputError(f"name two attributes, not {names!r}")
     observations = expected_observations(design, table, n, names)
+    evidence = covering(observations, names)
+    seen = countable(evidence)
     rng = source.stream().generator()
-    counts = [o.channel.draw(o.channel.solve(o.shares), o.n, rng, replicates) for o in observations]
-    chosen = chosen_test("auto", observations, *names)
-    if chosen == "wald":
-        found = [_one(observations, counts, i, names) for i in range(replicates)]
-        return float(np.mean([p < alpha for p in found])), f"Wald on the unbiased table at level {alpha:g}, n = {n}"
-    if chosen == "wald_bootstrap":
-        x, y = observations[0].domain.axes(names)
-        observed, reference = BootstrapWald([observations], Independent(x, y)).warp_speed([counts], rng)
-        told = f"bootstrap Wald at level {alpha:g}, n = {n}"
-        return float((observed > np.quantile(reference, 1 - alpha)).mean()), told
-    if chosen == "pearson":
-        tests = [chi_square(counts[0][..., i]) for i in range(replicates)]
+    # Expected counts are those of the assumed table, so that the best fit is that table.
+    counts = seen.again(fit(seen, gap=_GAP, strict=False).pi, rng, replicates)
+    if chosen_test("auto", evidence) == "pearson":
+        shape = evidence.groups[0].said.channel.output_shape
+        tests = [chi_square(counts[:, i].reshape(shape)) for i in range(replicates)]
         rejected = [df > 0 and statistic > float(chdtri(df, alpha)) for statistic, df in tests]
         return float(np.mean(rejected)), f"Pearson on the disguised table at level {alpha:g}, n = {n}"
-    observed, reference = independence_ratio(observations, *names).warp_speed(counts, rng)
+    observed, reference = independence_ratio(seen, *seen.asked.names).warp_speed(counts, rng)
     told = f"bootstrap likelihood ratio at level {alpha:g}, n = {n}"
     return float((observed > np.quantile(reference, 1 - alpha)).mean()), told
-
-
-def _one(
-    observations: Sequence[Observation], counts: Sequence[NDArray[np.float64]], replicate: int, names: Sequence[str]
-) -> float:
-    """The p-value of one simulated survey by Wald's test."""
-    drawn = [Observation(o.domain, o.channel, y[..., replicate]) for o, y in zip(observations, counts, strict=True)]
-    a, b = names
-    return independence(drawn, a, b, "wald").pvalue
 
 
 def simulated_size(

@@ -74,7 +74,7 @@ def test_of_several_starts_each_replicate_keeps_its_best():
     both = fit(evidence, Independence(0, 1), starts=starts, gap=1e-7)
     single = [fit(evidence, Independence(0, 1), starts=[start], gap=1e-7) for start in starts]
     assert both.loglik[0] == max(one.loglik[0] for one in single)
-    assert both.evaluations == sum(one.evaluations for one in single)
+    assert both.evaluations > min(one.evaluations for one in single)  # only the best of the first steps goes on
 
 
 def test_what_did_not_arrive_is_said_or_marked():

@@ -4,7 +4,7 @@ With lambda = forward(pi) the probabilities of all reports and y their counts, t
 EM goes from pi to the model's best table for the complete counts pi g. EM creeps; SQUAREM (Varadhan & Roland 2008)
 takes two such steps, leaps along them, and takes the leap back for the replicates that it does not help. A replicate
 rests once the model's gap says that little enough is left to gain. Reports to one question through k-RR or a mixture
-need no iteration: `water_fill`.
+need no iteration: `water_fill`. Independence of two attributes is fitted by Fisher scoring: `margins`.
 
 How little is enough: a gap of g nats moves no functional by more than about sqrt(2 g) standard errors, and on average
 over d positive cells by sqrt(2 g / d). So tables may stop at .005 d, tests at 1e-3.
@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import ConvergenceError, EstimationError
-from deniable.estimation.fit.models import TINY, Model, Saturated
+from deniable.estimation.fit.evidence import Evidence
+from deniable.estimation.fit.margins import score_margins
+from deniable.estimation.fit.models import TINY, Independence, Model, Saturated
 from deniable.estimation.fit.said import Counted
 
 if TYPE_CHECKING:
@@ -26,13 +28,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.estimation.fit.evidence import Evidence
+    from deniable.estimation.fit.stack import Stack
 
     Array = NDArray[np.float64]
 
 TEST_GAP = 1e-3  # nats left to gain, for tests
 _TABLE_GAP, _PER_CELL = 1e-3, 0.005
 MOST_CELLS = 1 << 20
+_MATRIX = 1 << 22  # entries up to which the reports' probabilities are written out for scoring
 _FLOOR = 1e-3  # a leap may shrink a cell at most this much at once: EM never revives a zero
 _LONGEST = 64.0  # the longest leap in log pi
 
@@ -63,7 +66,7 @@ def enough(pi: Array) -> Array:
 
 
 def fit(
-    evidence: Evidence,
+    evidence: Evidence | Stack,
     model: Model | None = None,
     counts: Array | None = None,
     *,
@@ -108,9 +111,12 @@ def fit(
     if exact is not None:
         none = np.zeros(y.shape[1])
         return Fitted(exact, evidence.evaluate(exact, y)[0], none, 1, none == 0)
-    climb = _Climb(evidence, gap, most, accelerate=accelerate, progress=progress)
-    climbs = [climb.run(hypothesis, y, start) for start in starts]
-    best = climbs[0] if len(climbs) == 1 else _best(climbs)
+    if isinstance(evidence, Evidence) and _is_two_way(evidence, hypothesis) and accelerate:
+        best = _margins(evidence, hypothesis, y, starts, TEST_GAP if gap is None else gap)
+    else:
+        climb = _Climb(evidence, gap, most, accelerate=accelerate, progress=progress)
+        climbs = [climb.run(hypothesis, y, start) for start in starts]
+        best = climbs[0] if len(climbs) == 1 else _best(climbs)
     if strict and not best.finished.all():
         left = float(best.gap[~best.finished].max())
         raise ConvergenceError(
@@ -120,6 +126,20 @@ def fit(
             gap=left,
         )
     return best
+
+
+def _is_two_way(evidence: Evidence, model: Model) -> bool:
+    """Whether it is independence of two attributes and nothing else, small enough to be scored."""
+    small = len(evidence.counts) * evidence.cells <= _MATRIX
+    return isinstance(model, Independence) and not model.given and len(evidence.shape) == 2 and small
+
+
+def _margins(evidence: Evidence, model: Model, y: Array, starts: Sequence[Array | None], gap: float) -> Fitted:
+    whole = (*evidence.shape, y.shape[1])
+    even = np.full(whole, 1 / evidence.cells)
+    tables = [even if start is None else model.maximize(np.broadcast_to(start, whole)) for start in starts]
+    pi, loglik, left, used = score_margins(evidence, y, tables, gap)
+    return Fitted(pi, loglik, left, used, left <= gap)
 
 
 def _best(climbs: Sequence[Fitted]) -> Fitted:
@@ -142,7 +162,7 @@ class _Climb:
 
     def __init__(
         self,
-        evidence: Evidence,
+        evidence: Evidence | Stack,
         gap: float | None,
         most: int,
         *,
@@ -162,7 +182,7 @@ class _Climb:
     def run(self, model: Model, y: Array, start: Array | None) -> Fitted:
         """One climb; what it used is counted from here on."""
         self.used = 0
-        replicates, shape = y.shape[1], self.evidence.domain.shape
+        replicates, shape = y.shape[1], self.evidence.shape
         even = np.full((*shape, replicates), 1 / self.evidence.cells)
         pi = model.maximize(even) if start is None else np.broadcast_to(start, even.shape).copy()
         loglik, gradient = self.evaluate(pi, y)
@@ -219,8 +239,10 @@ class _Climb:
         return leap, loglik, gradient, np.where(worse, np.maximum(1.0, alpha / 4), np.minimum(cap * 4, 1e9))
 
 
-def _exact(evidence: Evidence, model: Model, y: Array) -> Array | None:
+def _exact(evidence: Evidence | Stack, model: Model, y: Array) -> Array | None:
     """The best table in closed form, where each cell has a report of its own: pi_v = (lambda_v - o_v) / s."""
+    if not isinstance(evidence, Evidence):
+        return None
     said = evidence.groups[0].said
     if len(evidence.groups) > 1 or not isinstance(model, Saturated) or not isinstance(said, Counted):
         return None

@@ -79,6 +79,11 @@ class Evidence(Frozen):
         return self.domain.cells
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the fitted table."""
+        return self.domain.shape
+
+    @property
     def n(self) -> int:
         """How many reports speak of the asked attributes."""
         return round(sum(group.said.n for group in self.groups))
@@ -147,6 +152,11 @@ class Evidence(Frozen):
         for group, here in zip(self.likely, self.places, strict=True):
             total += group.backward(y[here])
         return total.reshape(*self.domain.shape, -1)
+
+    def again(self, pi: Array, rng: np.random.Generator, replicates: int) -> Array:
+        """Counts drawn anew from tables: all replicates from one, or one from each."""
+        flat = pi.reshape(self.cells, -1)
+        return np.concatenate([group.again(flat, rng, replicates) for group in self.likely])
 
     def evaluate(self, pi: Array, counts: Array | None = None) -> tuple[Array, Array]:
         """Log-likelihood of every replicate (multinomial coefficients left out), and its gradient over the table."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.estimation.fit.fold import Fold
-from deniable.estimation.fit.said import Moments, Said
+from deniable.estimation.fit.said import Counted, Moments, Said
 from deniable.frozen import Frozen, readonly
 from deniable.tables.marginals import spread
 
@@ -72,6 +72,11 @@ class Group(Frozen):
         """The transpose of `forward`."""
         assert not isinstance(self.said, Moments)
         return self.up(self.said.adjoint(y))
+
+    def again(self, pi: Array, rng: np.random.Generator, replicates: int) -> Array:
+        """Counts of reports drawn anew, from one table or from one a replicate; only of what can be counted."""
+        assert isinstance(self.said, Counted)
+        return self.said.again(self.down(pi), rng, replicates)
 
     def rows(self, reports: NDArray[np.int64]) -> Array:
         """Pr(report | cell) over the cells of the table, a row for each of some reports, given by their places."""

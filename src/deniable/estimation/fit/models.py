@@ -9,20 +9,22 @@ replicates, so that a thousand bootstrap samples are fitted in one go.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from math import prod
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from deniable.estimation.fit.fold import Fold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from deniable.domain import Domain
 
 TINY = 1e-200  # cells may shrink, but never to a zero that no step could leave
+_NEAR, _MIXED = 0.3, 0.05  # share of the even table in a start at one cell, and in one at a fitted table
 _STRICTER = 10.0  # EM has its margins settle before its likelihood has risen
 
 
@@ -46,6 +48,27 @@ class Model(Protocol):
 
     def among(self, chosen: NDArray[np.bool_]) -> Model:
         """The same model for some of the replicates."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """One of the tables that a table of a model is the product of, and how many of its numbers are free.
+
+    `even` is what the factor would be if it told no category from another.
+    """
+
+    values: NDArray[np.float64]
+    even: NDArray[np.float64]
+    free: int
+
+
+@runtime_checkable
+class Factored(Model, Protocol):
+    """A model whose tables are products of tables that are fitted apart from each other."""
+
+    def factors(self, pi: NDArray[np.float64]) -> list[Factor]:
+        """Those of a table of the model; their product is the table."""
         ...
 
 
@@ -76,6 +99,13 @@ def ratio(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]
     return np.divide(a, b, out=np.zeros(np.broadcast_shapes(a.shape, b.shape)), where=b > 0)
 
 
+def _within(shares: NDArray[np.float64], axes: Iterable[int]) -> Factor:
+    """Shares over some axes, within each cell of the others."""
+    over = prod(shares.shape[axis] for axis in axes)
+    free = (over - 1) * prod(shares.shape[:-1]) // over
+    return Factor(shares, np.full(shares.shape, 1 / over), free)
+
+
 @dataclass(frozen=True)
 class Saturated(_Direct):
     """Any table. The log-likelihood is concave here, so its gap bounds the distance to the very best."""
@@ -90,6 +120,10 @@ class Saturated(_Direct):
         """max(gradient) - n, n = sum(pi gradient)."""
         cells = tuple(range(pi.ndim - 1))
         return gradient.max(axis=cells) - (pi * gradient).sum(axis=cells)
+
+    def factors(self, pi: NDArray[np.float64]) -> list[Factor]:
+        """The table itself."""
+        return [_within(pi, range(pi.ndim - 1))]
 
 
 @dataclass(frozen=True)
@@ -138,13 +172,33 @@ class Independence(_Direct):
     def _others(self, x: NDArray[np.float64], *axes: int) -> tuple[int, ...]:
         return tuple(axis for axis in range(x.ndim - 1) if axis not in (*axes, *self.given))
 
+    def factors(self, pi: NDArray[np.float64]) -> list[Factor]:
+        """pi_C, pi_a|C, pi_b|C and pi_R|abC."""
+        c, ac, bc, abc = self._sums(pi)
+        rest = self._others(pi, self.a, self.b)
+        own = [_within(c, self.given)] if self.given else []
+        free = [_within(ratio(pi, abc), rest)] if rest else []
+        return [*own, _within(ratio(ac, c), (self.a,)), _within(ratio(bc, c), (self.b,)), *free]
+
+    def starts(self, table: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """Where to climb from, given the best table of any kind: its margins, the even table, its strongest cell.
+
+        There are several hills under independence, and one start misses the highest now and then.
+        """
+        flat = table.reshape(-1, table.shape[-1])
+        even = np.full_like(flat, 1 / len(flat))
+        strongest = _NEAR * even
+        strongest[flat.argmax(axis=0), np.arange(flat.shape[1])] += 1 - _NEAR
+        mixed = _MIXED * even + (1 - _MIXED) * flat
+        return [self.maximize(start.reshape(table.shape)) for start in (mixed, even, strongest)]
+
 
 @dataclass(frozen=True, eq=False)
 class OddsRatio(_Direct):
-    """Any two-way table whose four cells (rows, columns) have the odds ratio psi, one psi a replicate.
+    """Any table whose first two axes have the odds ratio psi in four cells (rows, columns), one psi a replicate.
 
-    psi = x_00 x_11 / (x_01 x_10) for the cells in the given order. The likeliest table for complete counts keeps the
-    margins of the four cells and solves a quadratic equation for one of them.
+    Other axes are summed over, and left free. psi = x_00 x_11 / (x_01 x_10) for the cells in the given order. The
+    likeliest table for complete counts keeps the margins of the four cells and solves a quadratic equation for one.
     """
 
     rows: tuple[int, int]
@@ -153,6 +207,10 @@ class OddsRatio(_Direct):
 
     def maximize(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Move the four cells along their margins until the odds ratio is psi."""
+        if counts.ndim > 3:
+            two_way = counts.sum(axis=tuple(range(2, counts.ndim - 1)), keepdims=True)
+            margin = self.maximize(two_way.reshape(*counts.shape[:2], -1)).reshape(two_way.shape)
+            return margin * ratio(counts, two_way)
         shares = counts / _total(counts)
         (i, k), (j, m) = self.rows, self.columns
         four = shares[i, j] + shares[i, m] + shares[k, j] + shares[k, m]
@@ -172,7 +230,7 @@ class OddsRatio(_Direct):
 
     def gap(self, pi: NDArray[np.float64], gradient: NDArray[np.float64]) -> NDArray[np.float64]:
         """No certificate: the gain of one more step stands in for it, to first order."""
-        return ((self.maximize(pi * gradient) - pi) * gradient).sum(axis=(0, 1))
+        return _total((self.maximize(pi * gradient) - pi) * gradient)
 
     def among(self, chosen: NDArray[np.bool_]) -> OddsRatio:
         """The psi of some replicates."""
@@ -203,9 +261,88 @@ class GivenMargin(_Direct):
         best = gradient.max(axis=others, keepdims=True)
         return _total(self._spread(pi) * best) - _total(pi * gradient)
 
+    def factors(self, pi: NDArray[np.float64]) -> list[Factor]:
+        """The given margin, which stays as it is, and the shares within it."""
+        given = self._spread(pi)
+        others = tuple(axis for axis in range(pi.ndim - 1) if axis not in self.axes)
+        within = [_within(ratio(pi, given), others)] if others else []
+        return [Factor(given, given, 0), *within]
+
     def among(self, chosen: NDArray[np.bool_]) -> GivenMargin:
         """The margins of some replicates."""
         return self if self.margin.shape[-1] == 1 else GivenMargin(self.axes, self.margin[..., chosen])
+
+
+@dataclass(frozen=True)
+class Apart(_Direct):
+    """A table for each of several groups of respondents, which are the first axis, and nothing in common.
+
+    Tables of groups sum to one each, so there is one hill.
+    """
+
+    concave = True
+
+    def maximize(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The shares within every group."""
+        return counts / _by_group(counts)
+
+    def gap(self, pi: NDArray[np.float64], gradient: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Those of the groups, added up."""
+        cells = tuple(range(1, pi.ndim - 1))
+        return (gradient.max(axis=cells) - (pi * gradient).sum(axis=cells)).sum(axis=0)
+
+
+@dataclass(frozen=True)
+class SameMargin(_Direct):
+    """Tables of several groups, the first axis, that are the same when summed down to the axes `kept`.
+
+    pi_g = m r_g, m over the kept axes and r_g the shares of the others within them, each group's own.
+    """
+
+    kept: tuple[int, ...]
+
+    def _others(self, x: NDArray[np.float64]) -> tuple[int, ...]:
+        return tuple(axis for axis in range(1, x.ndim - 1) if axis not in self.kept)
+
+    def _parts(self, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The common margin and each group's shares within it."""
+        own = x.sum(axis=self._others(x), keepdims=True)
+        common = own.sum(axis=0, keepdims=True)
+        within = ratio(x, own)
+        if self._others(x):  # a cell that nobody of a group is in is shared out evenly there
+            over = prod(x.shape[axis] for axis in self._others(x))
+            within = np.where(own > 0, within, 1 / over)
+        else:
+            within = np.ones_like(x)
+        return common / _total(common), within
+
+    def maximize(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The margin of all groups together, and each one's own shares."""
+        common, within = self._parts(counts)
+        return common * within
+
+    def gap(self, pi: NDArray[np.float64], gradient: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The gaps of the common margin and of each group's shares, added up."""
+        common, within = self._parts(pi)
+        rest = self._others(pi)
+        by_margin = (within * gradient).sum(axis=rest, keepdims=True)
+        pooled = by_margin.sum(axis=0, keepdims=True)
+        cells = tuple(range(pi.ndim - 1))
+        left = pooled.max(axis=cells) - _total(common * pooled)
+        if rest:
+            left += _total(common * (gradient.max(axis=rest, keepdims=True) - by_margin))
+        return left
+
+    def factors(self, pi: NDArray[np.float64]) -> list[Factor]:
+        """The common margin, and the shares within it."""
+        common, within = self._parts(pi)
+        rest = self._others(pi)
+        own = [_within(within, rest)] if rest else []
+        return [_within(common, self.kept), *own]
+
+
+def _by_group(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return x.sum(axis=tuple(range(1, x.ndim - 1)), keepdims=True)
 
 
 class Loglinear:

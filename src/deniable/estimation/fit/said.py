@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.channels.base import multinomials
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.support import Support
 from deniable.designs.observation import Observation
@@ -104,6 +105,10 @@ class Counted(Frozen):
             return self.matrix[reports]
         assert self.codes is None
         return _likelihood(self.channel, np.stack(np.unravel_index(reports, self.channel.output_shape), axis=1))
+
+    def again(self, pi: Array, rng: np.random.Generator, replicates: int) -> Array:
+        """Counts of as many reports drawn anew, from one table (cells, 1) or from one a replicate."""
+        return multinomials(self.apply(pi), round(self.n), rng, replicates).T.astype(np.float64)
 
     def observation(self) -> Observation:
         """The same as counts that can be inverted."""

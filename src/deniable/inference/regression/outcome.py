@@ -11,6 +11,7 @@ import numpy as np
 from deniable.channels.base import Channel
 from deniable.domain import Variable
 from deniable.errors import DesignError, InputError, MissingValueError, UnknownCategoryError
+from deniable.estimation.fit.said import holds_sets
 from deniable.frozen import readonly
 from deniable.inference.regression.likelihood import Factor
 from deniable.wording import listed
@@ -76,7 +77,7 @@ def disguised(
     """
     channels, design = _designs(channel, len(column), by)
     known = [one for one in channels if one is not None]
-    sets = [one.name for one in known if one.is_support]
+    sets = [one.name for one in known if holds_sets(one)]
     if sets:
         raise DesignError(
             f"reports of {name!r} through {sets[0]} are sets of answers, which have no likelihood for a regression. "
