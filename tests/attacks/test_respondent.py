@@ -30,7 +30,6 @@ from deniable.errors import RejectedError
 from deniable.estimation.estimator import estimate
 from deniable.randomness import Seeded
 from deniable.surveys.survey import parse_survey
-from deniable.web.overview import largest_weight
 
 PERSON = {"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}
 ONE = """
@@ -69,7 +68,7 @@ def test_the_worst_report_moves_an_estimate_by_no_more_than_is_said(channel, n):
     people = {"a": list("pqrst" * (n // 5))}
     reports = design.randomize(pa.table(people), source=Seeded(3))
     (question,) = design.questions
-    most = largest_weight(question.channel)
+    most = question.channel.largest_weight()
     before = estimate(reports, "a").unbiased.values
     codes = np.unique(reports.answers[:, 0])
     for code in codes:  # the liar replaces an honest report by each that there is

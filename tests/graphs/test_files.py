@@ -106,6 +106,8 @@ HEAD = '# deniable {"format":1,"channel":{"kind":"krr","k":2,"other":9,"bits":16
         (HEAD.replace('"reports":1', '"reports":3'), "one or two to a pair"),
         (HEAD.replace('"other":9', '"other":0'), "at least one draw"),
         (HEAD.replace('"k":2', '"k":3'), "two-category"),
+        (HEAD.replace('"krr"', '"unary"'), "two-category KRR: a part of it must be k-RR, not 'unary'"),
+        (HEAD.replace('"k":2,', ""), "two-category KRR"),
         (HEAD.replace('"reports":1', '"reports":1,"x":1'), "does not hold"),
         (HEAD.replace('"nodes":["a","b","c"]', '"nodes":9999999'), "at one bit each"),
         (HEAD.replace('"nodes":["a","b","c"]', '"nodes":["a","b","a"]'), "twice"),

@@ -30,7 +30,7 @@ from deniable.device.origins import fingerprint
 from deniable.device.statement import rounded_up
 from deniable.surveys.survey import parse_survey
 from deniable.web import dashboard, login
-from deniable.web.overview import largest_weight, overview
+from deniable.web.overview import overview
 from deniable.web.serve import Service, background
 
 PAGES = ("/analyst", "/analyst/tables", "/analyst/associations", "/analyst/privacy")
@@ -204,7 +204,7 @@ def test_privacy_says_the_true_epsilon_and_what_fakes_can_do(inside):
     text = unescape(inside.client.get("/analyst/privacy").text)
     design = inside.collector.survey.design
     assert f"devices run: {rounded_up(design.epsilon)}," in text
-    weight = largest_weight(design.questions[0].channel)
+    weight = design.questions[0].channel.largest_weight()
     assert f"{100 * weight / 400:.3g} points" in text
     assert "Nothing stands out" in text
 
@@ -226,7 +226,7 @@ def test_an_alarm_is_raised_when_ballots_come_unevenly(inside):
 )
 def test_the_largest_weight_is_that_of_the_inverse(channel):
     inverse = channel.solve(np.eye(channel.outputs))
-    assert largest_weight(channel) == pytest.approx(np.abs(inverse).max())
+    assert channel.largest_weight() == pytest.approx(np.abs(inverse).max())
 
 
 def test_downloads(inside):

@@ -20,7 +20,6 @@ from deniable.channels.unary import Unary
 from deniable.cli.app import app
 from deniable.collection.simulation import Crowd
 from deniable.collection.storage.places import find_store
-from deniable.web.overview import largest_weight
 from deniable.web.serve import Service, background
 
 SURVEY = """
@@ -104,7 +103,7 @@ def test_a_survey_of_least_variance_from_devices_to_estimates(served, tmp_path):
     assert f"{PEOPLE:,}" in overview
     assert client.get("/analyst/progress").json() == {"reports": PEOPLE, "open": True}
     assert client.get("/analyst/chart.svg?of=month").status_code == 200
-    influence = largest_weight(channels[0])
+    influence = channels[0].largest_weight()
     assert f"{influence:.2f}"[:4] in client.get("/analyst/privacy").text
 
     # What is stored is counted by report, and what is downloaded gives the same estimates.
@@ -165,13 +164,13 @@ def test_the_influence_of_a_made_up_report(channel):
     reports = np.arange(min(channel.reports, 1 << 9)).astype(np.uint64)
     for members in channel.members(reports):
         worst = max(worst, float(np.abs(channel.solve(members)).max()))
-    assert largest_weight(channel) == pytest.approx(worst)
+    assert channel.largest_weight() == pytest.approx(worst)
 
 
 def test_the_influence_of_a_made_up_column_is_known_without_the_matrix():
     small = HadamardResponse(6, 1.0)
-    assert largest_weight(small) == pytest.approx(np.abs(small.solve(np.eye(8))).max())
-    assert largest_weight(HadamardResponse(100_000, 1.0)) == pytest.approx(largest_weight(small), rel=1e-3)
+    assert small.largest_weight() == pytest.approx(np.abs(small.solve(np.eye(8))).max())
+    assert HadamardResponse(100_000, 1.0).largest_weight() == pytest.approx(small.largest_weight(), rel=1e-3)
 
 
 def test_a_question_with_very_many_categories_does_not_fill_the_page(tmp_path):

@@ -44,7 +44,7 @@ def records() -> tuple[NDArray[np.int64], Domain, str]:
 
 def observe(codes: NDArray[np.int64], domain: Domain, channel: Channel, seed: int) -> Observation:
     """Disguise the records and count the reports."""
-    apart = isinstance(channel, Kronecker)
+    apart = len(channel.input_shape) > 1
     truths = codes if apart else np.ravel_multi_index(tuple(codes.T), domain.shape)
     reports = channel.randomize(truths, source=Seeded(seed)).astype(np.int64)
     cells = np.ravel_multi_index(tuple(reports.T), channel.output_shape) if apart else reports

@@ -237,6 +237,17 @@ class Channel(Frozen, ABC):
         """(scale, offset) with pi_v = (lambda_v - offset_v) / scale_v, where each cell is one binomial; else None."""
         return None
 
+    def largest_weight(self) -> float:
+        """Max |P^-1|: how many true answers one made-up report can weigh as much as."""
+        affine = self.affine()
+        if affine is not None:
+            scale, offset = affine
+            return float(np.max(np.maximum(np.abs(1 - offset), np.abs(offset)) / np.abs(scale)))
+        each = np.eye(self.outputs)
+        if self.is_partial:  # of what it tells: no report weighs more in a functional of range 1
+            return float(np.abs(self.solve_adjoint(self.adjoint(each))).max())
+        return float(np.abs(self.solve(each)).max())
+
     def collapse(self, shape: tuple[int, ...], keep: Sequence[int]) -> Channel | None:
         """The channel from kept attributes to kept attributes once the reports are summed over the others.
 

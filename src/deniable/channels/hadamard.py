@@ -139,6 +139,10 @@ class HadamardResponse(Channel):
         each = np.full(self.inputs, self._scale**2)
         return each, self.inputs * each
 
+    def largest_weight(self) -> float:
+        """The size of every entry of the inverse: they are alike, and there may be 2^40 of them."""
+        return float(np.sqrt(self.spread()[0].max()))
+
     def _matrix(self) -> NDArray[np.float64]:
         return self.weights() / float(1 << self.bits)
 

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from deniable.channels.codec import channel_from_dict
-from deniable.channels.krr import KRR
+from deniable.channels import krr
 from deniable.errors import DeniableError, InputError
 from deniable.frozen import readonly
 from deniable.graphs.graph import Graph, Node, labelled
@@ -30,6 +29,8 @@ from deniable.graphs.pair_sets import PairSet, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from deniable.channels.krr import KRR
 
 FORMAT = 1
 _MARK = "# deniable "
@@ -130,8 +131,11 @@ def _opened(told: bytes) -> tuple[_Header, Sequence[Node], KRR]:
     header = msgspec.json.decode(told, type=_Header)
     if header.format > FORMAT:
         raise InputError(f"it has format {header.format}, and this program reads formats up to {FORMAT}")
-    channel = channel_from_dict(header.channel)
-    if not isinstance(channel, KRR) or channel.inputs != 2 or header.reports not in {1, 2}:
+    try:
+        channel = krr.part(header.channel)
+    except TypeError as error:
+        raise InputError(f"a graph's reports go through a two-category KRR: {error}") from None
+    if channel.inputs != 2 or header.reports not in {1, 2}:
         raise InputError("a graph's reports go through a two-category KRR, one or two to a pair")
     return header, labelled(header.nodes), channel
 

@@ -29,7 +29,7 @@ from deniable.errors import (
     TooFewReportsError,
 )
 from deniable.estimation.estimator import Collected, estimate
-from deniable.estimation.fit.gathering import gather
+from deniable.estimation.fit.gathering import gather, refuse_pairs
 from deniable.estimation.fit.quasi import Quasi, countable
 from deniable.estimation.fit.said import Counted
 from deniable.estimation.sampling.reading import sampling_of
@@ -114,7 +114,7 @@ def independence(
         )
     if isinstance(reports, Table) or method in _CENTRAL:
         return _central(reports, (a, b), method, epsilon, replicates=replicates, source=source)
-    refuse_pairs(reports)
+    refuse_to_test_pairs(reports)
     sampling = sampling_of(reports, weights, strata, clusters)
     if given is not None or sampling is not None:
         more: dict[str, Any] = {"replicates": replicates, "source": source, "weights": sampling}
@@ -171,7 +171,7 @@ def conditional_independence(
     only (all pairs of them, say), the test assumes that there is no interaction of more attributes than were asked
     together, and says so. Weights, strata and clusters as for `independence`.
     """
-    refuse_pairs(reports)
+    refuse_to_test_pairs(reports)
     names = [given] if isinstance(given, str) else list(given)
     sampling = sampling_of(reports, weights, strata, clusters)
     if sampling is not None:
@@ -254,22 +254,19 @@ def used(evidence: Evidence) -> str:
 # -- which reports can be tested, and how -----------------------------------------------------------------------------
 
 
-def refuse_pairs(reports: Any) -> None:
+def refuse_to_test_pairs(reports: Any) -> None:
     """Refuse reports of respondents with correlated coins: their counts are not multinomial."""
-    for part in reports if isinstance(reports, list | tuple) else [reports]:
-        design = getattr(part, "design", None)
-        if getattr(design, "pairs_reports", False):
-            raise InvalidTestError(
-                f"{type(design).__name__} pairs respondents whose coins are correlated, so counts of their reports are "
-                f"not multinomial and no test here holds. Estimates and their errors stay right: compare intervals, or "
-                f"use Independent",
-                alternative="Independent",
-            )
+    refuse_pairs(
+        reports if isinstance(reports, list | tuple) else [reports],
+        InvalidTestError,
+        "counts of their reports are not multinomial and no test here holds. Estimates and their errors stay right: "
+        "compare intervals, or use Independent",
+    )
 
 
 def about(reports: Collected, names: Sequence[str]) -> Evidence:
     """What reports say about some attributes, in an order that does not depend on who asks."""
-    refuse_pairs(reports)
+    refuse_to_test_pairs(reports)
     if len(set(names)) < len(names):
         raise InputError(f"name different attributes, not {listed(names)}")
     return gather(reports, _in_order(reports, names))

@@ -18,7 +18,7 @@ from deniable.estimation.fit.quasi import Quasi, countable
 from deniable.estimation.fit.said import Counted
 from deniable.estimation.fit.stack import Stack
 from deniable.estimation.sampling.reading import sampling_of
-from deniable.inference.association import about, chi_square, covering, refuse_pairs, used
+from deniable.inference.association import about, chi_square, covering, refuse_to_test_pairs, used
 from deniable.inference.ratio import LikelihoodRatio, Part
 from deniable.inference.reference import data_source, generator_of
 from deniable.inference.weighted import weighted_goodness, weighted_homogeneity
@@ -179,7 +179,7 @@ def homogeneity(
     from scipy.special import chdtrc
 
     names = [attributes] if isinstance(attributes, str) else list(attributes)
-    refuse_pairs(reports)
+    refuse_to_test_pairs(reports)
     if weights is not None or strata is not None or clusters is not None:
         if not isinstance(reports, Reports) or by is None:
             raise InputError(

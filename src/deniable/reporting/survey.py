@@ -55,7 +55,12 @@ def survey(
         "crossed": crossed,
         "associations": associations,
         "labels": reports.labels,
-        "groups": [_grouped(reports, name, public, sampling) for public in _public(reports, by) for name in names if name not in hidden],
+        "groups": [
+            _grouped(reports, name, public, sampling)
+            for public in _public(reports, by)
+            for name in names
+            if name not in hidden
+        ],
         "statement": reports.describe(
             published=fewest_published(reports, _public(reports, by)) if sampling is None else None
         ),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from deniable.channels.hadamard import HadamardResponse
 from deniable.collection.export import stored_reports
 from deniable.device.epsilon import epsilon_of
 from deniable.device.origins import fingerprint
@@ -23,7 +22,6 @@ from deniable.web.results import LEVEL
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from deniable.channels.base import Channel
     from deniable.collection.collector import Collector
     from deniable.designs.reports import Reports
     from deniable.estimation.estimate import Estimate
@@ -156,7 +154,7 @@ def _privacy(collector: Collector, reports: Reports) -> dict[str, Any]:
     for index in asked:
         question = design.questions[index]
         n = int(sum(drawn[number] for number, ballot in enumerate(design.ballots) if index in ballot))
-        most = largest_weight(question.channel)
+        most = question.channel.largest_weight()
         influence.append({"question": " with ".join(question.attributes), "reports": n, "weight": most})
     return {
         "promised": collector.survey.epsilon,
@@ -176,19 +174,6 @@ def _amendments(collector: Collector) -> list[dict[str, Any]]:
         {"design": name, "compare": fingerprint(name), "reports": collector.store.total(designs[name][0])}
         for name in collector.amendments
     ]
-
-
-def largest_weight(channel: Channel) -> float:
-    """Max |P^-1|: how many true answers one made-up report can weigh as much as."""
-    affine = channel.affine()
-    if affine is not None:  # pi_v = (lambda_v - offset_v) / scale_v
-        scale, offset = affine
-        return float(np.max(np.maximum(np.abs(1 - offset), np.abs(offset)) / np.abs(scale)))
-    if isinstance(channel, HadamardResponse):  # every entry has the same size, and there may be 2^40 of them
-        return float(np.sqrt(channel.spread()[0].max()))
-    if channel.is_partial:  # of what it tells: no report weighs more in a functional of range 1
-        return float(np.abs(channel.solve_adjoint(channel.adjoint(np.eye(channel.outputs)))).max())
-    return float(np.abs(channel.solve(np.eye(channel.outputs))).max())
 
 
 def associations(collector: Collector) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ import numpy as np
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain
-from deniable.errors import DesignError, EstimationError, UnknownAttributeError, UnknownCategoryError
+from deniable.errors import DeniableError, DesignError, EstimationError, UnknownAttributeError, UnknownCategoryError
 from deniable.estimation.fit.evidence import Evidence
 from deniable.estimation.fit.group import Group
 from deniable.estimation.fit.respondents import Respondents, how_listed, place_of
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 Reported = Reports | Tallies | Observation
+NO_LIKELIHOOD = (
+    "their reports are not independent of each other and have no likelihood one by one. Tables and their errors stay "
+    "right: use estimate(). Use an Independent design where more is wanted"
+)
 MOST_RIDING = 4096  # cells of a table up to which attributes ride along
 
 
@@ -243,17 +247,13 @@ def _sums(places: NDArray[np.int64], times: Array, size: int) -> Array:
     return np.bincount(places, times, size).astype(np.float64)
 
 
-def refuse_pairs(sources: Iterable[Any]) -> None:
-    """Refuse reports of respondents with correlated coins: they are not independent, so they have no likelihood."""
+def refuse_pairs(sources: Iterable[Any], error: type[DeniableError] = EstimationError, so: str = NO_LIKELIHOOD) -> None:
+    """Refuse reports of respondents with correlated coins: they are not independent, and it says what follows."""
     for source in sources:
         design = getattr(source, "design", None)
         if getattr(design, "pairs_reports", False):
-            raise EstimationError(
-                f"{type(design).__name__} pairs respondents whose coins are correlated, so their reports are not "
-                f"independent of each other and have no likelihood one by one. Tables and their errors stay right: "
-                f"use estimate(). Use an Independent design where more is wanted",
-                alternative="Independent",
-            )
+            told = f"{type(design).__name__} pairs respondents whose coins are correlated, so"
+            raise error(f"{told} {so}", alternative="Independent")
 
 
 def same_categories(domains: Iterable[Domain]) -> None:
