@@ -262,6 +262,8 @@ class Design(Frozen):
         drawn = self.draw_ballots(n, source)
         answers = np.zeros((n, self.width), dtype=self.answer_dtype, order="F")
         for rows, indices in zip(rows_of(drawn, len(self.ballots)), self.ballots, strict=True):
+            if not isinstance(rows, slice) and not len(rows):
+                continue  # a device asks one respondent, who drew one ballot of many
             for place, index in enumerate(indices):
                 truth = self.joint_codes(codes, self.questions[index], rows)
                 answers[rows, place] = self.questions[index].channel.randomize(truth, source=source)

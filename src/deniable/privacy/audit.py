@@ -230,9 +230,9 @@ class _Meter:
 def _find_and_prove(draw: Draw, truths: Ints, runs: int, error: float) -> _Proof:
     """Find v, v' and S with half of the runs, then bound ln(Pr(S | v) / Pr(S | v')) from below with the other half."""
     level = error / 2
-    event = most_telling_event(draw, truths, runs=runs // 2, z=NormalDist().inv_cdf(1 - level))
-    # The truths and the reports are settled here; all that follows is drawn afresh.
     each = max(1, runs // 4)
+    event = most_telling_event(draw, truths, runs=runs // 2, z=NormalDist().inv_cdf(1 - level), proof=each)
+    # The truths and the reports are settled here; all that follows is drawn afresh.
     labels = np.tile(np.array([event.first, event.second], dtype=np.int64), each)
     reports = draw(labels)
     inside = event.contains(reports)

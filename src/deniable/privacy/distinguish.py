@@ -11,8 +11,10 @@ computed from fresh runs, in `audit`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,6 +30,9 @@ MOST_OUTPUTS = 1024
 
 MOST_COLUMNS = 64
 """Only so many columns of a wide report are looked at one by one."""
+
+_HOPEFUL = 0.5
+"""Standard errors that are taken off a ratio, where what was seen a few times is to be followed up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,31 +52,98 @@ class Event:
         return np.isin(ids[len(self.outputs) :], ids[: len(self.outputs)])
 
 
-def most_telling_event(draw: Draw, truths: Ints, *, runs: int, z: float) -> Event:
-    """Spend half of the runs on finding the pair of truths, the other half on the event that parts this pair.
+def most_telling_event(draw: Draw, truths: Ints, *, runs: int, z: float, proof: int) -> Event:
+    """Spend half of the runs on finding pairs of truths, the other half on the event that parts one of these best.
 
     Args:
         draw: The randomizer.
         truths: Two or more truth codes.
         runs: How many reports may be drawn.
-        z: How many standard errors a score lies below its estimate.
+        z: How many standard errors the bound will lie below its estimate.
+        proof: How many reports of each truth the bound will be made of.
     """
     reports, labels = _sample(draw, truths, runs // 2)
     width = reports.shape[1]
     whole = tuple(range(width))
     singles = [(column,) for column in _some_columns(width)] if width > 1 else []
-    coarse = [_best_event(reports[:, list(view)], labels, truths, view, z) for view in (*singles, whole)]
-    first = max(coarse, key=lambda event: event.score)
+    # A pair that is surely told apart, and one that may be told apart far better, if what was seen a few times holds.
+    careful = _Score(proof, z, careful=True)
+    views = (*singles, whole)
+    coarse = [_best_event(reports[:, list(view)], labels, truths, view, careful) for view in views]
+    surely = max(coarse, key=lambda event: event.score)
+    hopeful = max(
+        _seen_of_one(reports[:, list(view)], labels, truths, _Score(proof, z, careful=False)) for view in views
+    )
+    pairs = dict.fromkeys([(surely.first, surely.second), hopeful[1:]])
+    return max(
+        (_part(draw, pair, (runs - runs // 2) // len(pairs), careful) for pair in pairs),
+        key=lambda event: event.score,
+    )
 
-    pair = np.array([first.first, first.second], dtype=np.int64)
-    reports, labels = _sample(draw, pair, runs - runs // 2)
-    fine = [_best_event(reports[:, list(view)], labels, pair, view, z) for view in singles]
+
+def _part(draw: Draw, pair: tuple[int, int], runs: int, score: _Score) -> Event:
+    """The event that parts two truths best."""
+    truths = np.array(pair, dtype=np.int64)
+    reports, labels = _sample(draw, truths, runs)
+    width = reports.shape[1]
+    whole = tuple(range(width))
+    singles = [(column,) for column in _some_columns(width)] if width > 1 else []
+    fine = [_best_event(reports[:, list(view)], labels, truths, view, score) for view in singles]
     # The two or three most telling columns together: what a unary encoding says about two truths stands in two bits,
     # and the whole row has too many values to be counted.
     ranked = sorted(fine, key=lambda event: -event.score)
     together = [tuple(sorted(event.columns[0] for event in ranked[:many])) for many in (2, 3) if many < width]
-    fine += [_best_event(reports[:, list(view)], labels, pair, view, z) for view in (*together, whole)]
+    fine += [_best_event(reports[:, list(view)], labels, truths, view, score) for view in (*together, whole)]
     return max(fine, key=lambda event: event.score)
+
+
+def _seen_of_one(seen: Ints, labels: Ints, truths: Ints, score: _Score) -> tuple[float, int, int]:
+    """Of all reports, the one that most looks as if a single truth made it: how much, that truth and another."""
+    outputs, ids = _identify(seen)
+    counts = _counts(labels, ids, len(truths), len(outputs))
+    n = len(labels) // len(truths)
+    found = score(counts, counts.sum(axis=0) - counts, n, n * (len(truths) - 1))
+    first, output = (int(index) for index in np.unravel_index(np.argmax(found), found.shape))
+    others = np.where(np.arange(len(truths)) == first, np.iinfo(np.int64).max, counts[:, output])
+    return float(found[first, output]), int(truths[first]), int(truths[np.argmin(others)])
+
+
+@dataclass(frozen=True)
+class _Score:
+    """What bound an event would get from `proof` fresh reports of each truth, foreseen from a sample.
+
+    Shares of hits and misses are taken a little on the safe side, or as they are where not `careful`.
+    Bounds are Clopper and Pearson's, by Wilson and Hilferty's cube of a normal: right also for a handful of hits and
+    for none, where a normal for ln(hits / misses) gives up.
+    """
+
+    proof: int
+    z: float
+    careful: bool
+
+    def __call__(self, hits: Ints, misses: Ints, n: int, missing: int) -> Floats:
+        """Of so many hits among n reports, and misses among `missing` others."""
+        a, b = (hits + 0.5) / (n + 1), (misses + 0.5) / (missing + 1)
+        if self.careful:
+            a, b = _below(n * a, n, 0.5) / n, b + np.sqrt(misses) / missing
+        foreseen: Floats = np.log(
+            np.maximum(_below(self.proof * a, self.proof, self.z), 1e-9) / _above(self.proof * b, self.proof, self.z)
+        )
+        return foreseen
+
+
+def _below(hits: Floats, n: int, z: float) -> Floats:
+    """A lower bound of the expected number of hits."""
+    some = np.maximum(hits, 1e-9)
+    root = 1 - 1 / (9 * some) - z * np.sqrt(np.maximum(1 - some / n, 0) / some) / 3
+    return np.asarray(some * np.maximum(root, 0) ** 3)
+
+
+def _above(misses: Floats, n: int, z: float) -> Floats:
+    """An upper bound of the expected number of misses."""
+    one_more = np.minimum(misses + 1, n)
+    root = 1 - 1 / (9 * one_more) + z * np.sqrt(np.maximum(1 - one_more / n, 0) / one_more) / 3
+    return np.asarray(np.minimum(one_more * root**3, n))
 
 
 def _sample(draw: Draw, truths: Ints, runs: int) -> tuple[Ints, Ints]:
@@ -87,53 +159,47 @@ def _some_columns(width: int) -> list[int]:
     return [int(column) for column in spread]
 
 
-def _best_event(seen: Ints, labels: Ints, truths: Ints, view: tuple[int, ...], z: float) -> Event:
+def _best_event(seen: Ints, labels: Ints, truths: Ints, view: tuple[int, ...], score: _Score) -> Event:
     outputs, ids = _identify(seen)
     kept = np.argsort(-np.bincount(ids), kind="stable")[:MOST_OUTPUTS]
     # Reports come in rounds of one per truth; the first half of the rounds ranks, the second half scores.
     half = len(labels) // 2
     ranking = _counts(labels[:half], ids[:half], len(truths), len(outputs))[:, kept]
     counts = _counts(labels[half:], ids[half:], len(truths), len(outputs))[:, kept]
-    score, first, second, prefix = _best_prefix(ranking, counts, half // len(truths), z)
-    return Event(int(truths[first]), int(truths[second]), view, outputs[kept[prefix]], score)
+    best, first, second, prefix = _best_prefix(ranking, counts, half // len(truths), score)
+    return Event(int(truths[first]), int(truths[second]), view, outputs[kept[prefix]], best)
 
 
-def _best_prefix(ranking: Ints, counts: Ints, n: int, z: float) -> tuple[float, int, int, Ints]:
+def _best_prefix(ranking: Ints, counts: Ints, n: int, score: _Score) -> tuple[float, int, int, Ints]:
     """Over all ordered pairs of truths: the prefix of reports, by likelihood ratio, with the best lower bound.
 
     Args:
         ranking: Counts of the ranking sample, one row a truth, one column an output.
         counts: Counts of the scoring sample, likewise.
         n: Reports per truth in the scoring sample.
-        z: How many standard errors a score lies below its estimate.
+        score: How good an event is.
     """
     best = (-np.inf, 0, 1, np.zeros(1, dtype=np.int64))
-    for first in range(len(ranking)):
-        order = np.argsort(-_telling(ranking[first], ranking, z), axis=1, kind="stable")
+    # Twice: reports seen a few times come late in one order, early in the other.
+    for first, errors in product(range(len(ranking)), (score.z, _HOPEFUL)):
+        order = np.argsort(-_telling(ranking[first], ranking, errors), axis=1, kind="stable")
         hits = np.cumsum(counts[first][order], axis=1)
         misses = np.cumsum(np.take_along_axis(counts, order, axis=1), axis=1)
-        score = _log_ratio_below(hits, misses, n, z)
-        score[first] = -np.inf
-        second, last = (int(index) for index in np.unravel_index(np.argmax(score), score.shape))
-        if score[second, last] > best[0]:
-            best = (float(score[second, last]), first, second, order[second, : last + 1])
+        found = score(hits, misses, n, n)
+        found[first] = -np.inf
+        second, last = (int(index) for index in np.unravel_index(np.argmax(found), found.shape))
+        if found[second, last] > best[0]:
+            best = (float(found[second, last]), first, second, order[second, : last + 1])
     return best
 
 
-def _telling(hits: Ints, misses: Ints, z: float) -> Floats:
-    """Return ln((hits + 1) / (misses + 1)), the smoothed likelihood ratio, less z of its standard errors.
+def _telling(hits: Ints, misses: Ints, errors: float) -> Floats:
+    """Return ln((hits + 1) / (misses + 1)), the smoothed likelihood ratio, less some of its standard errors.
 
-    Smoothing gives an output never seen under the other truth a large ratio, not an infinite one; the standard error
-    keeps outputs seen three times from ranking above those seen a thousand times.
+    Smoothing gives an output never seen under the other truth a large ratio, not an infinite one; the standard errors
+    keep outputs seen three times from ranking above those seen a thousand times.
     """
-    below: Floats = np.log((hits + 1) / (misses + 1)) - z * np.sqrt(1 / (hits + 1) + 1 / (misses + 1))
-    return below
-
-
-def _log_ratio_below(hits: Ints, misses: Ints, n: int, z: float) -> Floats:
-    """Return ln(a / b) less z standard errors, by the delta method, with half a count added to each."""
-    a, b = (hits + 0.5) / (n + 1), (misses + 0.5) / (n + 1)
-    below: Floats = np.log(a / b) - z * np.sqrt(((1 - a) / a + (1 - b) / b) / n)
+    below: Floats = np.log((hits + 1) / (misses + 1)) - errors * np.sqrt(1 / (hits + 1) + 1 / (misses + 1))
     return below
 
 
@@ -147,6 +213,14 @@ def _identify(rows: Ints) -> tuple[Ints, Ints]:
     if rows.shape[1] == 1:  # much faster than the general case
         values, ids = np.unique(rows[:, 0], return_inverse=True)
         return values[:, None], _flat(ids)
+    low = rows.min(axis=0)
+    sizes = [int(size) for size in rows.max(axis=0) - low + 1]
+    if math.prod(sizes) < 1 << 62:  # as digits of one number: much faster too
+        numbers = np.zeros(len(rows), dtype=np.int64)
+        for column, size in enumerate(sizes):
+            numbers = numbers * size + (rows[:, column] - low[column])
+        _, places, ids = np.unique(numbers, return_index=True, return_inverse=True)
+        return rows[places], _flat(ids)
     different, ids = np.unique(rows, axis=0, return_inverse=True)
     return different, _flat(ids)
 
