@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.devices import ForcedResponse
+from deniable.channels.devices import ForcedResponse, Triangular
 from deniable.errors import DesignError
 from deniable.inference.compliance.groups import Counts, count, fit_inside, fit_linear
 from deniable.inference.compliance.result import Compliance, one_sided
@@ -161,3 +161,37 @@ def cdm_symmetric(
     channels = {name: ForcedResponse(list(pair)) for name, pair in forced.items()}
     drawn: dict[str, Any] = {"weights": weights, "strata": strata, "clusters": clusters}
     return cheating_detection(reports, groups, channels=channels, model="symmetric cheating detection model", **drawn)
+
+
+def cdm_triangular(
+    reports: ArrayLike | Counts,
+    groups: ArrayLike | None = None,
+    *,
+    p: Mapping[Any, float],
+    weights: Weighted = None,
+    strata: Column | None = None,
+    clusters: Column | None = None,
+) -> Compliance:
+    """Cheating detection with the triangular model: cheaters say "no to both questions" whatever is true.
+
+    lambda_j = pi + p_j beta is the share of "yes to at least one of the two", p_j the innocent question's prevalence.
+
+    Args:
+        reports: one report per respondent (1 = yes to at least one), or counts {group: (no to both, yes)}.
+        groups: each respondent's group; not with counts.
+        p: each group's probability of "yes" to the innocent question, as in `Triangular(p)`.
+        weights: survey weights, one a respondent, or what `rake` returns.
+        strata: each respondent's stratum.
+        clusters: each respondent's cluster.
+
+    References:
+        J. Meisters, A. Hoffmann and J. Musch (2022), A new approach to detecting cheating in sensitive surveys: the
+        cheating detection triangular model, Sociological Methods & Research.
+
+    >>> found = cdm_triangular({"low": (550, 450), "high": (350, 650)}, p={"low": 0.25, "high": 0.75})
+    >>> {name: round(share, 4) for name, share in found.params.items()}
+    {'honest carriers': 0.35, 'honest others': 0.4, 'cheaters': 0.25}
+    """
+    channels = {name: Triangular(share) for name, share in p.items()}
+    drawn: dict[str, Any] = {"weights": weights, "strata": strata, "clusters": clusters}
+    return cheating_detection(reports, groups, channels=channels, model="cheating detection triangular model", **drawn)

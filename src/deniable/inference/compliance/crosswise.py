@@ -182,3 +182,72 @@ def anchored_crosswise(
         notes=(f"Outside [0, 1]: {', '.join(outside)}. Noise reaches that far.",) if outside else (),
         df=np.inf if sampling is None else sampling.df,
     )
+
+
+def crosswise_bounds(
+    reports: ArrayLike,
+    *,
+    p: float,
+    attentive: float = 0.5,
+    inattentive: float = 0.5,
+    weights: Weighted = None,
+    strata: Column | None = None,
+    clusters: Column | None = None,
+) -> Compliance:
+    """Without an anchor: between which shares of carriers the truth lies, if at least so many respondents attended.
+
+    With a share a of attentive respondents, pi(a) = ((lambda - (1 - a) r) / a - (1 - p)) / (2 p - 1). It moves one way
+    with a, so that the bounds are its values at a = 1 (everybody attended) and at the smallest a allowed; a can be no
+    smaller than makes pi(a) leave [0, 1]. Each bound has the standard error of its own a.
+
+    Args:
+        reports: one report per respondent; 1 = "my two answers are the same".
+        p: Pr("yes" to the innocent question), as in `Crosswise(p)`.
+        attentive: the smallest share of attentive respondents that is thought possible.
+        inattentive: r, how often an inattentive respondent answers "the same".
+        weights: survey weights, one a respondent, or what `rake` returns.
+        strata: each respondent's stratum.
+        clusters: each respondent's cluster.
+
+    >>> found = crosswise_bounds([0] * 700 + [1] * 300, p=0.2, attentive=0.8)
+    >>> {name: round(share, 4) for name, share in found.params.items()}
+    {'everybody attends': 0.8333, '0.8 attend': 0.9167}
+    """
+    p, least, r = (
+        float(stated(x, name)) for x, name in ((p, "p"), (attentive, "attentive"), (inattentive, "inattentive"))
+    )
+    if abs(2 * p - 1) < 1e-9:
+        raise NotIdentifiedError("with p = 1/2 answers do not depend on the trait: move p away from 1/2")
+    item = binary(reports)
+    n = len(item)
+    if item.ndim != 1 or n < 3:
+        raise TooFewReportsError(f"{item.size} respondents are too few", n=item.size)
+    sampling = sampling_for(n, {"weights": weights, "strata": strata, "clusters": clusters})
+    lam = float(np.average(item, weights=None if sampling is None else sampling.scaled))
+    if sampling is None:
+        error = float(np.sqrt(lam * (1 - lam) / (n - 1)))
+    else:
+        away = (item - lam)[:, None] / sampling.scaled.sum()
+        error = float(np.sqrt(sampling.covariance((np.arange(n), away))[0, 0]))
+    # Attentive answers are "the same" with a probability between p and 1 - p: no smaller a explains lambda.
+    possible = abs(lam - r) / max(abs(end - r) for end in (p, 1 - p) if (end - r) * (lam - r) >= 0) if lam != r else 0.0
+    smallest = min(max(least, possible, 1e-6), 1.0)
+    notes = [f"The share of carriers lies between the two, if at least {least:g} of the respondents attend."]
+    if possible > least:
+        notes.append(
+            f"Fewer than {possible:.3g} attending could not have given these reports: the bound is taken there."
+        )
+    names = ("everybody attends", f"{smallest:.3g} attend")
+    values = [((lam - (1 - a) * r) / a - (1 - p)) / (2 * p - 1) for a in (1.0, smallest)]
+    errors = [error / (a * abs(2 * p - 1)) for a in (1.0, smallest)]
+    share = np.clip(lam, 1e-12, 1 - 1e-12)
+    return Compliance(
+        "crosswise model, bounds without an anchor",
+        dict(zip(names, values, strict=True)),
+        dict(zip(names, errors, strict=True)),
+        {name: float(np.clip(value, 0, 1)) for name, value in zip(names, values, strict=True)},
+        float(n * (lam * np.log(share) + (1 - lam) * np.log1p(-share))),
+        n,
+        notes=tuple(notes),
+        df=np.inf if sampling is None else sampling.df,
+    )

@@ -150,7 +150,7 @@ def self_protective(
         whole = np.kron(whole, channel.matrix()).astype(np.float64)
     start = np.full(len(sets), -0.5)
     with_it = _ascend(_Patterns(counts, whole, design, protective=True), np.append(start, 0.05))
-    without = _ascend(_Patterns(counts, whole, design, protective=False), start)
+    without = _ascend(_Patterns(counts, whole, design, protective=False), start, beside=True)
     bread = inverse(-with_it.hessian)
     covariance = bread
     if sampling is not None:
@@ -193,12 +193,13 @@ def self_protective(
     )
 
 
-def _ascend(objective: _Patterns, start: Array) -> Optimum:
+def _ascend(objective: _Patterns, start: Array, *, beside: bool = False) -> Optimum:
+    """The maximum; of the model beside which ours stands, its supremum will do where a share runs to 0 or 1."""
     try:
         end = ascend(objective, start)
     except ConvergenceError as error:
         raise ConvergenceError(f"{error.message}. Use a lower order, or more respondents") from None
-    if end.diverged:
+    if end.diverged and not beside:
         raise DivergenceError(
             "the likelihood keeps rising towards a share of 0 or 1 for some item: its reports are at the edge of what "
             "the device can produce. Leave the item out, or use a lower order",

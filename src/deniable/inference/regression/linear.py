@@ -75,16 +75,21 @@ class _Number:
 
     def column(self, name: str, data: Any, _channel: Channels) -> Outcome:
         """A column of numbers."""
-        column = column_of(data, name)
-        missing = int(column.isna().sum())
-        if missing:
-            raise MissingValueError(f"column {name!r} has {missing} missing values; drop those rows", rows=missing)
-        try:
-            values = column.to_numpy(dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"the outcome {name!r} of a linear model must be a number", attribute=name) from None
-        return Outcome(Normal(), values[:, None], None, extra=("log(sigma)",))
+        return open_number(name, data)
 
     def heard(self, found: Disguised) -> Outcome:
         """Never: a disguised outcome is fitted on its scores."""
         raise AssertionError(found.name)
+
+
+def open_number(name: str, data: Any) -> Outcome:
+    """A column of numbers as an outcome with normal errors."""
+    column = column_of(data, name)
+    missing = int(column.isna().sum())
+    if missing:
+        raise MissingValueError(f"column {name!r} has {missing} missing values; drop those rows", rows=missing)
+    try:
+        values = column.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"the outcome {name!r} of a linear model must be a number", attribute=name) from None
+    return Outcome(Normal(), values[:, None], None, extra=("log(sigma)",))

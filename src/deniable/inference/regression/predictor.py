@@ -34,6 +34,7 @@ from deniable.wording import listed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import pandas as pd
     from numpy.typing import NDArray
 
     from deniable.domain import Category
@@ -250,13 +251,15 @@ def _certain(code: int, size: int, n: int) -> Array:
     return readonly(np.broadcast_to(np.eye(size)[code], (n, size)))
 
 
-def spanning(data: Any, labels: Mapping[str, Sequence[Category]]) -> Any:
+def spanning(data: pd.DataFrame, labels: Mapping[str, Sequence[Category]]) -> pd.DataFrame:
     """The frame with every category of every hidden predictor in it, so that the formula knows them all."""
     rows = np.arange(len(data))
     return data.assign(**{name: _column(known, rows % len(known)) for name, known in labels.items()})
 
 
-def fixed(data: Any, labels: Mapping[str, Sequence[Category]], codes: Sequence[int] | NDArray[np.intp]) -> Any:
+def fixed(
+    data: pd.DataFrame, labels: Mapping[str, Sequence[Category]], codes: Sequence[int] | NDArray[np.intp]
+) -> pd.DataFrame:
     """The frame with the hidden predictors set to one combination."""
     set_to = {name: _column(labels[name], np.full(len(data), code)) for name, code in zip(labels, codes, strict=True)}
     return data.assign(**set_to)
