@@ -125,6 +125,20 @@ class StoreContract:
         # time; 4 is the bound that stores are held to, and a fresh salt passes it but for one in 16,000.
         assert abs(correlation) < 4 / np.sqrt(n)
 
+    def test_the_cells_of_a_block_are_counted_without_those_of_others(self, store):
+        blocks = ["a" * 64, "b" * 64, "b" * 63 + "c"]
+        rows = [
+            Row(key_of(store.salt, f"{number:064x}"), 1, f'["{blocks[number % 3]}",0,[{number % 2}],[]]')
+            for number in range(2100)  # more than are sealed together
+        ]
+        for start in range(0, len(rows), 300):
+            store.add(rows[start : start + 300])
+        store.add([Row(key_of(store.salt, "f" * 64), 1, "[null,0,[1],[]]")])
+        for block in blocks:
+            found = {f'["{block}",0,[{answer}],[]]': 350 for answer in (0, 1)}
+            assert store.counts_in(1, block) == found
+        assert store.counts_in(1, "d" * 64) == store.counts_in(2, "a" * 64) == {}
+
     def test_compacting_keeps_everything(self, store):
         store.register("a" * 64, b"body")
         store.add([row(store, name) for name in range(500)])

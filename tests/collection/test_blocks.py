@@ -68,7 +68,7 @@ def chain_of(store):
     body = design_body(parse_survey(SURVEY))
     number = store.register(design_id(body), body)
     chain = Chain(store, verify(body, design_id(body)))
-    chain.numbers.append(number)
+    chain.join(number)
     return chain
 
 
@@ -76,10 +76,15 @@ def fill(store, chain, n):
     """Respondents who all say yes and no, disguised by the open block."""
     block = chain.current()
     channel = Mixture.from_weights(block.keep[0], block.fakes[0], BITS)
-    for given in channel.randomize(np.full(n, 2)).tolist():
-        cell = encode_cell(block.id, 0, (given,), ())
-        assert store.add([Row(key_of(store.salt, secrets.token_hex(32)), 1, cell)]) == [Fate.STORED]
-    chain.took(n)
+    cells = [encode_cell(block.id, 0, (given,), ()) for given in channel.randomize(np.full(n, 2)).tolist()]
+    keep(store, cells)
+    if chain.took(cells):
+        chain.look()
+
+
+def keep(store, cells):
+    rows = [Row(key_of(store.salt, secrets.token_hex(32)), 1, cell) for cell in cells]
+    assert store.add(rows) == [Fate.STORED] * len(cells)
 
 
 def test_a_full_block_is_closed_and_the_next_one_learned_from_it(store):
@@ -103,7 +108,7 @@ def test_workers_agree_on_every_block(store):
         two._read = -np.inf  # a second has passed
         assert two.current() == one.current()
     assert one.current().index == 3
-    two.took(1000)  # the open block is empty: nothing is published
+    two.look()  # the open block is empty: nothing is published
     assert two.blocks == one.blocks == chain_of(store).blocks
 
 
@@ -152,8 +157,8 @@ def test_the_next_block_is_learned_from_late_reports_as_well(store):
     fill(store, chain, 40)
     second = chain.current()
     channel = Mixture.from_weights(first.keep[0], first.fakes[0], BITS)
-    for given in channel.randomize(np.full(30, 1)).tolist():  # of the first block, after the second was published
-        store.add([Row(key_of(store.salt, secrets.token_hex(32)), 1, encode_cell(first.id, 0, (given,), ()))])
+    # Of the first block, after the second was published.
+    keep(store, [encode_cell(first.id, 0, (given,), ()) for given in channel.randomize(np.full(30, 1)).tolist()])
     fill(store, chain, 40)
     third = chain.current()
     assert [block.index for block in (first, second, third)] == [0, 1, 2]
@@ -178,6 +183,49 @@ def test_the_next_block_is_learned_from_late_reports_as_well(store):
     check_chain(chain.blocks, chain.design)
 
 
+def drawn(block, n, truth):
+    """Cells of people who all mean the same, disguised by a block."""
+    channel = Mixture.from_weights(block.keep[0], block.fakes[0], BITS)
+    return [encode_cell(block.id, 0, (given,), ()) for given in channel.randomize(np.full(n, truth)).tolist()]
+
+
+def test_what_is_kept_of_past_blocks_is_what_an_aggregator_knows_that_forgets_nothing(store):
+    chain = chain_of(store)
+    for number in range(7):
+        cells = drawn(chain.current(), 40 + number, number % 4)
+        if number > 4:  # much too late, and in time for one block more
+            cells += drawn(chain.blocks[1], 9, 3) + drawn(chain.blocks[-2], 5, 3)
+        keep(store, cells)
+        assert chain.took(cells)
+        chain.look()
+        found = chain.current()
+        state = {"format": 1, "design": chain.design.id, "update": "pooled", "state": "closed", "received": 0}
+        state["blocks"] = [block.canonical().decode() for block in chain.blocks[:-1]]
+        state["counts"] = [np.zeros((1, 4), dtype=np.int64) for _ in state["blocks"]]
+        for cell, times in store.counts(1).items():
+            name, _, (answer,), _ = decode_cell(cell)
+            state["counts"][[block.id for block in chain.blocks].index(name)][0, answer] += times
+        assert Aggregator.from_dict(state, chain.design).publish() == found
+    assert found.index == 7
+    again = chain_of(store)  # begins with what is stored
+    assert again._tally.next_block(found) == chain._tally.next_block(found)
+
+
+def test_past_blocks_are_neither_counted_nor_verified_again(store, monkeypatch):
+    chain = chain_of(store)
+    for _ in range(5):
+        fill(store, chain, 40)
+    asked, verified = [], []
+    whole = store.counts_in
+    monkeypatch.setattr(store, "counts_in", lambda number, block: asked.append(block) or whole(number, block))
+    monkeypatch.setattr(store, "counts", None)
+    monkeypatch.setattr("deniable.device.block.check", lambda block, _design: verified.append(block.index))
+    fill(store, chain, 40)
+    assert chain.current().index == 6
+    assert verified == [6]
+    assert set(asked) == {block.id for block in chain.blocks[3:]}
+
+
 def test_a_block_that_another_worker_has_just_published_is_known(store):
     one, two = chain_of(store), chain_of(store)
     for _ in range(2):
@@ -191,7 +239,7 @@ def test_a_report_of_a_newer_block_does_not_confuse_a_worker_that_has_not_seen_i
     one, two = chain_of(store), chain_of(store)
     fill(store, one, 45)
     fill(store, one, 5)  # in the second block, which the other worker has not read
-    two.took(45)
+    two.look()
     assert two.blocks == one.blocks
 
 

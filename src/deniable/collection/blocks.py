@@ -5,21 +5,26 @@ a block is full publishes the next, and all others read it. Its fakes follow fro
 
 A report names the block that it was made in, and counts there, however late it comes: its disguise is known, and its
 sender has paid for it. What was published before it came stays as it is, for devices hold it. The report has its part
-in the fakes of the block that is published next.
+in the fakes of the block that is published next. (Of reports that are more than two blocks late a worker knows those
+that came to it, and all that came before it started; estimates are made of all there are.)
+
+A report costs the same however many there are: a block is verified when it is read, its reports are counted while it is
+one of the last, and `Tally` keeps what they add up to.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections import Counter, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import numpy as np
 
-from deniable.collection.acceptor import decode_cell
-from deniable.designs.blocks.aggregator import FORMAT, Aggregator
+from deniable.collection.storage.base import block_of
+from deniable.collection.tally import Tally
+from deniable.designs.blocks.aggregator import Aggregator
 from deniable.designs.blocks.message import MessageBlocks
 from deniable.device.block import Block, check_chain
 from deniable.device.messages import Design, plan_message
@@ -28,12 +33,11 @@ from deniable.frozen import fix
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from deniable.collection.storage.base import Store
     from deniable.device.verified import VerifiedDesign
 
 _FRESH = 1.0  # seconds for which a worker believes that nobody has published a block
+_ARRIVING = 2  # closed blocks in which reports are still expected, to whichever worker they come
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -60,21 +64,43 @@ def kept_blocks(store: Store, design: ServedBlocks, start: int = 0) -> list[Bloc
 
 
 class Chain:
-    """The blocks of one design, for one worker. May be called from any thread."""
+    """The blocks of one design, for one worker. May be called from any thread; what is said to be quick never waits."""
 
     def __init__(self, store: Store, verified: VerifiedDesign) -> None:
         """Read what was published; publish the first block if nothing was."""
-        self._store, self.numbers = store, list[int]()  # of the designs that share this chain, in the store
+        self._store, self._numbers = store, list[int]()  # of the designs that share this chain, in the store
         rule = verified.message.blocks if isinstance(verified.message, Design) else None
         self._size = 1 << 62 if rule is None else rule.size  # designs of version 1 get no new blocks
         self.design = ServedBlocks(verified)
         self._lock = threading.Lock()
-        self._taken, self._read = 0, 0.0
+        self._tally = Tally(self.design)
+        self._late: deque[str] = deque()  # cells of blocks that are summed up
+        self._taken, self._step = 0, 1  # reports since the store was asked, and after how many it is asked again
         first = Aggregator(self.design).block
         store.save(_name(self.design.id, 0), first.canonical())
         self.blocks: list[Block] = []
+        self._at: dict[str, int] = {}
         self._refresh()
-        check_chain(self.blocks, self.design)
+
+    def join(self, number: int) -> None:
+        """Count the reports to a design that shares this chain, by its number. Before any of them is taken here."""
+        with self._lock:
+            self._numbers.append(number)
+            stored = self._store.counts(number)
+            self._refresh()  # afterwards: the block of every report that is stored is then among them
+            cells: dict[int, dict[str, int]] = {}
+            for cell, times in stored.items():
+                cells.setdefault(self._place(cell), {})[cell] = times
+            self._tally.sum_up(self._recent)
+            for index, counts in cells.items():
+                if index < self._recent:
+                    self._tally.add(self.blocks[index], counts)
+            self._count()
+
+    @property
+    def fresh(self) -> Block | None:
+        """The open block, if the store was asked for it a moment ago. Quick."""
+        return self.blocks[-1] if time.monotonic() - self._read <= _FRESH else None
 
     def current(self) -> Block:
         """The open block."""
@@ -83,61 +109,70 @@ class Chain:
                 self._refresh()
         return self.blocks[-1]
 
+    def has(self, name: str | None) -> bool:
+        """Tell whether this worker knows that a block was published. Quick."""
+        return name in self._at
+
     def knows(self, name: str) -> bool:
         """Tell whether a block was published, open or closed. One that another worker has just published is found."""
-        if name not in self._names:
+        if name not in self._at:
             with self._lock:
                 self._refresh()
-        return name in self._names
+        return name in self._at
 
     def after(self, index: int, most: int) -> Sequence[Block]:
         """Blocks that follow a number."""
         self.current()
         return self.blocks[max(0, index + 1) : max(0, index + 1) + most]
 
-    def took(self, reports: int) -> None:
-        """Note that reports were stored, and publish the next block if that made the open one full."""
-        with self._lock:
-            self._taken += reports
-            # Other workers may have taken the rest: look before all of it came here.
-            if self._taken < max(1, self._size // 4):
-                return
-            stored = [item for number in self.numbers for item in self._store.counts(number).items()]
-            self._refresh()  # afterwards: the block of every report that is stored is then among them
-            self._taken, counts = 0, self._counts(stored)
-            if counts[-1][1] >= self._size:
-                self._publish([table for table, _ in counts], counts[-1][1])
+    def took(self, cells: Sequence[str]) -> bool:
+        """Note that reports were stored, and tell whether it is time to look if the open block is full. Quick."""
+        self._taken += len(cells)
+        recent = self._recent
+        self._late.extend(cell for cell in cells if self._place(cell) < recent)
+        return self._taken >= self._step
 
-    def _publish(self, counts: Sequence[NDArray[np.int64]], received: int) -> None:
-        state = {
-            "format": FORMAT,
-            "design": self.design.id,
-            "update": "pooled",
-            "state": "closed",
-            "received": received,
-            "blocks": [block.canonical().decode() for block in self.blocks],
-            "counts": counts,
-        }
-        following = Aggregator.from_dict(state, self.design).publish()
-        self._store.save(_name(self.design.id, following.index), following.canonical())
-        self._refresh()
+    def look(self) -> None:
+        """Count the reports of the open block, and publish the next one if it is full."""
+        with self._lock:
+            self._refresh()
+            if self._count() >= self._size:
+                following = self._tally.next_block(self.blocks[-1])
+                self._store.save(_name(self.design.id, following.index), following.canonical())
+                self._refresh()
+                self._count()
+
+    @property
+    def _recent(self) -> int:
+        """The first block that is counted anew; those before it are summed up."""
+        return max(0, len(self.blocks) - 1 - _ARRIVING)
+
+    def _place(self, cell: str) -> int:
+        return self._at[block_of(cell)]
+
+    def _count(self) -> int:
+        """Count the last blocks, sum the others up, and return how many reports are in the open one."""
+        self._taken = reports = 0
+        for block in self.blocks[self._tally.first :]:
+            counts: Counter[str] = Counter()
+            for number in self._numbers:
+                counts.update(self._store.counts_in(number, block.id))
+            reports = self._tally.keep_apart(block, counts)
+        self._tally.sum_up(self._recent)
+        while self._late:
+            cell = self._late.popleft()
+            self._tally.add(self.blocks[self._place(cell)], {cell: 1})
+        # Where others take reports too, look before all that are missing came here.
+        self._step = max(1, self._size // 4 if self._store.is_shared else self._size - reports)
+        return reports
 
     def _refresh(self) -> None:
-        self.blocks += kept_blocks(self._store, self.design, len(self.blocks))
-        self._names = {block.id for block in self.blocks}
+        """Read the blocks that were published meanwhile. Each is verified once."""
+        found = kept_blocks(self._store, self.design, len(self.blocks))
+        check_chain(found, self.design, self.blocks[-1] if self.blocks else None)
+        self.blocks += found
+        self._at.update((block.id, block.index) for block in found)
         self._read = time.monotonic()
-
-    def _counts(self, stored: Sequence[tuple[str, int]]) -> list[tuple[NDArray[np.int64], int]]:
-        """For every block: how often each cell of each question was reported, and how many reports there were."""
-        shape = len(self.design.limits), max(limits.cells for limits in self.design.limits)
-        found = {block.id: (np.zeros(shape, dtype=np.int64), 0) for block in self.blocks}
-        for cell, times in stored:
-            name, ballot, answers, _ = decode_cell(cell)
-            table, reports = found[str(name)]
-            for question, answer in zip(self.design.ballots[ballot], answers, strict=True):
-                table[question, answer] += times
-            found[str(name)] = table, reports + times
-        return list(found.values())
 
 
 def positions(blocks: Sequence[Block]) -> Mapping[str, int]:

@@ -6,7 +6,6 @@ It knows nothing of HTTP, and nothing of who sent a report: there is no paramete
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -102,6 +101,7 @@ class Collector:
         self.design_id = messages.design_id(body)
         self.number = store.register(self.design_id, body)
         self.chains: dict[str, Chain] = {}
+        self._chain_of: dict[int, Chain] = {}  # the same by number in the store
         self._ends = Ends(store, now)
         self._served = {name: self._serve(name, *known) for name, known in store.designs().items()}
         self.plan_id = self._served[self.design_id].verified.plan_id
@@ -131,7 +131,8 @@ class Collector:
         if verified.is_adaptive:
             shared = [chain for chain in self.chains.values() if chain.design.id == verified.plan_id]
             self.chains[name] = shared[0] if shared else Chain(self.store, verified)
-            self.chains[name].numbers.append(number)
+            self.chains[name].join(number)
+            self._chain_of[number] = self.chains[name]
         survey = self.entrance.name_of(body)
         other = None if survey == self.entrance.id else survey
         if other is not None:
@@ -284,7 +285,10 @@ class Collector:
     def _is_told_at_once(self, report: Report) -> bool:
         """Whether nobody has to be asked: neither if a report is let in, nor if its block was published."""
         served = self._served.get(report.design)
-        return served is None or served.door is None or (served.door.is_open and served.acceptor.chain is None)
+        if served is None or served.door is None:
+            return True
+        chain = served.acceptor.chain
+        return served.door.is_open and (chain is None or chain.has(report.block))
 
     def _judge(self, reports: Sequence[Report]) -> list[Row | Problem]:
         """The same where the store has to be asked: who is admitted, and which blocks were published."""
@@ -324,7 +328,7 @@ class Collector:
         try:
             fates = await self.writer.submit(rows)
             if self.chains:
-                await asyncio.to_thread(self._took, rows, fates)
+                await self._took(rows, fates)
         except BusyError:
             return problem("busy")
         except StoreFullError:
@@ -333,11 +337,15 @@ class Collector:
             return problem("unavailable")
         return fates
 
-    def _took(self, rows: Sequence[Row], fates: Sequence[Fate]) -> None:
-        stored = Counter(row.design for row, fate in zip(rows, fates, strict=True) if fate is Fate.STORED)
-        for name, chain in self.chains.items():
+    async def _took(self, rows: Sequence[Row], fates: Sequence[Fate]) -> None:
+        """Tell the chains of blocks what was stored, and wait for those that may have to publish one."""
+        stored: dict[Chain, list[str]] = {}
+        for row, fate in zip(rows, fates, strict=True):
+            if fate is Fate.STORED and row.design in self._chain_of:
+                stored.setdefault(self._chain_of[row.design], []).append(row.cell)
+        for chain in [chain for chain, cells in stored.items() if chain.took(cells)]:
             with suppress(StoreError):  # these reports are stored; whoever comes next publishes the block
-                chain.took(stored[self._served[name].number])
+                await asyncio.to_thread(chain.look)
 
     def _turn_away(self, wrong: Problem) -> Problem:
         self.rejections.add(wrong.code)

@@ -41,6 +41,7 @@ class Store(Protocol):
     """A durable store of reports. `add` is called from one thread; the others may be called from any."""
 
     salt: bytes
+    is_shared: bool  # whether several programs add reports at the same time
 
     @property
     def folder(self) -> Path | None:
@@ -70,6 +71,10 @@ class Store(Protocol):
 
     def counts(self, design: int) -> dict[str, int]:
         """How many reports each cell has."""
+        ...
+
+    def counts_in(self, design: int, block: str) -> dict[str, int]:
+        """The same for the cells of one block, without looking at those of others."""
         ...
 
     def total(self, design: int) -> int:
@@ -155,6 +160,24 @@ class Store(Protocol):
     def close(self) -> None:
         """Close the store, with nothing left in a journal."""
         ...
+
+
+def cells_of(block: str) -> str:
+    """How the cells of a block's reports begin: by this many characters they are told from all others.
+
+    >>> cells_of("ab" * 32)[:10]
+    '["abababab'
+    """
+    return f'["{block}'
+
+
+def block_of(cell: str) -> str:
+    """The block that a cell names.
+
+    >>> block_of('["' + "ab" * 32 + '",0,[1],[]]')[:8]
+    'abababab'
+    """
+    return cell[2:66]
 
 
 def key_of(salt: bytes, report_id: str) -> bytes:

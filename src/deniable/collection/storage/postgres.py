@@ -21,7 +21,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from deniable.collection.storage.base import Fate, Row, fates
+from deniable.collection.storage.base import Fate, Row, cells_of, fates
 from deniable.collection.storage.postgres_connection import Connection, patiently, place
 from deniable.collection.storage.postgres_schema import ALONE, LOCK, migrate, refuse_settings
 from deniable.errors import InputError, StoreError
@@ -59,6 +59,12 @@ _COUNTS = """
         SELECT cell, count(*) FROM arrived WHERE design = %s GROUP BY cell
     ) AS each GROUP BY cell
 """
+_COUNTS_IN = """
+    SELECT cell, sum(reports)::bigint FROM (
+        SELECT cell, reports FROM counts WHERE design = %s AND left(cell, 66) = %s AND left(cell, 2) = '["' UNION ALL
+        SELECT cell, count(*) FROM arrived WHERE design = %s AND left(cell, 66) = %s GROUP BY cell
+    ) AS each GROUP BY cell
+"""
 _TOTAL = """
     SELECT (SELECT coalesce(sum(reports), 0) FROM counts WHERE design = %s)
          + (SELECT count(*) FROM arrived WHERE design = %s)
@@ -87,6 +93,8 @@ class PostgresStore:
     Args:
         url: as libpq reads it: postgresql://user@host/database. A password is better kept in ~/.pgpass.
     """
+
+    is_shared = True
 
     def __init__(self, url: str) -> None:
         self._writer, self._reader = Connection(url), Connection(url)
@@ -178,6 +186,11 @@ class PostgresStore:
     def counts(self, design: int) -> dict[str, int]:
         """How many reports each cell has."""
         return dict(self._read(_COUNTS, design, design))
+
+    def counts_in(self, design: int, block: str) -> dict[str, int]:
+        """The same for the cells of one block."""
+        start = cells_of(block)
+        return dict(self._read(_COUNTS_IN, design, start, design, start))
 
     def total(self, design: int) -> int:
         """How many reports there are."""

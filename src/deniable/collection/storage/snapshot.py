@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 PAGE = 10_000  # reports
 _KEYS = 256  # keys a statement
+_LAST = "\U0010ffff"  # follows whatever a cell holds
 
 
 class Snapshot:
@@ -44,13 +45,15 @@ class Snapshot:
                 found |= {row[0]: Row(*row) for row in self._db.execute(query, some)}
         return found
 
-    def counts(self, design: int) -> dict[str, int]:
-        """How many reports each cell has."""
+    def counts(self, design: int, start: str = "") -> dict[str, int]:
+        """How many reports each cell has that begins like this."""
+        wanted = "design = ?1 AND cell >= ?2 AND cell < ?3"
         parts = [
-            f"SELECT cell, reports FROM {self._counted}.counts WHERE design = ?1",  # noqa: S608 - our names
-            *(f"SELECT cell, COUNT(*) FROM {tail}.reports WHERE design = ?1 GROUP BY cell" for tail in self._tails),  # noqa: S608
+            f"SELECT cell, reports FROM {self._counted}.counts WHERE {wanted}",  # noqa: S608 - our names
+            *(f"SELECT cell, COUNT(*) FROM {tail}.reports WHERE {wanted} GROUP BY cell" for tail in self._tails),  # noqa: S608
         ]
-        return dict(self._ask(f"SELECT cell, SUM(reports) FROM ({union(parts)}) GROUP BY cell", design))  # noqa: S608
+        query = f"SELECT cell, SUM(reports) FROM ({union(parts)}) GROUP BY cell"  # noqa: S608
+        return dict(self._ask(query, design, start, start + _LAST))
 
     def total(self, design: int) -> int:
         """How many reports there are."""

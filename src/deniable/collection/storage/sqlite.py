@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from deniable.collection.storage.base import cells_of
 from deniable.collection.storage.commit import hold, telling, transaction
 from deniable.collection.storage.copying import copy_store
 from deniable.collection.storage.failures import FULL, failure, is_full
@@ -56,6 +57,8 @@ _BUSY = 5.0  # seconds to wait for another process that writes; a backup holds i
 
 class SqliteStore:
     """Reports in SQLite files: the main one, which is named, and those beside it."""
+
+    is_shared = False  # more than one program may add, and is not expected to
 
     def __init__(self, path: str | Path) -> None:
         """Open the store, make it or bring it up to date."""
@@ -146,6 +149,10 @@ class SqliteStore:
     def counts(self, design: int) -> dict[str, int]:
         """How many reports each cell has."""
         return self._reports.counts(design)
+
+    def counts_in(self, design: int, block: str) -> dict[str, int]:
+        """The same for the cells of one block."""
+        return self._reports.counts(design, cells_of(block))
 
     def total(self, design: int) -> int:
         """How many reports there are."""

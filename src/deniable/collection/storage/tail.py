@@ -227,9 +227,9 @@ class Tail:
         """The reports under these keys."""
         return self._read(lambda snapshot: snapshot.find(keys))
 
-    def counts(self, design: int) -> dict[str, int]:
-        """How many reports each cell has."""
-        return self._read(lambda snapshot: snapshot.counts(design))
+    def counts(self, design: int, start: str = "") -> dict[str, int]:
+        """How many reports each cell has that begins like this."""
+        return self._read(lambda snapshot: snapshot.counts(design, start))
 
     def total(self, design: int) -> int:
         """How many reports there are."""

@@ -132,16 +132,7 @@ class Aggregator:
         self._weights.append(weights)
         self._counts.append(np.zeros_like(self._total))
         self._received = 0
-        design, cells = self.design, [limits.cells for limits in self.design.limits]
-        self.published.append(
-            Block(
-                design.id,
-                len(self.published),
-                self.block.id if self.published else design.id,
-                tuple(limits.keep for limits in design.limits),
-                tuple(tuple(row[:t]) for row, t in zip(weights.tolist(), cells, strict=True)),
-            )
-        )
+        self.published.append(following(self.design, self.block if self.published else None, weights))
 
     # -- what it knows -----------------------------------------------------------------------------------------
 
@@ -156,10 +147,7 @@ class Aggregator:
         counts = self._counts[last] if rule == "last" and self._closed else self._total
         n = counts.sum(axis=1, keepdims=True)
         used = self._faked / np.maximum(n, 1) if rule == "pooled" else self._weights[last]
-        keep = self._limits[:, 1, None]
-        raw = (counts / np.maximum(n, 1) * WHOLE - used) / keep
-        raw = np.where(n > 0, raw, self._weights[last] / (WHOLE - keep))
-        return np.where(np.arange(raw.shape[1]) < self._limits[:, 0, None], raw, -np.inf)
+        return learned(counts, used, self._weights[last], self._limits)
 
     @property
     def _closed(self) -> int:
@@ -167,7 +155,7 @@ class Aggregator:
 
     @cached_property
     def _limits(self) -> NDArray[np.int64]:
-        return np.array([(x.cells, x.keep, x.floor) for x in self.design.limits], dtype=np.int64)
+        return limits_of(self.design)
 
     @property
     def ends(self) -> NDArray[np.int64]:
@@ -200,10 +188,8 @@ class Aggregator:
         if len(made.published) != len(made._counts) or data["state"] not in ("collecting", "closed"):
             raise InputError("every block has its counts, and the last one is either being collected or closed")
         made.state, made._received = data["state"], int(data["received"])
-        made._weights = [np.zeros_like(made._total) for _ in made.published]
+        made._weights = [weights_of(block, made._total.shape) for block in made.published]
         for block, counts, weights in zip(made.published, made._counts, made._weights, strict=True):
-            for row, fakes in zip(weights, block.fakes, strict=True):
-                row[: len(fakes)] = fakes
             if block.index < made._closed:
                 made._total += counts
                 made._faked += counts.sum(axis=1, keepdims=True) * weights
@@ -213,3 +199,47 @@ class Aggregator:
         return (
             f"<Aggregator: block {self.block.index} {self.state}, {self.received} of {self.design.block_size} reports>"
         )
+
+
+def limits_of(design: Blocks) -> NDArray[np.int64]:
+    """The limits of a design's blocks, a row (cells, keep, floor) a question."""
+    return np.array([(x.cells, x.keep, x.floor) for x in design.limits], dtype=np.int64)
+
+
+def weights_of(block: Block, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """The weights of a block's fakes as a table, a row a question, padded with 0."""
+    weights = np.zeros(shape, dtype=np.int64)
+    for row, fakes in zip(weights, block.fakes, strict=True):
+        row[: len(fakes)] = fakes
+    return weights
+
+
+def learned(
+    counts: NDArray[np.int64],
+    used: NDArray[np.float64] | NDArray[np.int64],
+    last: NDArray[np.int64],
+    limits: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Raw estimates of every question's table, a padded row a question (-inf beyond it).
+
+    Args:
+        counts: of reports.
+        used: the mean weights of the fakes that they were drawn with.
+        last: the weights of the last fakes, which questions keep that nobody has answered yet.
+        limits: a row (cells, keep, floor) a question.
+    """
+    n, keep = counts.sum(axis=1, keepdims=True), limits[:, 1, None]
+    raw = (counts / np.maximum(n, 1) * WHOLE - used) / keep
+    raw = np.where(n > 0, raw, last / (WHOLE - keep))
+    return np.where(np.arange(raw.shape[1]) < limits[:, 0, None], raw, -np.inf)
+
+
+def following(design: Blocks, previous: Block | None, weights: NDArray[np.int64]) -> Block:
+    """The block with these fakes that follows another one, or is the first."""
+    return Block(
+        design.id,
+        0 if previous is None else previous.index + 1,
+        design.id if previous is None else previous.id,
+        tuple(limits.keep for limits in design.limits),
+        tuple(tuple(row[: limits.cells]) for row, limits in zip(weights.tolist(), design.limits, strict=True)),
+    )
