@@ -136,9 +136,9 @@ class Optimal(Design):
             )
         return self.wanted
 
-    def describe(self) -> Statement:
-        """Say in words what a respondent is asked, what the report can tell, and how far from the best this is."""
-        plain = super().describe()
+    def _statement(self) -> Statement:
+        """What a respondent is asked, what the report can tell, and how far from the best this is."""
+        plain = super()._statement()
         if not self.wanted:
             return plain
         made = f"Made for {', '.join(str(one) for one in self.wanted)}: {self.floor.within(self.loss)}."
