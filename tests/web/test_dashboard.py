@@ -300,12 +300,15 @@ def test_progress_counts_the_reports_to_all_amendments(tmp_path, survey_text):
     second = Collector(parse_survey(survey_text.replace("Do you smoke?", "Do you smoke at all?")), store)
     shown = dashboard.Dashboard(second)
 
-    def add(collector, number):
+    async def add(collector, number):
         cell = encode_cell(None, 1, (0,), (0,))
         store.add([Row(secrets.token_bytes(16), collector.number, cell) for _ in range(number)])
-        return shown._reports(), asyncio.run(shown._overview())["reports"]
+        return await shown._desk.reports(), (await shown._overview())["reports"]
 
-    assert [add(first, 40), add(second, 5), add(first, 10)] == [(40, 40), (45, 45), (55, 55)]
+    async def run():
+        return [await add(first, 40), await add(second, 5), await add(first, 10)]
+
+    assert asyncio.run(run()) == [(40, 40), (45, 45), (55, 55)]
     store.close()
 
 

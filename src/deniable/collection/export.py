@@ -15,9 +15,10 @@ import numpy as np
 
 from deniable.channels.codec import channel_from_dict
 from deniable.channels.paired import Coins
-from deniable.collection.acceptor import decode_cell, decode_cells
+from deniable.collection.acceptor import decode_cell
 from deniable.collection.amendments import amendments_of
 from deniable.collection.blocks import ServedBlocks, kept_blocks, positions
+from deniable.collection.cells import Cells, decoded, of_texts, sorted_cells
 from deniable.collection.form import words_mark
 from deniable.collection.meetings import met_of
 from deniable.collection.storage.places import find_store
@@ -87,16 +88,18 @@ def stored_reports(store: Store, design_id: str) -> Reports:
         raise InputError(f"this store has no design {design_id}; it has {sorted(known)}", design=design_id)
     verified = verify_stored(known[design_id][1], design_id)
     together = amendments_of(store, design_id)
-    counts: Counter[str] = Counter()  # before the blocks: every counted report's block is then among them
-    for number, _ in together.values():
-        counts.update(store.counts(number))
     if verified.is_adaptive:
+        counts: Counter[str] = Counter()  # before the blocks: every counted report's block is then among them
+        for number, _ in together.values():
+            counts.update(store.counts(number))
         design = ServedBlocks(verified)
         found: Reports = _in_blocks(
             reports_of_counts(verified, counts, design), design, counts, kept_blocks(store, design)
         )
     else:
-        found = reports_of_counts(verified, counts)
+        columns = [column for number, _ in together.values() for column in store.columns(number)]
+        cells = sorted_cells([decoded(column, verified) for column in columns], verified)
+        found = _reports(verified, design_of(verified), cells)
     if verified.is_paired:
         # After the reports: whoever was told since then makes complete pairs fewer, never more.
         found = _in_pairs(found, met_of(store, together))
@@ -144,29 +147,30 @@ def _in_blocks(reports: Reports, design: ServedBlocks, counts: Mapping[str, int]
 
 def reports_of_counts(verified: VerifiedDesign, counts: Mapping[str, int], known: Design | None = None) -> Reports:
     """Make reports of counted cells: a cell that came n times becomes n rows."""
+    design = design_of(verified) if known is None else known
+    found = of_texts(list(counts), np.fromiter(counts.values(), dtype=np.int64, count=len(counts)), verified)
+    return _reports(verified, design, sorted_cells([found], verified))
+
+
+def _reports(verified: VerifiedDesign, design: Design, cells: Cells) -> Reports:
     import narwhals as nw
     import pyarrow as pa
 
-    design = design_of(verified) if known is None else known
-    cells = sorted((*cell[1:], number) for cell, number in zip(decode_cells(counts), counts.values(), strict=True))
-    times = [number for *_, number in cells]
-    ballots = np.array([ballot for ballot, *_ in cells], dtype=np.min_scalar_type(len(design.ballots) - 1))
-    answers = np.zeros((len(cells), design.width), dtype=design.answer_dtype, order="F")
-    for number in np.unique(ballots).tolist():  # rows of a ballot stand together and are equally long
-        first, end = np.searchsorted(ballots, [number, number + 1])
-        answers[first:end, : len(design.ballots[number])] = [given for _, given, _, _ in cells[first:end]]
-    codes = np.array([public for _, _, public, _ in cells], dtype=np.int64).reshape(len(cells), len(verified.public))
+    ballots = cells.ballots.astype(np.min_scalar_type(len(design.ballots) - 1))
+    answers = np.asfortranarray(cells.answers, dtype=design.answer_dtype)
     clear = None
     if verified.public:
         columns = {
-            variable.name: pa.array(variable.categories).take(pa.array(np.repeat(codes[:, place], times)))
+            variable.name: pa.array(variable.categories).take(pa.array(np.repeat(cells.public[:, place], cells.times)))
             for place, variable in enumerate(verified.public)
         }
         clear = nw.from_native(pa.table(columns), eager_only=True)
+    if (cells.times != 1).any():
+        ballots, answers = np.repeat(ballots, cells.times), np.repeat(answers, cells.times, axis=0)
     with warnings.catch_warnings():
         # Respondents saw what travels in clear; the warning is for whoever chooses the columns.
         warnings.simplefilter("ignore", SmallCellWarning)
-        return Reports.of_codes(design, np.repeat(ballots, times), np.repeat(answers, times, axis=0), clear, "pyarrow")
+        return Reports.of_codes(design, ballots, answers, clear, "pyarrow")
 
 
 def design_of(verified: VerifiedDesign) -> Design:

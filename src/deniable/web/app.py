@@ -21,13 +21,15 @@ from deniable.errors import DeniableError, StoreError
 from deniable.web.admission import Admission
 from deniable.web.blocks import BlockApi
 from deniable.web.cors import PREFLIGHT, is_preflight, is_shared, shared
+from deniable.web.desk import Desk
 from deniable.web.health import Health
 from deniable.web.ingest import Ingest
+from deniable.web.kept import Kept
 from deniable.web.limits import Limiter, Limits
 from deniable.web.openapi import document
 from deniable.web.pairs import PairApi
 from deniable.web.responses import FOREVER, FRESH, json_bytes, json_response, problem_response
-from deniable.web.results import results, results_csv
+from deniable.web.results import estimates, results_csv, told
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -90,6 +92,8 @@ class Api:
     def __init__(self, collector: Collector) -> None:
         """Take the collector that answers."""
         self.collector = collector
+        self._desk = Desk(collector)
+        self._kept = Kept(self._desk.reports)
 
     def routes(self) -> list[Route]:
         """Address by address."""
@@ -144,7 +148,9 @@ class Api:
             return problem_response("unauthorized")
         wanted = [text.split(",") for text in request.query_params.getlist("table")]
         try:
-            return await asyncio.to_thread(results, self.collector, wanted or None)
+            name = ("results", *map(tuple, wanted))
+            found = await self._kept.get(name, lambda: self._desk.make(estimates, wanted or None))
+            return await asyncio.to_thread(told, self.collector, *found)
         except StoreError:
             raise
         except DeniableError as error:

@@ -42,7 +42,8 @@ class BlockApi:
         if chain is None:
             return problem_response("not-found")
         try:
-            return json_bytes((chain.fresh or await asyncio.to_thread(chain.current)).canonical())
+            block = chain.fresh
+            return json_bytes((await asyncio.to_thread(chain.current) if block is None else block).canonical())
         except StoreError:
             return problem_response("unavailable")
 

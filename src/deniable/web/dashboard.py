@@ -11,42 +11,42 @@ import tempfile
 import threading
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, urlencode
 
+import msgspec
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from deniable.collection.export import stored_reports
-from deniable.errors import DeniableError, InputError
-from deniable.estimation.estimator import estimate
-from deniable.inference.association import independence
-from deniable.reporting.charts import chart, chart_png
+from deniable.errors import DeniableError
 from deniable.web import login
 from deniable.web.assets import asset_routes
+from deniable.web.desk import Desk
 from deniable.web.heat import heat_map
 from deniable.web.ingest import bounded_body
+from deniable.web.kept import Kept
 from deniable.web.night import by_day_and_night
-from deniable.web.overview import MOST_CELLS, associations, covered, frozen, overview, table_of
+from deniable.web.overview import associations, drawing, end_of, overview, table, whole, write
 from deniable.web.rendering import HEADERS, templates
 from deniable.web.responses import FRESH, SAFE, json_response, problem_response
-from deniable.web.results import results, results_csv
+from deniable.web.results import estimates, results_csv, told
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Hashable, Sequence
 
     from starlette.requests import Request
 
     from deniable.collection.collector import Collector
-    from deniable.designs.reports import Reports
 
+    Draw = Callable[[str], Awaitable[str | bytes]]
     Handler = Callable[["Dashboard", Request], Awaitable[Response]]
 
 # A drawing's own styles stand in the drawing.
 _SVG = {**SAFE, "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'", "Cache-Control": "no-store"}
 _DRAWN = {"svg": "image/svg+xml", "png": "image/png"}
 _MOST_FORM = 4096
+T = TypeVar("T")
 _SETTLE = 2.0  # seconds: other workers notice that a survey was closed, and what was on its way arrives
 
 
@@ -73,8 +73,9 @@ class Dashboard:
     def __init__(self, collector: Collector) -> None:
         """Take the collector whose survey is shown."""
         self.collector = collector
-        self._made: dict[Any, tuple[int, Any]] = {}
-        self._lock = threading.Lock()  # matplotlib's settings are global
+        self._desk = Desk(collector)
+        self._kept = Kept(self._desk.reports)
+        self._drawing = threading.Lock()  # matplotlib's settings are global
         self._throttle = login.Throttle()
 
     def routes(self) -> list[Route]:
@@ -154,7 +155,7 @@ class Dashboard:
         chosen: dict[str, Any] = {"names": names, "table": None, "test": None, "problem": ""}
         if names:
             try:
-                chosen |= await self._once(("table", *names), lambda: self._table(names))
+                chosen |= await self._once(("table", *names), table, names)
             except DeniableError as error:
                 chosen["problem"] = error.message
         return self.page("tables.html", request, attributes=list(self.collector.survey.domain), **chosen)
@@ -175,7 +176,7 @@ class Dashboard:
     @_guarded
     async def show_progress(self, _request: Request) -> Response:
         """How many reports there are: what a page that is open asks for."""
-        return json_response({"reports": await asyncio.to_thread(self._reports), "open": self.collector.is_open})
+        return json_response({"reports": await self._desk.reports(), "open": self.collector.is_open})
 
     # -- files --------------------------------------------------------------------------------------------------------
 
@@ -184,14 +185,8 @@ class Dashboard:
         """An estimate with its intervals."""
         names = request.query_params.getlist("of")
 
-        def make(kind: str) -> str | bytes:
-            found = estimate(self._stored(), names)
-            if found.values.size > MOST_CELLS:
-                raise InputError(f"a chart shows at most {MOST_CELLS} cells, not {found.values.size}")
-            return chart_png(found) if kind == "png" else chart(found)
-
         try:
-            return await self._picture(request, ("chart", *names), make)
+            return await self._picture(request, ("chart", *names), lambda kind: self._desk.make(drawing, names, kind))
         except DeniableError as error:
             return problem_response("unfit", error.message)
 
@@ -201,19 +196,19 @@ class Dashboard:
         found = await self._associations()
         if found is None:
             return problem_response("not-found")
-        return await self._picture(request, ("heat",), lambda kind: heat_map(found["rows"], kind))
+        rows = found["rows"]
+        return await self._picture(request, ("heat",), lambda kind: asyncio.to_thread(self._heat_map, rows, kind))
 
-    async def _picture(self, request: Request, name: tuple[str, ...], make: Callable[[str], str | bytes]) -> Response:
+    def _heat_map(self, rows: Sequence[dict[str, Any]], kind: str) -> str | bytes:
+        with self._drawing:
+            return heat_map(rows, kind)
+
+    async def _picture(self, request: Request, name: tuple[str, ...], make: Draw) -> Response:
         """A drawing: on a page it follows the reader's light or dark mode; to be kept, it is as it would be printed."""
         kind = request.path_params["kind"]
         if kind not in _DRAWN:
             return problem_response("not-found")
-
-        def draw() -> str | bytes:
-            with self._lock:
-                return make(kind)
-
-        drawn = await self._once((kind, *name), draw)
+        drawn = await self._kept.get((kind, *name), lambda: make(kind))
         if isinstance(drawn, str) and "plain" not in request.query_params:
             drawn = by_day_and_night(drawn)
         return Response(drawn, media_type=_DRAWN[kind], headers=_SVG)
@@ -221,13 +216,13 @@ class Dashboard:
     @_guarded
     async def download_results(self, _request: Request) -> Response:
         """Estimates as JSON."""
-        found = await asyncio.to_thread(results, self.collector)
+        found = await self._results()
         return json_response(found, _attached("json", FRESH, self.collector.survey.name))
 
     @_guarded
     async def download_results_csv(self, _request: Request) -> Response:
         """Estimates as CSV."""
-        found = await asyncio.to_thread(results, self.collector)
+        found = await self._results()
         headers = _attached("csv", FRESH, self.collector.survey.name)
         return Response(results_csv(found), media_type="text/csv", headers=headers)
 
@@ -239,7 +234,7 @@ class Dashboard:
             return problem_response("not-found")
         folder = tempfile.TemporaryDirectory(prefix="deniable-")
         path = Path(folder.name) / f"reports.{kind}"
-        await asyncio.to_thread(lambda: self._stored().write(path))
+        await self._desk.make(write, str(path))
         headers = _attached(kind, FRESH, f"{self.collector.survey.name}-reports")
         return FileResponse(path, headers=headers, background=BackgroundTask(folder.cleanup))
 
@@ -258,55 +253,39 @@ class Dashboard:
         rendered = templates().get_template(template).render(**shared, **values)
         return HTMLResponse(rendered, status, headers=HEADERS)
 
-    def _stored(self) -> Reports:
-        return stored_reports(self.collector.store, self.collector.design_id)
-
-    def _reports(self) -> int:
-        return sum(map(self.collector.store.total, self.collector.numbers))
+    async def _results(self) -> dict[str, Any]:
+        reports, tables = await self._once("results", estimates)
+        await asyncio.to_thread(self.collector.opening.look)
+        return await asyncio.to_thread(told, self.collector, reports, tables)
 
     async def _overview(self) -> dict[str, Any]:
         if await self._is_over():
-            return await self._once("frozen", lambda: frozen(self.collector))
-        return await self._once("overview", lambda: overview(self.collector))
+            return await self._kept.get("frozen", self._frozen)
+        return await self._once("overview", overview)
+
+    async def _frozen(self) -> dict[str, Any]:
+        """The overview of a survey that is closed, with its associations: made once, then kept in the store."""
+        store, name = self.collector.store, end_of(self.collector)
+        body = await asyncio.to_thread(store.saved, name)
+        if body is None:
+            made = msgspec.json.encode(await self._desk.make(whole))
+            body = await asyncio.to_thread(store.save, name, made)
+        return msgspec.json.decode(body, type=dict[str, Any])
 
     async def _associations(self) -> dict[str, Any] | None:
         if await self._is_over():
             return (await self._overview())["associations"]
-        return await self._once("associations", lambda: associations(self.collector))
+        return await self._once("associations", associations)
 
     async def _is_over(self) -> bool:
         """Whether the survey has ended; one that has not begun has results to come."""
         await self.collector.opening.looked()
         return self.collector.opening.is_over
 
-    async def _once(self, name: Any, make: Callable[[], Any]) -> Any:
-        """Make something unless it was made already from as many reports."""
-        n = await asyncio.to_thread(self._reports)
-        known = self._made.get(name)
-        if known is None or known[0] != n:
-            if len(self._made) > 100:
-                self._made.clear()
-            known = self._made[name] = (n, await asyncio.to_thread(make))
-        return known[1]
-
-    def _table(self, names: list[str]) -> dict[str, Any]:
-        reports = self._stored()
-        if not covered(reports, names):
-            told = "Nobody has reported about these together" + (
-                " yet." if reports.design.covers(names) else ", and under this design nobody will."
-            )
-            return {"problem": told}
-        found = estimate(reports, names)
-        if found.values.size > MOST_CELLS:
-            return {"problem": f"This table has {found.values.size} cells; more than {MOST_CELLS} are not shown."}
-        test = None
-        if len(names) == 2:
-            try:
-                made = independence(reports, *names)
-                test = f"p = {made.pvalue:.2g} ({made.method}, statistic {made.statistic:.4g})."
-            except DeniableError as error:
-                test = error.message
-        return {"table": table_of(reports, found), "test": test}
+    async def _once(self, name: Hashable, function: Callable[..., T], *given: object) -> T:
+        """What a function makes of the survey; kept for a while."""
+        found: T = await self._kept.get(name, lambda: self._desk.make(function, *given))
+        return found
 
 
 def _attached(kind: str, headers: dict[str, str], name: str) -> dict[str, str]:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 
 from deniable.collection.export import stored_reports
 from deniable.device.epsilon import epsilon_of
 from deniable.device.origins import fingerprint
-from deniable.errors import EstimationError, NotCoveredError
-from deniable.estimation.estimator import estimate
+from deniable.errors import DeniableError, EstimationError, InputError, NotCoveredError
 from deniable.inference.all_pairs import all_pairs, of_pairs, stars
+from deniable.inference.association import independence
+from deniable.reporting.charts import chart, chart_png
 from deniable.reporting.quality import alarms, ballot_counts, fewest_published
 from deniable.summary import of_shares
 from deniable.tables.table import Table
 from deniable.web.precision import precision
-from deniable.web.results import LEVEL
+from deniable.web.results import LEVEL, estimated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,46 +27,47 @@ if TYPE_CHECKING:
     from deniable.designs.reports import Reports
     from deniable.estimation.estimate import Estimate
     from deniable.summary import Summary
+    from deniable.web.desk import Surveyed
 
 FEWEST = 30  # reports about a table before it is shown: below that, errors say more than estimates
 MOST_PAIRS = 45
 MOST_CELLS = 400  # of a table on a page
 _NUMBERS = ("estimate", "unbiased", "efficient", "std_error", "low", "high")  # results kept by 0.1 are unbiased
+_DRAWING = threading.Lock()  # matplotlib's settings are global
 MOST_TESTED = 60  # categories of an attribute whose pairs are tested for a page
 
 
-def overview(collector: Collector) -> dict[str, Any]:
+def overview(surveyed: Surveyed) -> dict[str, Any]:
     """Everything the pages show about all reports together."""
-    reports = stored_reports(collector.store, collector.design_id)
-    domain = collector.survey.domain
+    reports = stored_reports(surveyed.store, surveyed.design_id)
+    domain = surveyed.survey.domain
     shown = [name for name, variable in domain.items() if len(variable) <= MOST_CELLS]
-    singles = [estimate(reports, name) for name in shown if covered(reports, [name]) >= FEWEST]
-    wanted = [estimate(reports, names) for names in collector.survey.tables if covered(reports, names) >= FEWEST]
+    singles = [estimated(reports, name) for name in shown if covered(reports, [name]) >= FEWEST]
+    wanted = [estimated(reports, names) for names in surveyed.survey.tables if covered(reports, names) >= FEWEST]
     return {
         "reports": reports.n,
         "level": LEVEL,
         "ballots": _ballots(reports),
         "tables": [table_of(reports, found) for found in singles],
         "large": [name for name in domain if name not in shown],
-        "privacy": _privacy(collector, reports),
+        "privacy": _privacy(surveyed, reports),
         "alarms": alarms(reports, [*singles, *wanted]),
     }
 
 
-def frozen(collector: Collector) -> dict[str, Any]:
-    """The same of a survey that is closed, with its associations: made once for each end, then kept as it is.
+def whole(surveyed: Surveyed) -> dict[str, Any]:
+    """The same with its associations: what is kept of a survey that is closed."""
+    return {**overview(surveyed), "associations": associations(surveyed)}
+
+
+def end_of(collector: Collector) -> str:
+    """What the store keeps it under: made once for each end, then kept as it is.
 
     A survey whose date was moved goes on, and has another end.
     """
     closes = collector.survey.closes
     end = "ended" if collector.opening.is_ended or closes is None else closes.isoformat()
-    name = f"results {collector.design_id} {end}"
-    body = collector.store.saved(name)
-    if body is None:
-        made = {**overview(collector), "associations": associations(collector)}
-        body = collector.store.save(name, msgspec.json.encode(made))
-    found: dict[str, Any] = msgspec.json.decode(body)
-    return found
+    return f"results {collector.design_id} {end}"
 
 
 def covered(reports: Reports, names: Sequence[str]) -> int:
@@ -146,7 +148,7 @@ def _ballots(reports: Reports) -> list[dict[str, Any]]:
     ]
 
 
-def _privacy(collector: Collector, reports: Reports) -> dict[str, Any]:
+def _privacy(surveyed: Surveyed, reports: Reports) -> dict[str, Any]:
     design = reports.design
     asked = dict.fromkeys(index for ballot in design.ballots for index in ballot)
     drawn = ballot_counts(reports)
@@ -157,28 +159,28 @@ def _privacy(collector: Collector, reports: Reports) -> dict[str, Any]:
         most = question.channel.largest_weight()
         influence.append({"question": " with ".join(question.attributes), "reports": n, "weight": most})
     return {
-        "promised": collector.survey.epsilon,
+        "promised": surveyed.survey.epsilon,
         "epsilon": design.epsilon,
         "statement": list(reports.describe(published=fewest_published(reports)).lines()),
         "influence": influence,
-        "static": list(collector.survey.static),
-        "amendments": _amendments(collector),
-        "public": [item.name for item in collector.survey.public],
+        "static": list(surveyed.survey.static),
+        "amendments": _amendments(surveyed),
+        "public": [item.name for item in surveyed.survey.public],
     }
 
 
-def _amendments(collector: Collector) -> list[dict[str, Any]]:
+def _amendments(surveyed: Surveyed) -> list[dict[str, Any]]:
     """The designs whose reports are counted together, oldest first: each corrects the words of the one before."""
-    designs = collector.store.designs()
+    designs = surveyed.store.designs()
     return [
-        {"design": name, "compare": fingerprint(name), "reports": collector.store.total(designs[name][0])}
-        for name in collector.amendments
+        {"design": name, "compare": fingerprint(name), "reports": surveyed.store.total(designs[name][0])}
+        for name in surveyed.amendments
     ]
 
 
-def associations(collector: Collector) -> dict[str, Any] | None:
+def associations(surveyed: Surveyed) -> dict[str, Any] | None:
     """Tests of every pair of questions; None where none can be made. They draw many samples, so they take a moment."""
-    reports = stored_reports(collector.store, collector.design_id)
+    reports = stored_reports(surveyed.store, surveyed.design_id)
     names = [
         name
         for name, variable in reports.design.domain.items()
@@ -198,3 +200,38 @@ def associations(collector: Collector) -> dict[str, Any] | None:
         ],
         "notes": found.notes(),
     }
+
+
+def table(surveyed: Surveyed, names: Sequence[str]) -> dict[str, Any]:
+    """Any table, or why there is none, and a test where it has two sides."""
+    reports = stored_reports(surveyed.store, surveyed.design_id)
+    if not covered(reports, names):
+        told = "Nobody has reported about these together" + (
+            " yet." if reports.design.covers(names) else ", and under this design nobody will."
+        )
+        return {"problem": told}
+    found = estimated(reports, names)
+    if found.values.size > MOST_CELLS:
+        return {"problem": f"This table has {found.values.size} cells; more than {MOST_CELLS} are not shown."}
+    test = None
+    if len(names) == 2:
+        try:
+            made = independence(reports, *names)
+            test = f"p = {made.pvalue:.2g} ({made.method}, statistic {made.statistic:.4g})."
+        except DeniableError as error:
+            test = error.message
+    return {"table": table_of(reports, found), "test": test}
+
+
+def drawing(surveyed: Surveyed, names: Sequence[str], kind: str) -> str | bytes:
+    """An estimate with its intervals as a picture."""
+    found = estimated(stored_reports(surveyed.store, surveyed.design_id), names)
+    if found.values.size > MOST_CELLS:
+        raise InputError(f"a chart shows at most {MOST_CELLS} cells, not {found.values.size}")
+    with _DRAWING:
+        return chart_png(found) if kind == "png" else chart(found)
+
+
+def write(surveyed: Surveyed, path: str) -> None:
+    """Write the disguised reports to a file."""
+    stored_reports(surveyed.store, surveyed.design_id).write(path)

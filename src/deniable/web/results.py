@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,31 +17,54 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from deniable.collection.collector import Collector
+    from deniable.designs.reports import Reports
     from deniable.estimation.estimate import Estimate
+    from deniable.web.desk import Surveyed
 
 LEVEL = 0.95
+MOST_SINGLY = 20_000  # reports that are sets and are weighed one by one
 _FEWEST = 2  # reports about a table before its error can be estimated
 _NUMBERS = ("estimate", "unbiased", "efficient", "std_error", "low", "high")
 
 
 def results(collector: Collector, tables: Sequence[Sequence[str]] | None = None) -> dict[str, Any]:
     """Estimate tables (by default the wanted ones and every single question) from what is stored now."""
-    survey = collector.survey
     collector.opening.look()
-    wanted = [(name,) for name in survey.domain] + list(survey.tables) if tables is None else tables
-    reports = stored_reports(collector.store, collector.design_id)
+    return told(collector, *estimates(collector, tables))
+
+
+def told(collector: Collector, reports: int, tables: list[dict[str, Any]]) -> dict[str, Any]:
+    """Estimated tables, with what a collector says of itself besides."""
     return {
-        "survey": survey.name,
+        "survey": collector.survey.name,
         "design": collector.design_id,
-        "epsilon": survey.design.epsilon,
-        "reports": reports.n,
+        "epsilon": collector.survey.design.epsilon,
+        "reports": reports,
         "open": collector.is_open,
         "rejected": collector.rejections.total(),
         "level": LEVEL,
-        "tables": [
-            _table(estimate(reports, names)) for names in dict.fromkeys(map(tuple, wanted)) if _asked(reports, names)
-        ],
+        "tables": tables,
     }
+
+
+def estimates(surveyed: Surveyed, tables: Sequence[Sequence[str]] | None = None) -> tuple[int, list[dict[str, Any]]]:
+    """How many reports are stored, and tables (by default the wanted ones and every single question) of them."""
+    survey = surveyed.survey
+    wanted = [(name,) for name in survey.domain] + list(survey.tables) if tables is None else tables
+    reports = stored_reports(surveyed.store, surveyed.design_id)
+    names = [names for names in dict.fromkeys(map(tuple, wanted)) if _asked(reports, names)]
+    return reports.n, [_table(estimated(reports, one)) for one in names]
+
+
+def estimated(reports: Reports, names: Sequence[str]) -> Estimate:
+    """An estimate for a page: of many reports that are sets by how many hold each category, not one by one.
+
+    Each of a million sets is another report, so that to weigh each by its likelihood takes minutes. Their counts take a
+    second, and have errors of their own.
+    """
+    if reports.n <= MOST_SINGLY or not any(asked.channel.is_support for asked in reports.design.questions):
+        return estimate(reports, names)
+    return replace(estimate(reports.tabulate(names), names), labels=reports.labels)
 
 
 def _asked(reports: Any, names: Sequence[str]) -> bool:

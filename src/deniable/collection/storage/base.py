@@ -37,11 +37,19 @@ class Row(NamedTuple):
     cell: str
 
 
+class Column(NamedTuple):
+    """Some cells, joined by commas, and how many reports each has, likewise. A cell may come in several of these."""
+
+    cells: str
+    reports: str
+
+
 class Store(Protocol):
     """A durable store of reports. `add` is called from one thread; the others may be called from any."""
 
     salt: bytes
     is_shared: bool  # whether several programs add reports at the same time
+    place: str  # by which another program opens it
 
     @property
     def folder(self) -> Path | None:
@@ -75,6 +83,10 @@ class Store(Protocol):
 
     def counts_in(self, design: int, block: str) -> dict[str, int]:
         """The same for the cells of one block, without looking at those of others."""
+        ...
+
+    def columns(self, design: int) -> list[Column]:
+        """The same as a few long texts: where reports are sets, there are as many cells as reports."""
         ...
 
     def total(self, design: int) -> int:

@@ -21,7 +21,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from deniable.collection.storage.base import Fate, Row, cells_of, fates
+from deniable.collection.storage.base import Column, Fate, Row, cells_of, fates
 from deniable.collection.storage.postgres_connection import Connection, patiently, place
 from deniable.collection.storage.postgres_schema import ALONE, LOCK, migrate, refuse_settings
 from deniable.errors import InputError, StoreError
@@ -49,7 +49,11 @@ _FIND = """
 """
 _SEAL = """
     WITH gone AS (DELETE FROM arrived RETURNING key, design, cell),
-         sealed AS (INSERT INTO reports SELECT key, design, cell FROM gone ORDER BY key)
+         sealed AS (INSERT INTO reports SELECT key, design, cell FROM gone ORDER BY key),
+         summed AS (
+             INSERT INTO totals SELECT design, count(*) FROM gone GROUP BY design
+             ON CONFLICT (design) DO UPDATE SET reports = totals.reports + excluded.reports
+         )
     INSERT INTO counts SELECT design, cell, count(*) FROM gone GROUP BY design, cell ORDER BY md5(cell)
     ON CONFLICT (design, cell) DO UPDATE SET reports = counts.reports + excluded.reports
 """
@@ -65,8 +69,14 @@ _COUNTS_IN = """
         SELECT cell, count(*) FROM arrived WHERE design = %s AND left(cell, 66) = %s GROUP BY cell
     ) AS each GROUP BY cell
 """
+_COLUMNS = """
+    SELECT string_agg(cell, ','), string_agg(reports::text, ',') FROM (
+        SELECT cell, reports FROM counts WHERE design = %s UNION ALL
+        SELECT cell, count(*) FROM arrived WHERE design = %s GROUP BY cell
+    ) AS each GROUP BY hashtext(cell) & 15
+"""
 _TOTAL = """
-    SELECT (SELECT coalesce(sum(reports), 0) FROM counts WHERE design = %s)
+    SELECT coalesce((SELECT reports FROM totals WHERE design = %s), 0)
          + (SELECT count(*) FROM arrived WHERE design = %s)
 """
 _RECOUNT = """
@@ -97,6 +107,7 @@ class PostgresStore:
     is_shared = True
 
     def __init__(self, url: str) -> None:
+        self.place = url
         self._writer, self._reader = Connection(url), Connection(url)
         self._claimed = Connection(url)  # never used for anything else, so that nothing but its loss ends the claim
         try:
@@ -191,6 +202,10 @@ class PostgresStore:
         """The same for the cells of one block."""
         start = cells_of(block)
         return dict(self._read(_COUNTS_IN, design, start, design, start))
+
+    def columns(self, design: int) -> list[Column]:
+        """The same as a few long texts, put together by the database."""
+        return [Column(*found) for found in self._read(_COLUMNS, design, design)]
 
     def total(self, design: int) -> int:
         """How many reports there are."""
@@ -319,8 +334,10 @@ class PostgresStore:
                 db.execute(ALONE)
                 db.execute("UPDATE reports SET design = design")
                 db.execute("UPDATE counts SET reports = reports")
+                db.execute("UPDATE totals SET reports = reports")
             db.execute("CLUSTER reports USING reports_pkey")
             db.execute("CLUSTER counts USING counts_pkey")
+            db.execute("CLUSTER totals USING totals_pkey")
             for table in ("tokens", "kept"):
                 db.execute(f"CLUSTER {table} USING {table}_pkey")  # what was dropped is gone from the files
 

@@ -34,6 +34,8 @@ MIGRATIONS = (
     """,
     # A block's cells are found by how they begin, whatever order the database's language has; others have no block.
     """
+    CREATE TABLE totals (design integer PRIMARY KEY REFERENCES designs, reports bigint NOT NULL);
+    INSERT INTO totals SELECT design, sum(reports) FROM counts GROUP BY design;
     CREATE INDEX counts_in_block ON counts (design, left(cell, 66)) WHERE left(cell, 2) = '["';
     """,
 )

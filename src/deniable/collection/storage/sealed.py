@@ -1,4 +1,4 @@
-"""The sealed file: all sealed reports in the order of their keys, and how many each cell has.
+"""The sealed file: all sealed reports in the order of their keys, how many each cell has, and each design.
 
 It is written in one go and never changed. What it is made of goes in sorted, so that its bytes follow from the reports
 in it, whenever and in whatever portions they came, and from the number of the tail that comes next.
@@ -22,6 +22,8 @@ COUNTS = """
     ) WITHOUT ROWID
 """
 
+TOTALS = "CREATE TABLE totals (design INTEGER PRIMARY KEY, reports INTEGER NOT NULL)"
+
 
 def write_sealed(layout: Layout, state: State, first: int) -> None:
     """Write a sealed file of everything in a state, after which `first` is the first tail that counts.
@@ -33,6 +35,7 @@ def write_sealed(layout: Layout, state: State, first: int) -> None:
         db.execute(f"PRAGMA user_version = {first}")
         db.execute(REPORTS)
         db.execute(COUNTS)
+        db.execute(TOTALS)
         counted, tails = attach(db, layout, state)
         reports = [f"SELECT key, design, cell FROM {part}.reports" for part in (counted, *tails)]  # noqa: S608 - our names
         counts = [
@@ -44,3 +47,4 @@ def write_sealed(layout: Layout, state: State, first: int) -> None:
             db.execute(f"INSERT INTO main.reports {union(reports)} ORDER BY key")
             summed = f"SELECT design, cell, SUM(reports) FROM ({union(counts)}) GROUP BY design, cell"  # noqa: S608
             db.execute(f"INSERT INTO main.counts {summed} ORDER BY design, cell")
+            db.execute("INSERT INTO main.totals SELECT design, SUM(reports) FROM main.counts GROUP BY design")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from deniable.collection.storage.base import Row
+from deniable.collection.storage.base import Column, Row
 from deniable.collection.storage.layout import uri
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 PAGE = 10_000  # reports
 _KEYS = 256  # keys a statement
+_CELLS = 200_000  # cells a text
 _LAST = "\U0010ffff"  # follows whatever a cell holds
 
 
@@ -55,14 +57,37 @@ class Snapshot:
         query = f"SELECT cell, SUM(reports) FROM ({union(parts)}) GROUP BY cell"  # noqa: S608
         return dict(self._ask(query, design, start, start + _LAST))
 
+    def columns(self, design: int) -> list[Column]:
+        """The same as long texts, put together by SQLite."""
+        joined = "SELECT group_concat(cell), group_concat(reports), max(cell)"
+        found, last = [], ""
+        while True:
+            some = f"SELECT cell, reports FROM {self._counted}.counts WHERE design = ? AND cell > ?"  # noqa: S608 - our names
+            ((cells, reports, last),) = self._ask(f"{joined} FROM ({some} ORDER BY cell LIMIT {_CELLS})", design, last)
+            if cells is None:
+                break
+            found.append(Column(cells, reports))
+        for tail in self._tails:
+            some = f"SELECT cell, COUNT(*) AS reports FROM {tail}.reports WHERE design = ? GROUP BY cell"  # noqa: S608
+            ((cells, reports, _),) = self._ask(f"{joined} FROM ({some})", design)
+            if cells is not None:
+                found.append(Column(cells, reports))
+        return found
+
     def total(self, design: int) -> int:
         """How many reports there are."""
-        parts = [
-            f"SELECT SUM(reports) AS n FROM {self._counted}.counts WHERE design = ?1",  # noqa: S608 - our names
-            *(f"SELECT COUNT(*) FROM {tail}.reports WHERE design = ?1" for tail in self._tails),  # noqa: S608
-        ]
+        kept = f"SELECT reports AS n FROM {self._counted}.totals WHERE design = ?1"  # noqa: S608 - our names
+        if not self._has_totals:
+            kept = f"SELECT SUM(reports) AS n FROM {self._counted}.counts WHERE design = ?1"  # noqa: S608
+        parts = [kept, *(f"SELECT COUNT(*) FROM {tail}.reports WHERE design = ?1" for tail in self._tails)]  # noqa: S608
         ((total,),) = self._ask(f"SELECT COALESCE(SUM(n), 0) FROM ({union(parts)})", design)  # noqa: S608
         return int(total)
+
+    @cached_property
+    def _has_totals(self) -> bool:
+        """Whether the file that keeps counts keeps their sum as well; those that were sealed earlier do not."""
+        query = f"SELECT 1 FROM {self._counted}.sqlite_master WHERE name = 'totals'"  # noqa: S608 - our names
+        return bool(self._ask(query))
 
     def recount(self, design: int) -> dict[str, int]:
         """The counts by GROUP BY over the reports."""

@@ -26,7 +26,7 @@ from deniable.errors import InputError, StoreFullError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from deniable.collection.storage.base import Fate, Row
+    from deniable.collection.storage.base import Column, Fate, Row
 
 # Each script takes the store from the version of its position to the next. Never edit one that was released.
 MIGRATIONS = (
@@ -62,7 +62,7 @@ class SqliteStore:
 
     def __init__(self, path: str | Path) -> None:
         """Open the store, make it or bring it up to date."""
-        self._path = Path(path)
+        self._path, self.place = Path(path), str(path)
         if not self._path.exists():
             _make(self._path)
         self._writing, self._reading = threading.Lock(), threading.Lock()
@@ -153,6 +153,10 @@ class SqliteStore:
     def counts_in(self, design: int, block: str) -> dict[str, int]:
         """The same for the cells of one block."""
         return self._reports.counts(design, cells_of(block))
+
+    def columns(self, design: int) -> list[Column]:
+        """The same as a few long texts."""
+        return self._reports.columns(design)
 
     def total(self, design: int) -> int:
         """How many reports there are."""

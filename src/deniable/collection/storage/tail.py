@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from deniable.collection.storage.base import Column
     from deniable.collection.storage.layout import Layout
 
 SEGMENT = 1000  # reports that are sealed together, unless time is up
@@ -230,6 +231,10 @@ class Tail:
     def counts(self, design: int, start: str = "") -> dict[str, int]:
         """How many reports each cell has that begins like this."""
         return self._read(lambda snapshot: snapshot.counts(design, start))
+
+    def columns(self, design: int) -> list[Column]:
+        """The same as a few long texts."""
+        return self._read(lambda snapshot: snapshot.columns(design))
 
     def total(self, design: int) -> int:
         """How many reports there are."""

@@ -1,0 +1,139 @@
+"""The desk: estimates are made in a process of their own, which lets reports go first.
+
+A million reports take a second to read and estimate. In the process that takes reports in, that second would be theirs:
+Python runs one thread at a time. The other process opens the store for itself, and stays for the next question. A
+survey of a few thousand reports is estimated where it is: that takes less than asking.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import threading
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from multiprocessing.connection import wait
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
+
+from deniable.collection.storage.places import find_store
+from deniable.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from deniable.collection.collector import Collector
+    from deniable.collection.storage.base import Store
+    from deniable.surveys.survey import Survey
+
+LEAST = 20_000  # reports from which on another process estimates
+_NICE = 10  # how far it stands back
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Surveyed(Protocol):
+    """What estimates are made of: a collector, or what another process knows of it."""
+
+    @property
+    def survey(self) -> Survey:
+        """What is asked."""
+        ...
+
+    @property
+    def store(self) -> Store:
+        """Where the reports are."""
+        ...
+
+    @property
+    def design_id(self) -> str:
+        """The design that is served."""
+        ...
+
+    @property
+    def amendments(self) -> Sequence[str]:
+        """It, and those that ask the same under other words."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Elsewhere:
+    """What another process is told."""
+
+    survey: Survey
+    place: str
+    design_id: str
+    amendments: tuple[str, ...]
+
+    @property
+    def store(self) -> Store:
+        return _opened(self.place)
+
+
+class Desk:
+    """Makes what analysts ask for, out of the way of reports. Belongs to one event loop."""
+
+    def __init__(self, collector: Collector) -> None:
+        """Take the collector whose reports are looked at."""
+        self._collector = collector
+        self._pool: ProcessPoolExecutor | None = None
+
+    async def reports(self) -> int:
+        """How many reports there are."""
+        return await asyncio.to_thread(lambda: sum(map(self._collector.store.total, self._collector.numbers)))
+
+    async def make(self, function: Callable[Concatenate[Surveyed, P], T], *given: P.args, **options: P.kwargs) -> T:
+        """What a function, to be found by its name in a module, makes of the survey and of whatever else it is given.
+
+        Raises:
+            StoreError: the store, or the other process, does not answer.
+        """
+        place = getattr(self._collector.store, "place", None)
+        if place is None or await self.reports() < LEAST:
+            return await asyncio.to_thread(function, self._collector, *given, **options)
+        told = _Elsewhere(self._collector.survey, place, self._collector.design_id, tuple(self._collector.amendments))
+        try:
+            running = self._started().submit(function, told, *given, **options)
+            return await asyncio.wrap_future(running)
+        except BrokenProcessPool as error:
+            self.close()
+            raise StoreError("the process that estimates has ended; the next question starts another one") from error
+
+    def _started(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            # Not a copy of this process, which has threads and locks.
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_stand_back)
+        return self._pool
+
+    def close(self) -> None:
+        """End the other process."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+
+
+def _stand_back() -> None:
+    with suppress(OSError, AttributeError):  # not everywhere
+        os.nice(_NICE)
+    threading.Thread(target=_end_with_parent, name="deniable-parent", daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End when the process that asks has ended, however that was."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(0)
+
+
+@lru_cache(maxsize=1)
+def _opened(place: str) -> Store:
+    """The store, opened once a process."""
+    found = find_store(place)
+    if found is None:
+        raise StoreError(f"there is no store at {place} any more")
+    return found

@@ -1,0 +1,188 @@
+"""Results and reports at the same time: made once for all who ask, kept for a while, and in a process of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+
+import numpy as np
+import pytest
+
+from deniable.collection.collector import Collector
+from deniable.collection.export import design_of, stored_reports
+from deniable.collection.storage.base import Row
+from deniable.collection.storage.sqlite import SqliteStore
+from deniable.device.verify import verify_stored
+from deniable.errors import NotCoveredError, StoreError
+from deniable.estimation.estimator import estimate
+from deniable.surveys.survey import parse_survey
+from deniable.web import desk, kept, results
+from deniable.web.desk import Desk
+from deniable.web.kept import Kept
+from deniable.web.overview import overview
+from questions import end, fail, where
+
+SURVEY = """
+format = 1
+name = "sets"
+title = "Sets"
+epsilon = 2.0
+[design]
+kind = "independent"
+channel = "hashing"
+[[questions]]
+name = "a"
+text = "?"
+kind = "scale"
+first = 1
+last = 9
+[[questions]]
+name = "b"
+text = "?"
+choices = ["x", "y", "z"]
+"""
+
+
+def filled(folder, n):
+    """A collector with reports that are sets."""
+    store = SqliteStore(folder / "r.sqlite")
+    made = Collector(parse_survey(SURVEY), store)
+    body = store.designs()[made.design_id][1]
+    asked = design_of(verify_stored(body, made.design_id)).questions
+    rng = np.random.default_rng(1)
+    columns = [one.channel.randomize(rng.binomial(one.channel.inputs - 1, 0.3, n)).tolist() for one in asked]
+    cells = [f"[null,0,[{a},{b}],[]]" for a, b in zip(*columns, strict=True)]
+    store.add([Row(secrets.token_bytes(16), made.number, cell) for cell in cells])
+    return made
+
+
+# -- kept --
+
+
+class Counting:
+    """Says how many reports there are, and how often something was made."""
+
+    def __init__(self, reports):
+        self.reports, self.made, self.let = reports, 0, asyncio.Event()
+        self.let.set()
+
+    async def count(self):
+        return self.reports
+
+    async def make(self):
+        self.made += 1
+        await self.let.wait()
+        return self.made
+
+
+def test_whoever_asks_at_the_same_time_gets_the_same():
+    async def run():
+        counting = Counting(5000)
+        counting.let.clear()
+        shown = Kept(counting.count)
+        waiting = [asyncio.ensure_future(shown.get("a", counting.make)) for _ in range(10)]
+        await asyncio.sleep(0.01)
+        waiting[0].cancel()  # whoever goes away does not stop it for the others
+        counting.let.set()
+        assert await asyncio.gather(*waiting[1:]) == [1] * 9
+        assert await shown.get("b", counting.make) == 2
+
+    asyncio.run(run())
+
+
+def test_it_is_made_again_when_there_are_more_reports_and_it_has_rested(monkeypatch):
+    async def run():
+        now = [100.0]
+        monkeypatch.setattr(kept, "monotonic", lambda: now[0])
+        counting = Counting(5000)
+
+        async def slowly():
+            now[0] += 2.0
+            return await counting.make()
+
+        shown = Kept(counting.count)
+        assert await shown.get("a", slowly) == 1
+        counting.reports += 1
+        now[0] += 17.0
+        assert await shown.get("a", slowly) == 1
+        now[0] += 1.5
+        assert await shown.get("a", slowly) == 2
+        now[0] += 1000.0
+        assert await shown.get("a", slowly) == 2  # nothing came
+
+    asyncio.run(run())
+
+
+def test_the_first_reports_are_shown_at_once_and_what_failed_is_tried_again():
+    async def run():
+        counting = Counting(10)
+        shown = Kept(counting.count)
+        assert await shown.get("a", counting.make) == 1
+        counting.reports = 11
+        assert await shown.get("a", counting.make) == 2
+
+        async def fail():
+            raise NotCoveredError("no")
+
+        for _ in range(2):
+            with pytest.raises(NotCoveredError):
+                await shown.get("c", fail)
+        assert await shown.get("c", counting.make) == 3
+
+    asyncio.run(run())
+
+
+def test_no_more_than_so_much_is_kept():
+    async def run():
+        counting = Counting(5000)
+        shown = Kept(counting.count)
+        for name in range(250):
+            await shown.get(name, counting.make)
+        assert len(shown._made) <= kept._MOST
+
+    asyncio.run(run())
+
+
+# -- the other process --
+
+
+def test_many_reports_are_estimated_in_another_process_with_the_same_result(tmp_path, monkeypatch):
+    made = filled(tmp_path, 3000)
+
+    async def run():
+        asked = Desk(made)
+        assert await asked.make(where) == (os.getpid(), 3000)
+        monkeypatch.setattr(desk, "LEAST", 3000)
+        there, n = await asked.make(where)
+        assert n == 3000
+        assert there != os.getpid()
+        made.store.add([Row(secrets.token_bytes(16), made.number, "[null,0,[1,1],[]]")])
+        assert await asked.make(where) == (there, 3001)  # it sees what has come, and is the same one
+        assert await asked.make(overview) == overview(made)
+        with pytest.raises(NotCoveredError) as caught:
+            await asked.make(fail)
+        assert (caught.value.message, caught.value.details) == ("not covered", {"attributes": ["a"]})
+        with pytest.raises(StoreError, match="has ended"):
+            await asked.make(end)
+        again, _ = await asked.make(where)
+        assert again not in (there, os.getpid())
+        asked.close()
+
+    asyncio.run(run())
+    made.close()
+
+
+def test_many_sets_are_counted_and_not_weighed_one_by_one(tmp_path, monkeypatch):
+    made = filled(tmp_path, 3000)
+    reports = stored_reports(made.store, made.design_id)
+    singly = results.estimated(reports, ["a"])
+    assert np.array_equal(singly.values, estimate(reports, ["a"]).values)
+    monkeypatch.setattr(results, "MOST_SINGLY", 2999)
+    counted = results.estimated(reports, ["a"])
+    assert counted.method == "wls"
+    assert np.allclose(counted.efficient.values, counted.unbiased.values, atol=0.05)
+    # Both speak of the same people: they differ by less than their errors, which are those of 3000 reports.
+    assert (np.abs(counted.values - singly.values) < 3 * np.maximum(counted.std_error, singly.std_error)).all()
+    assert counted.labels == reports.labels
+    made.close()
