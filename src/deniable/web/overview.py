@@ -18,7 +18,7 @@ from deniable.reporting.quality import alarms, ballot_counts, fewest_published
 from deniable.summary import of_shares
 from deniable.tables.table import Table
 from deniable.web.precision import precision
-from deniable.web.results import LEVEL, estimated
+from deniable.web.results import LEVEL, estimated, tabulated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +74,7 @@ def covered(reports: Reports, names: Sequence[str]) -> int:
     """How many reports tell the table of all of these together; a channel may tell other sums of it alone."""
     if not reports.design.covers(names):
         return 0
-    return sum(seen.n for seen in reports.tabulate(names) if set(names) <= set(seen.domain))
+    return sum(seen.n for seen in tabulated(reports, names) if set(names) <= set(seen.domain))
 
 
 def table_of(reports: Reports, found: Estimate) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def pairs_of(found: Mapping[str, Any]) -> Summary:
 def _raw(reports: Reports, found: Estimate) -> list[float | None]:
     """Shares among the disguised answers as they came; none where reports are not answers."""
     total = np.zeros(found.values.shape)
-    for seen in reports.tabulate(found.attributes):
+    for seen in tabulated(reports, found.attributes):
         if set(found.attributes) <= set(seen.domain) and seen.counts.size == seen.domain.cells:
             total += Table(seen.domain, seen.counts.reshape(seen.domain.shape)).project(found.attributes).values
     if not total.sum():

@@ -6,6 +6,7 @@ import csv
 import io
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,12 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from deniable.collection.collector import Collector
+    from deniable.designs.observation import Observation
     from deniable.designs.reports import Reports
     from deniable.estimation.estimate import Estimate
     from deniable.web.desk import Surveyed
 
 LEVEL = 0.95
 MOST_SINGLY = 20_000  # reports that are sets and are weighed one by one
+_COUNTED: WeakKeyDictionary[Reports, dict[tuple[str, ...], list[Observation]]] = WeakKeyDictionary()
 _FEWEST = 2  # reports about a table before its error can be estimated
 _NUMBERS = ("estimate", "unbiased", "efficient", "std_error", "low", "high")
 
@@ -64,7 +67,15 @@ def estimated(reports: Reports, names: Sequence[str]) -> Estimate:
     """
     if reports.n <= MOST_SINGLY or not any(asked.channel.is_support for asked in reports.design.questions):
         return estimate(reports, names)
-    return replace(estimate(reports.tabulate(names), names), labels=reports.labels)
+    return replace(estimate(tabulated(reports, names), names), labels=reports.labels)
+
+
+def tabulated(reports: Reports, names: Sequence[str]) -> list[Observation]:
+    """What reports say about some attributes, counted once however often it is asked for."""
+    known = _COUNTED.setdefault(reports, {})
+    if tuple(names) not in known:
+        known[tuple(names)] = reports.tabulate(names)
+    return known[tuple(names)]
 
 
 def _asked(reports: Any, names: Sequence[str]) -> bool:
