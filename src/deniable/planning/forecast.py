@@ -29,9 +29,10 @@ from deniable.errors import DesignError, InputError, NotCoveredError, UnknownAtt
 from deniable.estimation.estimator import estimate
 from deniable.estimation.fit.efficient import MOST_CELLS as EFFICIENT_CELLS
 from deniable.frozen import Frozen
+from deniable.optimal.certificate import MOST_ANSWERS
 from deniable.optimal.floor import floor
 from deniable.optimal.language import gathered
-from deniable.optimal.wanted import Wanted
+from deniable.optimal.wanted import Wanted, asked_of
 from deniable.planning.candidates import CANDIDATES, Purpose, candidate
 from deniable.planning.expected import expected_evidence, expected_observations, expected_variances
 from deniable.planning.pairing import added_variance, told
@@ -139,7 +140,8 @@ class Forecast(Shown, Frozen):
         try:
             if self.truth is None:
                 return best_floor(self.domain, self.wanted, self.epsilon)
-            return floor(self.domain, self.wanted, self.epsilon, self.truth)
+            small = asked_of(self.domain, self.wanted).cells <= MOST_ANSWERS
+            return floor(self.domain, self.wanted, self.epsilon, self.truth, certify=small)
         except InputError:
             return None  # too many cells for a floor at a guess
 
