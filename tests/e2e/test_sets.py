@@ -176,3 +176,50 @@ def test_a_static_set_without_a_second_level_is_refused(serving, visitor):
         assert "recognised by what is sent" in words
         assert "(pseudonym)" in words
         assert someone.posted() == []
+
+
+OPTIMAL = """
+format = 1
+name = "stress"
+title = "Stress"
+epsilon = 1.0
+wanted = ["cdf(stress)"]
+design = { kind = "optimal" }
+
+[[questions]]
+name = "stress"
+text = "How much stress do you have?"
+kind = "scale"
+first = 0
+last = 5
+
+[[questions]]
+name = "smokes"
+text = "Do you smoke?"
+kind = "yes-no"
+"""
+
+
+def test_a_channel_made_for_some_numbers_is_verified_shown_and_sent(serving, visitor):
+    with serving(OPTIMAL) as service:
+        design = service.collector.survey.design
+        assert any(question.channel.kind == "patterns" for question in design.questions)
+        someone = visitor()
+        page = someone.visit(service.url)
+        shown(page, "intro")
+        page.get_by_role("button", name="Begin").click()
+        shown(page, "questions")
+        for label in ("3", "No"):
+            field = page.get_by_label(label, exact=True)
+            if field.count():
+                field.first.check()
+        page.get_by_role("button", name="Disguise my answers").click()
+        shown(page, "review")
+        report = json.loads(page.locator("#bytes").text_content())
+        question = design.questions[design.ballots[report["ballot"]][0]]
+        assert 0 <= report["answers"][0] < question.channel.reports
+        assert serious(page) == []
+        send(page)
+        (body,) = someone.posted()
+        assert json.loads(body) == report
+        assert stored_reports(service.store, service.collector.design_id).n == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,6 +23,9 @@ from deniable.cli.common import (
 from deniable.errors import InputError
 from deniable.wording import counted
 
+if TYPE_CHECKING:
+    from deniable.optimal.wanted import Wanted
+
 
 @click.command("report")
 @click.argument("reports", type=PLACE)
@@ -29,6 +33,12 @@ from deniable.wording import counted
 @click.option("--markdown", is_flag=True, help="Write Markdown, whatever the file's name.")
 @click.option("--title", help="The report's heading; the file's name without it.")
 @table_option("Attributes to cross. Repeatable; without it, every pair if there are few.")
+@click.option(
+    "--wanted",
+    "numbers",
+    multiple=True,
+    help='What the survey was made for, such as "mean(age)". Repeatable; a survey file given for its words says it.',
+)
 @click.option("--by", multiple=True, metavar="COLUMN", help="Public columns to group by; all with few values if none.")
 @click.option("--replicates", type=click.IntRange(19), default=999, show_default=True, help="Of bootstrap tests.")
 @sampling_options
@@ -42,6 +52,7 @@ def command(
     markdown: bool,
     title: str | None,
     tables: tuple[str, ...],
+    numbers: tuple[str, ...],
     by: tuple[str, ...],
     replicates: int,
     weights: str | None,
@@ -65,6 +76,7 @@ def command(
     """  # noqa: D301 - click wants the character itself
     from deniable.collection.storage.places import is_store
     from deniable.estimation.sampling.reading import sampling_of
+    from deniable.optimal.language import read_wanted
     from deniable.reporting.html import html
     from deniable.reporting.markdown import markdown as as_markdown
     from deniable.reporting.report import document
@@ -77,7 +89,8 @@ def command(
     opened = reports_at(reports, design, words=words, language=language)
     drawn = sampling_of(opened, weights, strata, clusters)
     wanted = [split(table) for table in tables]
-    estimates, about = survey(opened, wanted, by=by or None, replicates=replicates, sampling=drawn)
+    made_for = [read_wanted(text) for text in numbers] or _made_for(words)
+    estimates, about = survey(opened, wanted, by=by or None, replicates=replicates, sampling=drawn, wanted=made_for)
     name = name_of(reports)
     facts = [("reports", f"{opened.n} in {name}"), ("noise", "secure source, no seed")]
     columns = {"weights": weights, "strata": strata, "clusters": clusters}
@@ -92,3 +105,15 @@ def command(
     click.echo(f"{output}: {counted(len(estimates), 'table')}, {counted(len(about['crossed']), 'cross table')}.")
     for alarm in about["quality"]:
         click.echo(alarm, err=True)
+
+
+def _made_for(words: Path | None) -> list[Wanted]:
+    """What a survey file says is wanted: its numbers and its tables."""
+    if words is None:
+        return []
+    from deniable.optimal.language import gathered
+    from deniable.surveys.survey import read_survey
+
+    survey = read_survey(words)
+    made = [*survey.tables, *survey.wanted]
+    return list(gathered(made)) if made else []

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import ceil, isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from deniable.designs.base import Design, Question
 from deniable.device.epsilon import exp_below
 from deniable.device.statement import Statement
 from deniable.domain import Domain
-from deniable.errors import ConvergenceError, DesignError, PrecisionError
+from deniable.errors import ConvergenceError, DesignError, NotCoveredError, PrecisionError
 from deniable.frozen import again, fix
 from deniable.optimal.certificate import MOST_ANSWERS
 from deniable.optimal.channel import optimal_channel
@@ -160,6 +161,24 @@ def loss_of(design: Design, wanted: Sequence[Wanted]) -> float | None:
         for ballot in design.ballots
     ]
     return pooled_loss(Contrasts(design.domain, tuple(wanted)), ballots, design.chances)
+
+
+def nearness(design: Design, wanted: Sequence[Wanted]) -> str:
+    """How near a design is to the best any could do for what is wanted, in a sentence; nothing where nobody knows.
+
+    The epsilon is the design's own, which is what its respondents spend.
+    """
+    if not wanted or not isfinite(design.epsilon):
+        return ""
+    try:
+        loss = loss_of(design, wanted)
+    except NotCoveredError:
+        return ""
+    if loss is None:
+        return ""
+    # Rounded up, so that what a better use of the last decimals would spare is counted too.
+    least = best_floor(design.domain, tuple(wanted), ceil(design.epsilon * 1e4) / 1e4)
+    return f"For {', '.join(map(str, wanted))}, this design is {least.within(loss)}."
 
 
 @lru_cache(maxsize=64)

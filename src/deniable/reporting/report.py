@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.grouped import Grouped
     from deniable.inference.all_pairs import Pairs
+    from deniable.inference.numbers.wanted import WantedNumbers
     from deniable.reporting.document import Column
     from deniable.summary import Summary
     from deniable.tables.table import Table
@@ -102,6 +103,8 @@ def document(
     facts: Sequence[tuple[str, str]] = (),
     labels: Labels = UNKNOWN,
     groups: Sequence[Grouped] = (),
+    numbers: WantedNumbers | None = None,
+    nearness: str = "",
 ) -> Document:
     """Compose the report.
 
@@ -120,6 +123,8 @@ def document(
         facts: what else belongs to checking the report, such as the files' hashes.
         labels: the survey's words.
         groups: estimates by public attributes.
+        numbers: what else than tables was wanted.
+        nearness: how near the design is to the best, a sentence.
     """
     cards = [_card(estimate, truth, level, f"chart-{number}") for number, estimate in enumerate(estimates, start=1)]
     every = [*estimates, *crossed]
@@ -128,6 +133,9 @@ def document(
         Section("What a report can tell about a person", tuple(_privacy(statement or design.describe()))),
         Section("Estimates", (_reading(estimates, truth, level), Cards(tuple(cards)))),
     ]
+    if numbers is not None or nearness:
+        grids = [] if numbers is None else [Grid("Wanted numbers", _columns(numbers.summary()))]
+        sections.append(Section("What the survey was made for", (*grids, *([Text(nearness)] if nearness else []))))
     if crossed:
         sections.append(Section("Cross tables", (_crossing(level), *(_cross(one, level) for one in crossed))))
     if groups:

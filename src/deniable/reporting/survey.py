@@ -6,9 +6,11 @@ import hashlib
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from deniable.designs.optimal import nearness
 from deniable.errors import EstimationError
 from deniable.estimation.estimator import estimate
 from deniable.inference.all_pairs import all_pairs
+from deniable.inference.numbers.wanted import wanted_numbers
 from deniable.reporting.quality import alarms, fewest_published
 from deniable.wording import listed
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from deniable.estimation.grouped import Grouped
     from deniable.estimation.sampling.sampling import Sampling
     from deniable.inference.all_pairs import Pairs
+    from deniable.optimal.wanted import Wanted
 
 MOST_GROUPS = 12  # public attributes of more values are shown only when they are asked for
 MOST_PAIRS = 15  # cross tables and tests of more pairs than this are made only when they are asked for
@@ -34,10 +37,12 @@ def survey(
     by: Sequence[str] | None = None,
     replicates: int = 999,
     sampling: Sampling | None = None,
+    wanted: Sequence[Wanted] = (),
 ) -> tuple[list[Estimate], dict[str, Any]]:
     """Estimates of every attribute and of the asked tables, and what else `reporting.document` takes.
 
-    Without `tables`, pairs are crossed and tested where the reports cover them, unless there are too many. Every
+    `wanted` is what the survey was made for: its numbers are told, and how near the design is to the best. Without
+    `tables`, pairs are crossed and tested where the reports cover them, unless there are too many. Every
     attribute is also estimated in each group of the public attributes `by`: of all with few groups, if none is named.
     With a sampling, estimates and tests are weighted, with its errors.
     """
@@ -65,6 +70,8 @@ def survey(
             published=fewest_published(reports, _public(reports, by)) if sampling is None else None
         ),
         "quality": [*alarms(reports, [*singles, *crossed, *larger]), *untested, *_not_told(hidden)],
+        "numbers": wanted_numbers(reports, wanted) if sampling is None else None,
+        "nearness": nearness(reports.design, wanted),
         "lead": _lead(reports, sampling),
     }
     return [*singles, *larger], about
