@@ -115,5 +115,5 @@ def _made_for(words: Path | None) -> list[Wanted]:
     from deniable.surveys.survey import read_survey
 
     survey = read_survey(words)
-    made = [*survey.tables, *survey.wanted]
+    made: list[Wanted | tuple[str, ...]] = [*survey.tables, *survey.wanted]
     return list(gathered(made)) if made else []

@@ -12,7 +12,7 @@ Estimates need no weights: which ballot it was does not depend on the answers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import ceil, isfinite
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ import numpy as np
 
 from deniable.designs.base import Design, Question
 from deniable.device.epsilon import exp_below
-from deniable.device.statement import Statement
 from deniable.domain import Domain
 from deniable.errors import ConvergenceError, DesignError, NotCoveredError, PrecisionError
 from deniable.frozen import again, fix
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.channels.choice import Choice, Chooser
+    from deniable.device.statement import Statement
     from deniable.domain import Category
     from deniable.optimal.wanted import Wanted
 
@@ -143,7 +143,7 @@ class Optimal(Design):
         if not self.wanted:
             return plain
         made = f"Made for {', '.join(str(one) for one in self.wanted)}: {self.floor.within(self.loss)}."
-        return Statement(plain.ratio, (*plain.notes, made))
+        return replace(plain, notes=(*plain.notes, made))
 
 
 def loss_of(design: Design, wanted: Sequence[Wanted]) -> float | None:

@@ -13,13 +13,10 @@ from deniable.device.epsilon import epsilon_of
 from deniable.device.origins import fingerprint
 from deniable.errors import DeniableError, EstimationError, InputError, NotCoveredError
 from deniable.inference.all_pairs import all_pairs, of_pairs, stars
-<<<<<<< HEAD
 from deniable.inference.association import independence
-from deniable.reporting.charts import chart, chart_png
-=======
 from deniable.inference.numbers.wanted import wanted_numbers
 from deniable.optimal.wanted import Wanted
->>>>>>> 0ef329c (Tell what a survey was made for, and how near its design is to the best, on dashboard and report)
+from deniable.reporting.charts import chart, chart_png
 from deniable.reporting.quality import alarms, ballot_counts, fewest_published
 from deniable.summary import of_shares
 from deniable.tables.table import Table
@@ -33,11 +30,8 @@ if TYPE_CHECKING:
     from deniable.designs.reports import Reports
     from deniable.estimation.estimate import Estimate
     from deniable.summary import Summary
-<<<<<<< HEAD
-    from deniable.web.desk import Surveyed
-=======
     from deniable.surveys.survey import Survey
->>>>>>> 0ef329c (Tell what a survey was made for, and how near its design is to the best, on dashboard and report)
+    from deniable.web.desk import Surveyed
 
 FEWEST = 30  # reports about a table before it is shown: below that, errors say more than estimates
 MOST_PAIRS = 45
@@ -60,29 +54,16 @@ def overview(surveyed: Surveyed) -> dict[str, Any]:
         "ballots": _ballots(reports),
         "tables": [table_of(reports, found) for found in singles],
         "large": [name for name in domain if name not in shown],
-<<<<<<< HEAD
         "privacy": _privacy(surveyed, reports),
-=======
-        "privacy": _privacy(collector, reports),
-        "numbers": _numbers(collector, reports),
-        "nearness": nearness(reports.design, made_for(collector.survey)),
->>>>>>> 0ef329c (Tell what a survey was made for, and how near its design is to the best, on dashboard and report)
+        "numbers": _numbers(surveyed, reports),
+        "nearness": nearness(reports.design, made_for(surveyed.survey)),
         "alarms": alarms(reports, [*singles, *wanted]),
     }
 
 
-<<<<<<< HEAD
-def whole(surveyed: Surveyed) -> dict[str, Any]:
-    """The same with its associations: what is kept of a survey that is closed."""
-    return {**overview(surveyed), "associations": associations(surveyed)}
-
-
-def end_of(collector: Collector) -> str:
-    """What the store keeps it under: made once for each end, then kept as it is.
-=======
-def _numbers(collector: Collector, reports: Reports) -> list[dict[str, Any]]:
+def _numbers(surveyed: Surveyed, reports: Reports) -> list[dict[str, Any]]:
     """The wanted numbers that are no tables, a row each, once enough reports tell them."""
-    asked = [one for one in collector.survey.wanted if _about(reports, one.attributes) >= FEWEST]
+    asked = [one for one in surveyed.survey.wanted if _about(reports, one.attributes) >= FEWEST]
     found = wanted_numbers(reports, asked, LEVEL)
     if found is None:
         return []
@@ -100,12 +81,16 @@ def made_for(survey: Survey) -> tuple[Wanted, ...]:
 
 def _about(reports: Reports, names: Sequence[str]) -> int:
     """How many reports speak of all of these together, whatever of them they tell."""
-    return sum(seen.n for seen in reports.tabulate(names) if set(names) <= set(seen.domain))
+    return sum(seen.n for seen in tabulated(reports, names) if set(names) <= set(seen.domain))
 
 
-def frozen(collector: Collector) -> dict[str, Any]:
-    """The same of a survey that is closed, with its associations: made once for each end, then kept as it is.
->>>>>>> 0ef329c (Tell what a survey was made for, and how near its design is to the best, on dashboard and report)
+def whole(surveyed: Surveyed) -> dict[str, Any]:
+    """The same with its associations: what is kept of a survey that is closed."""
+    return {**overview(surveyed), "associations": associations(surveyed)}
+
+
+def end_of(collector: Collector) -> str:
+    """What the store keeps it under: made once for each end, then kept as it is.
 
     A survey whose date was moved goes on, and has another end.
     """
@@ -118,11 +103,7 @@ def covered(reports: Reports, names: Sequence[str]) -> int:
     """How many reports tell the table of all of these together; a channel may tell other sums of it alone."""
     if not reports.design.covers(names):
         return 0
-<<<<<<< HEAD
-    return sum(seen.n for seen in tabulated(reports, names) if set(names) <= set(seen.domain))
-=======
     return _about(reports, names)
->>>>>>> 0ef329c (Tell what a survey was made for, and how near its design is to the best, on dashboard and report)
 
 
 def table_of(reports: Reports, found: Estimate) -> dict[str, Any]:
