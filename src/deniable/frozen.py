@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     A = TypeVar("A", bound=NDArray[Any])
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 
 class Frozen:
     """A value: its attributes are fixed once, by its constructor."""
@@ -47,6 +50,18 @@ class Frozen:
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return again(type(self), **self._given())
+
+
+class Still(dict[K, V]):
+    """A dictionary that can only be read, for messages: what writes them takes it for the dictionary it is."""
+
+    def _refuse(self, *_arguments: object, **_named: object) -> Never:
+        raise FrozenInstanceError("these words never change; make others")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return type(self), (dict(self),)
 
 
 def again(constructor: Callable[..., Any], /, **given: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -29,7 +29,7 @@ from deniable.channels.base import Channel
 from deniable.channels.bitmask import Bitmask
 from deniable.channels.blockwise import Blockwise
 from deniable.collection.blocks import ServedBlocks
-from deniable.collection.form import design_body
+from deniable.collection.form import design_body, form_body
 from deniable.datasets import Network
 from deniable.designs.blocks.message import MessageBlocks
 from deniable.device import messages, wire
@@ -445,6 +445,31 @@ def test_a_message_is_not_changed():
         del message.epsilon
     assert pickled(message) == copy.deepcopy(message) == message
     assert wire.encode(pickled(message)) == wire.encode(message)
+
+
+def test_the_words_of_a_form_are_not_changed():
+    form = wire.decode(form_body(parse_survey(example_text())), messages.Form, most=messages.MOST_FORM_BYTES)
+    body = wire.encode(form)
+    mine = {"en": "Mine"}
+    item = messages.FormItem("a", mine, (mine,))
+    mine["en"] = "Another's"
+    assert (item.text, item.choices) == ({"en": "Mine"}, ({"en": "Mine"},))
+    held = [form.title, form.texts, *form.texts.values(), item.text, *item.choices]
+    held += [words for each in (*form.questions, *form.public) for words in (each.text, *each.choices)]
+    for words in held:
+        for change in (
+            lambda words: words.update(en="Mine"),
+            lambda words: words.__setitem__("en", "Mine"),
+            lambda words: words.__delitem__("en"),
+            lambda words: words.__ior__({"en": "Mine"}),
+            lambda words: words.setdefault("fr", "Mine"),
+            lambda words: words.pop("en"),
+            lambda words: words.popitem(),
+            lambda words: words.clear(),
+        ):
+            with pytest.raises(FrozenInstanceError, match="never change"):
+                change(words)
+    assert wire.encode(form) == wire.encode(pickled(form)) == wire.encode(copy.deepcopy(form)) == body
 
 
 # -- nothing was forgotten -----------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import force_setattr
 
 from deniable.device.kinds import Weights
 from deniable.device.wire import (
@@ -42,6 +43,7 @@ from deniable.device.wire import (
     Words,
     encode,
 )
+from deniable.frozen import Still
 
 VERSION = 2
 MOST_FORM_BYTES = 1 << 22
@@ -210,6 +212,10 @@ class FormItem(Message, frozen=True):
     choices: tuple[Words, ...]
     entry: Entry | UnsetType = UNSET
 
+    def __post_init__(self) -> None:
+        force_setattr(self, "text", Still(self.text))
+        force_setattr(self, "choices", tuple(map(Still, self.choices)))
+
 
 class Form(Message, frozen=True):
     """The survey's words, in every language. Sentences that state the promise are not among them."""
@@ -221,6 +227,10 @@ class Form(Message, frozen=True):
     questions: tuple[FormItem, ...]
     public: tuple[FormItem, ...]
     texts: dict[Short, Words]
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "title", Still(self.title))
+        force_setattr(self, "texts", Still({name: Still(words) for name, words in self.texts.items()}))
 
 
 # -- the report -----------------------------------------------------------------------------------------------------

@@ -92,7 +92,9 @@ def _typed(entry: QuestionEntry, path: str) -> tuple[float | None, float | None,
     return (entry.min, entry.max, entry.step)
 
 
-def _rules(show_if: Mapping[str, str | list[str]], path: str, public: Mapping[str, Item]) -> dict[str, tuple[str, ...]]:
+def _rules(
+    show_if: Mapping[str, str | tuple[str, ...]], path: str, public: Mapping[str, Item]
+) -> dict[str, tuple[str, ...]]:
     rules = {}
     for name, wanted in show_if.items():
         if name not in public:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct
 
 from deniable.channels.choice import Choice
 
@@ -35,16 +35,16 @@ class QuestionEntry(_Entry, frozen=True):
     name: Name
     text: Text
     kind: Kind = "choice"
-    choices: list[str | ChoiceEntry] | None = None
+    choices: tuple[str | ChoiceEntry, ...] | None = None
     first: int | None = None
     last: int | None = None
-    bins: list[int | float] | None = None
+    bins: tuple[int | float, ...] | None = None
     min: int | float | None = None
     max: int | float | None = None
     step: int | float | None = None
     static: bool = False
     prefer_not_to_say: bool = False
-    show_if: dict[str, str | list[str]] = {}
+    show_if: dict[str, str | tuple[str, ...]] = {}
 
 
 class PublicEntry(_Entry, frozen=True):
@@ -52,7 +52,7 @@ class PublicEntry(_Entry, frozen=True):
 
     name: Name
     text: Text
-    choices: list[str | ChoiceEntry]
+    choices: tuple[str | ChoiceEntry, ...]
 
 
 class DesignEntry(_Entry, frozen=True):
@@ -63,7 +63,7 @@ class DesignEntry(_Entry, frozen=True):
     again: int | float | None = None
     k: int | None = None
     answer: Literal["one", "all"] | None = None
-    clusters: list[list[str]] | None = None
+    clusters: tuple[tuple[str, ...], ...] | None = None
     phi: float | None = None
     block_size: int | None = None
     p: float | None = None
@@ -78,12 +78,12 @@ class SurveyEntry(_Entry, frozen=True):
     name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
     title: Text
     epsilon: int | float
-    questions: Annotated[list[QuestionEntry], Meta(min_length=1, max_length=200)]
-    languages: Annotated[list[Language], Meta(min_length=1)] = field(default_factory=lambda: ["en"])
+    questions: Annotated[tuple[QuestionEntry, ...], Meta(min_length=1, max_length=200)]
+    languages: Annotated[tuple[Language, ...], Meta(min_length=1)] = ("en",)
     design: DesignEntry = DesignEntry()
-    tables: list[list[str]] = []
-    wanted: list[str] = []
-    public: list[PublicEntry] = []
+    tables: tuple[tuple[str, ...], ...] = ()
+    wanted: tuple[str, ...] = ()
+    public: tuple[PublicEntry, ...] = ()
     admission: Admission = "open"
     opens: datetime | None = None
     closes: datetime | None = None

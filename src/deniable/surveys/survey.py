@@ -192,9 +192,10 @@ def _typed(data: dict[str, Any]) -> SurveyEntry:
 
 
 def _languages(entry: SurveyEntry) -> list[str]:
-    if len(set(entry.languages)) != len(entry.languages):
-        raise SurveyError(f"languages: {entry.languages} names one twice", path="languages")
-    return entry.languages
+    languages = list(entry.languages)
+    if len(set(languages)) != len(languages):
+        raise SurveyError(f"languages: {languages} names one twice", path="languages")
+    return languages
 
 
 def _names_differ(entry: SurveyEntry) -> None:
