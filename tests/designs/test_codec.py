@@ -50,7 +50,7 @@ def test_an_unknown_field_is_refused(design):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"format": 2}, "newer deniable"),
+        ({"format": 3}, "newer deniable"),
         ({"format": None}, "not a design"),
         ({"format": True}, "not a design"),
         ({"kind": "oracle"}, "unknown kind of design 'oracle'"),

@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from math import gcd
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
@@ -22,6 +21,7 @@ import numpy as np
 
 from deniable.channels.codec import channel_from_dict
 from deniable.channels.kronecker import Kronecker
+from deniable.designs.ballots import ALL, drawn_ballots, lowest_terms, rows_of
 from deniable.designs.observation import Observation
 from deniable.designs.reports import Reports, Tallies
 from deniable.designs.told import Column, Told
@@ -48,22 +48,8 @@ if TYPE_CHECKING:
     from deniable.domain import Category
 
 FORMAT = 2  # the version of a design's canonical form; one whose ballots are equally likely is written as version 1
-MOST_WEIGHT = 1 << 32  # a ballot is drawn by an even number below the sum of the weights
 MOST_REPORTS = 1 << 53  # numbers that JSON, SPSS and Stata all hold exactly
-ALL = slice(None)
 _AUDITED_RECORDS = 32
-
-
-def rows_of(drawn: NDArray[np.integer], ballots: int) -> Sequence[slice | NDArray[np.intp]]:
-    """The rows in which each ballot was drawn, in order, found by one sort instead of a look at all rows for each.
-
-    >>> [rows.tolist() for rows in rows_of(np.array([1, 0, 1]), 3)]
-    [[1], [0, 2], []]
-    """
-    if ballots == 1:
-        return [ALL]
-    order = np.argsort(drawn, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(drawn, minlength=ballots))[:-1])
 
 
 @dataclass(frozen=True)
@@ -239,11 +225,7 @@ class Design(Frozen):
 
     def draw_ballots(self, n: int, source: Source) -> NDArray[Any]:
         """Draw a ballot for each of n respondents, exactly: by an even number below the sum of the weights."""
-        stream, kind = source.stream(), np.min_scalar_type(len(self.ballots) - 1)
-        if self.weights is None:
-            return stream.below(len(self.ballots), n).astype(kind)
-        ends = np.cumsum(self.weights)
-        return np.searchsorted(ends, stream.below(int(ends[-1]), n), side="right").astype(kind)
+        return drawn_ballots(self.weights, len(self.ballots), n, source)
 
     def randomize(self, frame: IntoDataFrame, keep: Sequence[str] = (), *, source: Source = SECURE) -> Reports:
         """Disguise a data frame, a row a respondent. Columns named in `keep` are public and ride along in clear.
@@ -435,23 +417,6 @@ class Design(Frozen):
             return np.column_stack([ballots, answers])
 
         return len(records), run
-
-
-def lowest_terms(weights: Sequence[int] | None, ballots: int) -> tuple[int, ...] | None:
-    """Check the ballots' weights; None where all are drawn alike.
-
-    >>> lowest_terms([6, 2], 2), lowest_terms([5, 5], 2)
-    ((3, 1), None)
-    """
-    if weights is None:
-        return None
-    if len(weights) != ballots or not all(type(each) is int and each > 0 for each in weights):
-        raise DesignError(f"ballots are drawn by whole numbers above 0, one for each of the {ballots}", ballots=ballots)
-    common = gcd(*weights)
-    lowest = tuple(each // common for each in weights)
-    if sum(lowest) >= MOST_WEIGHT:
-        raise DesignError(f"the weights of ballots sum to less than 2^32, not to {sum(lowest)}", total=sum(lowest))
-    return None if len(set(lowest)) == 1 else lowest
 
 
 def public_columns(frame: IntoDataFrame, keep: Sequence[str], domain: Domain) -> nw.DataFrame[Any] | None:

@@ -1,0 +1,58 @@
+"""Ballots: how they are drawn, by whole numbers, and which respondents drew which."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.errors import DesignError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.randomness import Source
+
+MOST_WEIGHT = 1 << 32  # a ballot is drawn by an even number below the sum of the weights
+ALL = slice(None)
+
+
+def lowest_terms(weights: Sequence[int] | None, ballots: int) -> tuple[int, ...] | None:
+    """Check the ballots' weights; None where all are drawn alike.
+
+    >>> lowest_terms([6, 2], 2), lowest_terms([5, 5], 2)
+    ((3, 1), None)
+    """
+    if weights is None:
+        return None
+    if len(weights) != ballots or not all(type(each) is int and each > 0 for each in weights):
+        raise DesignError(f"ballots are drawn by whole numbers above 0, one for each of the {ballots}", ballots=ballots)
+    common = gcd(*weights)
+    lowest = tuple(each // common for each in weights)
+    if sum(lowest) >= MOST_WEIGHT:
+        raise DesignError(f"the weights of ballots sum to less than 2^32, not to {sum(lowest)}", total=sum(lowest))
+    return None if len(set(lowest)) == 1 else lowest
+
+
+def drawn_ballots(weights: tuple[int, ...] | None, ballots: int, n: int, source: Source) -> NDArray[Any]:
+    """A ballot for each of n respondents, exactly: by an even number below the sum of the weights."""
+    stream, kind = source.stream(), np.min_scalar_type(ballots - 1)
+    if weights is None:
+        return stream.below(ballots, n).astype(kind)
+    ends = np.cumsum(weights)
+    return np.searchsorted(ends, stream.below(int(ends[-1]), n), side="right").astype(kind)
+
+
+def rows_of(drawn: NDArray[np.integer], ballots: int) -> Sequence[slice | NDArray[np.intp]]:
+    """The rows in which each ballot was drawn, in order, found by one sort instead of a look at all rows for each.
+
+    >>> [rows.tolist() for rows in rows_of(np.array([1, 0, 1]), 3)]
+    [[1], [0, 2], []]
+    """
+    if ballots == 1:
+        return [ALL]
+    order = np.argsort(drawn, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(drawn, minlength=ballots))[:-1])
