@@ -20,7 +20,7 @@ def _in(folder: str, names: str) -> tuple[str, ...]:
 _KRR = tuple(f"tests/contracts/test_channels.py::{name}" for name in ("TestKRR", "TestKRROfGivenIntegers"))
 # Not with a database server, and not what starts programs: those load the module from its file.
 _DEVICE = (*_in("device", "client"), *_in("collection", "client blocks pairs ticket invitations"))
-_COLLECTOR = _in("collection", "blocks pairs invitations issuer opening work rejections first_version")
+_COLLECTOR = _in("collection", "collector blocks pairs invitations issuer opening work rejections first_version")
 
 SUBJECTS = {
     "krr": Subject(

@@ -1,0 +1,117 @@
+"""What a collector keeps together: designs and their words, chains of blocks, and what goes on beside the requests."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from deniable.collection.collector import Collector
+from deniable.collection.form import form_body, words_mark
+from deniable.collection.storage.sqlite import SqliteStore
+from deniable.device.messages import Report
+from deniable.device.wire import encode
+from deniable.surveys.survey import parse_survey
+
+SURVEY = """
+format = 1
+name = "kept"
+title = "{title}"
+epsilon = {epsilon}
+{keys}
+[[questions]]
+name = "a"
+text = "{text}"
+kind = "yes-no"
+[[questions]]
+name = "b"
+text = "?"
+kind = "yes-no"
+"""
+BLOCKS = 'design = { kind = "blocks", k = 2, block_size = 40 }'
+SPRING, SUMMER = (datetime(2030, month, 15, tzinfo=UTC) for month in (3, 7))
+
+
+def survey_of(text="?", *, title="Kept", epsilon=2.0, keys=""):
+    return parse_survey(SURVEY.format(text=text, title=title, epsilon=epsilon, keys=keys))
+
+
+@pytest.fixture
+def collector(tmp_path):
+    """A function that opens a collector on the one store there is; it is closed before the next."""
+    opened = []
+
+    def start(survey, **options):
+        if opened:
+            opened.pop().close()
+        opened.append(Collector(survey, SqliteStore(tmp_path / "reports.sqlite"), **options))
+        return opened[-1]
+
+    yield start
+    for each in opened:
+        each.close()
+
+
+def sent(collector, identity="ab" * 32):
+    """Send a report that fits, as a device would; returns what was wrong with it."""
+    answers = (1,) * len(collector.survey.design.ballots[0])
+
+    async def run():
+        collector.writer.start()
+        try:
+            report = Report(version=2, id=identity, design=collector.design_id, ballot=0, answers=answers)
+            return await collector.receive(encode(report))
+        finally:
+            await collector.writer.stop()
+
+    return asyncio.run(run())
+
+
+def test_the_words_that_are_served_are_kept(collector):
+    for text in ("?", "How?"):
+        survey = survey_of(text)
+        made = collector(survey)
+        ((name, body),) = made._forms.items()
+        assert body == form_body(survey) == made.form(name) == made.store.saved(words_mark(name))
+        assert made.form("0" * 64) is None
+
+
+@pytest.mark.parametrize("keys", ["", BLOCKS])
+def test_designs_with_other_words_are_counted_together_and_other_designs_are_not(collector, keys):
+    names = [
+        collector(survey, folder=None).design_id for survey in (survey_of(keys=keys), survey_of("How?", keys=keys))
+    ]
+    other = collector(survey_of(epsilon=3.0, keys=keys)).design_id
+    made = collector(survey_of("How?", keys=keys))
+    assert made.design_id == names[1]
+    assert made.amendments == names
+    assert made.numbers == [made.store.designs()[name][0] for name in names]
+    assert {made.design(name) for name in (*names, other)} == {body for _, body in made.store.designs().values()}
+    assert made.design("0" * 64) is None
+    if keys:  # those that are counted together learn from each other's blocks
+        first, second = (made.chains[name] for name in names)
+        assert first is second is not made.chains[other]
+        assert set(made.chains) == {*names, other}
+
+
+def test_reports_are_sealed_beside_the_requests(collector, monkeypatch):
+    made, begun = collector(survey_of()), []
+    monkeypatch.setattr(made.store, "tend", lambda: begun.append("sealing"))
+    monkeypatch.setattr(made._closing, "start", lambda: begun.append("watching"))
+    made.tend()
+    assert begun == ["sealing", "watching"]
+
+
+def test_a_survey_without_an_issuer_goes_on_where_its_date_is_moved(collector):
+    until_june, until_august = (f"closes = 2030-0{month}-01T00:00:00Z" for month in (6, 8))
+    made = collector(survey_of(keys=until_june), now=lambda: SPRING)
+    assert sent(made) is None
+    made = collector(survey_of(keys=until_june), now=lambda: SUMMER)
+    assert not made.is_open
+    made._finish()
+    made = collector(survey_of(keys=until_august), now=lambda: SUMMER)
+    assert made.is_open
+    made.end()
+    made = collector(survey_of(keys=until_august), now=lambda: SUMMER)
+    assert not made.is_open  # by hand, it is for good
