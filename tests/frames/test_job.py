@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ import deniable as dn
 from deniable.errors import InputError, MissingColumnError, PrivacyError, UnknownCategoryError
 from deniable.frames import job
 from deniable.frames.job import FOLDER, randomize_table, recognisable
+from waiting import until
 
 DOMAIN = dn.Domain({"sex": ["F", "M"], "children": [0, 1, 2], "smokes": ["no", "yes"]})
 VIEWS = dn.Views(DOMAIN, 2, 2.0)
@@ -233,32 +233,31 @@ def test_half_written_files_are_not_taken_for_parts(people, tmp_path, monkeypatc
 
 
 CHILD = """
-import sys, time
+import sys
 import deniable as dn
 from deniable.frames import job
 domain = dn.Domain({"sex": ["F", "M"], "children": [0, 1, 2], "smokes": ["no", "yes"]})
-original = job.Disguise.__call__
-def slow(self, batch):
-    time.sleep(0.3)
+original, done = job.Disguise.__call__, []
+def halting(self, batch):
+    done.append(batch)
+    if len(done) == 5:
+        sys.stdin.read()  # until it is killed
     return original(self, batch)
-job.Disguise.__call__ = slow
+job.Disguise.__call__ = halting
 job.randomize_table(sys.argv[1], sys.argv[2], dn.Views(domain, 2, 2.0), ["row"])
 """
 
 
 def test_killed_it_goes_on(people, tmp_path):
     target = tmp_path / "r.parquet"
-    child = subprocess.Popen([sys.executable, "-c", CHILD, str(people), str(target)])
+    child = subprocess.Popen([sys.executable, "-c", CHILD, str(people), str(target)], stdin=subprocess.PIPE)
     folder = target.with_name(target.name + FOLDER)
-    deadline = time.monotonic() + 60
-    while not (folder / "part-000001.arrow").exists():
-        assert child.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: child.poll() is not None or (folder / "part-000001.arrow").exists())
+    assert child.poll() is None
     with pytest.raises(PrivacyError, match="another program is at work"):
         randomize_table(people, target, VIEWS, ["row"])
     os.kill(child.pid, signal.SIGKILL)
-    child.wait()
+    child.communicate()
     first = parts(target)
     assert not target.exists()
     assert 2 <= len(first) < GROUPS
