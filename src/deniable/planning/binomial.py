@@ -58,6 +58,15 @@ class BinomialTest:
             total += binom.cdf(c, size, self.share)
         return total
 
+    def approximate(self, n: ArrayLike) -> NDArray[np.float64]:
+        """The normal approximation: Phi((|difference| sqrt(n) - z_alpha sd_0) / sd_1)."""
+        from scipy.special import ndtr, ndtri
+
+        z = float(ndtri(1 - (self.upper or self.lower)))
+        sd = [np.sqrt(x * (1 - x)) for x in (self.null, self.share)]
+        far = abs(self.share - self.null) * np.sqrt(n) - z * sd[0]
+        return np.asarray(ndtr(far / sd[1]) if sd[1] > 0 else (far > 0).astype(np.float64))
+
     def normal(self, power: float) -> float:
         """(z_alpha sd_0 + z_power sd_1)^2 / difference^2."""
         from scipy.special import ndtri

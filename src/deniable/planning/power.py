@@ -1,7 +1,9 @@
 """Power and sample size.
 
-For one question the test is the exact binomial test of the number of reports of one category, see `binomial`. For the
-association of two attributes it is the test that `independence` would make, see `simulated`.
+For one question the test is the exact binomial test of the number of reports of one category, see `binomial`; for two
+groups that are asked it, that of their difference, see `two_samples`. For one attribute of a design it is the test of
+the efficient estimate, see `pooled`; for the association of two, the test that `independence` would make, see
+`simulated`.
 """
 
 from __future__ import annotations
@@ -13,10 +15,12 @@ import numpy as np
 
 from deniable.channels.base import Channel
 from deniable.errors import InputError
-from deniable.planning.binomial import binomial_test
+from deniable.planning.binomial import BinomialTest, binomial_test
+from deniable.planning.pooled import Pooled, pooled_test
 from deniable.planning.respondents import Power, SampleSize
 from deniable.planning.settled import settle
 from deniable.planning.simulated import rough, simulated, simulated_size
+from deniable.planning.two_samples import TwoSamples, two_samples
 from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
@@ -33,7 +37,7 @@ def power(
     asked: Channel | Design,
     n: int,
     *,
-    prevalence: float | None = None,
+    prevalence: float | tuple[float, float] | None = None,
     null: float = 0.0,
     alpha: float = 0.05,
     alternative: str = "greater",
@@ -43,32 +47,38 @@ def power(
     replicates: int = 2000,
     source: Source = SECURE,
 ) -> Power:
-    """The probability to detect a prevalence (with a channel), or an association (with a design and a table).
+    """The probability to detect a prevalence, a difference between two groups, or an association.
 
     Args:
         asked: the channel of one question, or the design of a survey.
-        n: the number of respondents.
-        prevalence: the assumed prevalence of the category (with a channel).
+        n: the number of respondents; of two groups, in each.
+        prevalence: the assumed prevalence of the category; with a channel also a pair, those of two groups that are
+            compared.
         null: the prevalence under the null hypothesis.
         alpha: the level of the test.
         alternative: "greater", "less" or "two-sided".
         category: the category, or its code where the channel names none; by default the last.
         table: the assumed joint distribution of two attributes (with a design).
-        attributes: which two; by default the table's.
-        replicates: simulated surveys (with a design).
+        attributes: which two; by default the table's. With prevalence=, the one that it is of.
+        replicates: simulated surveys (with a design and a table).
         source: where they are drawn from.
 
     >>> from deniable.channels.devices import Warner
-    >>> round(power(Warner(0.8), 200, prevalence=0.1), 3)
-    0.652
+    >>> found = power(Warner(0.8), 200, prevalence=0.1)
+    >>> round(found, 3), round(found.normal, 3)
+    (0.652, 0.668)
+    >>> round(power(Warner(0.8), 1000, prevalence=(0.3, 0.2), alternative="two-sided"), 3)
+    0.805
     """
+    if n != int(n) or n < 1:
+        raise InputError(f"the number of respondents is a whole number from 1, not {n!r}", n=n)
+    if prevalence is not None:
+        test = _of_prevalence(asked, prevalence, null, alpha, alternative, category=category, attributes=attributes)
+        one = np.array([int(n)])
+        normal = None if isinstance(test, Pooled) else float(test.approximate(one)[0])
+        return Power(float(test.power(one)[0]), test.told, n=int(n), curve=test.power, normal=normal)
     if isinstance(asked, Channel):
-        if prevalence is None:
-            raise InputError("power of a prevalence test needs prevalence=")
-        test = binomial_test(asked, prevalence, null, alpha, alternative=alternative, category=category)
-        if n != int(n) or n < 1:
-            raise InputError(f"the number of respondents is a whole number from 1, not {n!r}", n=n)
-        return Power(float(test.power(np.array([int(n)]))[0]), test.told, n=int(n), curve=test.power)
+        raise InputError("power of a prevalence test needs prevalence=")
     rejected, told = simulated(asked, n, table, attributes, alpha, replicates=replicates, source=source)
     error = float(np.sqrt(max(rejected * (1 - rejected), 1e-9) / replicates))
     return Power(rejected, told, error, n=n, curve=partial(rough, asked, table, attributes, alpha))
@@ -76,7 +86,7 @@ def power(
 
 def sample_size(
     asked: Channel | Design,
-    prevalence: float | None = None,
+    prevalence: float | tuple[float, float] | None = None,
     null: float = 0.0,
     *,
     power: float = 0.8,
@@ -90,8 +100,9 @@ def sample_size(
 ) -> SampleSize:
     """The number of respondents from which on a test has at least the given power.
 
-    For a channel it is exact: the n beyond which the exact binomial test never falls below the target. For a design it
-    is simulated and good to a few percent. Arguments as for `power`.
+    For a channel it is exact: the n beyond which the exact test never falls below the target; of two groups, of each.
+    For a prevalence of a design it is the normal formula with the efficient estimate's errors. For an association it is
+    simulated and good to a few percent. Arguments as for `power`.
 
     >>> from deniable.channels.devices import ForcedResponse
     >>> n = sample_size(ForcedResponse([1 / 6, 1 / 6]), 0.2, null=0.1)
@@ -100,25 +111,50 @@ def sample_size(
     """
     if not 0 < power < 1:
         raise InputError(f"power must lie between 0 and 1, not {power!r}")
-    if isinstance(asked, Channel):
-        if prevalence is None:
+    if prevalence is None:
+        if isinstance(asked, Channel):
             raise InputError("the sample size of a prevalence test needs prevalence=")
-        test = binomial_test(asked, prevalence, null, alpha, alternative=alternative, category=category)
-        if power <= alpha:
-            raise InputError(f"a power of {power:g} is no more than the level {alpha:g}: no respondents are needed")
-        normal = test.normal(power)
+        return simulated_size(asked, table, attributes, power, alpha, replicates=replicates, source=source)
+    test = _of_prevalence(asked, prevalence, null, alpha, alternative, category=category, attributes=attributes)
+    if power <= alpha:
+        raise InputError(f"a power of {power:g} is no more than the level {alpha:g}: no respondents are needed")
+    normal = test.normal(power)
+    if isinstance(test, Pooled):
+        first = last = max(2, int(np.ceil(normal)))
+    else:
         first, last = settle(test.power, power, normal)
-        reached = float(test.power(np.array([last]))[0])
-        return SampleSize(
-            last,
-            first=first,
-            normal=int(np.ceil(normal)),
-            reached=reached,
-            test=test.told,
-            wanted=power,
-            curve=test.power,
-        )
-    return simulated_size(asked, table, attributes, power, alpha, replicates=replicates, source=source)
+    return SampleSize(
+        last,
+        first=first,
+        normal=int(np.ceil(normal)),
+        reached=float(test.power(np.array([last]))[0]),
+        test=test.told,
+        wanted=power,
+        curve=test.power,
+    )
+
+
+def _of_prevalence(
+    asked: Channel | Design,
+    prevalence: float | tuple[float, float],
+    null: float,
+    alpha: float,
+    alternative: str,
+    *,
+    category: Category | None,
+    attributes: Sequence[str] | None,
+) -> BinomialTest | TwoSamples | Pooled:
+    """The test of one prevalence or of two, through one channel or through a whole design."""
+    pair = not isinstance(prevalence, int | float)
+    if isinstance(asked, Channel):
+        if pair:
+            if null:
+                raise InputError("two groups are compared with each other: null= is for one prevalence")
+            return two_samples(asked, tuple(prevalence), alpha, alternative=alternative, category=category)
+        return binomial_test(asked, prevalence, null, alpha, alternative=alternative, category=category)
+    if pair:
+        raise InputError("two groups are compared through one channel; give the channel of their question")
+    return pooled_test(asked, attributes, prevalence, null, alpha, alternative=alternative, category=category)
 
 
 def sample_cost(channel: Channel, prevalence: ArrayLike | None = None) -> float:

@@ -24,17 +24,23 @@ Curve: TypeAlias = "Callable[[NDArray[np.int64]], NDArray[np.float64]]"
 
 
 class Power(Frozen, float):
-    """A probability to reject, with the test it belongs to (`.test`) and its simulation error (`.std_error`, or 0)."""
+    """A probability to reject, with the test it belongs to (`.test`) and its simulation error (`.std_error`, or 0).
+
+    Beside an exact power stands what the normal approximation gives (`.normal`); None where there is none.
+    """
 
     test: str
     std_error: float
     n: int
     curve: Curve
+    normal: float | None
 
-    def __new__(cls, value: float, test: str, std_error: float = 0.0, *, n: int, curve: Curve) -> Self:
+    def __new__(
+        cls, value: float, test: str, std_error: float = 0.0, *, n: int, curve: Curve, normal: float | None = None
+    ) -> Self:
         """Take the power, the test in words, the number of respondents, and the power as a function of that number."""
         made = super().__new__(cls, value)
-        fix(made, test=test, std_error=std_error, n=n, curve=curve)
+        fix(made, test=test, std_error=std_error, n=n, curve=curve, normal=normal)
         return made
 
     def _given(self) -> dict[str, Any]:
@@ -42,7 +48,8 @@ class Power(Frozen, float):
 
     def __str__(self) -> str:
         simulated = f" (simulated, standard error {self.std_error:.3f})" if self.std_error else ""
-        return f"power {float(self):.3f}{simulated}: {self.test}"
+        beside = f" (normal approximation {self.normal:.3f})" if self.normal is not None else ""
+        return f"power {float(self):.3f}{simulated}{beside}: {self.test}"
 
     def summary(self) -> Summary:
         """The power in one row."""
@@ -50,6 +57,7 @@ class Power(Frozen, float):
             "power": [float(self)],
             "respondents": [self.n],
             "std_error": [self.std_error],
+            "normal approximation": ["" if self.normal is None else self.normal],
         }
         return Summary(columns, title=self.test)
 
