@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from deniable.estimation.estimate import Estimate as Estimate
     from deniable.estimation.estimator import estimate as estimate
     from deniable.estimation.grouped import Grouped as Grouped
+    from deniable.estimation.likelihood_data import likelihood_data as likelihood_data
     from deniable.estimation.sampling.raking import rake as rake
     from deniable.estimation.sampling.replicate_weights import replicate_weights as replicate_weights
     from deniable.estimation.sampling.sampling import Sampling as Sampling
@@ -229,6 +230,7 @@ if TYPE_CHECKING:
         "graphs",
         "homogeneity",
         "independence",
+        "likelihood_data",
         "linear",
         "logit",
         "loss_of",

@@ -57,6 +57,7 @@ NAMES = {
         "Labels": "labels",
         "PairedReports": "designs.paired.reports",
         "Observation": "designs.observation",
+        "likelihood_data": "estimation.likelihood_data",
         "read_reports": "frames.reading",
         "open_reports": "frames.stored",
     },

@@ -145,15 +145,14 @@ def _of_prevalence(
     attributes: Sequence[str] | None,
 ) -> BinomialTest | TwoSamples | Pooled:
     """The test of one prevalence or of two, through one channel or through a whole design."""
-    pair = not isinstance(prevalence, int | float)
+    if isinstance(prevalence, tuple | list):
+        if not isinstance(asked, Channel):
+            raise InputError("two groups are compared through one channel; give the channel of their question")
+        if null:
+            raise InputError("two groups are compared with each other: null= is for one prevalence")
+        return two_samples(asked, prevalence, alpha, alternative=alternative, category=category)
     if isinstance(asked, Channel):
-        if pair:
-            if null:
-                raise InputError("two groups are compared with each other: null= is for one prevalence")
-            return two_samples(asked, tuple(prevalence), alpha, alternative=alternative, category=category)
         return binomial_test(asked, prevalence, null, alpha, alternative=alternative, category=category)
-    if pair:
-        raise InputError("two groups are compared through one channel; give the channel of their question")
     return pooled_test(asked, attributes, prevalence, null, alpha, alternative=alternative, category=category)
 
 
