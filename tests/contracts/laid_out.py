@@ -38,7 +38,7 @@ class Population:
     def expected(self, design):
         """For every ballot: the answers that can come, a row each, and how often with which public values; or None."""
         cells = np.indices(self.domain.shape).reshape(len(self.domain), -1)
-        for ballot in design.ballots:
+        for ballot, drawn in zip(design.ballots, design.chances, strict=True):
             chance, answers = np.ones((1, self.domain.cells)), np.zeros((1, 0), dtype=np.int64)
             for question in (design.questions[index] for index in ballot):
                 axes = self.domain.axes(question.attributes)
@@ -49,7 +49,7 @@ class Population:
                 rows = question.channel.likelihood(every)[:, np.ravel_multi_index(tuple(cells[list(axes)]), shape)]
                 chance = (chance[:, None] * rows).reshape(-1, self.domain.cells)
                 answers = np.column_stack([np.repeat(answers, len(every), 0), np.tile(every, len(answers))])
-            yield answers, self.shares @ chance.T / len(design.ballots)
+            yield answers, drawn * (self.shares @ chance.T)
 
     def people(self, n):
         """The truths of n respondents, shuffled, as a frame."""

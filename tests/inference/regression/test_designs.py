@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -24,8 +23,6 @@ from deniable.errors import (
     NotIdentifiedError,
     SmallCellWarning,
 )
-from deniable.inference.regression import model, source
-from deniable.inference.regression.heard import Heard, listen
 
 DOMAIN = dn.Domain({"a": ["no", "yes"], "b": [0, 1, 2], "c": ["no", "yes"]})
 TWO = dn.Domain({"a": ["no", "yes"], "c": ["no", "yes"]})
@@ -55,6 +52,7 @@ DESIGNS = {
     "hadamard": dn.Views(DOMAIN, 2, 3.0, channel="hadamard"),
     "dense": Design(DOMAIN, [Question(("a", "c"), lopsided(4)), Question(("b",), lopsided(3))], [[0, 1]]),
     "dense on three": Design(DOMAIN, [Question(("a", "b", "c"), lopsided(12))], [[0]]),
+    "optimal": dn.Optimal(DOMAIN, [["a", "c"], ["b", "c"]], 3.0),
     "paired": dn.Paired(TWO, respondents=N, p=0.9, rho=-0.1),
     "paired items": PairedItems(TWO, 0.9, -0.1),
 }
@@ -178,32 +176,6 @@ def test_the_likelihood_is_the_sum_over_all_truths(name, truths):
         away = fit.values + 0.1 * np.sqrt(fit.matrix[place, place]) * np.eye(fit.df)[place]
         loss = fit.loglik - fit.likelihood.loglik(away)
         assert loss == pytest.approx(0.005 * fit.matrix[place, place] * step[place], rel=0.2, abs=2e-3)
-
-
-def test_riding_attributes_depend_on_the_outcome(truths, undisguised, monkeypatch):
-    # The same reports with the riding attribute taken for independent of the outcome: far off. The right fit is not.
-    rng = np.random.default_rng(6)
-    weights = np.full((12, 12), 1000)
-    for cell in range(12):  # c shows only through b: reports tell b * 2 + c, mixed with b's own lean
-        weights[cell, cell] += 20_000
-        weights[(cell + 2) % 12, cell] += 15_000 if cell % 2 else 5_000
-        weights[rng.integers(12), cell] += (1 << 16) - weights[:, cell].sum()
-    design = Design(DOMAIN, [Question(("a", "b", "c"), Dense.from_weights(weights.tolist(), 16))], [[0]])
-    reports = design.randomize(truths, keep=["z"], source=dn.Seeded(7))
-    fit = dn.logit("c ~ a + z", reports)
-    true = undisguised["c ~ a + z"]
-    assert abs(fit.params["a[T.yes]"] - true) < 6 * fit.std_error["a[T.yes]"]
-
-    def independently(*asked):
-        heard = listen(*asked)
-        shares = heard.table.sum(axis=(0, 1))
-        return replace(heard, riding=(), chance=(heard.chance @ shares)[..., None])
-
-    monkeypatch.setattr(source, "listen", independently)
-    monkeypatch.setattr(model, "check_identified", lambda *_: None)
-    monkeypatch.setattr(Heard, "table", property(lambda self: np.full(self.chance.shape[1:], 1 / 4)))
-    wrong = dn.logit("c ~ a + z", reports)
-    assert abs(wrong.params["a[T.yes]"] - true) > 6 * wrong.std_error["a[T.yes]"]
 
 
 def test_what_pairs_do_not_tell_is_refused_and_what_they_tell_is_fitted(truths, undisguised):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.errors import EstimationError, InputError, SingularChannelError
+from deniable.errors import EstimationError, InputError, NotCoveredError, SingularChannelError
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.estimator import Collected, estimate
 from deniable.estimation.fit.efficient import MOST_CELLS, Efficient, efficient_from
@@ -74,6 +74,14 @@ class Known(Frozen):
         if self.pooled is not None:
             found = self.pooled.along(along)
             if self.estimate is None and not self.pooled.determines(found.along):
+                parts = [set(group.said.part) for group in self.pooled.evidence.groups]
+                if not any(set(self.domain) <= part for part in parts):
+                    raise NotCoveredError(
+                        f"no respondent was asked about {listed(self.domain)} together, so the reports do not say how "
+                        f"they are related. Use a design that asks them together: Independent, Joint, or Views with "
+                        f"k={len(self.domain)}",
+                        attributes=self.domain.names,
+                    )
                 raise EstimationError(
                     f"the reports do not tell this of {listed(self.domain)}: their channel was made for other numbers. "
                     f"Ask for what it was made for, or use a channel that tells the whole table"
