@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -133,6 +134,22 @@ class _Kept(msgspec.Struct, forbid_unknown_fields=True):
     language: str
     design: str
     public: tuple[str, ...]
+
+
+def bin_words(edges: Sequence[str], languages: Sequence[str], categories: Sequence[object]) -> list[dict[str, str]]:
+    """What bins between edges are called in each language: as the language says it where it is known, else as they are.
+
+    >>> [words["de"] for words in bin_words(["2.5", "10"], ["de"], ["< 2.5", "2.5 to < 10", ">= 10"])]
+    ['unter 2,5', '2,5 bis unter 10', '10 oder mehr']
+    """
+    german = [edge.replace(".", ",") for edge in edges]
+    said = [f"unter {german[0]}"]
+    said += [f"{low} bis unter {high}" for low, high in pairwise(german)]
+    said += [f"{german[-1]} oder mehr"]
+    return [
+        {language: text if language.split("-")[0] == "de" else str(category) for language in languages}
+        for text, category in zip(said, categories, strict=True)
+    ]
 
 
 UNKNOWN = Labels()

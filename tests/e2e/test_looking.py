@@ -109,6 +109,54 @@ def test_charts_follow_the_dark_and_are_taken_along(service, visitor):
     assert serious(page) == []
 
 
+BOTH = """
+format = 1
+name = "both"
+title = { en = "Smoking", de = "Rauchen" }
+languages = ["en", "de"]
+epsilon = 2.0
+[[public]]
+name = "region"
+text = { en = "Where do you live?", de = "Wo wohnen Sie?" }
+choices = [
+    { value = "n", text = { en = "in the north", de = "im Norden" } },
+    { value = "s", text = { en = "in the south", de = "im S\u00fcden" } },
+]
+[[questions]]
+name = "smokes"
+text = { en = "Do you smoke?", de = "Rauchen Sie?" }
+kind = "yes-no"
+"""
+
+
+def test_results_are_in_the_words_of_the_survey_and_by_group(serving, visitor):
+    with serving(BOTH) as service:
+        crowd = Crowd(service.url, batch=500)
+        for number in range(300):
+            crowd.answer({"smokes": "yes" if number % 3 == 0 else "no", "region": "n" if number % 20 else "s"})
+        crowd.flush()
+        someone = visitor(viewport={"width": 390, "height": 800})
+        page = someone.visit(service.url + new_link(service.store))
+        page.get_by_role("button", name="Open the results").click()
+        page.get_by_role("heading", name="Do you smoke? smokes").wait_for()
+        page.get_by_role("link", name="de", exact=True).click()
+        page.get_by_role("heading", name="Rauchen Sie? smokes").wait_for()
+        assert "Ja (yes)" in opened(page, "smokes").inner_text()
+        assert pictures(page)
+        assert serious(page) == []
+        page.get_by_role("link", name="Cross tables").click()
+        page.get_by_label("Down").select_option(label="Rauchen Sie? (smokes)")
+        page.get_by_label("For each group of").select_option(label="Wo wohnen Sie? (region)")
+        page.get_by_role("button", name="Show").click()
+        table = page.get_by_role("table").inner_text()
+        assert "im Norden (n)" in table
+        assert "Nein (no)" in table
+        assert "region = s: only 15 reports" in page.locator("main").inner_text()
+        assert pictures(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert serious(page) == []
+
+
 def test_a_link_lets_in_once(service, visitor):
     link = service.url + new_link(service.store)
     first = visitor().visit(link)

@@ -12,6 +12,7 @@ from rich.console import Console
 
 import deniable as dn
 from deniable.cli.common import laid_out
+from deniable.labels import UNKNOWN
 from deniable.reporting.report import report
 from deniable.web.overview import table_of
 from deniable.web.rendering import templates
@@ -55,8 +56,8 @@ def in_a_report(_reports, found):
 
 
 def on_the_dashboard(reports, found):
-    page = templates().from_string('{% from "macros.html" import shares %}{{ shares(table, 0.95) }}')
-    return page.render(table=table_of(reports, found))
+    page = templates().from_string('{% from "macros.html" import shares %}{{ shares(table, 0.95, labels) }}')
+    return page.render(table=table_of(reports, found), labels=UNKNOWN)
 
 
 @pytest.mark.parametrize("view", [on_the_terminal, in_a_notebook, in_print, in_a_report, on_the_dashboard])
@@ -74,8 +75,8 @@ def test_what_was_kept_before_is_still_shown(reports, found):
     table = table_of(reports, found)
     for row in table["rows"]:
         del row["std_error"]
-    page = templates().from_string('{% from "macros.html" import shares %}{{ shares(table, 0.95) }}')
-    text = page.render(table=table)
+    page = templates().from_string('{% from "macros.html" import shares %}{{ shares(table, 0.95, labels) }}')
+    text = page.render(table=table, labels=UNKNOWN)
     assert "as it came" in text
     assert "std_error" not in text
 

@@ -32,17 +32,18 @@ from deniable.device.messages import Design as Served
 from deniable.device.verify import verify_stored
 from deniable.domain import Domain
 from deniable.errors import InputError, SmallCellWarning
-from deniable.labels import Labels
+from deniable.labels import Labels, bin_words
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from deniable.collection.meetings import Met
     from deniable.collection.storage.base import Store
     from deniable.device.block import Block
     from deniable.device.kinds.base import Kind
+    from deniable.device.messages import Attribute, FormItem
     from deniable.device.verified import VerifiedDesign
 
 
@@ -115,6 +116,7 @@ def stored_labels(store: Store, verified: VerifiedDesign) -> Labels:
     if body is None:
         return served
     form = read_form(body, verified)
+    edges = {coded.name: coded.edges for coded in (*verified.asked_coded, *verified.public_coded)}
     asked = [
         *zip(form.questions, verified.domain.values(), strict=True),
         *zip(form.public, verified.public, strict=True),
@@ -122,11 +124,20 @@ def stored_labels(store: Store, verified: VerifiedDesign) -> Labels:
     return Labels(
         form.title,
         {item.name: item.text for item, _ in asked},
-        {item.name: dict(zip(map(str, known.categories), item.choices, strict=True)) for item, known in asked},
+        {item.name: _answers(item, known, form.languages, edges.get(item.name, ())) for item, known in asked},
         form.languages,
         design=verified.id,
         public=tuple(known.name for known in verified.public),
     )
+
+
+def _answers(
+    item: FormItem, known: Attribute, languages: Sequence[str], edges: Sequence[str]
+) -> Mapping[str, Mapping[str, str]]:
+    """What is read beside each category; of bins, as each language says it."""
+    said = dict(zip(map(str, known.categories), item.choices, strict=True))
+    bins = list(said)[: len(edges) + 1] if edges else []
+    return said | (dict(zip(bins, bin_words(edges, languages, bins), strict=True)) if bins else {})
 
 
 def _in_pairs(reports: Reports, met: Met) -> Reports:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.drawing import DARK, LIGHT, MOST_ROWS, style
 from deniable.errors import MissingExtraError
+from deniable.estimation.grouped import Grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,11 +32,11 @@ _SVG: dict[Any, Any] = {
 }
 
 
-def chart(estimate: Estimate, *, truth: Table | None = None, level: float = 0.95, name: str = "chart") -> str:
+def chart(estimate: Estimate | Grouped, *, truth: Table | None = None, level: float = 0.95, name: str = "chart") -> str:
     """Draw an estimate with its intervals, and the truth where it is known, as an `<svg>` element.
 
     Args:
-        estimate: what to draw.
+        estimate: what to draw: one, or one for each group.
         truth: a table over (at least) the estimate's attributes, in a simulation or a demonstration.
         level: the coverage of the intervals.
         name: put before every identifier inside the SVG; charts on one page need different names.
@@ -44,17 +45,24 @@ def chart(estimate: Estimate, *, truth: Table | None = None, level: float = 0.95
     return drawn(draw, describe(estimate, truth, level), size=size, name=name)
 
 
-def chart_png(estimate: Estimate, *, truth: Table | None = None, level: float = 0.95) -> bytes:
+def chart_png(estimate: Estimate | Grouped, *, truth: Table | None = None, level: float = 0.95) -> bytes:
     """The same picture as a PNG file, sharp enough for slides."""
     draw, size = _of_estimate(estimate, truth, level)
     return drawn_png(draw, size=size)
 
 
 def _of_estimate(
-    estimate: Estimate, truth: Table | None, level: float
+    estimate: Estimate | Grouped, truth: Table | None, level: float
 ) -> tuple[Callable[[Axes], None], tuple[float, float]]:
+    every = list(estimate.values()) if isinstance(estimate, Grouped) else [estimate]
+
     def draw(ax: Axes) -> None:
-        estimate.plot(ax, truth=truth, level=level)
+        if isinstance(estimate, Grouped):
+            estimate.plot(ax, level=level)
+            ax.set_title("")
+            ax.set_xlabel("share of the group")
+        else:
+            estimate.plot(ax, truth=truth, level=level)
         ax.set_ylabel("")  # the heading beside it says what was asked
         if legend := ax.get_legend():
             legend.remove()
@@ -64,7 +72,7 @@ def _of_estimate(
             *ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, fontsize=9
         )
 
-    return draw, (_WIDTH, _AROUND + _ROW * min(estimate.values.size, MOST_ROWS))
+    return draw, (_WIDTH, _AROUND + _ROW * min(sum(each.values.size for each in every), MOST_ROWS))
 
 
 def strengths(pairs: Pairs, *, name: str = "chart") -> str:
@@ -122,9 +130,11 @@ def _save(draw: Callable[[Any], object], size: tuple[float, float], to: StringIO
         figure.savefig(to, transparent=False, **how)
 
 
-def describe(estimate: Estimate, truth: Table | None = None, level: float = 0.95) -> str:
+def describe(estimate: Estimate | Grouped, truth: Table | None = None, level: float = 0.95) -> str:
     """Say in one sentence what a chart shows: for those who hear it instead of seeing it."""
-    asked = estimate.labels.asked(estimate.attributes) or ", ".join(estimate.attributes)
+    one = next(iter(estimate.values())) if isinstance(estimate, Grouped) else estimate
+    names = [*estimate.attributes, *([estimate.by] if isinstance(estimate, Grouped) else [])]
+    asked = one.labels.asked(names) or ", ".join(names)
     shown = f"Estimated shares of {asked} with {level:.0%} intervals"
     return f"{shown}, and the true shares." if truth is not None else f"{shown}."
 

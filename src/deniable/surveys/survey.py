@@ -15,7 +15,7 @@ from deniable.device.epsilon import exp_below
 from deniable.domain import Domain
 from deniable.errors import DeniableError, DesignError, InputError, SurveyError
 from deniable.frozen import Frozen
-from deniable.labels import Labels
+from deniable.labels import Labels, bin_words
 from deniable.optimal.language import read_wanted
 from deniable.surveys.designs import build
 from deniable.surveys.items import Item, public_item, question_item
@@ -68,10 +68,15 @@ class Survey(Frozen):
         return Labels(
             self.title,
             {item.name: item.text for item in every},
-            {item.name: {option.value: option.text for option in item.options} for item in every},
+            {item.name: self._answers(item) for item in every},
             self.languages,
             public=tuple(item.name for item in self.public),
         )
+
+    def _answers(self, item: Item) -> dict[str, Mapping[str, str]]:
+        bins = [option.value for option in item.options[: len(item.bins) + 1]] if item.bins else []
+        said = bin_words([f"{edge:.12g}" for edge in item.bins], self.languages, bins) if bins else []
+        return {option.value: option.text for option in item.options} | dict(zip(bins, said, strict=True))
 
     def is_open(self, now: datetime) -> bool:
         """Tell whether reports are taken at this moment."""

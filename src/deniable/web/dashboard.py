@@ -27,7 +27,7 @@ from deniable.web.heat import heat_map
 from deniable.web.ingest import bounded_body
 from deniable.web.kept import Kept
 from deniable.web.night import by_day_and_night
-from deniable.web.overview import associations, drawing, end_of, overview, table, whole, write
+from deniable.web.overview import associations, drawing, end_of, groups, overview, table, whole, write
 from deniable.web.rendering import HEADERS, templates
 from deniable.web.responses import FRESH, SAFE, json_response, problem_response
 from deniable.web.results import estimates, results_csv, told
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from deniable.collection.collector import Collector
+    from deniable.labels import Labels
 
     Draw = Callable[[str], Awaitable[str | bytes]]
     Handler = Callable[["Dashboard", Request], Awaitable[Response]]
@@ -152,13 +153,20 @@ class Dashboard:
         names = [name for name in dict.fromkeys(request.query_params.getlist("of")) if name]
         if not names and self.collector.survey.tables:
             names = list(self.collector.survey.tables[0])
-        chosen: dict[str, Any] = {"names": names, "table": None, "test": None, "problem": ""}
-        if names:
-            try:
+        by, language = self._group(request), self._labels(request).language
+        chosen: dict[str, Any] = {"table": None, "test": None, "groups": None, "problem": ""}
+        try:
+            if names and by:
+                chosen["groups"] = await self._once(("groups", by, language, *names), groups, names, by, language)
+            elif names:
                 chosen |= await self._once(("table", *names), table, names)
-            except DeniableError as error:
-                chosen["problem"] = error.message
-        return self.page("tables.html", request, attributes=list(self.collector.survey.domain), **chosen)
+        except DeniableError as error:
+            chosen["problem"] = error.message
+        survey = self.collector.survey
+        public = [item.name for item in survey.public]
+        return self.page(
+            "tables.html", request, names=names, by=by, attributes=list(survey.domain), public=public, **chosen
+        )
 
     @_guarded
     async def show_associations(self, request: Request) -> Response:
@@ -184,9 +192,13 @@ class Dashboard:
     async def draw_chart(self, request: Request) -> Response:
         """An estimate with its intervals."""
         names = request.query_params.getlist("of")
+        by, language = self._group(request), self._labels(request).language
+
+        def make(kind: str) -> Awaitable[str | bytes]:
+            return self._desk.make(drawing, names, by, language, kind)
 
         try:
-            return await self._picture(request, ("chart", *names), lambda kind: self._desk.make(drawing, names, kind))
+            return await self._picture(request, ("chart", by, language, *names), make)
         except DeniableError as error:
             return problem_response("unfit", error.message)
 
@@ -242,16 +254,29 @@ class Dashboard:
 
     def page(self, template: str, request: Request, *, status: int = 200, **values: Any) -> Response:
         """Render a page."""
-        survey, path = self.collector.survey, request.scope["path"]
+        survey, labels = self.collector.survey, self._labels(request)
+        asked = [(name, value) for name, value in request.query_params.multi_items() if name != "lang"]
         shared = {
-            "title": survey.title[survey.languages[0]],
-            "language": survey.languages[0],
-            "here": path,
+            "title": labels.heading(),
+            "language": labels.language,
+            "labels": labels,
+            "switch": lambda language: urlencode([*asked, ("lang", language)]),
+            "here": request.scope["path"],
             "open": self.collector.is_open,
             "closes": survey.closes,
         }
         rendered = templates().get_template(template).render(**shared, **values)
         return HTMLResponse(rendered, status, headers=HEADERS)
+
+    def _labels(self, request: Request) -> Labels:
+        """The survey's words, in the language that is asked for or else in its own."""
+        labels, wanted = self.collector.survey.labels, request.query_params.get("lang", "")
+        return labels.speaking(wanted) if wanted in labels.languages else labels
+
+    def _group(self, request: Request) -> str:
+        """The public attribute whose groups are asked for, or none."""
+        wanted = request.query_params.get("by", "")
+        return wanted if wanted in (item.name for item in self.collector.survey.public) else ""
 
     async def _results(self) -> dict[str, Any]:
         reports, tables = await self._once("results", estimates)

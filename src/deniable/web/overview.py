@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -12,10 +12,14 @@ from deniable.designs.optimal import nearness
 from deniable.device.epsilon import epsilon_of
 from deniable.device.origins import fingerprint
 from deniable.errors import DeniableError, EstimationError, InputError, NotCoveredError
+from deniable.estimation.estimate import Estimate
+from deniable.estimation.estimator import estimate
+from deniable.estimation.grouped import Grouped
 from deniable.inference.all_pairs import all_pairs, of_pairs, stars
 from deniable.inference.association import independence
 from deniable.inference.numbers.wanted import wanted_numbers
 from deniable.optimal.wanted import Wanted
+from deniable.labels import UNKNOWN
 from deniable.reporting.charts import chart, chart_png
 from deniable.reporting.quality import alarms, ballot_counts, fewest_published
 from deniable.summary import of_shares
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
 
     from deniable.collection.collector import Collector
     from deniable.designs.reports import Reports
-    from deniable.estimation.estimate import Estimate
+    from deniable.labels import Labels
     from deniable.summary import Summary
     from deniable.surveys.survey import Survey
     from deniable.web.desk import Surveyed
@@ -38,6 +42,7 @@ MOST_PAIRS = 45
 MOST_CELLS = 400  # of a table on a page
 _NUMBERS = ("estimate", "unbiased", "efficient", "std_error", "low", "high")  # results kept by 0.1 are unbiased
 _DRAWING = threading.Lock()  # matplotlib's settings are global
+Shares = TypeVar("Shares", Estimate, Grouped)
 MOST_TESTED = 60  # categories of an attribute whose pairs are tested for a page
 
 
@@ -133,10 +138,13 @@ def table_of(reports: Reports, found: Estimate) -> dict[str, Any]:
     }
 
 
-def shares_of(table: Mapping[str, Any], level: float) -> Summary:
-    """The layout of a table as `table_of` keeps it: that of its estimate, with the raw shares beside the attributes."""
+def shares_of(table: Mapping[str, Any], level: float, labels: Labels = UNKNOWN) -> Summary:
+    """The layout of a table as `table_of` keeps it: that of its estimate, with the raw shares beside the attributes.
+
+    What is kept are categories; they are put into words as they are shown, in the language that is asked for.
+    """
     names, rows = table["attributes"], table["rows"]
-    cells = {name: [row["label"][place] for row in rows] for place, name in enumerate(names)}
+    cells = labels.cells({name: [row["label"][place] for row in rows] for place, name in enumerate(names)})
     raw = {"as it came": [row["raw"] for row in rows]}
     # What was kept before there were standard errors in it has none.
     kept = [name for name in _NUMBERS if all(name in row for row in rows)]
@@ -144,13 +152,14 @@ def shares_of(table: Mapping[str, Any], level: float) -> Summary:
     return of_shares(cells, {**raw, **numbers}, level, table["notes"])
 
 
-def pairs_of(found: Mapping[str, Any]) -> Summary:
+def pairs_of(found: Mapping[str, Any], labels: Labels = UNKNOWN) -> Summary:
     """The layout of tests as `associations` keeps them."""
     rows = found["rows"]
     numbers = {"Cramer's V": "v", "p": "p", "p, corrected": "adjusted"}
     columns = {heading: [row[name] for row in rows] for heading, name in numbers.items()}
     tests = [row["test"] for row in rows if "test" in row]  # what was kept earlier does not say it
-    return of_pairs([row["pair"] for row in rows], columns, tests, found["notes"])
+    pairs = [[labels.named(name) for name in row["pair"]] for row in rows]
+    return of_pairs(pairs, columns, tests, found["notes"])
 
 
 def _raw(reports: Reports, found: Estimate) -> list[float | None]:
@@ -252,13 +261,30 @@ def table(surveyed: Surveyed, names: Sequence[str]) -> dict[str, Any]:
     return {"table": table_of(reports, found), "test": test}
 
 
-def drawing(surveyed: Surveyed, names: Sequence[str], kind: str) -> str | bytes:
-    """An estimate with its intervals as a picture."""
-    found = estimated(stored_reports(surveyed.store, surveyed.design_id), names)
-    if found.values.size > MOST_CELLS:
-        raise InputError(f"a chart shows at most {MOST_CELLS} cells, not {found.values.size}")
+def groups(surveyed: Surveyed, names: Sequence[str], by: str, language: str) -> dict[str, Any]:
+    """A table for each group of a public attribute, in the survey's words."""
+    found = _small_enough(estimate(_spoken(surveyed, language), names, by=by))
+    return {"summary": found.summary(LEVEL), "warnings": found.warnings()}
+
+
+def drawing(surveyed: Surveyed, names: Sequence[str], by: str, language: str, kind: str) -> str | bytes:
+    """An estimate with its intervals, or one for each group, as a picture in the survey's words."""
+    reports = _spoken(surveyed, language)
+    found = _small_enough(estimate(reports, names, by=by) if by else estimated(reports, names))
     with _DRAWING:
         return chart_png(found) if kind == "png" else chart(found)
+
+
+def _spoken(surveyed: Surveyed, language: str) -> Reports:
+    labels = surveyed.survey.labels.speaking(language)
+    return stored_reports(surveyed.store, surveyed.design_id).with_labels(labels)
+
+
+def _small_enough(found: Shares) -> Shares:
+    cells = sum(each.values.size for each in found.values()) if isinstance(found, Grouped) else found.values.size
+    if cells > MOST_CELLS:
+        raise InputError(f"a page shows at most {MOST_CELLS} cells, not {cells}; choose fewer attributes")
+    return found
 
 
 def write(surveyed: Surveyed, path: str) -> None:
