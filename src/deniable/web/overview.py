@@ -12,7 +12,6 @@ from deniable.designs.optimal import nearness
 from deniable.device.epsilon import epsilon_of
 from deniable.device.origins import fingerprint
 from deniable.errors import DeniableError, EstimationError, InputError, NotCoveredError
-from deniable.estimation.estimate import Estimate
 from deniable.estimation.estimator import estimate
 from deniable.estimation.grouped import Grouped
 from deniable.inference.all_pairs import all_pairs, of_pairs, stars
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from deniable.collection.collector import Collector
     from deniable.designs.reports import Reports
+    from deniable.estimation.estimate import Estimate
     from deniable.labels import Labels
     from deniable.summary import Summary
     from deniable.surveys.survey import Survey
@@ -42,7 +42,7 @@ MOST_PAIRS = 45
 MOST_CELLS = 400  # of a table on a page
 _NUMBERS = ("estimate", "unbiased", "efficient", "std_error", "low", "high")  # results kept by 0.1 are unbiased
 _DRAWING = threading.Lock()  # matplotlib's settings are global
-Shares = TypeVar("Shares", Estimate, Grouped)
+Shares = TypeVar("Shares", bound="Estimate | Grouped")
 MOST_TESTED = 60  # categories of an attribute whose pairs are tested for a page
 
 
@@ -270,7 +270,8 @@ def groups(surveyed: Surveyed, names: Sequence[str], by: str, language: str) -> 
 def drawing(surveyed: Surveyed, names: Sequence[str], by: str, language: str, kind: str) -> str | bytes:
     """An estimate with its intervals, or one for each group, as a picture in the survey's words."""
     reports = _spoken(surveyed, language)
-    found = _small_enough(estimate(reports, names, by=by) if by else estimated(reports, names))
+    shares: Estimate | Grouped = estimate(reports, names, by=by) if by else estimated(reports, names)
+    found = _small_enough(shares)
     with _DRAWING:
         return chart_png(found) if kind == "png" else chart(found)
 
