@@ -17,8 +17,8 @@ from deniable.estimation.grouped import Grouped
 from deniable.inference.all_pairs import all_pairs, of_pairs, stars
 from deniable.inference.association import independence
 from deniable.inference.numbers.wanted import wanted_numbers
-from deniable.optimal.wanted import Wanted
 from deniable.labels import UNKNOWN
+from deniable.optimal.wanted import Wanted
 from deniable.reporting.charts import chart, chart_png
 from deniable.reporting.quality import alarms, ballot_counts, fewest_published
 from deniable.summary import of_shares
