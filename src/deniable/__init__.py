@@ -127,6 +127,7 @@ if TYPE_CHECKING:
     from deniable.optimal.wanted import Wanted as Wanted
     from deniable.planning.forecast import Forecast as Forecast
     from deniable.planning.forecast import plan as plan
+    from deniable.planning.phases import second_phase as second_phase
     from deniable.planning.power import power as power
     from deniable.planning.power import sample_cost as sample_cost
     from deniable.planning.power import sample_size as sample_size
@@ -263,6 +264,7 @@ if TYPE_CHECKING:
         "sample_cost",
         "sample_size",
         "sample_size_for_width",
+        "second_phase",
         "synthesize",
         "total",
         "unrelated_two_samples",

@@ -129,6 +129,7 @@ NAMES = {
         "power": "planning.power",
         "sample_size": "planning.power",
         "sample_size_for_width": "planning.width",
+        "second_phase": "planning.phases",
         "sample_cost": "planning.power",
     },
     "The best possible": {
