@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.bench.section import Section
 from deniable.channels.hadamard import HadamardResponse
 from deniable.channels.krr import KRR
 from deniable.channels.subset import SubsetSelection
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+TESTED = 2000  # surveys a cell, each with its own replicates
 REPLICATES, LIMIT = 99, 5  # rejected is what fewer than 5 of 99 replicates reach: level .05
-HELD = (0.04, 0.06)  # where a size must lie
+SIZE = (0.04, 0.06)  # where a size must lie
 NOISY = (0.02, 0.06)  # where noise exceeds the margins
 NOISE = 2.0  # standard errors of a margin that the smallest of them must have for noise not to exceed it
 
@@ -62,7 +64,7 @@ class Case:
     @property
     def bounds(self) -> tuple[float, float]:
         """Where the size must lie."""
-        return NOISY if self.noisy else HELD
+        return NOISY if self.noisy else SIZE
 
     def rejected(self, surveys: int, rng: np.random.Generator) -> int:
         """How many of some simulated surveys are rejected."""
@@ -153,3 +155,21 @@ def cases() -> Iterator[Case]:
     yield from independence_cases()
     yield from design_cases()
     yield from homogeneity_cases()
+
+
+def hard_cases(count: int, seed: int) -> Section:
+    """Sizes where noise is hardest on tests, through every kind of design."""
+    surveys, known = min(count, TESTED), list(cases())
+    section = Section(
+        "Size where margins are noisy, and through every kind of design",
+        f"Share of {surveys} simulated surveys in which a true hypothesis is rejected at level 0.05; each survey "
+        f"has {REPLICATES} replicates of its own. Where noise exceeds the margins (some share is within two standard "
+        f"errors of zero) a size may fall to {NOISY[0]:g}.",
+        ("hypothesis", "epsilon", "n", "size", "required", "met"),
+        [],
+    )
+    source = Seeded(seed + 6)
+    for case in known:
+        hits = case.rejected(surveys, source.stream().generator())
+        section.judge([case.what, f"{case.epsilon:g}", case.n], hits, surveys, case.bounds, len(known))
+    return section

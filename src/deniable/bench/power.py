@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.bench.calibrate import ALPHA, MONTE_CARLO, SHIFTS, TABLES, Section, Surveys, associated, surveys, write
+from deniable.bench.calibrate import ALPHA, MONTE_CARLO, SHIFTS, TABLES, Surveys, associated, surveys, write
+from deniable.bench.section import Section
 from deniable.channels.krr import KRR
 from deniable.inference.measures import residual_jacobian
 from deniable.inference.ratio import independence_ratio
@@ -184,7 +185,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     section = measure(options.replicates, options.seed)
     sys.stdout.write(f"{section.markdown()}\n")
     if options.write is not None:
-        write(options.write, section.markdown(), (START, END))
+        write(options.write, [section], (START, END))
     return 0 if section.met else 1
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from deniable.errors import InputError, NotCoveredError
-from deniable.estimation.estimator import Collected, estimate
+from deniable.estimation.fit.efficient import efficient_from
+from deniable.estimation.fit.gathering import gather
 from deniable.estimation.sampling.reading import sampling_of
 from deniable.frozen import Frozen
-from deniable.inference.association import independence
-from deniable.inference.measures import cramers_v
+from deniable.inference.association import covering, independence, tested
+from deniable.inference.measures import strength
 from deniable.results import TestResult, axes, frame_of
 from deniable.summary import Shown, Summary
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
+    from deniable.estimation.estimator import Collected
     from deniable.estimation.sampling.reading import Given, Weights
     from deniable.randomness import Source
     from deniable.results import Frame
@@ -199,12 +201,17 @@ def all_pairs(
     tests, values, kept, skipped = [], [], [], []
     for pair in combinations(attributes, 2):
         try:
-            tests.append(independence(reports, *pair, method, replicates=replicates, source=source, weights=drawn))
+            evidence = covering(reports, pair)
         except NotCoveredError:
             skipped.append(pair)
             continue
         kept.append(pair)
-        values.append(cramers_v(estimate(reports, pair, method="inversion", weights=drawn)).value)
+        if drawn is None:
+            tests.append(tested(evidence, method, replicates, source))
+        else:
+            evidence = gather(reports, evidence.asked.names, sampling=drawn)
+            tests.append(independence(reports, *pair, method, replicates=replicates, source=source, weights=drawn))
+        values.append(strength(efficient_from(evidence)))
     if not kept:
         raise NotCoveredError(
             "no two attributes were asked of the same person, so no pair can be tested. Use a design that asks them "

@@ -119,10 +119,16 @@ def independence(
     if given is not None or sampling is not None:
         more: dict[str, Any] = {"replicates": replicates, "source": source, "weights": sampling}
         return conditional_independence(reports, a, b, given or (), method, **more)
-    evidence = covering(reports, (a, b))
+    return tested(covering(reports, (a, b)), method, replicates, source)
+
+
+def tested(evidence: Evidence, method: str, replicates: int, source: Source | None) -> TestResult:
+    """Test independence of the two asked attributes."""
     chosen = chosen_test(method, evidence)
     if chosen == "two_step":
-        return two_step(whole_of(evidence), [a, b], replicates=replicates, source=source or data_source([evidence]))
+        return two_step(
+            whole_of(evidence), evidence.asked.names, replicates=replicates, source=source or data_source([evidence])
+        )
     if chosen in ("pearson", "wald"):
         return (_pearson if chosen == "pearson" else _wald)(evidence)
     seen = countable(evidence)

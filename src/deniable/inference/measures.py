@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from deniable.domain import Category
     from deniable.estimation.estimate import Estimate
+    from deniable.estimation.fit.efficient import Efficient
     from deniable.randomness import Source
 
 TRUST = 4.0  # n phi^2 over its mean at independence, from which on the delta method can be trusted
@@ -119,8 +120,25 @@ def _covariance_at(estimate: Estimate, product: NDArray[np.float64]) -> NDArray[
     """The covariance of the efficient cells if they were the given table."""
     if estimate.pooled is None:
         return estimate.dispersion.at(product).matrix()
-    pooled = estimate.pooled
-    if pooled.evidence.nuisance:  # how the others go together is known from the reports only
+    return _at(estimate.pooled, product)
+
+
+def strength(efficient: Efficient) -> float:
+    """Cramer's V of a two-way efficient estimate, phi^2 less its mean at independence: `cramers_v` in short."""
+    table = efficient.values
+    if not all((table.sum(axis=axis) > 0).all() for axis in (0, 1)):
+        table = norm_sub(table)
+    rows, columns = (_positive(table.sum(axis=1 - axis)) for axis in (0, 1))
+    product = np.outer(rows, columns)
+    half = residual_of(_at(efficient, product), rows, columns)
+    mean = float((np.diagonal(residual_of(half.T, rows, columns)) / product.ravel()).sum())
+    return float(np.sqrt(max(float(phi_squared(table)) - mean, 0.0) / (min(table.shape) - 1)))
+
+
+def _at(pooled: Efficient, product: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The covariance of the asked cells if they were the given table."""
+    if pooled.evidence.nuisance or pooled.sampling is not None:
+        # How the others go together, and how clusters differ, is known from the reports only.
         return pooled.matrix()
     return efficient_from(pooled.evidence, product).inverse
 

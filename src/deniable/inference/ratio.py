@@ -39,6 +39,7 @@ _SHARP = 1e-6  # nats left to gain, for the data themselves
 _MOST = 3000  # evaluations of a fit before what is left to gain is counted against significance
 _WORK = 2.5e9  # what all of them may cost together: about as many nanoseconds
 _ONE = 60_000  # evaluations for the data themselves, which are fitted once
+_LOOK, _REACHED, _MANY = 99, 20, 500  # of so many replicates or more, the first are looked at before the others
 _MIXED = 0.01  # share of the even table in a start at a fitted one
 
 
@@ -156,17 +157,25 @@ class LikelihoodRatio:
         """The test of the data themselves."""
         observed = self.statistic(self.counts, sharp=True)
         null = self.null(observed.null, self.counts)
-        simulated = self.statistic(self.again(null, rng, checked(replicates)))
+        low, first = float(observed.low[0]), _LOOK if checked(replicates) >= _MANY else replicates
+        drawn = [self.statistic(self.again(null, rng, first))]
+        # A p-value above .2 need not be known better than to a few percent; one that matters has all replicates.
+        decided = first < replicates and int((drawn[0].high >= low).sum()) >= _REACHED
+        if first < replicates and not decided:
+            drawn.append(self.statistic(self.again(null, rng, replicates - first)))
+        high, short = np.concatenate([part.high for part in drawn]), sum(part.short for part in drawn)
         notes = []
-        if simulated.short:
+        if decided:
+            notes.append(f"{first} replicates were enough: p is above .2, far from any level.")
+        if short:
             notes.append(
-                f"{simulated.short} of {replicates} replicates could not be fitted to the end; what they may have "
-                f"missed is counted against significance."
+                f"{short} of {len(high)} replicates could not be fitted to the end; what they may have missed is "
+                f"counted against significance."
             )
         if observed.short:
             notes.append("The data could not be fitted to the end; the statistic was taken as small as it may be.")
-        p = p_value(float(observed.low[0]), simulated.high)
-        return Tested(float(observed.value[0]), p, simulated.value, tuple(notes))
+        simulated = np.concatenate([part.value for part in drawn])
+        return Tested(float(observed.value[0]), p_value(low, high), simulated, tuple(notes))
 
     def warp_speed(self, y: Array, rng: np.random.Generator) -> tuple[Array, Array]:
         """Statistics of many simulated surveys, and one bootstrap statistic of each (Giacomini, Politis & White 2013).

@@ -106,10 +106,17 @@ def room_for(known: Mapping[str, Variable], names: Sequence[str]) -> set[str]:
 def told_by(design: Design, names: Sequence[str]) -> Iterator[Told]:
     """What the ballots of a design tell about some attributes."""
     asked = [name for name in names if name in design.domain]
-    for ballot in range(len(design.ballots)):
-        told = design.told(ballot, asked) if asked else None
+    for ballot in _asking(design, asked):
+        told = design.told(ballot, asked)
         if told is not None:
             yield told
+
+
+def _asking(design: Design, names: Sequence[str]) -> Iterator[int]:
+    """The ballots that ask any of some attributes: a few, where there are many views."""
+    wanted, questions = set(names), design.questions
+    hit = [not wanted.isdisjoint(question.attributes) for question in questions]
+    return (number for number, ballot in enumerate(design.ballots) if any(hit[index] for index in ballot))
 
 
 class Finding:
@@ -140,8 +147,8 @@ class Finding:
         """Take what respondents sent, ballot by ballot."""
         self._source += 1
         known, spoken = [name for name in self.names if name in source.design.domain], 0
-        for ballot in range(len(source.design.ballots)):
-            told = source.told(ballot, known) if known else None
+        for ballot in _asking(source.design, known):
+            told = source.told(ballot, known)
             if told is None:
                 continue
             said = self._of_ballot(source, ballot, told, weighed)

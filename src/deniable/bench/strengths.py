@@ -1,0 +1,71 @@
+"""Coverage of 95% intervals of measures that cannot be negative: Cramer's V and mutual information."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.bench.levels import TESTED
+from deniable.bench.section import Section
+from deniable.channels.krr import KRR
+from deniable.designs.observation import Observation
+from deniable.estimation.estimator import estimate
+from deniable.inference.measures import cramers_v, information, mutual_information, phi_squared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+COVERED = (0.93, 0.97)
+NOTHING = (0.93, 1.0)  # where there is no association an interval from zero misses one side only
+
+
+def _moved(rows: list[float], columns: list[float], shift: float) -> Array:
+    table = np.outer(rows, columns)
+    table[:2, :2] += shift * np.array([[1, -1], [-1, 1]])
+    return table
+
+
+TABLES = {
+    "2x2, V .167": (_moved([0.5, 0.5], [0.5, 0.5], 0.04175), ((1.0, 500), (1.0, 1000), (1.0, 4000))),
+    "uneven 2x2, V .167": (_moved([0.6, 0.4], [0.7, 0.3], 0.0375), ((1.0, 1000), (1.0, 4000))),
+    "3x4, V .177": (_moved([0.5, 0.3, 0.2], [0.4, 0.3, 0.2, 0.1], 0.045), ((1.0, 5000), (2.0, 5000))),
+    "3x4, V 0": (_moved([0.5, 0.3, 0.2], [0.4, 0.3, 0.2, 0.1], 0.0), ((1.0, 5000), (2.0, 5000))),
+}
+
+
+def covered(surveys: int, seed: int) -> Iterator[tuple[str, str, float, int, int, tuple[float, float]]]:
+    """What, the table, epsilon, n, how many intervals of so many surveys hold the truth, and where that must lie."""
+    rng = np.random.default_rng(seed)
+    for name, (pi, cases) in TABLES.items():
+        v = float(np.sqrt(max(float(phi_squared(pi)), 0.0) / (min(pi.shape) - 1)))
+        shared = float(information(pi))
+        for epsilon, n in cases:
+            channel, held = KRR(pi.size, epsilon), np.zeros(2, dtype=np.int64)
+            for counts in rng.multinomial(n, channel.apply(pi.ravel()), size=surveys):
+                found = estimate(Observation(["a", "b"], channel, counts.reshape(pi.shape)), ["a", "b"])
+                intervals = (cramers_v(found).interval(), mutual_information(found).interval())
+                truths = (v, shared)
+                held += [bool(i.low <= t + 1e-9 and t <= i.high) for i, t in zip(intervals, truths, strict=True)]
+            where = COVERED if v > 1e-6 else NOTHING
+            for what, hits in zip(("Cramer's V", "mutual information"), held.tolist(), strict=True):
+                yield what, name, epsilon, n, hits, where
+
+
+def strengths(count: int, seed: int) -> Section:
+    """Coverage of measures that cannot be negative."""
+    surveys = min(count, TESTED)
+    cells = 2 * sum(len(each) for _, each in TABLES.values())
+    section = Section(
+        "Coverage of measures that cannot be negative",
+        f"95% intervals that invert a test, k-RR of the pair, {surveys} surveys.",
+        ("measure", "table", "epsilon", "n", "coverage", "required", "met"),
+        [],
+    )
+    for what, name, epsilon, n, hits, where in covered(surveys, seed + 7):
+        section.judge([what, name, f"{epsilon:g}", n], hits, surveys, where, cells)
+    return section
