@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from deniable.channels.krr import KRR as KRR
     from deniable.channels.laplace import BinnedLaplace as BinnedLaplace
     from deniable.channels.mixture import Mixture as Mixture
+    from deniable.channels.named import OLH as OLH
+    from deniable.channels.named import OUE as OUE
+    from deniable.channels.named import RAPPOR as RAPPOR
+    from deniable.channels.named import Channel as Channel
+    from deniable.channels.named import ProjectiveGeometry as ProjectiveGeometry
     from deniable.channels.paired import Coins as Coins
     from deniable.channels.paired_optimum import paired_optimum as paired_optimum
     from deniable.channels.patterns import Patterns as Patterns
@@ -143,11 +148,15 @@ if TYPE_CHECKING:
 
     __all__ = [
         "KRR",
+        "OLH",
+        "OUE",
+        "RAPPOR",
         "Amplified",
         "BinnedLaplace",
         "BlockDesign",
         "Blocks",
         "Certificate",
+        "Channel",
         "Client",
         "Clusters",
         "Coins",
@@ -187,6 +196,7 @@ if TYPE_CHECKING:
         "Patterns",
         "Prevalence",
         "Prevalences",
+        "ProjectiveGeometry",
         "Question",
         "Reports",
         "Sampled",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.bench import Claim, Measurement
+from deniable.bench.against import measured, table
 from deniable.channels.choice import best_channel
 from deniable.channels.krr import KRR
 from deniable.datasets import network
@@ -130,8 +131,10 @@ def measure(
 
 
 def main() -> int:
-    """Measure and print."""
-    return measure().show()
+    """Measure and print; then everything of ours beside published rivals."""
+    code = measure().show()
+    sys.stdout.write(f"\nBeside published mechanisms\n\n{table(measured())}\n")
+    return code
 
 
 if __name__ == "__main__":

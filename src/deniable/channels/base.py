@@ -321,6 +321,17 @@ class Channel(Frozen, ABC):
             run._outcome(part, words, out[start : start + CHUNK])
         return out.reshape(given.shape)
 
+    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
+        """The unbiased shares of the truths from disguised answers, as `randomize` gives them; they may be negative.
+
+        `deniable.estimate` says how far off they may be, and takes whole designs.
+        """
+        counts = self.tally(np.asarray(reports)).reshape(self.output_shape).astype(np.float64)
+        n = float(self.reports_in(counts))
+        if not n:
+            raise InputError("there are no reports to estimate anything from")
+        return self.solve(counts / n)
+
     # -- identity ---------------------------------------------------------------------------------------------------
 
     @abstractmethod

@@ -1,0 +1,156 @@
+"""Every design and channel of ours and published rivals, over the fewest respondents that mathematics allows.
+
+`deniable bench accuracy` prints the table; `python -m deniable.bench.against PICTURE` draws it. Everything is at even
+shares, from closed forms (see `rivals`): what is below 1 would be an error, and what is 2 needs twice the respondents.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.bench import rivals
+from deniable.channels.hadamard import HadamardResponse
+from deniable.channels.krr import KRR
+from deniable.datasets import adult, network
+from deniable.domain import Domain
+from deniable.drawing import pyplot, style
+from deniable.optimal.channel import optimal_channel
+from deniable.optimal.contrasts import Contrasts
+from deniable.optimal.mix import information, optimal_mix
+from deniable.optimal.wanted import gathered
+from deniable.summary import text_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deniable.optimal.problem import Problem
+
+EPSILONS = (0.5, 1.0, 2.0, 4.0)
+POINTS = 11
+Row = dict[str, float]
+Rows = Mapping[str, Callable[[float], Row]]
+
+
+def scale(wanted: str, epsilon: float) -> Row:
+    """One ordered question of eleven points: its distribution function, or its mean."""
+    t = POINTS
+    rows = np.tril(np.ones((t, t)))[:-1] if wanted == "cdf" else np.arange(float(t))[None]
+    best = optimal_channel(rows, epsilon)
+    losses = _of_scale(best.problem, epsilon)
+    if wanted == "mean":
+        losses |= {"Duchi": rivals.duchi(t, epsilon), "piecewise": rivals.piecewise(t, epsilon)}
+    found = {name: loss / best.bound for name, loss in losses.items()}
+    return {"ours: optimal": best.loss / best.bound, **found}
+
+
+def _of_scale(problem: Problem, epsilon: float) -> Row:
+    t = problem.answers
+    return {
+        "ours: k-RR": problem.loss(KRR(t, epsilon).matrix()),
+        "ours: sets, block designs": rivals.alike(information(t, epsilon), problem),
+        "McKenna factorization": rivals.factorization(problem),
+        "square wave": problem.loss(rivals.square_wave(t, epsilon)),
+        "hierarchical": problem.loss(rivals.hierarchy(t, epsilon)),
+        "OUE": rivals.alike(rivals.told_by_oue(t, epsilon), problem),
+        "OLH": rivals.alike(rivals.told_by_olh(t, epsilon), problem),
+        "Hadamard": problem.loss(HadamardResponse(t, epsilon).matrix()),
+    }
+
+
+def tables(domain: Domain, order: int, epsilon: float) -> Row:
+    """All tables of so many attributes, of every person one, by one question each or by sharing the budget."""
+    wanted = list(combinations(domain.names, order))
+    mix = optimal_mix(domain, wanted, epsilon)
+    best = mix.loss / mix.times
+    squares = Contrasts(domain, gathered(wanted)).squares
+    asked = rivals.asked_one(wanted)
+
+    def by(told: Callable[[int, float], float]) -> float:
+        return rivals.mixed(squares, asked, lambda names: told(rivals.cells_of(domain, names), epsilon))
+
+    losses = {
+        "ours: optimal": mix.loss,
+        "ours: k-RR": by(rivals.told_by_krr),
+        "ours: sets, block designs": by(information),
+        "CALM": rivals.calm(squares, domain, epsilon, order),
+        "InpHT": rivals.input_hadamard(squares, domain, epsilon),
+        "RRBA, split": rivals.split(squares, domain, epsilon, order),
+        "RR-Ind-Joint": rivals.independent(squares, domain, epsilon),
+        "RS+FD": rivals.random_sampling_fake_data(squares, domain, epsilon),
+        "OUE": by(rivals.told_by_oue),
+        "OLH": by(rivals.told_by_olh),
+        "Hadamard": by(rivals.told_by_hadamard),
+    }
+    return {name: loss / best for name, loss in losses.items()}
+
+
+def _network(name: str, order: int) -> Callable[[float], Row]:
+    return lambda epsilon: tables(network(name).domain, order, epsilon)
+
+
+YES_NO = Domain({f"x{i}": ["no", "yes"] for i in range(8)})
+WORKLOADS: Rows = {
+    "cdf, 11 points": lambda epsilon: scale("cdf", epsilon),
+    "mean, 11 points": lambda epsilon: scale("mean", epsilon),
+    "shares of 8 yes/no": lambda epsilon: tables(YES_NO, 1, epsilon),
+    "pairs of 8 yes/no": lambda epsilon: tables(YES_NO, 2, epsilon),
+    "pairs, Survey": _network("survey", 2),
+    "triples, Survey": _network("survey", 3),
+    "pairs, Child": _network("child", 2),
+    "pairs, Alarm": _network("alarm", 2),
+    "pairs, Adult": lambda epsilon: tables(adult()[1], 2, epsilon),
+}
+
+
+def measured(workloads: Rows = WORKLOADS, epsilons: Sequence[float] = EPSILONS) -> dict[str, dict[float, Row]]:
+    """All numbers: for every workload and epsilon, respondents over the fewest possible by mechanism."""
+    return {name: {epsilon: make(epsilon) for epsilon in epsilons} for name, make in workloads.items()}
+
+
+def table(found: Mapping[str, Mapping[float, Row]]) -> str:
+    """A line for every workload and mechanism, a column an epsilon; "-" where a mechanism does not tell it."""
+    epsilons = list(next(iter(found.values())))
+    columns: dict[str, list[object]] = {"wanted": [], "mechanism": [], **{f"epsilon {e:g}": [] for e in epsilons}}
+    for wanted, by_epsilon in found.items():
+        for name in next(iter(by_epsilon.values())):
+            values = [by_epsilon[epsilon][name] for epsilon in epsilons]
+            if all(np.isnan(value) for value in values):
+                continue
+            columns["wanted"].append(wanted)
+            columns["mechanism"].append(name)
+            for epsilon, value in zip(epsilons, values, strict=True):
+                columns[f"epsilon {epsilon:g}"].append("-" if np.isnan(value) else f"{value:.2f}")
+    return text_table(columns)
+
+
+def draw(found: Mapping[str, Mapping[float, Row]], path: str, epsilon: float = 1.0) -> None:
+    """Draw one epsilon: a panel a workload, a dot a mechanism, on a scale of factors."""
+    plt = pyplot()
+    names = list(dict.fromkeys(name for rows in found.values() for name in rows[epsilon]))
+    with plt.rc_context({**style(), "svg.hashsalt": "deniable"}):
+        figure, panels = plt.subplots(1, len(found), sharey=True, figsize=(1.6 * len(found), 4.6), layout="constrained")
+        for panel, (wanted, rows) in zip(np.atleast_1d(panels), found.items(), strict=True):
+            values = [rows[epsilon].get(name, np.nan) for name in names]
+            ours = [name.startswith("ours") for name in names]
+            panel.scatter(values, range(len(names)), c=["C0" if one else "0.5" for one in ours])
+            panel.axvline(1, color="black", linewidth=0.8)
+            panel.set_xscale("log")
+            panel.set_title(wanted.replace(", ", ",\n"), fontsize="small")
+        first = np.atleast_1d(panels)[0]
+        first.set_yticks(range(len(names)), names)
+        first.invert_yaxis()
+        figure.supxlabel(f"respondents over the fewest possible, epsilon {epsilon:g}")
+        figure.savefig(path, metadata={"Date": None})
+        plt.close(figure)
+
+
+if __name__ == "__main__":
+    every = measured()
+    sys.stdout.write(f"{table(every)}\n")
+    for each in sys.argv[1:2]:
+        draw(every, each)
