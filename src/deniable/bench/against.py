@@ -21,8 +21,8 @@ from deniable.domain import Domain
 from deniable.drawing import pyplot, style
 from deniable.optimal.channel import optimal_channel
 from deniable.optimal.contrasts import Contrasts
+from deniable.optimal.language import gathered
 from deniable.optimal.mix import information, optimal_mix
-from deniable.optimal.wanted import gathered
 from deniable.summary import text_table
 
 if TYPE_CHECKING:
