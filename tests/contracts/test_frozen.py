@@ -49,6 +49,7 @@ from deniable.inference.measures import phi_squared
 from deniable.inference.prevalence import prevalence
 from deniable.inference.regression.heard import listen
 from deniable.optimal.contrasts import Contrasts
+from deniable.reporting.methods import facts_of_survey
 from deniable.reporting.scripts.tables import script_tables
 from deniable.surveys.example import example_text
 from deniable.surveys.survey import parse_survey
@@ -169,6 +170,7 @@ OTHERS = {
     "Summary": lambda: RESULTS["Estimate"]().summary(),
     "Survey": lambda: parse_survey(example_text()),
     "Labels": lambda: parse_survey(example_text()).labels,
+    "Facts": lambda: facts_of_survey(parse_survey(example_text())),
     "ScriptTable": lambda: script_tables(reports())[0],
     "Item": lambda: parse_survey(example_text()).questions[0],
     "Option": lambda: parse_survey(example_text()).questions[0].options[0],

@@ -25,12 +25,19 @@ from deniable.wording import counted
 
 if TYPE_CHECKING:
     from deniable.optimal.wanted import Wanted
+    from deniable.reporting.methods import Facts
 
 
 @click.command("report")
 @click.argument("reports", type=PLACE)
 @click.option("-o", "--output", type=FILE, required=True, help="The .html (or .md) file to write.")
 @click.option("--markdown", is_flag=True, help="Write Markdown, whatever the file's name.")
+@click.option(
+    "--methods",
+    "paragraphs",
+    is_flag=True,
+    help="Write the paper's paragraphs instead: for participants, ethics board, methods, data, references (en, de).",
+)
 @click.option("--title", help="The report's heading; the file's name without it.")
 @table_option("Attributes to cross. Repeatable; without it, every pair if there are few.")
 @click.option(
@@ -50,6 +57,7 @@ def command(
     reports: Path | str,
     output: Path,
     markdown: bool,
+    paragraphs: bool,
     title: str | None,
     tables: tuple[str, ...],
     numbers: tuple[str, ...],
@@ -66,12 +74,14 @@ def command(
     """Write what REPORTS tell to one file: questions, privacy, estimates, cross tables, tests, method, how to check it.
 
     REPORTS is a file, or what a collector has stored: its folder, its SQLite file, or postgresql://user@host/survey.
-    The HTML file needs no network and runs no script.
+    The HTML file needs no network and runs no script. With --methods, REPORTS may also be a survey file, before
+    anybody is asked.
 
     \b
     Examples:
       deniable report reports.parquet -o report.html
       deniable report deniable-data -o report.html
+      deniable report survey.toml --methods -o ethics.md --language de
       deniable report reports.parquet -o report.html --weights weight --strata region --clusters school
     """  # noqa: D301 - click wants the character itself
     from deniable.collection.storage.places import is_store
@@ -79,6 +89,7 @@ def command(
     from deniable.optimal.language import read_wanted
     from deniable.reporting.html import html
     from deniable.reporting.markdown import markdown as as_markdown
+    from deniable.reporting.methods import methods
     from deniable.reporting.report import document
     from deniable.reporting.survey import sha256, survey
 
@@ -86,6 +97,11 @@ def command(
     if not markdown and suffix not in (".html", ".htm", ".md"):
         raise InputError(f"a report is an .html or an .md file, not {output.name!r}; or say --markdown")
     output.parent.mkdir(parents=True, exist_ok=True)  # before the work, so that a wrong place is told at once
+    if paragraphs:
+        made = methods(_facts(reports, design, words, language))
+        output.write_text(as_markdown(made) if markdown or suffix == ".md" else html(made), encoding="utf-8")
+        click.echo(f"{output}: {counted(len(made.sections), 'section')}.")
+        return
     opened = reports_at(reports, design, words=words, language=language)
     drawn = sampling_of(opened, weights, strata, clusters)
     wanted = [split(table) for table in tables]
@@ -117,3 +133,13 @@ def _made_for(words: Path | None) -> list[Wanted]:
     survey = read_survey(words)
     made: list[Wanted | tuple[str, ...]] = [*survey.tables, *survey.wanted]
     return list(gathered(made)) if made else []
+
+
+def _facts(place: Path | str, design: str | None, words: Path | None, language: str | None) -> Facts:
+    """What the paragraphs are made of: of a survey file, or of what its collector took in."""
+    from deniable.reporting.methods import facts_of_reports, facts_of_survey
+    from deniable.surveys.survey import is_survey, read_survey
+
+    if isinstance(place, Path) and place.suffix.lower() == ".toml" and is_survey(place):
+        return facts_of_survey(read_survey(place), language)
+    return facts_of_reports(reports_at(place, design, words=words, language=language))

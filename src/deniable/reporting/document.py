@@ -66,10 +66,11 @@ class Cards:
 
 @dataclass(frozen=True)
 class Details:
-    """Something long that most readers skip."""
+    """Something long that most readers skip; `language` is what it is written in."""
 
     summary: str
     code: str
+    language: str = "json"
 
 
 Block: TypeAlias = Text | Items | Grid | Quote | Drawing | Cards | Details

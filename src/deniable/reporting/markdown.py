@@ -77,4 +77,4 @@ def _(cards: Cards) -> str:
 def _(details: Details) -> str:
     longest = max((len(run) for run in re.findall(r"`+", details.code)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{_safe(details.summary)}:\n\n{fence}json\n{details.code}\n{fence}"
+    return f"{_safe(details.summary)}:\n\n{fence}{details.language}\n{details.code}\n{fence}"

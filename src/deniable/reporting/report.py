@@ -288,7 +288,7 @@ def _method(estimates: Sequence[Estimate]) -> list[Block]:
             "known linear function of the true shares. Inverting it gives the unbiased estimate, from which all "
             "intervals come."
         ),
-        Details("How each table was made, in detail", "\n".join(details)),
+        Details("How each table was made, in detail", "\n".join(details), "text"),
     ]
 
 

@@ -1,0 +1,234 @@
+"""The paragraphs of a paper: for participants and the ethics board, methods, data statement, references.
+
+Every sentence follows from the design, or is left out; what only the researchers know stands in square brackets, for
+them to fill in. What a design does not promise in one number (pairs, disclosed answers) is refused: no paragraph of
+ours would be true of it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.device.statement import rounded_up
+from deniable.errors import InputError
+from deniable.frozen import Frozen
+from deniable.reporting.document import Details, Document, Items, Section, Text
+from deniable.reporting.methods_words import SENTENCES
+from deniable.reporting.sources import bibtex, cited
+from deniable.version import __version__
+
+if TYPE_CHECKING:
+    from deniable.channels.base import Channel
+    from deniable.designs.base import Design
+    from deniable.designs.reports import Reports
+    from deniable.labels import Labels
+    from deniable.surveys.survey import Survey
+
+_WRITTEN_OUT = 1000  # cells up to which a channel is looked at entry by entry
+
+
+@dataclass(frozen=True)
+class Facts(Frozen):
+    """What the paragraphs are made of.
+
+    Attributes:
+        labels: the survey's words; their language is that of the paragraphs.
+        design: what is asked, and through which channels.
+        hash: the design's, as its server prints it; empty where it was not served yet.
+        reports: how many came; None before the survey.
+        admission: who may answer; None where that is not known.
+        static: attributes whose disguise is repeated.
+    """
+
+    labels: Labels
+    design: Design
+    hash: str = ""
+    reports: int | None = None
+    admission: str | None = None
+    static: tuple[str, ...] = ()
+
+
+def facts_of_survey(survey: Survey, language: str | None = None) -> Facts:
+    """Of a survey file, before anybody is asked."""
+    labels = survey.labels if language is None else survey.labels.speaking(language)
+    return Facts(labels, survey.design, admission=survey.admission, static=survey.static)
+
+
+def facts_of_reports(reports: Reports) -> Facts:
+    """Of what a collector took in. Reports that no collector served may have been disguised by somebody else."""
+    if not reports.labels.design:
+        raise InputError(
+            "these reports do not say that respondents' own devices disguised them, and the paragraphs would: name the "
+            "survey file, or what its collector has stored, as in deniable report deniable-data --methods -o methods.md"
+        )
+    return Facts(reports.labels, reports.design, reports.labels.design, reports.n)
+
+
+def methods(facts: Facts) -> Document:
+    """The paragraphs, in the language of the facts' words."""
+    design, language = facts.design, facts.labels.language
+    if language not in ("en", "de"):
+        raise InputError(f"these paragraphs are written in English (en) and German (de), not in {language!r}")
+    if design.pairs_reports or math.isinf(design.epsilon):
+        raise InputError(
+            "what this design promises does not fit into one number (respondents share coins in pairs, or an answer "
+            "can be disclosed for certain), so no ready paragraph would be true; `deniable report` states all of it"
+        )
+    say = _Say(facts)
+    sources = _sources(design)
+    return Document(
+        say("title", title=facts.labels.heading(say("a_survey"))),
+        say("lead"),
+        (
+            Section(say("participants_heading"), tuple(map(Text, _participants(say)))),
+            Section(say("board_heading"), tuple(map(Text, _board(say)))),
+            Section(say("methods_heading"), (Text(" ".join(_methods(say))), Items(tuple(_questions(say))))),
+            Section(say("data_heading"), (Text(" ".join(_data(say))),)),
+            Section(say("references_heading"), (Items(tuple(cited(name) for name in sources)),)),
+            Section("BibTeX", (Details("references.bib", bibtex(sources, __version__), "bibtex"),)),
+        ),
+    )
+
+
+# -- the paragraphs ----------------------------------------------------------------------------------------------------
+
+
+def _participants(say: _Say) -> list[str]:
+    facts = say.facts
+    return [
+        say("about", title=facts.labels.heading(say("a_survey"))),
+        " ".join([say("device"), *say.how(), *say.drawn(), say("learned")]),
+        say("belief"),
+        *say.clear(),
+        *([say("participation")] if facts.admission != "blind" else [say("participation_blind")]),
+        " ".join([say("voluntary"), *([say("no_withdrawal")] if facts.admission in ("open", "blind") else [])]),
+    ]
+
+
+def _board(say: _Say) -> list[str]:
+    design, facts = say.facts.design, say.facts
+    return [
+        " ".join([say("board_technique"), *say.how(), *say.drawn()]),
+        " ".join([say("board_epsilon"), say("board_meaning"), say("board_exact")]),
+        " ".join([say("board_stored"), *([say(f"admission_{facts.admission}")] if facts.admission else [])]),
+        *say.clear(),
+        *([say("adaptive")] if design.served_in_blocks() is not None else []),
+        *([say("static", names=_listed(facts.static))] if facts.static else []),
+        say("board_limits"),
+    ]
+
+
+def _methods(say: _Say) -> list[str]:
+    facts = say.facts
+    sets = any(question.channel.is_support for question in facts.design.questions)
+    return [
+        say("methods_technique", version=__version__),
+        *say.drawn(),
+        *([say("methods_n", n=str(facts.reports))] if facts.reports is not None else []),
+        say("methods_epsilon"),
+        *([say("methods_hash", hash=facts.hash)] if facts.hash else []),
+        say("methods_sets" if sets else "methods_estimates"),
+    ]
+
+
+def _questions(say: _Say) -> list[str]:
+    """What each question's channel does, in its own probabilities."""
+    facts = say.facts
+    told = []
+    for question in facts.design.questions:
+        asked = "; ".join(facts.labels.named(name) for name in question.attributes)
+        cells = facts.design.domain.project(question.attributes).cells
+        told.append(f"{asked}: {_channel(say, question.channel, cells)}")
+    return told
+
+
+def _channel(say: _Say, channel: Channel, cells: int) -> str:
+    if channel.is_support:
+        return say("channel_sets", cells=str(cells), name=channel.name)
+    two = _two_chances(channel, cells)
+    if two is None:
+        return say("channel_other", cells=str(cells), name=channel.name)
+    return say("channel_krr", cells=str(cells), truth=say.number(two[0]), other=say.number(two[1]))
+
+
+def _two_chances(channel: Channel, cells: int) -> tuple[float, float] | None:
+    """The chance of a report being the truth, and of each other answer, where these are all; else None."""
+    if channel.outputs != cells or cells > _WRITTEN_OUT:
+        return None
+    matrix = channel.matrix()
+    same, rest = matrix.diagonal(), matrix[~np.eye(cells, dtype=bool)]
+    if float(same.max() - same.min()) > 1e-12 or float(rest.max() - rest.min()) > 1e-12:
+        return None
+    return float(same[0]), float(rest[0])
+
+
+def _data(say: _Say) -> list[str]:
+    facts = say.facts
+    return [
+        say("data_n", n=str(facts.reports)) if facts.reports is not None else say("data_planned"),
+        say("data_bound"),
+        *say.clear(),
+        say("data_share"),
+        *([say("data_hash", hash=facts.hash)] if facts.hash else []),
+    ]
+
+
+def _sources(design: Design) -> list[str]:
+    """The sources of what was used, and of nothing else."""
+    channels = [question.channel for question in design.questions]
+    counted = any(_two_chances(channel, channel.inputs) for channel in channels if not channel.is_support)
+    together = len(design.ballots) > 1 and any(len(question.attributes) > 1 for question in design.questions)
+    likelihood = not any(channel.is_support for channel in channels)
+    used = {"wang": counted, "imran": together, "wilson": True, "dempster": likelihood}
+    return ["warner", "kasiviswanathan", *(name for name, is_used in used.items() if is_used), "deniable"]
+
+
+class _Say:
+    """Sentences in the language of the facts, with the design's own numbers in them."""
+
+    def __init__(self, facts: Facts) -> None:
+        """Compute the numbers, rounded up."""
+        self.facts = facts
+        stated = facts.design.describe()
+        self._numbers = {
+            "epsilon": self.number_text(rounded_up(Fraction(stated.epsilon), 4)),
+            "factor": self.number_text(rounded_up(stated.ratio, 3)),
+            "half": self.number_text(rounded_up(100 * Fraction(stated.posterior(0.5)), 2)),
+            "twentieth": self.number_text(rounded_up(100 * Fraction(stated.posterior(0.05)), 2)),
+            "ratio": str(stated.ratio),
+            "ballots": str(len(facts.design.ballots)),
+        }
+
+    def __call__(self, name: str, **places: str) -> str:
+        return SENTENCES[name][self.facts.labels.language].format(**self._numbers, **places)
+
+    def number_text(self, text: str) -> str:
+        """A number as the language writes it."""
+        return text.replace(".", ",") if self.facts.labels.language == "de" else text
+
+    def number(self, value: float) -> str:
+        """A probability."""
+        return self.number_text(f"{value:.4f}")
+
+    def how(self) -> list[str]:
+        """What a device does with an answer."""
+        kinds = {question.channel.is_support for question in self.facts.design.questions}
+        return [self("how_sets" if sets else "how_answers") for sets in sorted(kinds)]
+
+    def drawn(self) -> list[str]:
+        """That ballots are drawn, where there are several."""
+        return [self("drawn")] if len(self.facts.design.ballots) > 1 else []
+
+    def clear(self) -> list[str]:
+        """What travels in clear."""
+        names = [self.facts.labels.question(name) for name in self.facts.labels.public]
+        return [self("clear", names=_listed(names))] if names else []
+
+
+def _listed(names: tuple[str, ...] | list[str]) -> str:
+    return "; ".join(names)

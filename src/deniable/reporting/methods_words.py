@@ -1,0 +1,244 @@
+"""The sentences of `methods`, in English and German. Places in braces are the design's own numbers and words."""
+
+from __future__ import annotations
+
+SENTENCES: dict[str, dict[str, str]] = {
+    "a_survey": {
+        "en": "a survey",
+        "de": "eine Umfrage",
+    },
+    "title": {
+        "en": "Paragraphs for {title}",
+        "de": "Absätze zu: {title}",
+    },
+    "lead": {
+        "en": "Made from the design itself: every number is computed from what is executed, and rounded up. What "
+        "only you know stands in square brackets.",
+        "de": "Aus dem Design selbst gemacht: Jede Zahl ist aus dem berechnet, was ausgeführt wird, und "
+        "aufgerundet. Was nur Sie wissen, steht in eckigen Klammern.",
+    },
+    "participants_heading": {
+        "en": "Information for participants",
+        "de": "Information für Teilnehmende",
+    },
+    "board_heading": {
+        "en": "For the ethics board",
+        "de": "Für die Ethikkommission",
+    },
+    "methods_heading": {
+        "en": "Methods",
+        "de": "Methoden",
+    },
+    "data_heading": {
+        "en": "Data statement",
+        "de": "Angaben zu den Daten",
+    },
+    "references_heading": {
+        "en": "References",
+        "de": "Literatur",
+    },
+    "about": {
+        "en": "We ask you to take part in “{title}”. [Who you are, what the survey is for, how long it takes.]",
+        "de": "Wir bitten Sie um Teilnahme an „{title}“. [Wer Sie sind, wozu die Umfrage dient, wie lange sie dauert.]",
+    },
+    "device": {
+        "en": "Your answers are disguised by your own device, and only the disguise is sent.",
+        "de": "Ihre Antworten verschleiert Ihr eigenes Gerät, und nur das Verschleierte wird gesendet.",
+    },
+    "how_answers": {
+        "en": "For a disguised question the device decides by chance whether to send the answer or another one.",
+        "de": "Bei einer verschleierten Frage lost das Gerät aus, ob es die Antwort sendet oder eine andere.",
+    },
+    "how_sets": {
+        "en": "Where a question has many possible answers, the device sends a set of answers, drawn by chance, "
+        "which holds the given one only somewhat more often than any other.",
+        "de": "Wo eine Frage viele mögliche Antworten hat, sendet das Gerät eine ausgeloste Menge von Antworten, "
+        "in der die gegebene nur etwas öfter ist als jede andere.",
+    },
+    "drawn": {
+        "en": "The device draws by chance, whatever the answers are, which of {ballots} sets of questions the "
+        "report is about; which one it was is not hidden.",
+        "de": "Das Gerät lost, unabhängig von den Antworten, aus, welchem von {ballots} Fragenbündeln die Meldung "
+        "gilt; welches es war, ist nicht verborgen.",
+    },
+    "learned": {
+        "en": "From all reports together it can be worked out how many people gave each answer.",
+        "de": "Aus allen Meldungen zusammen lässt sich errechnen, wie viele Menschen welche Antwort gaben.",
+    },
+    "belief": {
+        "en": "Somebody who is undecided about you, 50 to 50, can become at most {half}% sure from everything you "
+        "send; somebody who gave it 5%, at most {twentieth}%.",
+        "de": "Wer über Sie im Ungewissen ist, 50 zu 50, kann durch alles Gesendete höchstens {half} % sicher "
+        "werden; wer es zu 5 % glaubte, höchstens {twentieth} %.",
+    },
+    "clear": {
+        "en": "Not disguised, and outside this bound, are the answers to: {names}.",
+        "de": "Nicht verschleiert, und außerhalb dieser Grenze, sind die Antworten auf: {names}.",
+    },
+    "participation": {
+        "en": "That you take part is not disguised, only what you answer.",
+        "de": "Dass Sie teilnehmen, wird nicht verschleiert, nur was Sie antworten.",
+    },
+    "participation_blind": {
+        "en": "Your device exchanges the invitation for an admission that cannot be connected with it. What is "
+        "not disguised is that the invitation was used.",
+        "de": "Ihr Gerät tauscht die Einladung gegen eine Zulassung, die sich mit ihr nicht in Verbindung bringen "
+        "lässt. Nicht verschleiert wird, dass die Einladung benutzt wurde.",
+    },
+    "voluntary": {
+        "en": "[That taking part is voluntary, how to withdraw, whom to ask.]",
+        "de": "[Dass die Teilnahme freiwillig ist, wie man sie beendet, wen man fragen kann.]",
+    },
+    "no_withdrawal": {
+        "en": "A report that was sent cannot be taken back: it is not known whose it is.",
+        "de": "Eine gesendete Meldung lässt sich nicht zurückziehen: Es ist nicht bekannt, von wem sie ist.",
+    },
+    "board_technique": {
+        "en": "Sensitive answers are collected by randomized response: each respondent's own device disguises the "
+        "answers, and the researchers receive only the disguise.",
+        "de": "Heikle Antworten werden durch Randomized Response erhoben: Das Gerät der Befragten verschleiert "
+        "die Antworten, und die Forschenden erhalten nur das Verschleierte.",
+    },
+    "board_epsilon": {
+        "en": "The design is locally differentially private with a total of epsilon = {epsilon} a respondent "
+        "(rounded up), over all questions together.",
+        "de": "Das Design ist lokal differentiell privat mit insgesamt Epsilon = {epsilon} je Person "
+        "(aufgerundet), über alle Fragen zusammen.",
+    },
+    "board_meaning": {
+        "en": "That is: whatever anybody knows already, everything that one person sends shifts the odds between "
+        "any two possible answers by a factor of at most {factor}. A suspicion of 50% can become at most "
+        "{half}%, one of 5% at most {twentieth}%. Every report can have come from every answer, so that no "
+        "report proves anything.",
+        "de": "Das heißt: Was immer jemand schon weiß, alles, was eine Person sendet, verschiebt die Chancen "
+        "zwischen zwei möglichen Antworten höchstens um den Faktor {factor}. Aus einem Verdacht von 50 % "
+        "können höchstens {half} % werden, aus einem von 5 % höchstens {twentieth} %. Jede Meldung kann aus "
+        "jeder Antwort entstanden sein; keine beweist etwas.",
+    },
+    "board_exact": {
+        "en": "The number is computed from the whole numbers that the devices draw with (ratio {ratio}), not from "
+        "intended probabilities, and each device computes it itself before it asks anything.",
+        "de": "Die Zahl ist aus den ganzen Zahlen berechnet, mit denen die Geräte losen (Verhältnis {ratio}), "
+        "nicht aus beabsichtigten Wahrscheinlichkeiten, und jedes Gerät berechnet sie selbst, bevor es "
+        "etwas fragt.",
+    },
+    "board_stored": {
+        "en": "The collector stores of each report its disguised answers and what is public, with no address and "
+        "no time, under a key that tells nothing; in what order reports came can no longer be seen once the "
+        "survey is closed.",
+        "de": "Der Sammeldienst speichert von jeder Meldung die verschleierten Antworten und was öffentlich ist, "
+        "ohne Adresse und ohne Uhrzeit, unter einem Schlüssel, der nichts verrät; in welcher Reihenfolge "
+        "Meldungen kamen, ist nicht mehr zu sehen, sobald die Umfrage geschlossen ist.",
+    },
+    "admission_open": {
+        "en": "Anybody who has the link can answer, so that somebody may answer more than once.",
+        "de": "Wer den Link hat, kann antworten; daher kann jemand auch mehrmals antworten.",
+    },
+    "admission_invited": {
+        "en": "Respondents are invited, each with a secret of their own: whoever noted which invitation went to "
+        "whom can tell who took part, and which disguised report is whose. The bound above holds all the "
+        "same.",
+        "de": "Befragte werden eingeladen, jede Person mit einem eigenen Geheimnis: Wer notiert hat, an wen "
+        "welche Einladung ging, kann erkennen, wer teilnahm und wessen verschleierte Meldung welche ist. "
+        "Die Grenze oben gilt trotzdem.",
+    },
+    "admission_blind": {
+        "en": "Respondents are invited, and exchange the invitation for a blindly signed admission: who used an "
+        "invitation is known, which report came of it is not.",
+        "de": "Befragte werden eingeladen und tauschen die Einladung gegen eine blind unterschriebene Zulassung: "
+        "Wer seine Einladung benutzte, ist bekannt, welche Meldung daraus wurde, nicht.",
+    },
+    "adaptive": {
+        "en": "How answers are disguised is published anew for each group of respondents; the bound holds for "
+        "every group, and each device checks it.",
+        "de": "Wie Antworten verschleiert werden, wird für jede Gruppe von Befragten neu veröffentlicht; die "
+        "Grenze gilt für jede Gruppe, und jedes Gerät prüft sie.",
+    },
+    "static": {
+        "en": "Asked again, a device repeats its earlier disguise of: {names}. Asking often gains nothing there.",
+        "de": "Erneut gefragt, wiederholt ein Gerät seine frühere Verschleierung von: {names}. Häufiges Fragen "
+        "bringt dort nichts.",
+    },
+    "board_limits": {
+        "en": "Not hidden are: that somebody took part, what is public, what somebody tells others, and what can "
+        "be seen on the respondent's own screen. Several surveys of the same people add up. [Who operates "
+        "the collector, how long data are kept.]",
+        "de": "Nicht verborgen sind: dass jemand teilnahm, was öffentlich ist, was jemand anderen erzählt und was "
+        "auf dem eigenen Bildschirm zu sehen ist. Mehrere Umfragen unter denselben Menschen addieren sich. "
+        "[Wer den Sammeldienst betreibt, wie lange Daten aufbewahrt werden.]",
+    },
+    "methods_technique": {
+        "en": "Answers were collected by randomized response (Warner 1965) under local differential privacy "
+        "(Kasiviswanathan et al. 2011), with deniable {version}.",
+        "de": "Die Antworten wurden durch Randomized Response (Warner 1965) unter lokaler Differential Privacy "
+        "(Kasiviswanathan et al. 2011) mit deniable {version} erhoben.",
+    },
+    "methods_n": {
+        "en": "{n} reports came in.",
+        "de": "{n} Meldungen gingen ein.",
+    },
+    "methods_epsilon": {
+        "en": "A respondent's whole report has epsilon = {epsilon}, computed from the integer probabilities that "
+        "were executed and rounded up: it shifts anybody's odds about the respondent by a factor of at most "
+        "{factor}.",
+        "de": "Die ganze Meldung einer Person hat Epsilon = {epsilon}, aus den ausgeführten ganzzahligen "
+        "Wahrscheinlichkeiten berechnet und aufgerundet: Sie verschiebt die Chancen irgendjemandes über "
+        "diese Person höchstens um den Faktor {factor}.",
+    },
+    "methods_hash": {
+        "en": "The design has the SHA-256 {hash}.",
+        "de": "Das Design hat den SHA-256 {hash}.",
+    },
+    "methods_estimates": {
+        "en": "Shares were estimated from all reports through the known probabilities, by maximum likelihood "
+        "(Dempster, Laird and Rubin 1977), with standard errors and score intervals (Wilson 1927) of the "
+        "efficient unbiased estimate, which include the noise of the disguise. The questions and their "
+        "disguise:",
+        "de": "Anteile wurden aus allen Meldungen durch die bekannten Wahrscheinlichkeiten geschätzt, mit Maximum "
+        "Likelihood (Dempster, Laird und Rubin 1977); Standardfehler und Score-Intervalle (Wilson 1927) "
+        "gehören zur effizienten unverzerrten Schätzung und enthalten das Rauschen der Verschleierung. Die "
+        "Fragen und ihre Verschleierung:",
+    },
+    "methods_sets": {
+        "en": "Shares were estimated from all reports through the known probabilities, with standard errors and "
+        "score intervals (Wilson 1927) that include the noise of the disguise; each table names its method. "
+        "The questions and their disguise:",
+        "de": "Anteile wurden aus allen Meldungen durch die bekannten Wahrscheinlichkeiten geschätzt, mit "
+        "Standardfehlern und Score-Intervallen (Wilson 1927), die das Rauschen der Verschleierung "
+        "enthalten; jede Tabelle nennt ihr Verfahren. Die Fragen und ihre Verschleierung:",
+    },
+    "channel_krr": {
+        "en": "{cells} answers; the true one is reported with probability {truth}, each other with {other}.",
+        "de": "{cells} Antworten; die wahre wird mit Wahrscheinlichkeit {truth} gemeldet, jede andere mit {other}.",
+    },
+    "channel_sets": {
+        "en": "{cells} answers, reported as a set ({name}).",
+        "de": "{cells} Antworten, als Menge gemeldet ({name}).",
+    },
+    "channel_other": {
+        "en": "{cells} answers through {name}, whose probabilities are in the design.",
+        "de": "{cells} Antworten durch {name}, dessen Wahrscheinlichkeiten im Design stehen.",
+    },
+    "data_n": {
+        "en": "The data are {n} disguised reports; true answers were never collected.",
+        "de": "Die Daten sind {n} verschleierte Meldungen; wahre Antworten wurden nie erhoben.",
+    },
+    "data_planned": {
+        "en": "The data will be disguised reports; true answers are never collected.",
+        "de": "Die Daten werden verschleierte Meldungen sein; wahre Antworten werden nie erhoben.",
+    },
+    "data_bound": {
+        "en": "Whoever gets them learns about one person at most what epsilon = {epsilon} allows.",
+        "de": "Wer sie bekommt, erfährt über eine Person höchstens, was Epsilon = {epsilon} zulässt.",
+    },
+    "data_share": {
+        "en": "Counts of reports are not counts of answers: they need the design, which lies with them. [Where "
+        "the data are, and who may have them.]",
+        "de": "Zahlen von Meldungen sind keine Zahlen von Antworten: Sie brauchen das Design, das bei ihnen "
+        "liegt. [Wo die Daten liegen und wer sie haben darf.]",
+    },
+    "data_hash": {
+        "en": "The design's SHA-256 is {hash}.",
+        "de": "Der SHA-256 des Designs ist {hash}.",
+    },
+}
