@@ -287,6 +287,7 @@ else:
     from deniable.door import GOING as _GOING
     from deniable.door import GONE_IN as _GONE_IN
     from deniable.door import GROUPS as _GROUPS
+    from deniable.door import INSTEAD as _INSTEAD
     from deniable.door import NAMES as _NAMES
 
     _HOME = {name: home for names in _NAMES.values() for name, home in names.items()}
@@ -300,9 +301,20 @@ else:
         elif name in _GOING:
             return _going(name, _GOING[name])
         else:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            raise AttributeError(_unknown(name))
         globals()[name] = value
         return value
+
+    def _unknown(name: str) -> str:
+        """What to write instead of a name that there is not."""
+        told = f"deniable has no {name!r}"
+        if name in _INSTEAD:
+            return f"{told}; write deniable.{_INSTEAD[name]}"
+        from difflib import get_close_matches
+
+        alike = {each.lower(): each for each in __all__}
+        close = get_close_matches(name.lower(), alike, n=3)
+        return f"{told}; did you mean {' or '.join(alike[each] for each in close)}?" if close else told
 
     def _going(name: str, instead: str) -> object:
         """What an old name stood for, with a warning that says what to write."""

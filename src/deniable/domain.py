@@ -182,6 +182,38 @@ def _numpy(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     return found
 
 
+def _categories(name: str, given: Any) -> tuple[Any, ...]:
+    if isinstance(given, str):
+        raise DesignError(
+            f"the categories of {name!r} are a list, not a text whose letters would be taken for them: write "
+            f"{{{name!r}: {[part.strip() for part in given.split(',')]}}}",
+            attribute=name,
+        )
+    try:
+        return tuple(given)
+    except TypeError:
+        raise DesignError(
+            f'the categories of {name!r} are a list, such as ["no", "yes"], not {given!r}', attribute=name
+        ) from None
+
+
+def _variables(given: Any) -> list[Variable]:
+    told = 'a domain is attributes with their categories, such as {"smokes": ["no", "yes"]}'
+    if hasattr(given, "columns"):
+        raise DesignError(
+            f"{told}; a data frame's values are not taken for them, because that somebody has a value would then be "
+            f"known. Write the categories down"
+        )
+    try:
+        listing = list(given)
+    except TypeError:
+        raise DesignError(f"{told}, not {given!r}") from None
+    strange = [each for each in listing if not isinstance(each, Variable)]
+    if strange:
+        raise DesignError(f"{told}, not a list with {strange[0]!r} in it")
+    return listing
+
+
 def _kind(arrow: pa.DataType) -> str:
     """Sort arrow types into those whose values may equal each other: "1" is not 1, but 1.0 is."""
     import pyarrow as pa
@@ -208,9 +240,9 @@ class Domain(Frozen, Mapping[str, Variable]):
         if isinstance(variables, Domain):
             listing = list(variables.values())
         elif isinstance(variables, Mapping):
-            listing = [Variable(name, tuple(categories)) for name, categories in variables.items()]
+            listing = [Variable(name, _categories(name, given)) for name, given in variables.items()]
         else:
-            listing = list(variables)
+            listing = _variables(variables)
         fix(self, _variables={variable.name: variable for variable in listing})
         if not self._variables:
             raise DesignError("a domain needs at least one attribute")

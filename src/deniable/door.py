@@ -186,4 +186,17 @@ GOING = {
     "rr_joint": 'estimate(reports, attributes, "inversion")',
     "rr_ind_joint": 'estimate(reports, attributes, "inversion")',
 }
+# What people write first, and what to write.
+INSTEAD = {
+    "Channel": "Dense(P), for a matrix with P[u, v] = Pr(report u | truth v)",
+    "RandomizedResponse": "Warner(p), KRR(k, epsilon), or a design such as Joint(domain, epsilon)",
+    "RR": "Warner(p), KRR(k, epsilon), or a design such as Joint(domain, epsilon)",
+    "OUE": "Unary(k, epsilon)",
+    "OLH": "LocalHashing(k, epsilon)",
+    "load_survey": "read_survey(path)",
+    "load_reports": "read_reports(path)",
+    "Report": "Reports(frame, design)",
+    "test": "independence(reports, a, b), all_pairs(reports) or goodness_of_fit(...)",
+    "regression": "logit(formula, data, channel), or another of the regressions",
+}
 GONE_IN = "0.3"

@@ -63,8 +63,15 @@ def panels(given: Sequence[Axes] | None, count: int, *, size: tuple[float, float
     if given is not None:
         return given
     plt = pyplot()
-    with plt.rc_context(style()):
+    # Only what the style sets is put back. The first figure of a session loads matplotlib's back end, which turns
+    # drawing in notebooks on; `rc_context` would put back that as well, and no later figure would appear.
+    wanted = style()
+    before = {name: plt.rcParams[name] for name in wanted}
+    plt.rcParams.update(wanted)
+    try:
         made = plt.subplots(1, count, sharey=True, squeeze=False, layout="constrained", figsize=size)[1]
+    finally:
+        plt.rcParams.update(before)
     return tuple(made[0])
 
 

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 
-from deniable.errors import DesignError
+from deniable.errors import DesignError, InputError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
@@ -144,3 +144,12 @@ class Seeded:
 
 
 SECURE = Secure()
+
+
+def check_source(source: object) -> None:
+    """Refuse what is no source of random bits, such as a bare seed."""
+    if not hasattr(source, "stream"):
+        raise InputError(
+            f"source={source!r} is no source of random bits: write source=Seeded({source!r}) for a simulation that can "
+            f"be repeated, and leave it out for real answers"
+        )

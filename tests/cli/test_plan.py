@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import deniable as dn
+from deniable.surveys.survey import read_survey
+from exams import EXAMS, TOGETHER
 
 BASE = ("plan", "in/domain.toml", "--epsilon", "2", "--n", "10000", "--table", "sex,income")
 
@@ -77,3 +79,18 @@ def test_without_a_wanted_error_the_usual_ones_are_shown(run):
     for error in (0.05, 0.02, 0.01):
         needed = json.loads(run(*BASE, "--error", error, "--json").stdout)["needed"][0]
         assert f" {needed}" in printed
+
+
+def test_the_survey_s_own_design_is_judged_and_the_recommended_one_written(run):
+    Path("own.toml").write_text(EXAMS.replace("DESIGN", TOGETHER), encoding="utf-8")
+    result = run("plan", "own.toml", "--n", "2000", "-o", "better.toml")
+    assert result.exit_code == 0, result.output
+    assert "as in the file" in result.stdout
+    better, before = read_survey("better.toml"), read_survey("own.toml")
+    data = json.loads(run("plan", "own.toml", "--n", "2000", "--json").stdout)
+    assert data["candidates"][0]["design"] == better.design.id
+    assert (better.labels, better.epsilon) == (before.labels, before.epsilon)
+    data = json.loads(run("plan", "better.toml", "--n", "2000", "--json").stdout)
+    assert data["candidates"][0]["design"] == better.design.id
+    assert "already there" in run("plan", "own.toml", "--n", "2000", "-o", "better.toml").stderr
+    assert "is no survey file" in run("plan", "in/domain.toml", "--epsilon", "1", "--n", "9", "-o", "x.toml").stderr

@@ -39,15 +39,26 @@ def Warner(p: float, categories: Sequence[Category] | None = None) -> Dense:
     return _yes_no(1 - sensitive, sensitive, f"Warner({float(sensitive):g})", categories)
 
 
-def ForcedResponse(forced: Sequence[float], categories: Sequence[Category] | None = None) -> Dense:
+def ForcedResponse(
+    forced: Sequence[float] | float, *more: float | Sequence[Category], categories: Sequence[Category] | None = None
+) -> Dense:
     """Forced response: with probability forced[i] the device dictates category i, else the truth is told.
+
+    The probabilities are one list, or one after the other.
 
     P[u, v] = forced[u] + (1 - sum(forced)) [u = v], for any number of categories.
 
     >>> ForcedResponse([1 / 6, 1 / 12]).matrix().round(4).tolist()
     [[0.9167, 0.1667], [0.0833, 0.8333]]
+    >>> ForcedResponse(1 / 6, 1 / 12).matrix().round(4).tolist()
+    [[0.9167, 0.1667], [0.0833, 0.8333]]
     """
-    shares = [stated(share, "a forced answer's probability") for share in forced]
+    given: list[object] = [forced, *more] if isinstance(forced, int | float) else list(forced)
+    if not isinstance(forced, int | float) and more:  # the categories were the second argument once
+        (categories,) = more  # type: ignore[assignment]
+    shares = [stated(share, "a forced answer's probability") for share in given]
+    if len(shares) < 2:
+        raise ProbabilityError("forced response needs a probability for each answer, such as ForcedResponse(1/6, 1/6)")
     truth = 1 - sum(shares)
     if truth < 0:
         raise ProbabilityError(

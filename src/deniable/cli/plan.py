@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table as Grid
 
+    from deniable.designs.base import Design
     from deniable.domain import Domain
     from deniable.optimal.wanted import Wanted
     from deniable.planning.forecast import Forecast
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _ERRORS = (0.05, 0.02, 0.01)
 _FACTORS = (0.5, 1, 2)
+OWN = "as in the file"  # what the survey file's own design is called
 _OTHER_COLUMNS = 52  # characters that the columns beside those of the tables take
 
 
@@ -38,6 +40,7 @@ _OTHER_COLUMNS = 52  # characters that the columns beside those of the tables ta
     help='Another wanted number, such as "mean(age)", "cdf(age)" or "association(sex, income) weight 2". Repeatable.',
 )
 @click.option("--error", type=float, help="A wanted standard error: how many respondents would it take?")
+@click.option("-o", "--output", type=FILE, help="Write the survey file with the recommended design to this .toml file.")
 @click.option("--plot", type=FILE, help="Draw errors against n and epsilon to this .svg file.")
 @as_json
 def command(
@@ -48,23 +51,26 @@ def command(
     tables: tuple[str, ...],
     numbers: tuple[str, ...],
     error: float | None,
+    output: Path | None,
     plot: Path | None,
     as_json: bool,
 ) -> None:
     """Forecast the errors of the tables you want, for every design, at the same true epsilon.
 
-    FILE is a survey file, or a TOML file that lists each attribute's categories. What another epsilon would give, how
+    FILE is a survey file, whose own design is then judged beside the others, or a TOML file that lists each
+    attribute's categories. What another epsilon would give, how
     many respondents a wanted error takes, and the most anybody can learn about one person, are shown as well.
 
     \b
     Examples:
       deniable plan survey.toml --n 2000
+      deniable plan survey.toml --n 2000 -o recommended.toml
       deniable plan domain.toml --epsilon 2 --n 10000 --table sex,income --error 0.01
       deniable plan domain.toml --epsilon 1 --n 5000 --wanted "mean(age)" --wanted "cdf(income)"
     """  # noqa: D301 - click wants the character itself
     from deniable.planning.forecast import plan
 
-    known, promised, named = _read(asked)
+    known, promised, named, own = _read(asked)
     wanted = [*(split(table) for table in tables), *numbers] or named
     epsilon = promised if epsilon is None else epsilon
     if epsilon is None:
@@ -73,7 +79,15 @@ def command(
         raise InputError(f"a wanted standard error is above 0, not {error:g}")
     if plot is not None and plot.suffix.lower() != ".svg":
         raise InputError(f"plots are written to .svg files, not to {plot.name!r}")
-    forecast = plan(known, epsilon, wanted, n)
+    if output is not None and own is None:
+        raise InputError(
+            f"{asked} is no survey file, or one in blocks or pairs, and is not written anew", file=str(asked)
+        )
+    if output is not None and output.exists():
+        raise InputError(f"{output} is already there; choose another name", file=str(output))
+    forecast = plan(known, epsilon, wanted, n, also={} if own is None else {OWN: own})
+    if output is not None:
+        _write(asked, output, forecast)
     if plot is not None:
         _draw(plot, forecast)
     if as_json:
@@ -82,18 +96,37 @@ def command(
     _show(forecast, error)
 
 
-def _read(path: Path) -> tuple[Domain, float | None, list[list[str] | Wanted]]:
-    """What is asked, at which epsilon, and what is wanted: of a survey file, or of a list of categories."""
+def _read(path: Path) -> tuple[Domain, float | None, list[list[str] | Wanted], Design | None]:
+    """What is asked, at which epsilon, what is wanted, and by which design: of a survey file, or of categories."""
     from deniable.frames.domain_file import read_domain
     from deniable.surveys.survey import is_survey, read_survey
 
     if not is_survey(path):
         domain = read_domain(path)
-        return domain, None, [[name] for name in domain]
+        return domain, None, [[name] for name in domain], None
     survey = read_survey(path)
     asked = {name for one in (*survey.tables, *(w.attributes for w in survey.wanted)) for name in one}
     alone = [[name] for name in survey.domain if name not in asked]
-    return survey.domain, survey.epsilon, [*map(list, survey.tables), *survey.wanted, *alone]
+    # What a design in blocks or pairs achieves follows from how it is run, not from its questions alone.
+    own = survey.design if survey.design.one_by_one and survey.design.served_in_blocks() is None else None
+    return survey.domain, survey.epsilon, [*map(list, survey.tables), *survey.wanted, *alone], own
+
+
+def _write(asked: Path, output: Path, forecast: Forecast) -> None:
+    """The survey file with the recommended design; it is read again, to be sure that it asks for that very one."""
+    from deniable.surveys.survey import parse_survey, with_design
+
+    text = asked.read_text(encoding="utf-8")
+    best = next(one for one in forecast.candidates if not one.is_paired)
+    name, _, rest = best.name.partition(", ")
+    more: dict[str, Any] = {"answer": rest.split()[0]} if name == "views" else {}
+    more |= {"clusters": [question.attributes for question in best.design.questions]} if name == "clusters" else {}
+    more |= {"k": len(best.design.questions[0].attributes)} if name == "views" else {}
+    channel = "least_variance" if rest.endswith("least variance") else None
+    made = text if best.name == OWN else with_design(text, name, channel, **more)
+    if parse_survey(made).design != best.design:
+        raise InputError(f"the design {best.name!r} cannot be written into a survey file")
+    output.write_text(made if made.endswith("\n") else made + "\n", encoding="utf-8")
 
 
 def _needed(forecast: Forecast, error: float) -> list[int | None]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
+from deniable.device.epsilon import require_number
 from deniable.errors import DesignError
 
 
@@ -15,6 +16,7 @@ def even_share(total: float, parts: int) -> float:
     >>> even_share(1.0, 4)
     0.25
     """
+    require_number(total)
     if not 0 < total < math.inf:
         raise DesignError(
             f"epsilon is the respondent's total and must be positive and finite, not {total!r}", epsilon=total

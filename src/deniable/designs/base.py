@@ -30,8 +30,9 @@ from deniable.device.statement import Statement
 from deniable.domain import Domain
 from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen, again, fix, readonly
+from deniable.given import as_frame
 from deniable.privacy.shuffle import Amplified, amplified
-from deniable.randomness import SECURE, Source
+from deniable.randomness import SECURE, Source, check_source
 from deniable.results import backend_of
 from deniable.tables.table import Table
 from deniable.wording import counted, listed
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
     from deniable.channels.base import Channel
     from deniable.domain import Category
+    from deniable.given import People
 
 FORMAT = 2  # the version of a design's canonical form; one whose ballots are equally likely is written as version 1
 MOST_REPORTS = 1 << 53  # numbers that JSON, SPSS and Stata all hold exactly
@@ -227,11 +229,14 @@ class Design(Frozen):
         """Draw a ballot for each of n respondents, exactly: by an even number below the sum of the weights."""
         return drawn_ballots(self.weights, len(self.ballots), n, source)
 
-    def randomize(self, frame: IntoDataFrame, keep: Sequence[str] = (), *, source: Source = SECURE) -> Reports:
+    def randomize(self, frame: People, keep: Sequence[str] = (), *, source: Source = SECURE) -> Reports:
         """Disguise a data frame, a row a respondent. Columns named in `keep` are public and ride along in clear.
 
+        The frame may also be columns by name, or a list of people, each a dictionary; for one attribute, a list.
         `source` is for simulations; leave it alone otherwise.
         """
+        check_source(source)
+        frame = as_frame(frame, self.domain.names)
         public = public_columns(frame, keep, self.domain)
         drawn, answers = self.randomize_codes(self.domain.encode(frame), source=source)
         return Reports.of_codes(self, readonly(drawn), readonly(answers), public, backend_of(frame))

@@ -86,6 +86,14 @@ def epsilon_below(ratio: Fraction) -> float:
     return math.inf if isinstance(exact, float) else max(0.0, float_below(_ln_below(exact)))
 
 
+def require_number(epsilon: object) -> None:
+    """Refuse an epsilon that is a text, with the line to write."""
+    if isinstance(epsilon, str):
+        raise DesignError(
+            f"epsilon is a number: write epsilon={epsilon.strip() or '1'}, not {epsilon!r}", epsilon=epsilon
+        )
+
+
 def exp_below(epsilon: float) -> Fraction:
     """Return a fraction not above e^epsilon and within 1e-40 of it, relatively.
 
@@ -208,6 +216,7 @@ def _context(digits: int) -> Context:
 
 
 def _checked_epsilon(epsilon: float) -> float:
+    require_number(epsilon)
     if 0 < epsilon <= LARGEST_EPSILON:
         return float(epsilon)
     if epsilon <= 0:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from deniable.channels.base import Channel
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain
@@ -34,7 +36,7 @@ from deniable.tables.table import Table
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from deniable.estimation.fit.evidence import Evidence
     from deniable.estimation.sampling.reading import Given, Weights
@@ -49,12 +51,17 @@ Collected = Reports | Tallies | Observation | Sequence[Reports | Tallies | Obser
 # Above this many average cells, a typical standard error makes the joint table worse than the product of marginals:
 # measured on tables with Cramer's V from 0 to .5, the two cross between 1.5 and 8.
 SHRINK_ABOVE = 4.0
+ANSWER = "answer"  # what the attribute is called where only counts are known
+
+
+@overload
+def estimate(reports: ArrayLike, attributes: Channel, method: Method = ...) -> Estimate: ...
 
 
 @overload
 def estimate(
     reports: Collected,
-    attributes: str | Iterable[str],
+    attributes: str | Iterable[str] | None = ...,
     method: Method = ...,
     by: None = ...,
     *,
@@ -97,8 +104,8 @@ def estimate(
 
 
 def estimate(
-    reports: Collected,
-    attributes: str | Iterable[str],
+    reports: Collected | ArrayLike,
+    attributes: str | Iterable[str] | Channel | None = None,
     method: Method = "auto",
     by: str | None = None,
     *,
@@ -111,8 +118,9 @@ def estimate(
     """Estimate the joint table of some attributes.
 
     Args:
-        reports: what respondents sent (or a simulation's tallies, or observations; or a list of these, pooled).
-        attributes: whose joint table is wanted.
+        reports: what respondents sent (or a simulation's tallies, or observations; or a list of these, pooled); or how
+            often each report came, with their channel in the place of the attributes.
+        attributes: whose joint table is wanted; may be left out where there is only one.
         method: "inversion" (of the reports that cover the table, with their errors alone; may be negative), "norm_sub"
             (the projection of the efficient estimate to the simplex), "mle" (maximum likelihood), "wls" (weighted least
             squares on the simplex), "shrink" (towards the product of marginals), "product" (the product itself, of
@@ -131,30 +139,36 @@ def estimate(
     Returns:
         An `Estimate`, or `Grouped` ones, a mapping from each group to its estimate, when `by` is given.
     """
-    names = [attributes] if isinstance(attributes, str) else list(attributes)
-    refuse_public(reports, names)
-    sampling = sampling_of(reports, weights, strata, clusters)
+    if isinstance(attributes, Channel):
+        return estimate(_counted(reports, attributes), ANSWER, method)
+    collected = _collected(reports, attributes)
+    names = _names(collected, attributes)
+    refuse_public(collected, names)
+    if isinstance(collected, Reports):
+        collected.design.domain.project(names)  # an attribute that there is not is told with those that there are
+    sampling = sampling_of(collected, weights, strata, clusters)
     if sampling is not None and population == "fixed":
         raise InputError(
             "weights, strata and clusters are about a larger population that respondents were drawn from; leave "
             'population="fixed" out'
         )
     if by is None:
-        return _estimate(reports, names, method, population=population, gap=gap, sampling=sampling)
-    if not isinstance(reports, Reports):
+        return _estimate(collected, names, method, population=population, gap=gap, sampling=sampling)
+    if not isinstance(collected, Reports):
         raise InputError("by= needs reports with public columns; observations and simulations have none")
     if sampling is None:
         found = {
-            value: _estimate(part, names, method, population=population, gap=gap) for value, part in reports.groups(by)
+            value: _estimate(part, names, method, population=population, gap=gap)
+            for value, part in collected.groups(by)
         }
     else:
         found = {
-            value: _estimate(reports, names, method, population=population, gap=gap, sampling=part)
-            for value, part in sampling_by(reports, by, sampling)
+            value: _estimate(collected, names, method, population=population, gap=gap, sampling=part)
+            for value, part in sampling_by(collected, by, sampling)
         }
     if not found:
         raise InputError(f"column {by!r} has no values, so there is nothing to estimate by it", column=by)
-    return Grouped(by, found, reports.n - sum(part.n for _, part in reports.groups(by)))
+    return Grouped(by, found, collected.n - sum(part.n for _, part in collected.groups(by)))
 
 
 def _estimate(
@@ -264,6 +278,58 @@ def observations_of(reports: Collected, attributes: Sequence[str]) -> list[Obser
 
 def _listed(reports: Collected) -> Sequence[Reports | Tallies | Observation]:
     return [reports] if isinstance(reports, Reports | Tallies | Observation) else reports
+
+
+def _collected(reports: Any, attributes: object) -> Collected:
+    """What was handed in, if anything can be estimated from it; else the line to write."""
+    if isinstance(reports, Reports | Tallies | Observation):
+        return reports
+    asked = repr(attributes) if isinstance(attributes, str) else "..."
+    if isinstance(reports, str | Path):
+        raise InputError(
+            f"estimates are made from reports, not from the name of a file: write "
+            f"estimate(open_reports({str(reports)!r}), {asked})"
+        )
+    if hasattr(reports, "columns"):
+        raise InputError(
+            f"a data frame does not say how its answers were disguised: write estimate(Reports(frame, design), "
+            f"{asked}) with the design that made it, or, if it is not disguised at all, Table.count(frame, domain)"
+        )
+    held = list(reports) if isinstance(reports, list | tuple) else []
+    if not held or not all(isinstance(each, Reports | Tallies | Observation) for each in held):
+        raise InputError(
+            f"estimates are made from reports (or several), not from {type(reports).__name__}; counts go with their "
+            f"channel, as in estimate([60, 40], Warner(0.8)), single answers with prevalence(answers, Warner(0.8))"
+        )
+    return held
+
+
+def _names(reports: Any, attributes: str | Iterable[str] | None) -> list[str]:
+    if attributes is not None:
+        return [attributes] if isinstance(attributes, str) else list(attributes)
+    first = _listed(reports)[0]
+    known = list(first.domain if isinstance(first, Observation) else first.design.domain)
+    if len(known) == 1:
+        return known
+    raise InputError(
+        f"say whose table is wanted, such as estimate(reports, {known[0]!r}); for every attribute by itself, "
+        f"{{name: estimate(reports, name) for name in reports.design.domain}}",
+        attributes=tuple(known),
+    )
+
+
+def _counted(counts: Any, channel: Channel) -> Observation:
+    """How often each report to one question came."""
+    numbers = np.asarray(counts) if not hasattr(counts, "columns") else np.empty(0)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or len(numbers) != channel.outputs:
+        raise InputError(
+            f"with a channel go counts, how often each of its {channel.outputs} reports came, such as "
+            f"estimate({[10] * min(channel.outputs, 4)}, channel); single answers go to prevalence(answers, channel)"
+        )
+    if (numbers < 0).any() or (numbers != np.round(numbers)).any():
+        raise InputError(f"counts are whole numbers and not negative, not {numbers.tolist()}")
+    categories = getattr(channel, "categories", None) or tuple(range(channel.inputs))
+    return Observation(Domain({ANSWER: categories}), channel, numbers.astype(np.int64).reshape(channel.output_shape))
 
 
 def refuse_public(reports: object, names: Sequence[str]) -> None:

@@ -90,6 +90,17 @@ class Prevalence(Estimate):
 
 @overload
 def prevalence(
+    codes: Channel | None = ...,
+    channel: Channel | None = ...,
+    *,
+    yes: int,
+    n: int,
+    categories: Sequence[Category] | None = ...,
+) -> Prevalence: ...
+
+
+@overload
+def prevalence(
     codes: Column,
     channel: Channel,
     weights: Column | None = ...,
@@ -115,14 +126,16 @@ def prevalence(
 
 
 def prevalence(
-    codes: Column,
-    channel: Channel,
+    codes: Column | Channel | None = None,
+    channel: Channel | None = None,
     weights: Column | None = None,
     *,
     strata: Column | None = None,
     clusters: Column | None = None,
     by: Column | None = None,
     categories: Sequence[Category] | None = None,
+    yes: int | None = None,
+    n: int | None = None,
 ) -> Prevalence | Prevalences:
     """Estimate how common each answer to one randomized-response question is.
 
@@ -134,6 +147,8 @@ def prevalence(
         clusters: each respondent's cluster (primary sampling unit).
         by: each respondent's group; the result is then a `Prevalences`, from group to estimate.
         categories: names of the answers; those of the channel by default, else 0, 1, ...
+        yes: instead of codes, for a device with two answers: how many reports were the second one.
+        n: and of how many.
 
     Returns:
         A `Prevalence`, or `Prevalences` when `by` is given.
@@ -146,6 +161,7 @@ def prevalence(
     yes        16.7%      5.41%   6.8% to 27.8%  16.7%
     200 reports; the device inverted, nothing clipped.
     """
+    codes, channel = _given(codes, channel, yes, n)
     if not isinstance(channel, Channel):
         raise InputError(f"the device must be a channel, such as Warner(0.8), not {channel!r}")
     variable = _variable(codes, channel, categories)
@@ -421,3 +437,23 @@ class Difference(Shown, Frozen):
 
 def _combine(x: NDArray[np.float64], y: NDArray[np.float64], r: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sqrt(np.maximum(x**2 + y**2 - 2 * r * x * y, 0.0))
+
+
+def _given(
+    codes: Column | Channel | None, channel: Channel | None, yes: int | None, n: int | None
+) -> tuple[Column, Channel | None]:
+    """The reports and the device; the device may come first where there are counts instead of reports."""
+    if isinstance(codes, Channel):  # prevalence(Warner(0.8), yes=60, n=200)
+        codes, channel = None, codes
+    if yes is not None or n is not None:
+        codes = _counted(codes, yes, n)
+    if codes is None:
+        raise InputError("give the reports, as in prevalence(answers, Warner(0.8)), or yes=60 and n=200 of them")
+    return codes, channel
+
+
+def _counted(codes: Column | None, yes: int | None, n: int | None) -> list[int]:
+    """The reports behind two counts."""
+    if codes is not None or yes is None or n is None or not 0 <= yes <= n or yes != int(yes) or n != int(n):
+        raise InputError(f"yes= and n= go together, without codes, as in yes=60, n=200; found yes={yes!r}, n={n!r}")
+    return [1] * int(yes) + [0] * int(n - yes)

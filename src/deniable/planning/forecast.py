@@ -23,6 +23,7 @@ import numpy as np
 
 from deniable.designs.optimal import Optimal, best_floor
 from deniable.designs.paired.design import Paired
+from deniable.device.epsilon import require_number
 from deniable.device.statement import rounded_up
 from deniable.domain import Domain
 from deniable.errors import DesignError, InputError, NotCoveredError, UnknownAttributeError
@@ -249,10 +250,11 @@ class Forecast(Shown, Frozen):
 def plan(
     domain: Domain | Mapping[str, Iterable[Category]],
     epsilon: float,
-    tables: Wanted | str | Sequence[Wanted | str | Sequence[str]],
-    n: int,
+    tables: Wanted | str | Sequence[Wanted | str | Sequence[str]] | None = None,
+    n: int | None = None,
     *,
     truth: Table | None = None,
+    also: Mapping[str, Design] | None = None,
 ) -> Forecast:
     """Compare designs at the same epsilon a respondent, for what is wanted.
 
@@ -260,9 +262,10 @@ def plan(
         domain: the attributes and their categories.
         epsilon: what each respondent may spend in total.
         tables: what is wanted: tables, each a list of attributes (or one attribute); and any other numbers, as `Wanted`
-            or as texts such as "mean(age)" (`deniable.optimal.language`).
+            or as texts such as "mean(age)" (`deniable.optimal.language`); every attribute by itself by default.
         n: the number of respondents.
         truth: an assumed joint table; even shares by default (and for attributes it does not hold).
+        also: designs of your own to be judged beside them, by name.
 
     >>> wanted = [["a", "b"], ["b", "c"]]
     >>> forecast = plan({"a": [0, 1], "b": [0, 1], "c": [0, 1]}, 1.0, wanted, 10_000)
@@ -270,9 +273,14 @@ def plan(
     'optimal'
     """
     known = domain if isinstance(domain, Domain) else Domain(domain)
+    if n is None:
+        raise InputError("say how many respondents there will be: plan(domain, epsilon, n=2000)")
+    if tables is None:
+        tables = list(known)
     if not tables or not (isinstance(tables, str | Wanted) or all(tables)):
         raise InputError('name the tables you want, such as tables=[["sex", "income"]]')
     asked = gathered(tables)
+    require_number(epsilon)
     if not epsilon > 0 or not isfinite(epsilon):
         raise InputError(f"epsilon must be positive and finite, not {epsilon!r}", epsilon=epsilon)
     if n != int(n) or n < 2:
@@ -280,7 +288,7 @@ def plan(
     for one in asked:
         one.rows(known)
     purpose = Purpose(known, epsilon, asked, int(n), truth)
-    found = [_judge(name, design, purpose) for name, design in _designs(purpose)]
+    found = [_judge(name, design, purpose) for name, design in (*_designs(purpose), *(also or {}).items())]
     if all(one.is_paired for one in found):
         raise DesignError(f"no registered design can be made for {listed(known)} at epsilon {epsilon:g}")
     forecast = Forecast(known, asked, tuple(found), purpose.n, epsilon, truth)

@@ -204,8 +204,8 @@ class _Say:
             "ballots": str(len(facts.design.ballots)),
         }
 
-    def __call__(self, name: str, **places: str) -> str:
-        return SENTENCES[name][self.facts.labels.language].format(**self._numbers, **places)
+    def __call__(self, sentence: str, /, **places: str) -> str:
+        return SENTENCES[sentence][self.facts.labels.language].format(**self._numbers, **places)
 
     def number_text(self, text: str) -> str:
         """A number as the language writes it."""

@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import msgspec
 
@@ -19,8 +19,10 @@ from deniable.labels import Labels, bin_words
 from deniable.optimal.language import read_wanted
 from deniable.surveys.designs import build
 from deniable.surveys.items import Item, public_item, question_item
-from deniable.surveys.schema import Admission, SurveyEntry
+from deniable.surveys.lines import line_of
+from deniable.surveys.schema import Admission, DesignEntry, PublicEntry, QuestionEntry, SurveyEntry
 from deniable.surveys.texts import Translator
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,7 +91,35 @@ def read_survey(path: str | Path) -> Survey:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"the survey file {path} cannot be read: {error}", path=str(path)) from error
-    return parse_survey(text)
+    try:
+        return parse_survey(text)
+    except SurveyError as error:
+        line = line_of(text, str(error.details.get("path", "")))
+        if line is None:
+            raise
+        raise SurveyError(f"{error.message} (line {line} of {Path(path).name})", **error.details, line=line) from None
+
+
+def with_design(text: str, kind: str, channel: str | None = None, **more: object) -> str:
+    r"""The text of a survey file that asks for another design, all else as it was.
+
+    >>> print(with_design('name = "a"\n[design]\nkind = "joint"\n[[questions]]', "views", k=2))
+    name = "a"
+    [[questions]]
+    <BLANKLINE>
+    [design]
+    kind = "views"
+    k = 2
+    """
+    lines, kept, inside = text.splitlines(), [], False
+    for line in lines:
+        if re.match(r"\s*\[", line):
+            inside = re.match(r"\s*\[\s*design\s*\]", line) is not None
+        if not inside and not re.match(r"\s*design\s*[.=]", line):
+            kept.append(line)
+    keys = {"kind": kind, **({} if channel is None else {"channel": channel}), **more}
+    written = [f"{key} = {msgspec.json.encode(value).decode()}" for key, value in keys.items()]
+    return "\n".join([*kept, "", "[design]", *written])
 
 
 def is_survey(path: str | Path) -> bool:
@@ -192,8 +222,57 @@ def _typed(data: dict[str, Any]) -> SurveyEntry:
         found = _AT.match(str(error))
         assert found
         path = (found["path"] or "").lstrip(".").replace("[...]", "")
-        what = found["what"].replace("Object", "the table").replace("`", "'")
+        what = _plain(found["what"], path, data)
         raise SurveyError(f"{path or 'the file'}: {what}", path=path) from None
+
+
+_PATTERNS = {
+    "languages": "a language is a code such as 'en' or 'pt-BR'",
+    "name": "a survey's name is made of small letters, digits and hyphens, such as 'smoking-2030'",
+    ".name": "a name is made of letters, digits and underscores, at most 64, and begins with no digit, such as "
+    "'ever_smoked'",
+}
+
+
+def _plain(what: str, path: str, data: dict[str, Any]) -> str:
+    """What is wrong, for whoever wrote the file: the choices instead of a pattern."""
+    value = _value(data, path)
+    shown = "" if value is None or isinstance(value, dict | list) else f"; found {value!r}"
+    if "regex" in what:
+        kind = "languages" if path.startswith("languages") else path if path == "name" else ".name"
+        return _PATTERNS[kind] + shown
+    if "enum value" in what:
+        return f"choose from {listed(_choices(path))}{shown}"
+    field = re.search(r"unknown field `(\w+)`", what)
+    if field:
+        return f"there is no key {field[1]!r} here; there are {listed(_keys(path))}"
+    return what.replace("Object", "the table").replace("`", "'") + shown
+
+
+def _value(data: Any, path: str) -> Any:
+    for name, place in re.findall(r"([A-Za-z0-9_-]+)|\[(\d+)\]", path):
+        try:
+            data = data[name] if name else data[int(place)]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return data
+
+
+def _entry(path: str) -> Any:
+    """The table that a path leads into."""
+    homes: dict[str, Any] = {"questions": QuestionEntry, "public": PublicEntry, "design": DesignEntry}
+    return next((kind for name, kind in homes.items() if path.startswith(name)), SurveyEntry)
+
+
+def _keys(path: str) -> tuple[str, ...]:
+    return tuple(_entry(path).__struct_fields__)
+
+
+def _choices(path: str) -> tuple[object, ...]:
+    """The values that a key may have."""
+    last = re.findall(r"[A-Za-z0-9_-]+", path)[-1]
+    annotation = get_type_hints(_entry(path), include_extras=False).get(last)
+    return tuple(value for part in (annotation, *get_args(annotation)) for value in get_args(part) if value is not None)
 
 
 def _languages(entry: SurveyEntry) -> list[str]:

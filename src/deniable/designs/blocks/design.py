@@ -33,16 +33,17 @@ from deniable.device.statement import Statement
 from deniable.domain import Domain
 from deniable.errors import DesignError, InputError, NotCoveredError
 from deniable.frozen import Frozen, fix, readonly
-from deniable.randomness import SECURE, Source
+from deniable.given import as_frame
+from deniable.randomness import SECURE, Source, check_source
 from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from narwhals.typing import IntoDataFrame
     from numpy.typing import NDArray
 
     from deniable.domain import Category
+    from deniable.given import People
     from deniable.tables.table import Table
 
 
@@ -189,7 +190,7 @@ class Blocks(Design):
 
     def randomize(
         self,
-        frame: IntoDataFrame,
+        frame: People,
         keep: Sequence[str] = (),
         *,
         source: Source = SECURE,
@@ -205,6 +206,8 @@ class Blocks(Design):
             update: how the next block's fakes follow from the reports, see `Aggregator`.
             progress: called after every block with the respondents done and all of them.
         """
+        check_source(source)
+        frame = as_frame(frame, self.domain.names)
         public = public_columns(frame, keep, self.domain)
         return self.run(self.domain.encode(frame), source=source, update=update, progress=progress, public=public)
 

@@ -22,8 +22,9 @@ from deniable.device.statement import Statement
 from deniable.domain import Category, Domain
 from deniable.errors import DesignError, InputError, NotCoveredError
 from deniable.frozen import Frozen, fix, readonly
+from deniable.given import as_frame
 from deniable.privacy.paired import PairedPrivacy
-from deniable.randomness import SECURE, Source
+from deniable.randomness import SECURE, Source, check_source
 from deniable.results import backend_of
 from deniable.wording import listed
 
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from fractions import Fraction
 
-    from narwhals.typing import IntoDataFrame
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.designs.told import Told
+    from deniable.given import People
     from deniable.tables.table import Table
 
 
@@ -200,7 +201,7 @@ class Paired(Design):
 
     def randomize(
         self,
-        frame: IntoDataFrame,
+        frame: People,
         keep: Sequence[str] = (),
         *,
         answered: ArrayLike | None = None,
@@ -215,6 +216,8 @@ class Paired(Design):
                 their partners' reports remain as good as any.
             source: for simulations; leave it alone otherwise.
         """
+        check_source(source)
+        frame = as_frame(frame, self.domain.names)
         public = public_columns(frame, keep, self.domain)
         codes = self.domain.encode(frame)
         arrived = np.ones(len(codes), dtype=bool) if answered is None else np.asarray(answered, dtype=bool)

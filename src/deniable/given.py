@@ -1,0 +1,68 @@
+"""What people hand in first: dictionaries, lists, a single series. Taken, or answered with the line to write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from deniable.errors import InputError
+from deniable.wording import listed
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from narwhals.typing import IntoDataFrame, IntoSeries
+
+    # A frame, columns by name, people as dictionaries; or the only column.
+    People: TypeAlias = IntoDataFrame | IntoSeries | Mapping[str, Any] | Sequence[Any]
+
+
+def as_frame(data: Any, names: Sequence[str]) -> IntoDataFrame:
+    """People as a data frame: a frame as it is; columns by name; one person, or several; a series, if one is wanted.
+
+    Args:
+        data: what was handed in.
+        names: the attributes that are wanted of everybody.
+
+    >>> as_frame({"smokes": ["no", "yes"]}, ["smokes"]).to_pydict()
+    {'smokes': ['no', 'yes']}
+    >>> as_frame([{"smokes": "no"}, {"smokes": "yes"}], ["smokes"]).num_rows
+    2
+    """
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(data, Mapping):
+        one = all(isinstance(value, str | int | float | bool | None) for value in data.values())
+        return pa.table({name: [value] if one else value for name, value in data.items()})
+    if isinstance(data, list | tuple) and data and all(isinstance(person, Mapping) for person in data):
+        return pa.Table.from_pylist([dict(person) for person in data])
+    is_series = not isinstance(data, str | bytes) and _is_series(data)
+    if is_series or isinstance(data, list | tuple):
+        if len(names) == 1:
+            column = nw.from_native(data, series_only=True).to_arrow() if is_series else list(data)
+            return pa.table({names[0]: column})
+        example = ", ".join(f'"{name}": [...]' for name in names[:3])
+        raise InputError(
+            f"this is one column, and the design asks {len(names)} attributes ({listed(names)}): hand in a data frame, "
+            f"or columns by name, such as randomize({{{example}}})"
+        )
+    if isinstance(data, str):
+        raise InputError(
+            f"people are handed in as a data frame, not as the name of a file: read it first, such as "
+            f"randomize(pandas.read_csv({data!r})); from file to file, `deniable randomize` does it"
+        )
+    frame: IntoDataFrame = data
+    return frame
+
+
+def _is_series(data: Any) -> bool:
+    import narwhals as nw
+    import numpy as np
+
+    if isinstance(data, np.ndarray):
+        raise InputError(
+            "an array does not say which column is which attribute: hand in columns by name, such as "
+            'randomize({"smokes": array[:, 0]})'
+        )
+    return bool(nw.dependencies.is_into_series(data))

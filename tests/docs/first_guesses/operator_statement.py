@@ -1,0 +1,9 @@
+"""What may be promised to respondents, and the paragraphs for the ethics board."""
+
+from deniable.reporting.markdown import markdown
+from deniable.reporting.methods import facts_of_survey, methods
+from exams import exams
+
+survey = exams()
+print(survey.design.describe())
+assert "epsilon = 1.9999" in markdown(methods(facts_of_survey(survey)))

@@ -1,0 +1,97 @@
+"""Likely mistakes, each answered in our own words: what is wrong, and the line to write. One table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import deniable as dn
+from exams import EXAMS, answered
+
+DOMAIN = {"smokes": ["no", "yes"], "sleep": ["bad", "good"]}
+PEOPLE = pd.DataFrame({"smokes": ["no", "yes"] * 50, "sleep": ["bad", "good"] * 50})
+JOINT = dn.Joint(DOMAIN, 1.0)
+REPORTS = JOINT.randomize(PEOPLE, source=dn.Seeded(1))
+
+
+def survey(was, becomes):
+    """The survey file with a mistake in it."""
+    assert was in EXAMS
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "exams.toml"
+        path.write_text(EXAMS.replace("DESIGN", "").replace(was, becomes, 1), encoding="utf-8")
+        return dn.read_survey(path)
+
+
+MISTAKES = {
+    # what is handed to randomize
+    "a list for two attributes": (lambda: JOINT.randomize(["no", "yes"]), "this is one column.*2 attributes"),
+    "an array": (lambda: JOINT.randomize(np.zeros((3, 2), int)), "an array does not say which column"),
+    "a file's name": (lambda: JOINT.randomize("people.csv"), r"pandas.read_csv\('people.csv'\)"),
+    "a column short": (lambda: JOINT.randomize({"smokes": ["no"]}), "no column 'sleep'"),
+    "a strange value": (lambda: JOINT.randomize({"smokes": ["maybe"], "sleep": ["bad"]}), "holds 'maybe'"),
+    "a missing value": (lambda: JOINT.randomize({"smokes": [None], "sleep": ["bad"]}), "prefer not to say"),
+    "a bare seed": (lambda: JOINT.randomize(PEOPLE, source=1), r"source=Seeded\(1\)"),
+    "a public column that is not there": (lambda: JOINT.randomize(PEOPLE, keep=["region"]), "no column 'region'"),
+    "labels to a channel": (lambda: dn.KRR(2, 1.0).randomize(["no", "yes"]), "Variable.encode"),
+    # domains and designs
+    "a domain of names": (lambda: dn.Domain(["smokes"]), "attributes with their categories"),
+    "a frame for a domain": (lambda: dn.Joint(PEOPLE, 1.0), "Write the categories down"),
+    "categories in one text": (lambda: dn.Joint({"smokes": "no,yes"}, 1.0), r"\['no', 'yes'\]"),
+    "a number for categories": (lambda: dn.Joint({"smokes": 2}, 1.0), "are a list"),
+    "one category": (lambda: dn.Joint({"smokes": ["no"]}, 1.0), "at least two"),
+    "epsilon as a text": (lambda: dn.Joint(DOMAIN, "1"), "write epsilon=1, not '1'"),
+    "epsilon of a channel as a text": (lambda: dn.KRR(2, "0.5"), "write epsilon=0.5"),
+    "epsilon 0": (lambda: dn.Joint(DOMAIN, 0), "must be positive"),
+    "views of too many": (lambda: dn.Views(DOMAIN, k=3, epsilon=1.0), "3"),
+    # devices
+    "a percentage": (lambda: dn.Warner(80), "between 0 and 1"),
+    "a fair coin": (lambda: dn.Warner(0.5), "fair coin"),
+    "forced answers above 1": (lambda: dn.ForcedResponse(0.6, 0.6), "more than 1"),
+    "one forced answer": (lambda: dn.ForcedResponse(1 / 6), r"ForcedResponse\(1/6, 1/6\)"),
+    # estimates
+    "no attribute": (lambda: dn.estimate(REPORTS), r"estimate\(reports, 'smokes'\)"),
+    "a file instead of reports": (lambda: dn.estimate("r.parquet", "smokes"), r"open_reports\('r.parquet'\), 'smokes'"),
+    "a frame instead of reports": (lambda: dn.estimate(PEOPLE, "smokes"), r"Reports\(frame, design\), 'smokes'"),
+    "answers with a channel": (lambda: dn.estimate(["no", "yes"], dn.KRR(2, 1.0)), r"prevalence\(answers, channel\)"),
+    "counts of another length": (lambda: dn.estimate([1, 2, 3], dn.KRR(2, 1.0)), "each of its 2 reports"),
+    "negative counts": (lambda: dn.estimate([-1, 5], dn.KRR(2, 1.0)), "not negative"),
+    "a wrong name": (lambda: dn.estimate(REPORTS, "smoke"), "there is no attribute 'smoke'; the domain has 'smokes'"),
+    "a public name": (lambda: dn.estimate(answered(), ["cheated", "faculty"]), "by='faculty'"),
+    "a group that is not there": (lambda: dn.estimate(REPORTS, "smokes", by="region"), "no public column 'region'"),
+    "a method that there is not": (lambda: dn.estimate(REPORTS, "smokes", "em"), "choose from 'auto'"),
+    "yes without n": (lambda: dn.prevalence(dn.Warner(0.8), yes=5), "go together"),
+    "counts for prevalence": (lambda: dn.prevalence(40, 100), "such as Warner"),
+    "no respondents": (lambda: dn.plan(DOMAIN, 1.0), r"n=2000"),
+    # survey files
+    "a kind of question": (
+        lambda: survey('"yes-no"', '"yesno"'),
+        "choose from 'choice', 'yes-no'.*line 11 of exams",
+    ),
+    "a name with a space": (
+        lambda: survey('"cheated"', '"has cheated"'),
+        "letters, digits and .*line 9 of exams",
+    ),
+    "a key that there is not": (lambda: survey("first = 1", "frist = 1"), "no key 'frist' here.*'first'"),
+    "a language": (lambda: survey('["en", "de"]', '["en", "german!"]'), "a code such as 'en'"),
+    # names
+    "a channel of a matrix": (lambda: dn.Channel, r"Dense\(P\)"),
+    "small letters": (lambda: dn.warner, "did you mean Warner"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_it_is_answered_in_our_words(mistake):
+    make, told = MISTAKES[mistake]
+    with pytest.raises((dn.DeniableError, AttributeError), match=told) as refused:
+        make()
+    # Python wants names that are not there to be this; everything else is an error of our own.
+    assert isinstance(refused.value, AttributeError) == (mistake in {"a channel of a matrix", "small letters"})
+
+
+def test_there_are_enough():
+    assert len(MISTAKES) >= 38
