@@ -307,13 +307,13 @@ else:
 
     def _unknown(name: str) -> str:
         """What to write instead of a name that there is not."""
-        told = f"deniable has no {name!r}"
+        told = f"module {__name__!r} has no attribute {name!r}"
         if name in _INSTEAD:
             return f"{told}; write deniable.{_INSTEAD[name]}"
         from difflib import get_close_matches
 
         alike = {each.lower(): each for each in __all__}
-        close = get_close_matches(name.lower(), alike, n=3)
+        close = get_close_matches(name.lower(), alike, n=2, cutoff=0.8)
         return f"{told}; did you mean {' or '.join(alike[each] for each in close)}?" if close else told
 
     def _going(name: str, instead: str) -> object:

@@ -33,7 +33,7 @@ def empty_csv():
 
 
 def renamed_column():
-    pq.write_table(pq.read_table("in/people.parquet").rename_columns(["Sex", "income", "age", "region"]), "p.parquet")
+    pq.write_table(pq.read_table("in/people.parquet").rename_columns({"sex": "Sex"}), "p.parquet")
 
 
 def gap():

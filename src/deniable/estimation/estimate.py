@@ -157,6 +157,9 @@ class Estimate(Shown, Frozen):
         """How it was made, for whoever wants to know exactly."""
         return f"method {self.method}: {self.reason}"
 
+    def _detailed(self) -> list[str]:
+        return [f"Details: {self.details}."]
+
     def notes(self) -> list[str]:
         """What it stands on and what to keep in mind, a sentence each."""
         told = [f"{self.n} reports about {' and '.join(self.attributes)}."]
@@ -171,7 +174,7 @@ class Estimate(Shown, Frozen):
     def summary(self, level: float = 0.95) -> Summary:
         """The estimate as it is shown everywhere: a row a cell, and what to keep in mind."""
         cells = self.labels.cells(self.table.cells())
-        told = [*self.notes(), f"Details: {self.details}."]
+        told = [*self.notes(), *self._detailed()]
         return of_shares(cells, self._numbers(level), level, told, self.labels.asked(self.attributes))
 
     def __repr__(self) -> str:

@@ -34,6 +34,7 @@ from deniable.estimation.sampling.columns import column, numbered
 from deniable.estimation.sampling.reading import sampling
 from deniable.estimation.sampling.shares import weighted_shares
 from deniable.frozen import Frozen
+from deniable.inference.two_counts import given_reports
 from deniable.results import Interval, frame_of, intervals_by_row
 from deniable.summary import Shown, beside, of_shares
 from deniable.tables.table import Table
@@ -71,6 +72,9 @@ class Prevalence(Estimate):
             return Table(self.table.domain, least_squares(self.values, self.dispersion), self.table.backend)
         fitted = fit(evidence, gap=_GAP, most=_MOST)
         return Table(self.table.domain, fitted.pi[..., 0], self.table.backend)
+
+    def _detailed(self) -> list[str]:
+        return []  # the notes say how it was made
 
     def _numbers(self, level: float) -> dict[str, NDArray[np.float64]]:
         numbers = super()._numbers(level)
@@ -161,7 +165,7 @@ def prevalence(
     yes        16.7%      5.41%   6.8% to 27.8%  16.7%
     200 reports; the device inverted, nothing clipped.
     """
-    codes, channel = _given(codes, channel, yes, n)
+    codes, channel = given_reports(codes, channel, yes, n)
     if not isinstance(channel, Channel):
         raise InputError(f"the device must be a channel, such as Warner(0.8), not {channel!r}")
     variable = _variable(codes, channel, categories)
@@ -437,23 +441,3 @@ class Difference(Shown, Frozen):
 
 def _combine(x: NDArray[np.float64], y: NDArray[np.float64], r: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sqrt(np.maximum(x**2 + y**2 - 2 * r * x * y, 0.0))
-
-
-def _given(
-    codes: Column | Channel | None, channel: Channel | None, yes: int | None, n: int | None
-) -> tuple[Column, Channel | None]:
-    """The reports and the device; the device may come first where there are counts instead of reports."""
-    if isinstance(codes, Channel):  # prevalence(Warner(0.8), yes=60, n=200)
-        codes, channel = None, codes
-    if yes is not None or n is not None:
-        codes = _counted(codes, yes, n)
-    if codes is None:
-        raise InputError("give the reports, as in prevalence(answers, Warner(0.8)), or yes=60 and n=200 of them")
-    return codes, channel
-
-
-def _counted(codes: Column | None, yes: int | None, n: int | None) -> list[int]:
-    """The reports behind two counts."""
-    if codes is not None or yes is None or n is None or not 0 <= yes <= n or yes != int(yes) or n != int(n):
-        raise InputError(f"yes= and n= go together, without codes, as in yes=60, n=200; found yes={yes!r}, n={n!r}")
-    return [1] * int(yes) + [0] * int(n - yes)
