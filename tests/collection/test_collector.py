@@ -10,8 +10,10 @@ import pytest
 from deniable.collection.collector import Collector
 from deniable.collection.form import form_body, words_mark
 from deniable.collection.storage.sqlite import SqliteStore
+from deniable.collection.work import Work
 from deniable.device.messages import Report
 from deniable.device.wire import encode
+from deniable.errors import StoreError
 from deniable.surveys.survey import parse_survey
 
 SURVEY = """
@@ -115,3 +117,32 @@ def test_a_survey_without_an_issuer_goes_on_where_its_date_is_moved(collector):
     made.end()
     made = collector(survey_of(keys=until_august), now=lambda: SUMMER)
     assert not made.is_open  # by hand, it is for good
+
+
+def test_a_report_that_needs_nobody_s_word_takes_no_place_among_those_that_do(collector, monkeypatch):
+    made = collector(survey_of())
+    monkeypatch.setattr(made, "_work", Work(most_bytes=1))
+    assert sent(made) is None
+
+
+def test_what_was_not_stored_is_never_acknowledged(collector, monkeypatch):
+    made = collector(survey_of())
+
+    async def fails(_rows):
+        raise StoreError("the disk is away")
+
+    monkeypatch.setattr(made.writer, "submit", fails)
+    assert sent(made).code == "unavailable"
+    assert made.store.counts(made.number) == {}
+
+
+def test_what_goes_on_ends_with_the_collector_and_what_version_0_1_kept_with_the_survey(collector, monkeypatch):
+    made, ended = collector(survey_of()), []
+    assert sent(made) is None
+    forgotten, closed = made.entrance.forget_earlier, made._work.close
+    monkeypatch.setattr(made.entrance, "forget_earlier", lambda: (ended.append("earlier"), forgotten()))
+    monkeypatch.setattr(made._work, "close", lambda: (ended.append("work"), closed()))
+    made._finish()
+    assert ended == ["earlier"]
+    collector(survey_of())  # closes the one before
+    assert ended == ["earlier", "work"]
