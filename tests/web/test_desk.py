@@ -20,7 +20,6 @@ from deniable.surveys.survey import parse_survey
 from deniable.web import desk, kept, results
 from deniable.web.desk import Desk
 from deniable.web.kept import Kept
-from deniable.web.overview import overview
 from questions import end, fail, where
 
 SURVEY = """
@@ -147,7 +146,7 @@ def test_no_more_than_so_much_is_kept():
 # -- the other process --
 
 
-def test_many_reports_are_estimated_in_another_process_with_the_same_result(tmp_path, monkeypatch):
+def test_many_reports_are_looked_at_in_another_process(tmp_path, monkeypatch):
     made = filled(tmp_path, 3000)
 
     async def run():
@@ -159,15 +158,12 @@ def test_many_reports_are_estimated_in_another_process_with_the_same_result(tmp_
         assert there != os.getpid()
         made.store.add([Row(secrets.token_bytes(16), made.number, "[null,0,[1,1],[]]")])
         assert await asked.make(where) == (there, 3001)  # it sees what has come, and is the same one
-        assert await asked.make(overview) == overview(made)
         with pytest.raises(NotCoveredError) as caught:
             await asked.make(fail)
         assert (caught.value.message, caught.value.details) == ("not covered", {"attributes": ["a"]})
         with pytest.raises(StoreError, match="has ended"):
             await asked.make(end)
-        again, _ = await asked.make(where)
-        assert again not in (there, os.getpid())
-        asked.close()
+        assert asked._pool is None  # so that the next question starts another one
 
     asyncio.run(run())
     made.close()

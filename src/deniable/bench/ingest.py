@@ -33,6 +33,7 @@ from deniable.bench import Claim, Measurement
 from deniable.collection.collector import Collector
 from deniable.collection.storage.base import Fate
 from deniable.collection.storage.places import open_store
+from deniable.collection.tokens import ANALYST, new_token
 from deniable.device.messages import Report
 from deniable.device.problems import problem
 from deniable.device.wire import encode
@@ -97,21 +98,25 @@ class Forgetful(Collector):
         return [Fate.STORED] * len(rows)
 
 
-def application(kind: str, folder: Path, database: str | None) -> Starlette:
-    """The application of one of the four, with an address that tells its CPU time and its memory."""
+def application(kind: str, folder: Path, database: str | None, survey: str = SURVEY) -> Starlette:
+    """The application of one of the four, with an address that tells its CPU time, memory and an analyst's token."""
     from starlette.responses import JSONResponse
     from starlette.routing import Route
 
+    told: dict[str, str] = {}
+
     async def cost(_request: object) -> JSONResponse:
         usage = resource.getrusage(resource.RUSAGE_SELF)
-        return JSONResponse({"cpu": usage.ru_utime + usage.ru_stime, "memory": _memory()})
+        return JSONResponse({"cpu": usage.ru_utime + usage.ru_stime, "memory": _memory(), **told})
 
     if kind == USUAL:
         return _usual(folder, Route("/cost", cost))
     from deniable.web.app import create_app
 
+    store = open_store(folder, database)
+    told["token"] = new_token(store, ANALYST)
     make = Forgetful if kind == OFF else Collector
-    return create_app(make(parse_survey(SURVEY), open_store(folder, database)), [Route("/cost", cost)])
+    return create_app(make(parse_survey(survey), store), [Route("/cost", cost)])
 
 
 def _memory() -> float:
@@ -171,22 +176,22 @@ def _usual(folder: Path, route: Any) -> Starlette:
     return app
 
 
-def serve(kind: str, folder: str, port: str, database: str) -> None:
+def serve(kind: str, folder: str, port: str, database: str, survey: str) -> None:
     """Run one of the servers; the entry point of the child process."""
     from deniable.web.serve import listen, server
 
-    server(application(kind, Path(folder), database or None)).run(sockets=[listen("127.0.0.1", int(port))])
+    server(application(kind, Path(folder), database or None, survey)).run(sockets=[listen("127.0.0.1", int(port))])
 
 
 @contextlib.contextmanager
-def child(kind: str, database: str | None = None) -> Iterator[int]:
+def child(kind: str, database: str | None = None, survey: str = SURVEY) -> Iterator[int]:
     """A server in a process of its own; gives its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     with tempfile.TemporaryDirectory() as folder:
         code = "import sys; from deniable.bench.ingest import serve; serve(*sys.argv[1:])"
-        command = [sys.executable, "-c", code, kind, folder, str(port), database or ""]
+        command = [sys.executable, "-c", code, kind, folder, str(port), database or "", survey]
         process = subprocess.Popen(command)  # noqa: S603 - ourselves
         try:
             for _ in range(600):
@@ -259,9 +264,14 @@ def requests(design: str, number: int, batch: int, rng: np.random.Generator) -> 
             for row in rows
         ]
         body = bodies[0] if batch == 1 else b"[" + b",".join(bodies) + b"]"
-        head = f"POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-        made.append(head.encode() + b"\r\n\r\n" + body)
+        made.append(posted(body))
     return made
+
+
+def posted(body: bytes) -> bytes:
+    """The request that sends reports."""
+    head = f"POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    return head.encode() + b"\r\n\r\n" + body
 
 
 @dataclass
@@ -290,13 +300,15 @@ async def _answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     return status, await reader.readexactly(length) if length else b""
 
 
-async def _cost(port: int) -> dict[str, float]:
+async def get(port: int, path: str, head: str = "") -> Any:
+    """What an address answers, as JSON."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(b"GET /cost HTTP/1.1\r\nHost: x\r\n\r\n")
-    _, body = await _answer(reader)
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\n{head}\r\n".encode())
+    status, body = await _answer(reader)
     writer.close()
-    found: dict[str, float] = json.loads(body)
-    return found
+    if status != 200:
+        raise RuntimeError(f"{path} answered {status} {body[:200]!r}")
+    return json.loads(body)
 
 
 async def _send(port: int, bodies: list[bytes], connections: int) -> list[float]:
@@ -320,9 +332,9 @@ async def _send(port: int, bodies: list[bytes], connections: int) -> list[float]
 
 async def load(port: int, bodies: list[bytes], database: Database | None = None) -> Load:
     """Send requests, and ask the server what they cost it."""
-    before, databases = await _cost(port), 0.0 if database is None else -database.cpu()
+    before, databases = await get(port, "/cost"), 0.0 if database is None else -database.cpu()
     latencies = await _send(port, bodies, CONNECTIONS)
-    after = await _cost(port)
+    after = await get(port, "/cost")
     databases += 0.0 if database is None else database.cpu()
     return Load(len(bodies), after["cpu"] - before["cpu"], databases, latencies, after["memory"])
 

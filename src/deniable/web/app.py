@@ -92,7 +92,7 @@ class Api:
     def __init__(self, collector: Collector) -> None:
         """Take the collector that answers."""
         self.collector = collector
-        self._desk = Desk(collector)
+        self._desk = Desk.of(collector)
         self._kept = Kept(self._desk.reports)
 
     def routes(self) -> list[Route]:
@@ -176,6 +176,7 @@ def create_app(collector: Collector, pages: Sequence[BaseRoute] = (), *, limits:
             yield
         finally:
             # Here and not after the server has returned: told to stop by a signal, it never does.
+            Desk.of(collector).close()
             await collector.writer.stop()
             await asyncio.to_thread(collector.close)
 

@@ -74,7 +74,7 @@ class Dashboard:
     def __init__(self, collector: Collector) -> None:
         """Take the collector whose survey is shown."""
         self.collector = collector
-        self._desk = Desk(collector)
+        self._desk = Desk.of(collector)
         self._kept = Kept(self._desk.reports)
         self._drawing = threading.Lock()  # matplotlib's settings are global
         self._throttle = login.Throttle()

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
+from weakref import WeakKeyDictionary, ref
 
 from deniable.collection.storage.places import find_store
 from deniable.errors import StoreError
@@ -78,8 +79,19 @@ class Desk:
 
     def __init__(self, collector: Collector) -> None:
         """Take the collector whose reports are looked at."""
-        self._collector = collector
+        self._asked = ref(collector)  # not more: the collector's desk goes when it does
         self._pool: ProcessPoolExecutor | None = None
+
+    @classmethod
+    def of(cls, collector: Collector) -> Desk:
+        """The one desk of a collector: pages and the protocol ask the same process."""
+        return _DESKS.setdefault(collector, cls(collector))
+
+    @property
+    def _collector(self) -> Collector:
+        found = self._asked()
+        assert found is not None  # whoever asks has it
+        return found
 
     async def reports(self) -> int:
         """How many reports there are."""
@@ -110,10 +122,15 @@ class Desk:
         return self._pool
 
     def close(self) -> None:
-        """End the other process."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = None
+        """End the other process, whatever it is at."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            for process in list((pool._processes or {}).values()):
+                process.terminate()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+_DESKS: WeakKeyDictionary[Collector, Desk] = WeakKeyDictionary()
 
 
 def _stand_back() -> None:

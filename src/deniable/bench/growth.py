@@ -1,0 +1,268 @@
+"""What a report costs when there are many already, and what it costs while ten people look at the results.
+
+A server on SQLite and one on PostgreSQL take reports to a survey of independent questions, one in blocks and one whose
+reports are sets (hashes), a hundred a request, window after window. Beside each the same server without storage takes
+some of the same, so that a cost is stated as a multiple of what HTTP and checking cost at that moment. The database's
+CPU is counted. Then single reports are sent without anybody looking and, in turns, with ten who ask for the results.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.bench import Claim, Measurement
+from deniable.bench.ingest import BATCH, OFF, POSTGRES, SQLITE, SURVEY, child, get, load, posted, postgres
+from deniable.collection.blocks import ServedBlocks
+from deniable.collection.collector import Collector
+from deniable.collection.export import design_of
+from deniable.collection.storage.places import open_store
+from deniable.device.block import Block
+from deniable.device.messages import Report
+from deniable.device.verify import verify_stored
+from deniable.device.wire import encode
+from deniable.surveys.survey import parse_survey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from deniable.bench.ingest import Database
+
+_DESIGN = 'design = { kind = "independent" }'
+BLOCK = 5000
+INDEPENDENT, BLOCKS, SETS = "independent", f"blocks of {BLOCK:,}", "sets"
+SURVEYS = {
+    INDEPENDENT: SURVEY,
+    BLOCKS: SURVEY.replace(_DESIGN, f'design = {{ kind = "blocks", k = 2, block_size = {BLOCK} }}'),
+    SETS: SURVEY.replace(_DESIGN, 'design = { kind = "independent", channel = "hashing" }'),
+}
+FIRST = 5000  # reports, from which on cost is compared
+CHUNK = 2000  # reports between two looks at the clock
+VIEWERS = 10
+LOOKED_AT = 30_000  # reports, when people look
+PAUSE = 0.5  # seconds between two looks of each
+MOST_EXPONENT, MOST_DEARER, MOST_SECONDS = 1.05, 1.2, 600.0
+LEAST_RATE, MOST_DELAY = 0.8, 3.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A survey's design, and what can be reported to it."""
+
+    id: str
+    ballots: tuple[tuple[int, ...], ...]  # how many different answers each question of each ballot has
+    in_blocks: bool
+
+    @classmethod
+    def of(cls, survey: str) -> Asked:
+        """Read it off a collector."""
+        with tempfile.TemporaryDirectory() as folder:
+            collector = Collector(parse_survey(survey), open_store(folder))
+            name, body = collector.design_id, collector.design(collector.design_id)
+            collector.close()
+        assert body is not None
+        verified = verify_stored(body, name)
+        design = ServedBlocks(verified) if verified.is_adaptive else design_of(verified)
+        limits = [question.channel.reports for question in design.questions]
+        return cls(name, tuple(tuple(limits[i] for i in ballot) for ballot in design.ballots), verified.is_adaptive)
+
+    def bodies(self, number: int, rng: np.random.Generator, block: str | None) -> list[bytes]:
+        """So many reports, as they are sent."""
+        ballots = rng.integers(0, len(self.ballots), number).tolist()
+        return [
+            encode(
+                Report(
+                    version=2,
+                    id=secrets.token_hex(32),
+                    design=self.id,
+                    ballot=ballot,
+                    block=block,
+                    answers=tuple(int(rng.integers(0, most)) for most in self.ballots[ballot]),
+                )
+            )
+            for ballot in ballots
+        ]
+
+
+@dataclass
+class Window:
+    """Reports up to a number: CPU seconds a report of ours, and of the server without storage beside it."""
+
+    until: int
+    ours: float = 0.0
+    reports: int = 0
+    beside: list[float] = field(default_factory=list)
+
+    @property
+    def cost(self) -> float:
+        """Of a report, as a multiple of the cost without storage."""
+        return self.ours / self.reports / float(np.median(self.beside))
+
+
+async def _sent(port: int, asked: Asked, number: int, rng: np.random.Generator, database: Database | None) -> float:
+    """CPU seconds that so many reports cost."""
+    block = None
+    if asked.in_blocks:
+        shown = await get(port, f"/v1/designs/{asked.id}/block")
+        block = Block.parse(encode(shown)).id
+    bodies = asked.bodies(number, rng, block)
+    batches = [posted(b"[" + b",".join(bodies[i : i + BATCH]) + b"]") for i in range(0, number, BATCH)]
+    found = await load(port, batches, database)
+    return found.cpu + found.database
+
+
+def windows(most: int) -> list[Window]:
+    """From the first on, each twice as large as all before it."""
+    ends = [FIRST]
+    while ends[-1] < most:
+        ends.append(min(2 * ends[-1], most))
+    return [Window(end) for end in ends]
+
+
+def grow(kind: str, survey: str, most: int, rng: np.random.Generator, database: Database | None) -> list[Window]:
+    """Send reports until there are so many."""
+    asked, found, done = Asked.of(survey), windows(most), 0
+    with child(kind, None if database is None else database.address, survey) as ours, child(OFF, None, survey) as off:
+        asyncio.run(_sent(off, asked, CHUNK, rng, None))  # the first are for warming up
+        for window in found:
+            while done < window.until:
+                number = min(CHUNK, window.until - done)
+                window.ours += asyncio.run(_sent(ours, asked, number, rng, database))
+                window.reports += number
+                if done % (4 * CHUNK) == 0:
+                    window.beside.append(asyncio.run(_sent(off, asked, CHUNK, rng, None)) / CHUNK)
+                done += number
+            if not window.beside:
+                window.beside.append(asyncio.run(_sent(off, asked, CHUNK, rng, None)) / CHUNK)
+    return found
+
+
+def exponent(found: Sequence[Window]) -> float:
+    """The slope of log cost against log number, costs added up from the first report on."""
+    total = np.cumsum([window.cost * window.reports for window in found])
+    return float(np.polyfit(np.log([window.until for window in found]), np.log(total), 1)[0])
+
+
+# -- people who look --
+
+
+async def _look(port: int, token: str, looks: list[float]) -> None:
+    """Ask for the results again and again."""
+    while True:
+        start = time.perf_counter()
+        await get(port, "/v1/results", f"Authorization: Bearer {token}\r\n")
+        looks.append(time.perf_counter() - start)
+        await asyncio.sleep(PAUSE)
+
+
+async def _ingest(port: int, bodies: list[bytes], viewers: int, token: str) -> tuple[float, float, list[float]]:
+    """Reports a second, the 99% latency, and how long looks took, with so many who look."""
+    looks: list[float] = []
+    looking = [asyncio.ensure_future(_look(port, token, looks)) for _ in range(viewers)]
+    await asyncio.sleep(PAUSE if viewers else 0)
+    start = time.perf_counter()
+    found = await load(port, bodies)
+    seconds = time.perf_counter() - start
+    for task in looking:
+        task.cancel()
+    for outcome in await asyncio.gather(*looking, return_exceptions=True):
+        if isinstance(outcome, Exception):
+            raise outcome
+    return len(bodies) / seconds, float(np.quantile(found.latencies, 0.99)), looks
+
+
+def viewed(
+    kind: str,
+    survey: str,
+    rng: np.random.Generator,
+    database: Database | None,
+    *,
+    reports: int,
+    single: int,
+    turns: int,
+) -> tuple[float, float, float]:
+    """What ten who look leave of the rate of single reports, and make of the 99% latency; and the median look."""
+    asked, rates, delays, looks = Asked.of(survey), [], [], list[float]()
+    with child(kind, None if database is None else database.address, survey) as port:
+        for start in range(0, reports, 20 * CHUNK):
+            asyncio.run(_sent(port, asked, min(20 * CHUNK, reports - start), rng, None))
+        token = str(asyncio.run(get(port, "/cost"))["token"])
+        asyncio.run(get(port, "/v1/results", f"Authorization: Bearer {token}\r\n"))  # starts what they need
+        for _ in range(turns):
+            pair = []
+            for viewers in (0, VIEWERS):
+                bodies = [posted(body) for body in asked.bodies(single, rng, None)]
+                pair.append(asyncio.run(_ingest(port, bodies, viewers, token)))
+            rates.append(pair[1][0] / pair[0][0])
+            delays.append(pair[1][1] / pair[0][1])
+            looks += pair[1][2]
+    return float(np.median(rates)), float(np.median(delays)), float(np.median(looks or [0.0]))
+
+
+def measure(
+    most: int = 100_000,
+    in_blocks: int = 1_000_000,
+    *,
+    looked_at: int = LOOKED_AT,
+    single: int = 4000,
+    turns: int = 5,
+    kinds: Sequence[str] = (SQLITE, POSTGRES),
+) -> Measurement:
+    """Measure growth of cost for each kind of survey and store, then what viewers cost."""
+    rng = np.random.default_rng(0)
+    rows: dict[str, list[object]] = {"server": [], "survey": [], "reports": [], "cost of a report": []}
+    claims: list[Claim] = []
+    notes = ["A cost is CPU of server and database, as a multiple of the same server's without storage, in turns."]
+    for kind in kinds:
+        for name, survey in SURVEYS.items():
+            with _database(kind) as database:
+                found = grow(kind, survey, in_blocks if name == BLOCKS else most, rng, database)
+            for window in found:
+                told = (kind, name, f"{window.until:,}", f"{window.cost:.2f}")
+                for column, value in zip(rows.values(), told, strict=True):
+                    column.append(value)
+            claims.append(Claim(f"{kind}, {name}: exponent", exponent(found), MOST_EXPONENT, "", at_most=True))
+            if name == BLOCKS:
+                dearer = found[-1].cost / found[0].cost
+                claims.append(Claim(f"{kind}, {name}: last over first", dearer, MOST_DEARER, at_most=True))
+                spent = sum(window.ours for window in found)
+                claims.append(
+                    Claim(f"{kind}, {name}: {found[-1].until:,} reports", spent, MOST_SECONDS, "CPU s", at_most=True)
+                )
+        for name in (INDEPENDENT, SETS):
+            with _database(kind) as database:
+                rate, delay, look = viewed(
+                    kind, SURVEYS[name], rng, database, reports=looked_at, single=single, turns=turns
+                )
+            who = f"{kind}, {name}, {VIEWERS} viewers"
+            claims.append(Claim(f"{who}: rate", rate, LEAST_RATE))
+            claims.append(Claim(f"{who}: 99% latency", delay, MOST_DELAY, at_most=True))
+            notes.append(f"{who}: results of {looked_at:,} reports and more came after {look:.2f} s (median).")
+    return Measurement("what a report costs as they grow in number, and while people look", rows, claims, notes)
+
+
+@contextlib.contextmanager
+def _database(kind: str) -> Iterator[Database | None]:
+    """A database of its own, where one is needed."""
+    if kind == POSTGRES:
+        with postgres() as found:
+            yield found
+    else:
+        yield None
+
+
+def main() -> int:
+    """Measure and print."""
+    return measure().show()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""The measurement of growth runs on a small size; what it finds there depends on the machine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deniable.bench import growth
+from deniable.bench.growth import BLOCKS, SURVEYS, Window, exponent, grow, windows
+from deniable.bench.ingest import SQLITE
+
+
+def test_windows_double_and_end_where_they_should():
+    assert [window.until for window in windows(70_000)] == [5000, 10_000, 20_000, 40_000, 70_000]
+    assert [window.until for window in windows(1)] == [5000]
+
+
+@pytest.mark.parametrize(("power", "found"), [(0.0, 1.0), (1.0, 2.0)])
+def test_the_exponent_is_that_of_all_reports_together(power, found):
+    # n^a reports cost n^(a + 1) together, if the cost of one grows like the number of those before it to the power a.
+    made, before = windows(640_000), 0
+    for window in made:
+        window.reports, window.beside = window.until - before, [2.0]
+        window.ours = 2.0 * (window.until ** (power + 1) - before ** (power + 1))
+        before = window.until
+    assert exponent(made) == pytest.approx(found, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_reports_in_blocks_are_taken_and_told_by_the_window(monkeypatch):
+    monkeypatch.setattr(growth, "FIRST", 200)
+    monkeypatch.setattr(growth, "CHUNK", 200)
+    survey = SURVEYS[BLOCKS].replace("block_size = 5000", "block_size = 150")
+    found = grow(SQLITE, survey, 400, np.random.default_rng(0), None)
+    assert [(window.until, window.reports) for window in found] == [(200, 200), (400, 200)]
+    assert all(window.ours >= 0 and window.beside for window in found)
+    assert isinstance(found[0], Window)
