@@ -7,6 +7,7 @@ from scipy.integrate import quad
 
 import deniable as dn
 from deniable.errors import DivergenceError, InputError, TooFewReportsError
+from deniable.inference.regression import mixed
 from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
 from deniable.inference.regression.links import LOGIT
 from deniable.inference.regression.mixed import Marginal
@@ -126,6 +127,17 @@ def test_groups_that_do_not_differ_are_told():
     # Half of such samples have their maximum at no difference at all; this seed is one of them.
     with pytest.raises(DivergenceError, match="clusters="):
         dn.random_intercept("report ~ x", sample(1, groups=20, spread=0.0), channel=DEVICE, groups="group")
+
+
+def test_a_start_that_runs_away_says_what_to_leave_out(monkeypatch):
+    def running(*_, **__):
+        raise DivergenceError("coefficients run away")
+
+    monkeypatch.setattr(mixed, "logit", running)
+    with pytest.raises(DivergenceError, match=r'run away.*rr_models=\{"x": "1"\}'):
+        dn.random_intercept("y ~ x", hidden(6), channel=DEVICE, groups="group", rr={"x": DEVICE})
+    with pytest.raises(DivergenceError, match=r"^coefficients run away"):
+        dn.random_intercept("report ~ x", sample(4, groups=10), channel=DEVICE, groups="group")
 
 
 def test_refusals():

@@ -327,9 +327,19 @@ def random_intercept(
     if nodes < 2:
         raise InputError(f"quadrature needs at least 2 nodes, not {nodes}")
     models, notes = _hidden_models(formula, frame, groups, rr or {}, rr_models or {})
-    fixed = logit(
-        formula, frame, channel, design_column=design_column, categories=categories, rr=rr or {}, rr_models=models
-    )
+    try:
+        fixed = logit(
+            formula, frame, channel, design_column=design_column, categories=categories, rr=rr or {}, rr_models=models
+        )
+    except DivergenceError as error:
+        if not models:
+            raise
+        hint = ", ".join(f'"{name}": "1"' for name in models)
+        raise DivergenceError(
+            f"the fit without groups, from which this one starts, has no maximum: {error.message}. Shares of disguised "
+            f"predictors that differ between groups may be the reason: try rr_models={{{hint}}}",
+            models=models,
+        ) from None
     members = membership(groups, fixed.data, "group")
     assert members is not None
     count = int(members.max()) + 1

@@ -26,7 +26,7 @@ from deniable.channels.blockwise import Blockwise
 from deniable.channels.kronecker import Kronecker
 from deniable.errors import DesignError, NotCoveredError
 from deniable.estimation.fit.gathering import gather
-from deniable.estimation.fit.said import Counted, Listed, Moments
+from deniable.estimation.fit.said import Counted, Listed, Moments, is_partial
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -84,10 +84,9 @@ def voices_of(reports: Reports, names: Sequence[str]) -> tuple[list[Voices], tup
     found, left_out = [], []
     for number, group in enumerate(evidence.groups):
         rows = np.flatnonzero(people.group == number)
-        if isinstance(group.said, Moments):
-            left_out.append(
-                f"{len(rows)} reports through {group.said.channel.name} ask too much in one breath: left out"
-            )
+        if isinstance(group.said, Moments) or is_partial(group.said.channel):
+            why = "tell only some sums" if is_partial(group.said.channel) else "ask too much in one breath"
+            left_out.append(f"{len(rows)} reports through {group.said.channel.name} {why}: left out")
             continue
         scores = _scores(group)[people.report[rows]]
         kept = tuple(name for name in group.said.part if name in names)
