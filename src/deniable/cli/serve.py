@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from deniable.collection.form import LOOPBACK
+from deniable.collection.signing import constant_time_power
+from deniable.device.memory import DEFAULT_LIMIT
 from deniable.device.origins import fingerprint, is_for, is_origin, origin_of
 from deniable.device.statement import rounded_up
 from deniable.errors import InputError
 from deniable.surveys.survey import read_survey
 from deniable.web.login import new_link
 from deniable.web.serve import Service, listen, server
+
+if TYPE_CHECKING:
+    from deniable.surveys.survey import Survey
 
 
 @click.command("serve")
@@ -70,7 +77,11 @@ def command(
       deniable serve survey.toml --url https://survey.example.org
     """  # noqa: D301 - click wants the character itself
     origins = _origins(host, urls)
-    read_survey(survey)  # what is wrong with it is told whether the port is free or not
+    checked = read_survey(survey)
+    if checked.admission == "blind" and issuer is None:
+        constant_time_power()  # without it the server would start, and fail for every respondent
+    for warning in preflight(checked):  # what is wrong is told whether the port is free or not
+        click.echo(f"Note: {warning}", err=True)
     with listen(host, port) as taken:  # first: a token that was made can be shown only once
         service = Service.open(survey, data, database, issuer=issuer, new_token=new_token, origins=origins)
         try:
@@ -80,6 +91,22 @@ def command(
             service.collector.close()
             raise
         server(app).run(sockets=[taken])
+
+
+def preflight(survey: Survey, now: datetime | None = None) -> list[str]:
+    """What an operator should know of a survey before it is served, a sentence each."""
+    told = []
+    moment = now or datetime.now(UTC)
+    if survey.closes is not None and survey.closes <= moment:
+        told.append(
+            f"the survey closed on {survey.closes}: no report is taken, only results are shown. Move `closes` to go on"
+        )
+    if survey.design.epsilon > DEFAULT_LIMIT:
+        told.append(
+            f"epsilon {rounded_up(survey.design.epsilon)} is above {DEFAULT_LIMIT:g}, the most that a device gives "
+            f"away unless its owner allows more: most respondents will be refused by their own devices. Lower `epsilon`"
+        )
+    return told
 
 
 def _announce(service: Service, url: str, place: Path | str, urls: tuple[str, ...]) -> None:

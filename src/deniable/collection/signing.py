@@ -44,7 +44,7 @@ class SecretKey:
         Raises:
             ValueError: this is no number below n.
         """
-        powmod = _constant_time_power()
+        powmod = constant_time_power()
         key, number = self.public, int.from_bytes(blinded, "big")
         if len(blinded) != key.size or not 0 < number < key.n:
             raise ValueError("not a blinded message for this key")
@@ -57,7 +57,8 @@ class SecretKey:
         return signed.to_bytes(key.size, "big")
 
 
-def _constant_time_power() -> Callable[[int, int, int], int]:
+def constant_time_power() -> Callable[[int, int, int], int]:
+    """The power that blind tokens are signed with, if it is installed."""
     try:
         from gmpy2 import powmod_sec
     except ImportError as error:
