@@ -22,6 +22,7 @@ from deniable.bench.levels import LIMIT, NOISY, REPLICATES, SIZE, TESTED, hard_c
 from deniable.bench.pooled import STATED, SURVEYS, pooled
 from deniable.bench.section import Section
 from deniable.bench.strengths import strengths
+from deniable.bench.weighted import DESIGNS as CLUSTER_SAMPLES
 from deniable.bench.weighted import HELD, weighted
 from deniable.bench.weighted import SURVEYS as CLUSTERED
 from deniable.channels.devices import Warner
@@ -303,14 +304,15 @@ def samples(count: int, seed: int) -> Section:
         "Weights, strata and clusters",
         f"Stratified cluster samples with uneven weights, clusters of a stratum differing: coverage of 95% score "
         f"intervals of a pair's cells with Student's t, stated over actual standard errors, and the share of true "
-        f"hypotheses of independence that Rao and Scott's test rejects at level {ALPHA:g}. {surveys} surveys.",
+        f"hypotheses of independence that Rao and Scott's test rejects at level {ALPHA:g}, judged by an exact binomial "
+        f"test. {surveys} surveys.",
         ("design", "clusters", "what", "found", "required", "met"),
         [],
     )
     for name, clusters, held, ratio, size in weighted(surveys, seed + 5):
         section.add([name, clusters, "coverage"], held, COVERED)
         section.add([name, clusters, "stated / actual"], ratio, STATED)
-        section.add([name, clusters, "size"], size, HELD)
+        section.judge([name, clusters, "size"], round(size * surveys), surveys, HELD, len(CLUSTER_SAMPLES))
     return section
 
 

@@ -134,8 +134,9 @@ class RaoScott:
                 f"weights=, strata= or clusters= choose from {listed(METHODS)}",
                 method=method,
             )
+        least = min(part.df for part in self.parts)  # refuses parts that lie in one cluster
         x2 = float(self._quadratic(self.residuals[:, None])[0])
-        if not self.effects.sum() > 0:
+        if not (least >= 1 and self.effects.sum() > 0):
             raise TooFewReportsError("clusters do not vary in what is tested, so nothing can be tested", n=0)
         effect = f"design effects {self.effects.min():.2f} to {self.effects.max():.2f}"
         if method == "bootstrap":

@@ -38,6 +38,7 @@ DESIGNS = {
     "subset": dn.Views(DOMAIN, 2, 3.0, channel="subset"),
     "hashing": dn.Joint(DOMAIN, 3.0, channel="hashing"),
     "hadamard": dn.Views(DOMAIN, 2, 3.0, channel="hadamard"),
+    "optimal": dn.Optimal(DOMAIN, [["a", "b"], ["c"]], 3.0),
     "block design": Design(
         DOMAIN, [Question(("a", "c"), dn.BlockDesign(4, 2.0)), Question(("b",), dn.KRR(3, 2.0))], [[0, 1]]
     ),
@@ -278,6 +279,16 @@ def test_refusals():
         dn.estimate(reports, "a", weights=dn.rake(reports, {"sex": {0: 1, 1: 2}}), clusters="cluster")
     with pytest.raises(InputError, match="needs the size of the population"):
         dn.estimate(reports, "a").totals()
+
+
+def test_samples_that_show_no_variance_are_refused():
+    reports = sent(DESIGNS["joint"])
+    with pytest.raises(TooFewReportsError, match=r"one respondent carries 100.0% of all weight"):
+        dn.estimate(reports, "a", weights=np.where(np.arange(N) == 3, 1e9, 1.0))
+    with pytest.raises(TooFewReportsError, match="lie in 1 cluster, no more than one a stratum"):
+        dn.estimate(reports, "a", by="sex", clusters="sex")
+    with pytest.raises(TooFewReportsError, match="lie in 1 cluster"):
+        dn.homogeneity(reports, "a", by="sex", clusters="sex")
 
 
 def test_refusals_of_margins():

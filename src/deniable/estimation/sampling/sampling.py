@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     Linear = tuple[Places, Array]  # each respondent's row in a table of contributions (-1: none), and that table
 
 _PIECE = 1 << 22  # numbers that are worked on together
+_DOMINANT = 0.5  # of all weight: more on one respondent leaves no sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +111,17 @@ class Sampling(Frozen):
     @cached_property
     def total(self) -> float:
         """The sum of the weights inside: how many people of the population the respondents stand for."""
-        found = float(self.weights[self.within].sum())
+        w = self.weights[self.within]
+        found = float(w.sum())
         if not found > 0:
-            raise TooFewReportsError("nobody has any weight, so nothing can be estimated", n=int(self.within.sum()))
+            raise TooFewReportsError("nobody has any weight, so nothing can be estimated", n=len(w))
+        worth = float((w / found).max())
+        if worth > _DOMINANT:
+            raise TooFewReportsError(
+                f"one respondent carries {worth:.1%} of all weight, so nothing shows how estimates vary. Trim the "
+                f"weights, or leave that respondent out",
+                n=len(w),
+            )
         return found
 
     @property
@@ -154,7 +163,14 @@ class Sampling(Frozen):
         if self.replicated is not None:
             return float(self.replicated.weights.shape[1] - 1)
         clusters = np.unique(self.cluster[self.within])
-        return float(max(1, len(clusters) - len(np.unique(self._home[clusters]))))
+        found = len(clusters) - len(np.unique(self._home[clusters]))
+        if found < 1:
+            raise TooFewReportsError(
+                f"the {int(self.within.sum())} respondents looked at lie in {counted(len(clusters), 'cluster')}, no "
+                f"more than one a stratum, so the variance between clusters cannot be seen. Look at larger groups",
+                n=int(self.within.sum()),
+            )
+        return float(found)
 
     def _by_cluster(self, place: Places, size: int) -> sparse.csr_matrix:
         """Weights by cluster and place."""
