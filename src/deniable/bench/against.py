@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 POINTS = 11
+_FAR = 10.0  # what is beyond is drawn here
 Row = dict[str, float]
 Rows = Mapping[str, Callable[[float], Row]]
 
@@ -113,18 +114,15 @@ def measured(workloads: Rows = WORKLOADS, epsilons: Sequence[float] = EPSILONS) 
 
 
 def table(found: Mapping[str, Mapping[float, Row]]) -> str:
-    """A line for every workload and mechanism, a column an epsilon; "-" where a mechanism does not tell it."""
-    epsilons = list(next(iter(found.values())))
-    columns: dict[str, list[object]] = {"wanted": [], "mechanism": [], **{f"epsilon {e:g}": [] for e in epsilons}}
-    for wanted, by_epsilon in found.items():
-        for name in next(iter(by_epsilon.values())):
-            values = [by_epsilon[epsilon][name] for epsilon in epsilons]
-            if all(np.isnan(value) for value in values):
-                continue
-            columns["wanted"].append(wanted)
-            columns["mechanism"].append(name)
-            for epsilon, value in zip(epsilons, values, strict=True):
-                columns[f"epsilon {epsilon:g}"].append("-" if np.isnan(value) else f"{value:.2f}")
+    """A table for everything wanted: a line a mechanism, a column an epsilon; no line for what it does not tell."""
+    return "\n\n".join(_table(wanted, by_epsilon) for wanted, by_epsilon in found.items())
+
+
+def _table(wanted: str, by_epsilon: Mapping[float, Row]) -> str:
+    names = [name for name, value in next(iter(by_epsilon.values())).items() if not np.isnan(value)]
+    columns: dict[str, list[str]] = {wanted: names}
+    for epsilon, row in by_epsilon.items():
+        columns[f"epsilon {epsilon:g}"] = [f"{row[name]:.2f}" for name in names]
     return text_table(columns)
 
 
@@ -133,13 +131,18 @@ def draw(found: Mapping[str, Mapping[float, Row]], path: str, epsilon: float = 1
     plt = pyplot()
     names = list(dict.fromkeys(name for rows in found.values() for name in rows[epsilon]))
     with plt.rc_context({**style(), "svg.hashsalt": "deniable"}):
-        figure, panels = plt.subplots(1, len(found), sharey=True, figsize=(1.6 * len(found), 4.6), layout="constrained")
+        figure, panels = plt.subplots(
+            1, len(found), sharey=True, figsize=(4 + 1.6 * len(found), 4.8), layout="constrained"
+        )
         for panel, (wanted, rows) in zip(np.atleast_1d(panels), found.items(), strict=True):
-            values = [rows[epsilon].get(name, np.nan) for name in names]
+            values = np.minimum([rows[epsilon].get(name, np.nan) for name in names], _FAR)
             ours = [name.startswith("ours") for name in names]
             panel.scatter(values, range(len(names)), c=["C0" if one else "0.5" for one in ours])
             panel.axvline(1, color="black", linewidth=0.8)
             panel.set_xscale("log")
+            panel.set_xlim(0.9, 1.1 * _FAR)
+            panel.set_xticks([1, 2, 5, _FAR], ["1", "2", "5", f"{_FAR:g}+"])
+            panel.minorticks_off()
             panel.set_title(wanted.replace(", ", ",\n"), fontsize="small")
         first = np.atleast_1d(panels)[0]
         first.set_yticks(range(len(names)), names)
