@@ -42,7 +42,7 @@ from sentences import breaks
 from deniable.collection.collector import Collector
 from deniable.collection.invitations import digest
 from deniable.collection.issuer import public_key
-from deniable.collection.storage.base import key_of
+from deniable.collection.storage.base import Row, key_of
 from deniable.collection.storage.places import open_store
 from deniable.device import blind
 from deniable.device.client import Client
@@ -50,6 +50,7 @@ from deniable.device.messages import Application, Report, Signed
 from deniable.device.ticket import token_id
 from deniable.device.wire import encode
 from deniable.surveys.survey import parse_survey
+from deniable.web.metrics import HOUR, STEP, Figures
 from waiting import until
 
 MODEL = Path(__file__).parents[2] / "docs" / "explanation" / "threat-model.md"
@@ -489,6 +490,44 @@ def test_the_files_of_a_killed_server_link_no_better_than_chance(tmp_path, blind
 
 
 # -- the device -------------------------------------------------------------------------------------------------------
+
+
+@breaks("Metrics stand still until a thousand more reports came or an hour passed, and tell nothing of issuing.")
+def test_whoever_scrapes_metrics_sees_steps_and_nothing_of_issuing(tmp_path, blind_text):
+    clock = SimpleNamespace(now=5.0)
+    collector = Collector(parse_survey(blind_text), open_store(tmp_path), folder=tmp_path)
+    survey = Survey(collector, collector.entrance.invite(30))
+    figures = Figures(collector.survey, collector.store, lambda: clock.now)
+    scraped = [figures.text()]
+    another = blind.blind(public_key(collector.entrance.issuer.message), blind.prepare(bytes(32))).message.hex()
+
+    def number():
+        return int(re.search(r"deniable_reports_total{.*} ([0-9]+)", figures.text())[1])
+
+    async def live():
+        collector.writer.start()
+        for person in survey.invitations[:20]:  # scraped after every step of everybody
+            await survey.answer([person])
+            scraped.append(figures.text())
+        for person in survey.invitations[:20]:  # whoever has a token asks for another
+            assert (await collector.sign(encode(Application(1, person, another)))).code == "used"
+        await collector.writer.stop()
+
+    asyncio.run(live())
+    collector.rejections.write()
+    clock.now += HOUR - 1
+    assert {*scraped, figures.text()} == {scraped[0]}
+    clock.now += 1
+    assert (number(), "used" in figures.text()) == (20, False)
+    collector.store.add([Row(f"{n:016}".encode(), collector.number, "[null,0,[3],[1]]") for n in range(STEP - 1)])
+    assert number() == 20
+    before = figures.text()
+    collector.store.add([Row(b"one more" * 2, collector.number, "[null,0,[3],[1]]")])
+    assert number() == 20 + STEP
+    assert {*figures.text().splitlines()} ^ {*before.splitlines()} == {
+        f'deniable_reports_total{{design="{collector.design_id}"}} {known}' for known in (20, 20 + STEP)
+    }
+    collector.close()
 
 
 @breaks("A stolen device holds no answer, and no secret from which a disguise could be computed again.")

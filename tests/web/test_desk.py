@@ -63,7 +63,8 @@ class Counting:
     """Says how many reports there are, and how often something was made."""
 
     def __init__(self, reports):
-        self.reports, self.made, self.let = reports, 0, asyncio.Event()
+        self.reports, self.made = reports, 0
+        self.begun, self.let = asyncio.Event(), asyncio.Event()
         self.let.set()
 
     async def count(self):
@@ -71,6 +72,7 @@ class Counting:
 
     async def make(self):
         self.made += 1
+        self.begun.set()
         await self.let.wait()
         return self.made
 
@@ -81,7 +83,7 @@ def test_whoever_asks_at_the_same_time_gets_the_same():
         counting.let.clear()
         shown = Kept(counting.count)
         waiting = [asyncio.ensure_future(shown.get("a", counting.make)) for _ in range(10)]
-        await asyncio.sleep(0.01)
+        await counting.begun.wait()
         waiting[0].cancel()  # whoever goes away does not stop it for the others
         counting.let.set()
         assert await asyncio.gather(*waiting[1:]) == [1] * 9

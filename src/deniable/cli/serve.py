@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from deniable.device.statement import rounded_up
 from deniable.errors import InputError
 from deniable.surveys.survey import read_survey
 from deniable.web.login import new_link
+from deniable.web.metrics import Figures, showing
 from deniable.web.serve import Service, listen, server
 
 if TYPE_CHECKING:
@@ -52,6 +54,12 @@ if TYPE_CHECKING:
     metavar="URL|FILE",
     help="The issuer of blind tokens, if it is another program: its address, or a file with its public key.",
 )
+@click.option(
+    "--metrics",
+    metavar="PORT",
+    type=int,
+    help="Show numbers for Prometheus on this port of this machine, at /metrics; 0 takes a free one.",
+)
 @click.option("--new-token", is_flag=True, help="Replace the analyst's token; whoever is logged in is logged out.")
 def command(
     *,
@@ -62,6 +70,7 @@ def command(
     database: str | None,
     urls: tuple[str, ...],
     issuer: str | None,
+    metrics: int | None,
     new_token: bool,
 ) -> None:
     """Serve the survey file SURVEY until interrupted.
@@ -82,11 +91,15 @@ def command(
         constant_time_power()  # without it the server would start, and fail for every respondent
     for warning in preflight(checked):  # what is wrong is told whether the port is free or not
         click.echo(f"Note: {warning}", err=True)
-    with listen(host, port) as taken:  # first: a token that was made can be shown only once
+    with listen(host, port) as taken, ExitStack() as beside:  # first: a token that was made can be shown only once
         service = Service.open(survey, data, database, issuer=issuer, new_token=new_token, origins=origins)
         try:
             app = service.app()
-            _announce(service, _url(host, taken.getsockname()[1]), data if database is None else "PostgreSQL", urls)
+            shown = None
+            if metrics is not None:
+                shown = beside.enter_context(showing(Figures(checked, service.store), metrics))
+            place = data if database is None else "PostgreSQL"
+            _announce(service, _url(host, taken.getsockname()[1]), place, urls, shown)
         except BaseException:
             service.collector.close()
             raise
@@ -109,7 +122,7 @@ def preflight(survey: Survey, now: datetime | None = None) -> list[str]:
     return told
 
 
-def _announce(service: Service, url: str, place: Path | str, urls: tuple[str, ...]) -> None:
+def _announce(service: Service, url: str, place: Path | str, urls: tuple[str, ...], metrics: str | None) -> None:
     """Say what is served, where, and to whom; and the analyst's token, if it is new."""
     known = service.collector
     click.echo(f"Collecting {known.survey.name!r} at {url}")
@@ -119,6 +132,8 @@ def _announce(service: Service, url: str, place: Path | str, urls: tuple[str, ..
     true = rounded_up(known.survey.design.epsilon)
     click.echo(f"  promises    epsilon {known.survey.epsilon:g} a respondent; true {true}")
     click.echo(f"  reports in  {place}")
+    if metrics is not None:
+        click.echo(f"  metrics at  {metrics}")
     click.echo(f"  try it      deniable simulate {url} --n 1000")
     if service.token is not None:
         click.echo(f"The analyst's token, shown this once: {service.token}")

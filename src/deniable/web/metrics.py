@@ -1,0 +1,148 @@
+"""Numbers for whoever operates a collector, in the text format of Prometheus, on a listener of their own.
+
+A counter that is asked every few seconds is a diary of arrivals: held against a diary of who fetched a token, or of who
+was seen on the network, it would tell whose report is whose. So all numbers are taken together, and shown unchanged
+until a thousand more reports have come or an hour has passed, whichever is first. Nothing here is about issuing, and
+nothing moves with a single request: no processor time, no memory, no lengths of queues.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from deniable.collection.invitations import name_of
+from deniable.collection.opening import end_mark
+from deniable.errors import InputError, StoreError
+from deniable.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from deniable.collection.storage.base import Store
+    from deniable.surveys.survey import Survey
+
+STEP = 1000  # reports that come before numbers move: as many as are sealed together
+HOUR = 3600.0  # seconds after which they move, however few came
+HOST = "127.0.0.1"
+_ISSUING = "used"  # the reason why an invitation gets no second token
+_PATH = "/metrics"
+_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_PATIENCE = 5.0  # seconds that whoever asks has for asking
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Numbers that were taken together."""
+
+    taken: float
+    reports: Mapping[str, int]  # by design
+    rejected: Mapping[str, int]  # by reason
+
+    @property
+    def total(self) -> int:
+        """How many reports there were."""
+        return sum(self.reports.values())
+
+
+@dataclass
+class Figures:
+    """What the listener shows of a survey and its store."""
+
+    survey: Survey
+    store: Store
+    clock: Callable[[], float] = monotonic
+    _last: Frame | None = field(default=None, init=False)
+
+    def text(self) -> str:
+        """Everything, a line a number. Where the store does not answer, the numbers of before, and that it does not."""
+        try:
+            frame, answers = self._frame(), True
+            ended = self.store.saved(end_mark(name_of(self.survey))) is not None
+        except StoreError:
+            frame, answers, ended = self._last or Frame(0.0, {}, {}), False, False
+        is_open = not ended and self.survey.is_open(datetime.now(UTC))
+        return "".join(
+            [
+                _family("info", "gauge", "What is running.", {f'version="{__version__}"': 1}),
+                _family("store_answers", "gauge", "Whether the store answers.", {"": int(answers)}),
+                _family("open", "gauge", "Whether the survey takes reports.", {"": int(is_open)}) if answers else "",
+                _family("reports_total", "counter", "Stored reports.", _labelled("design", frame.reports)),
+                _family("rejected_total", "counter", "What was turned away.", _labelled("reason", frame.rejected)),
+            ]
+        )
+
+    def _frame(self) -> Frame:
+        """The numbers to show: those of before, unless a step is due."""
+        now, last = self.clock(), self._last
+        reports = {name: self.store.total(number) for name, (number, _) in self.store.designs().items()}
+        if last is None or now - last.taken >= HOUR or sum(reports.values()) - last.total >= STEP:
+            self._last = last = Frame(now, reports, _without(self.store.rejected()))
+        return last
+
+
+def _without(rejected: Mapping[str, int]) -> dict[str, int]:
+    """Leave out what only issuing turns away."""
+    return {reason: number for reason, number in rejected.items() if reason != _ISSUING}
+
+
+def _labelled(label: str, numbers: Mapping[str, int]) -> dict[str, int]:
+    return {f'{label}="{name}"': number for name, number in numbers.items()}
+
+
+def _family(name: str, kind: str, text: str, numbers: Mapping[str, int]) -> str:
+    lines = [f"deniable_{name}{f'{{{labels}}}' if labels else ''} {number}\n" for labels, number in numbers.items()]
+    return "".join([f"# HELP deniable_{name} {text}\n# TYPE deniable_{name} {kind}\n", *lines])
+
+
+class _Listener(HTTPServer):
+    """One who asks at a time. Says nothing of who it was."""
+
+    def __init__(self, port: int, figures: Figures) -> None:
+        self.figures = figures
+        super().__init__((HOST, port), _Answer)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Whoever went away is not named in any log."""
+
+
+class _Answer(BaseHTTPRequestHandler):
+    timeout = _PATIENCE
+    server: _Listener
+
+    def do_GET(self) -> None:
+        status, body = HTTPStatus.NOT_FOUND, f"The numbers are at {_PATH}.\n"
+        if self.path.partition("?")[0] == _PATH:
+            status, body = HTTPStatus.OK, self.server.figures.text()
+        self.send_response_only(status)
+        self.send_header("Content-Type", _TYPE)
+        self.send_header("Content-Length", str(len(body.encode())))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's own names
+        """Nothing is logged."""
+
+
+@contextmanager
+def showing(figures: Figures, port: int) -> Iterator[str]:
+    """Show numbers to this machine for the length of a `with` block; gives their address. Port 0 takes a free one."""
+    try:
+        listener = _Listener(port, figures)
+    except (OSError, OverflowError) as error:
+        told = getattr(error, "strerror", None) or "a port is a number from 0 to 65535"
+        raise InputError(f"cannot show metrics on {HOST}:{port}: {told}. Choose another port", port=port) from error
+    thread = threading.Thread(target=listener.serve_forever, name="deniable-metrics", daemon=True)
+    thread.start()
+    try:
+        yield f"http://{HOST}:{listener.server_address[1]}{_PATH}"
+    finally:
+        listener.shutdown()
+        thread.join()
+        listener.server_close()
