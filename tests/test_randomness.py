@@ -273,7 +273,7 @@ EITHER = {"randomize", "randomize_codes", "simulate", "answer", "run"}
 COUNTS = {"draw", "multinomials", "independent_support"}  # of a whole made-up population: nobody is disguised
 MAY_TAKE_A_SOURCE = {
     "channels": EITHER | COUNTS,
-    "designs": EITHER,
+    "designs": EITHER | {"draw_ballots", "drawn_ballots"},  # whose ballot is whose: both ways go through them
     "cli": {"bench", "demo", "reproduce", "simulate"},
     "collection": {"Population"},  # made-up people: the seed is theirs, their devices disguise with secure bits
 }

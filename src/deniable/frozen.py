@@ -18,7 +18,7 @@ import sys
 from dataclasses import FrozenInstanceError
 from inspect import signature
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Never, TypeVar
+from typing import TYPE_CHECKING, Any, Never, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     A = TypeVar("A", bound=NDArray[Any])
 
+T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -113,8 +114,11 @@ def _call(constructor: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     return constructor(**given)
 
 
-def thawed(part: Any) -> Any:
+def thawed(part: T) -> T:
     """As it came in: views of dictionaries can be neither pickled nor copied."""
-    if type(part) is MappingProxyType:
-        return {name: thawed(inner) for name, inner in part.items()}
-    return tuple(thawed(inner) for inner in part) if type(part) is tuple else part
+    held: Any = part
+    if type(held) is MappingProxyType:
+        held = {name: thawed(inner) for name, inner in held.items()}
+    elif type(held) is tuple:
+        held = tuple(thawed(inner) for inner in held)
+    return cast("T", held)

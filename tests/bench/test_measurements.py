@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,15 +11,22 @@ import pytest
 import deniable.bench
 from deniable.bench import Claim, Measurement, em, encoding, joint, peak_memory, randomize, sets, side_by_side
 from deniable.channels.krr import KRR
+from deniable.cli.bench import benchmarks
 from deniable.domain import Domain
 from deniable.errors import MissingExtraError
 
 
 def test_every_measurement_can_be_found_and_run_by_name():
-    names = [module.name for module in pkgutil.iter_modules(deniable.bench.__path__)]
-    assert set(names) >= {"em", "joint", "randomize"}
+    names = benchmarks()
+    assert set(names) >= {"em", "encoding", "growth", "joint", "randomize"}
     for name in names:
         assert callable(importlib.import_module(f"deniable.bench.{name}").main)
+    # What is no measurement is part of one.
+    parts = {module.name for module in pkgutil.iter_modules(deniable.bench.__path__)} - set(names)
+    texts = "".join(path.read_text(encoding="utf-8") for path in Path(deniable.bench.__path__[0]).glob("*.py"))
+    assert {
+        part for part in parts if f"deniable.bench.{part} import" not in texts and f"import {part}" not in texts
+    } == set()
 
 
 def test_a_claim_is_kept_on_its_side_of_the_bound():

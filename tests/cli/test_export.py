@@ -37,7 +37,8 @@ def test_a_table_of_categories(run):
 def test_different_questions_make_a_column_each_with_gaps(run):
     assert run("export", "in/reports.parquet", "--labelled", "-o", "t.csv").exit_code == 0
     table, reports = pd.read_csv("t.csv"), dn.read_reports("in/reports.parquet")
-    assert set(table.columns) == {*(question.name for question in reports.design.questions), "region"}
+    assert reports.public is not None
+    assert set(table.columns) == {*(question.name for question in reports.design.questions), *reports.public.columns}
     for ballot, (index,) in enumerate(reports.design.ballots):
         name = reports.design.questions[index].name
         assert table[name].notna().tolist() == (reports.ballots == ballot).tolist()

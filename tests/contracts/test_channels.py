@@ -161,7 +161,8 @@ class TestPatterns(SingleDrawContract):
         if request.param == "32 bits":
             return Patterns(3, [[0], [1], [2]], [1 << 29] * 3, [3 << 29, 3 << 29, 1 << 30], 32)
         near = [[v, (v + 1) % 70, (v + 2) % 70] for v in range(70)]
-        return Patterns(70, near, [700 + v for v in range(70)], [1900 + 2 * v for v in range(70)], 32)
+        low, high = [(700 + v) << 15 for v in range(70)], [(1900 + 2 * v) << 15 for v in range(70)]
+        return Patterns(70, near, low, high, 32)
 
     @pytest.fixture
     def dense(self, channel):

@@ -23,6 +23,7 @@ import deniable as dn
 from deniable import graphs
 from deniable.device.events import Asked, Replayed
 from deniable.device.statement import Statement
+from deniable.inference.numbers.wanted import wanted_numbers
 from deniable.privacy.paired import PairedPrivacy
 from deniable.reproduce.record import Line, Record
 from deniable.results import Interval, TestResult
@@ -126,6 +127,7 @@ RESULTS = {
     "Measure": lambda: dn.odds_ratio(estimate()),
     "Numbers": lambda: dn.means_by(estimate(), "income", "sex", scores=[1, 2]),
     "Numbers, quantiles": lambda: dn.quantile(estimate(), [0.2, 0.7], "sex", edges=[0, 1, 2]),
+    "WantedNumbers": lambda: wanted_numbers(estimate(), [dn.Wanted.mean("sex", scores=[0, 1])]),
     "Distribution": lambda: dn.cdf(estimate(), "sex"),
     "Density": lambda: dn.density(dn.Observation("x", dn.KRR(5, 3.0), [90, 60, 40, 30, 20]), "x"),
     "Measure, undefined": lambda: dn.Measure("odds", math.inf, math.nan, "delta method"),

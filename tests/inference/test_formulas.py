@@ -38,12 +38,12 @@ def test_lie_detector_equals_exact_fractions():
     others = (l2 - l1) / (p1 - p2)
     pi = 1 - others
     t = (l1 - others * (1 - p1)) / pi
-    # Derivatives of (pi, t) by (lambda_1, lambda_2), each with the variance lambda (1 - lambda) / n.
+    # Derivatives of (pi, t) by (lambda_1, lambda_2), each with the variance lambda (1 - lambda) / (n - 1).
     d_pi = (1 / (p1 - p2), -1 / (p1 - p2))
     top = l1 - others * (1 - p1)
     d_top = (1 + (1 - p1) / (p1 - p2), -(1 - p1) / (p1 - p2))
     d_t = [(d_top[i] * pi - top * d_pi[i]) / pi**2 for i in (0, 1)]
-    variances = [lam * (1 - lam) / n for lam in (l1, l2)]
+    variances = [lam * (1 - lam) / (n - 1) for lam in (l1, l2)]
     found = dn.compliance.sld({"a": (688, 312), "b": (352, 648)}, p={"a": 0.82, "b": 0.4})
     assert list(found.params.values()) == pytest.approx([float(pi), float(t)], abs=1e-12)
     expected = [float(sum(d[i] ** 2 * variances[i] for i in (0, 1))) ** 0.5 for d in (d_pi, d_t)]

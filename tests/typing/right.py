@@ -29,12 +29,12 @@ reports = design.randomize(people, keep=["region"], source=dn.Seeded(1))
 assert_type(reports, dn.Reports)
 assert_type(reports.to_frame(), Frame)
 
-# An estimate, or with `by` a dictionary of them.
+# An estimate, or with `by` one for each group.
 found = dn.estimate(reports, ["smokes", "sleep"])
 assert_type(found, dn.Estimate)
 assert_type(estimate(reports, "smokes", method="inversion", by=None), Estimate)
 assert_type(dn.estimate(reports, ["smokes"], by="region"), dn.Grouped)
-assert_type(dn.estimate(reports, ["smokes"], "mle", "region"), dict[Any, Estimate])
+assert_type(dn.estimate(reports, ["smokes"], "mle", "region"), dn.Grouped)
 assert_type(found.interval(0.95), dn.Interval)
 assert_type(found.table, dn.Table)
 assert_type(found.plot(), Axes)

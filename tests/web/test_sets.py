@@ -124,7 +124,7 @@ def test_a_survey_of_least_variance_from_devices_to_estimates(served, tmp_path):
 
 def test_associations_of_sets(served):
     _, client, _ = served('channel = "least_variance"\nkind = "joint"', people=400)
-    assert "Wald" in client.get("/analyst/tables?of=month&of=abroad").text
+    assert "likelihood ratio" in client.get("/analyst/tables?of=month&of=abroad").text
     assert "month" in client.get("/analyst/associations").text
     assert client.get("/analyst/associations.svg").headers["content-type"].startswith("image/svg+xml")
 

@@ -300,7 +300,7 @@ async def _answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     return status, await reader.readexactly(length) if length else b""
 
 
-async def get(port: int, path: str, head: str = "") -> Any:
+async def get(port: int, path: str, head: str = "") -> dict[str, Any]:
     """What an address answers, as JSON."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\n{head}\r\n".encode())
@@ -308,7 +308,8 @@ async def get(port: int, path: str, head: str = "") -> Any:
     writer.close()
     if status != 200:
         raise RuntimeError(f"{path} answered {status} {body[:200]!r}")
-    return json.loads(body)
+    found: dict[str, Any] = json.loads(body)
+    return found
 
 
 async def _send(port: int, bodies: list[bytes], connections: int) -> list[float]:

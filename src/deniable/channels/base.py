@@ -238,7 +238,7 @@ class Channel(Frozen, ABC):
         return None
 
     def largest_weight(self) -> float:
-        """Max |P^-1|: how many true answers one made-up report can weigh as much as."""
+        """The largest entry of the inverse in size: how many true answers one made-up report can weigh as much as."""
         affine = self.affine()
         if affine is not None:
             scale, offset = affine

@@ -58,8 +58,8 @@ class Optimal(Design):
     >>> from deniable.optimal.wanted import Wanted
     >>> domain = {"age": list(range(20, 75, 5)), "sex": ["F", "M"], "smokes": ["no", "yes"]}
     >>> design = Optimal(domain, [["sex", "smokes"], Wanted.mean("age")], epsilon=1.0)
-    >>> sorted(question.name for question in design.questions)
-    ['age', 'sex*smokes']
+    >>> {"age", "sex*smokes"} <= {question.name for question in design.questions}
+    True
     >>> design.epsilon <= 1.0, design.times < 1.6
     (True, True)
     """

@@ -269,8 +269,8 @@ def plan(
 
     >>> wanted = [["a", "b"], ["b", "c"]]
     >>> forecast = plan({"a": [0, 1], "b": [0, 1], "c": [0, 1]}, 1.0, wanted, 10_000)
-    >>> forecast.candidates[0].name
-    'optimal'
+    >>> {candidate.name for candidate in forecast.candidates[:2]} == {"tables", "optimal"}  # they need as many
+    True
     """
     known = domain if isinstance(domain, Domain) else Domain(domain)
     if n is None:

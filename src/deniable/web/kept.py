@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable
 
+T = TypeVar("T")
 REST = 9.0  # times as long as it took, something is shown before it is made again
 FEW = 1000  # reports up to which it is made again whenever there are more: whoever begins a survey looks at each
 _MOST = 100  # things
@@ -34,7 +35,7 @@ class Kept:
         self._reports = reports
         self._made: dict[Hashable, _Made] = {}
 
-    async def get(self, name: Hashable, make: Callable[[], Awaitable[Any]]) -> Any:
+    async def get(self, name: Hashable, make: Callable[[], Awaitable[T]]) -> T:
         """What has this name; if it is being made, wait for it with the others."""
         known = self._made.get(name)
         if known is None or (known.task.done() and monotonic() >= known.until):
@@ -42,7 +43,8 @@ class Kept:
             known = self._made.get(name)  # somebody else may have been quicker
             if known is None or (known.task.done() and monotonic() >= known.until and known.reports != reports):
                 known = self._begin(name, make, reports)
-        return await asyncio.shield(known.task)  # whoever goes away does not stop it for the others
+        found: T = await asyncio.shield(known.task)  # whoever goes away does not stop it for the others
+        return found
 
     def _begin(self, name: Hashable, make: Callable[[], Awaitable[Any]], reports: int) -> _Made:
         if len(self._made) >= _MOST:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
     Places = NDArray[np.int64]
+    Inside = NDArray[np.bool_]
     Linear = tuple[Places, Array]  # each respondent's row in a table of contributions (-1: none), and that table
 
 _PIECE = 1 << 22  # numbers that are worked on together
@@ -63,7 +64,7 @@ class Sampling(Frozen):
     told: tuple[str, ...] = ()
     margins: Margins | None = None
     replicated: Replicated | None = None
-    inside: NDArray[np.bool_] | None = None
+    inside: Inside | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.drawing import intervals_by_row
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
 from deniable.inference.numbers.known import lifted, only
@@ -21,6 +22,8 @@ from deniable.summary import Shown, Summary, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
 
     from deniable.estimation.estimator import Collected
     from deniable.optimal.wanted import Wanted
@@ -59,6 +62,12 @@ class WantedNumbers(Shown, Frozen):
         }
         return Summary(columns)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw every number with its interval."""
+        names = [f"{wanted} {which}".strip() for wanted, which in zip(self.wanted, self.which, strict=True)]
+        ends = (np.array(self.low), np.array(self.high))
+        return intervals_by_row(names, self.values, ends, ax, of="value", level=self.level)
+
 
 def wanted_numbers(source: Collected, wanted: Sequence[Wanted], level: float = 0.95) -> WantedNumbers | None:
     """Tell the wanted numbers that are no tables; None where there are none.
@@ -67,7 +76,7 @@ def wanted_numbers(source: Collected, wanted: Sequence[Wanted], level: float = 0
     >>> seen = dn.Observation("trust", dn.KRR(3, 1.0), [40, 25, 35])
     >>> found = wanted_numbers(seen, [dn.Wanted.mean("trust", scores=[0, 1, 2])])
     >>> round(found.values[0], 4)
-    0.8475
+    0.8627
     """
     rows: list[tuple[str, str, float, float, float]] = []
     for one in wanted:
