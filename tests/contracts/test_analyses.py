@@ -133,7 +133,7 @@ NOT_OF_REPORTS = {
 CALLS = {
     "estimate": {
         "a": {"attributes": "a"},
-        "a*c": {},
+        "a*c": {"attributes": ["a", "c"]},
         "a*b*c": {"attributes": ["a", "b", "c"]},
         "by": {"attributes": "a", "by": "z"},
     },
