@@ -15,7 +15,7 @@ import sys
 import tempfile
 import warnings
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,8 +102,11 @@ def _brisk_servers():
     """Hundreds of servers are started and ended here; nobody has to wait a fifth of a second for each."""
     import uvicorn.server
 
+    from deniable.web.protocol import Connection
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(uvicorn.server, "asyncio", Brisk())
+        patch.setattr(Connection, "limits", replace(Connection.limits, leave=0.0))
         yield
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import click
 
 from deniable.collection.form import LOOPBACK
 from deniable.collection.signing import constant_time_power
+from deniable.collection.storage.places import open_store
 from deniable.device.memory import DEFAULT_LIMIT
 from deniable.device.origins import fingerprint, is_for, is_origin, origin_of
 from deniable.device.statement import rounded_up
@@ -18,7 +19,8 @@ from deniable.errors import InputError
 from deniable.surveys.survey import read_survey
 from deniable.web.login import new_link
 from deniable.web.metrics import Figures, showing
-from deniable.web.serve import Service, listen, server
+from deniable.web.serve import Service, inherited, listen, server
+from deniable.web.workers import Workers, Workplace
 
 if TYPE_CHECKING:
     from deniable.surveys.survey import Survey
@@ -55,6 +57,13 @@ if TYPE_CHECKING:
     help="The issuer of blind tokens, if it is another program: its address, or a file with its public key.",
 )
 @click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Processes that take reports on this port; more than one need --database.",
+)
+@click.option(
     "--metrics",
     metavar="PORT",
     type=int,
@@ -70,6 +79,7 @@ def command(
     database: str | None,
     urls: tuple[str, ...],
     issuer: str | None,
+    workers: int,
     metrics: int | None,
     new_token: bool,
 ) -> None:
@@ -78,32 +88,58 @@ def command(
     Reports are on disk before they are acknowledged. The first start prints the analyst's token, once: keep it, only
     its hash is stored. Put a reverse proxy with TLS in front before you let anybody in from outside.
 
-    With --database, several of these may serve the same survey, behind one proxy; a survey in pairs takes only one.
+    With --database, several of these may serve the same survey, behind one proxy, and each may have several --workers
+    on one port; a survey in pairs takes only one. SIGTERM finishes what has begun. With --workers, SIGHUP replaces
+    them one after the other, and refuses nobody meanwhile.
 
     \b
     Example:
       deniable serve survey.toml --port 8000
       deniable serve survey.toml --url https://survey.example.org
     """  # noqa: D301 - click wants the character itself
+    given = inherited()
+    host = host if given is None else given.getsockname()[0]
     origins = _origins(host, urls)
     checked = read_survey(survey)
+    if workers > 1:
+        _refuse_workers(checked, database)
     if checked.admission == "blind" and issuer is None:
         constant_time_power()  # without it the server would start, and fail for every respondent
     for warning in preflight(checked):  # what is wrong is told whether the port is free or not
         click.echo(f"Note: {warning}", err=True)
-    with listen(host, port) as taken, ExitStack() as beside:  # first: a token that was made can be shown only once
+    # The port comes first: a token that was made can be shown only once.
+    with given or listen(host, port) as taken, ExitStack() as beside:
         service = Service.open(survey, data, database, issuer=issuer, new_token=new_token, origins=origins)
         try:
             app = service.app()
             shown = None
             if metrics is not None:
-                shown = beside.enter_context(showing(Figures(checked, service.store), metrics))
+                store = service.store if workers == 1 else beside.enter_context(closing(open_store(data, database)))
+                shown = beside.enter_context(showing(Figures(checked, store), metrics))
             place = data if database is None else "PostgreSQL"
             _announce(service, _url(host, taken.getsockname()[1]), place, urls, shown)
         except BaseException:
             service.collector.close()
             raise
-        server(app).run(sockets=[taken])
+        if workers == 1 or database is None:
+            server(app).run(sockets=[taken])
+        else:
+            service.collector.close()  # each worker opens its own
+            Workers(Workplace(survey, data, database, issuer, origins), taken, workers).run()
+
+
+def _refuse_workers(survey: Survey, database: str | None) -> None:
+    """Refuse several workers where one is all that there can be."""
+    if database is None:
+        raise InputError(
+            "--workers needs PostgreSQL: one process alone writes to SQLite. Name a database, as in --database "
+            "postgresql://user@host/survey, or leave --workers out"
+        )
+    if survey.design.pairs_reports:
+        raise InputError(
+            "a survey in pairs takes one worker: matches are never written down, so two could not agree on who is "
+            "whose partner. Leave --workers out"
+        )
 
 
 def preflight(survey: Survey, now: datetime | None = None) -> list[str]:

@@ -9,12 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.server import ServerState
 
 from deniable.web.responses import problem_response
 
 if TYPE_CHECKING:
     import asyncio
+    import socket
 
     from starlette.types import Receive, Scope, Send
 
@@ -29,7 +32,28 @@ class ConnectionLimits:
     head_bytes: int = 16 << 10
     fields: int = 100  # headers of a request
     ahead: int = 16  # requests sent before the answers to those before them
+    leave: float = 0.25  # seconds that a silent connection gets for one more request when the server is told to stop
     connections: int = 2000  # that are answered; as many again are told to come later
+
+
+class State(ServerState):
+    """What the connections of a server share."""
+
+    is_leaving = False  # whether it was told to stop
+
+
+class Server(uvicorn.Server):
+    """Uvicorn's, whose connections know that it was told to stop: also those that it has just accepted."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        """Begin with no connection."""
+        super().__init__(config)
+        self.server_state: State = State()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Finish what has begun, and end."""
+        self.server_state.is_leaving = True
+        await super().shutdown(sockets)
 
 
 class Connection(HttpToolsProtocol):
@@ -56,6 +80,26 @@ class Connection(HttpToolsProtocol):
             transport.abort()
         else:
             self._set_timer(self._head_is_late)
+            if self._is_leaving:
+                self.shutdown()
+
+    @property
+    def _is_leaving(self) -> bool:
+        return isinstance(self.server_state, State) and self.server_state.is_leaving
+
+    def shutdown(self) -> None:
+        """Answer what has come, and tell whoever asked to connect anew; whoever is silent may ask once more.
+
+        A request may be on its way already: closing at once would lose it.
+        """
+        if self._is_idle():
+            self.loop.call_later(self.limits.leave, self._leave)
+        else:
+            super().shutdown()
+
+    def _leave(self) -> None:
+        if self._is_idle() and not self._begun:
+            self._close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing any more."""
@@ -117,6 +161,8 @@ class Connection(HttpToolsProtocol):
         crowded = max(len(self.connections), len(self.tasks)) > self.limits.connections
         self.app = _crowded if crowded else self.config.loaded_app
         super().on_headers_complete()
+        if self._is_leaving:
+            self.cycle.keep_alive = False  # whoever asked is told to connect anew
 
     def on_message_complete(self) -> None:
         """The body is there: what comes next is a head."""

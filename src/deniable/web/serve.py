@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 import time
@@ -20,6 +21,7 @@ from deniable.device.messages import MOST_ADMISSION_BYTES
 from deniable.device.transport import Http
 from deniable.errors import InputError, MissingExtraError
 from deniable.surveys.survey import read_survey
+from deniable.web.log import configuration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from deniable.web.issuer import IssuerService
 
 STORE = FILE
+_FIRST_HANDED = 3  # the number of the first file that a service manager hands over
 _GRACE = 10  # seconds that running requests get when the server is told to stop
 
 
@@ -137,17 +140,34 @@ def listen(host: str, port: int) -> socket.socket:
     return taken
 
 
+def inherited() -> socket.socket | None:
+    """The listening socket that a service manager hands over, as systemd does; None: it hands over none.
+
+    Such a socket stays while the program is restarted: whoever connects meanwhile waits, and is not refused.
+    """
+    if os.environ.get("LISTEN_PID") != str(os.getpid()):
+        return None
+    number = os.environ.pop("LISTEN_FDS", "0")
+    if number != "1":
+        raise InputError(f"the service manager hands over {number} sockets; the collector listens on one")
+    given = socket.socket(fileno=_FIRST_HANDED)
+    if given.family not in (socket.AF_INET, socket.AF_INET6) or given.type != socket.SOCK_STREAM:
+        raise InputError("the service manager hands over a socket that is not TCP: set ListenStream to an address:port")
+    return given
+
+
 def server(app: Starlette) -> uvicorn.Server:
     """The server: quiet, so that no log ever holds an address."""
     import uvicorn
 
-    from deniable.web.protocol import Connection
+    from deniable.web.protocol import Connection, Server
 
-    return uvicorn.Server(
+    return Server(
         uvicorn.Config(
             app,
             access_log=False,
             log_level="error",
+            log_config=configuration(),
             server_header=False,
             proxy_headers=False,
             http=Connection,

@@ -1,0 +1,53 @@
+"""What a server says while it runs: lines of JSON on standard error, about the server and never about who asked.
+
+A line names an event in words of the program's own. Of an error it tells the kind and the place in the program, not the
+message: that may quote whatever came in a request. Lines have no time of their own; whoever keeps them adds it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import traceback
+from pathlib import PurePath
+from typing import Any
+
+EVENTS = "deniable.events"
+_LOUD = ("uvicorn", "asyncio")  # whose errors are told in the same way
+
+
+class Line(logging.Formatter):
+    """A record as a line of JSON, without what was filled into its message."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The event, and the kind and place of an error."""
+        told: dict[str, Any] = {"level": record.levelname.lower(), "event": str(record.msg).strip()}
+        told |= getattr(record, "facts", {})
+        kind, error, trace = record.exc_info or (None, None, None)
+        if record.name != EVENTS:
+            told |= {"event": "error", "by": record.name}
+        if kind is not None and error is not None:
+            frames = traceback.extract_tb(trace)
+            told["kind"] = kind.__name__
+            told["at"] = [f"{'/'.join(PurePath(one.filename).parts[-2:])}:{one.lineno}" for one in frames[-3:]]
+        return json.dumps(told)
+
+
+def configuration() -> dict[str, Any]:
+    """What `logging` is told: errors and events on standard error, as lines, and nothing else."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"line": {"()": Line}},
+        "handlers": {"line": {"class": "logging.StreamHandler", "formatter": "line", "stream": "ext://sys.stderr"}},
+        "loggers": {name: {"handlers": ["line"], "level": "ERROR", "propagate": False} for name in _LOUD},
+    }
+
+
+def tell(event: str, **facts: object) -> None:
+    """Say what happened to the server."""
+    record = logging.LogRecord(EVENTS, logging.INFO, "", 0, event, None, None)
+    record.facts = facts
+    sys.stderr.write(Line().format(record) + "\n")
+    sys.stderr.flush()

@@ -1,0 +1,242 @@
+"""Workers on one port: refused where there can be only one, replaced without a refused request, gone with the first."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import logging
+import logging.config
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+
+import pytest
+from click.testing import CliRunner
+from starlette.applications import Starlette
+
+from deniable.cli.app import app
+from deniable.errors import InputError
+from deniable.surveys.example import example_text
+from deniable.web.log import configuration, tell
+from deniable.web.protocol import Connection, ConnectionLimits
+from deniable.web.serve import inherited, listen, server
+from waiting import until
+
+RUN = [sys.executable, "-c", "from deniable.cli import main; main()"]
+HOURS = 10_000.0  # seconds: a deadline that is not met
+PAIRED = 'design = { kind = "paired", p = 0.7, rho = -0.1, accept = "a partner who knows the coin" }'
+
+
+def test_sqlite_takes_one_worker(tmp_path):
+    (tmp_path / "survey.toml").write_text(example_text(), encoding="utf-8")
+    told = CliRunner().invoke(app, ["serve", str(tmp_path / "survey.toml"), "--workers", "2"])
+    assert (told.exit_code, "Name a database" in told.output) == (3, True)
+
+
+def test_a_survey_in_pairs_takes_one_worker(tmp_path):
+    head = f'format = 1\nname = "s"\ntitle = "S"\nepsilon = 4.0\n{PAIRED}\n'
+    question = '[[questions]]\nname = "a"\ntext = "?"\nkind = "yes-no"\n'
+    (tmp_path / "survey.toml").write_text(head + question, encoding="utf-8")
+    where = ["--workers", "2", "--database", "postgresql://nobody@localhost:1/none"]
+    told = CliRunner().invoke(app, ["serve", str(tmp_path / "survey.toml"), *where])
+    assert (told.exit_code, "Leave --workers out" in told.output) == (3, True)
+
+
+@contextmanager
+def workers(folder, database):
+    """A server with two workers, its address, and a function that waits for an event and gives its facts."""
+    (folder / "survey.toml").write_text(example_text(), encoding="utf-8")
+    command = [*RUN, "serve", "survey.toml", "--port", "0", "--database", database, "--workers", "2", "--metrics", "0"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=folder, text=True, **pipes) as server:
+
+        def event(name):
+            for line in server.stderr:
+                told = json.loads(line)  # nothing else is ever said
+                if told["event"] == name:
+                    return told
+            raise AssertionError(f"the server ended without {name!r}")
+
+        try:
+            url = server.stdout.readline().split()[-1]
+            event("serving")
+            yield server, url.removeprefix("http://"), event
+        finally:
+            if server.poll() is None:
+                server.terminate()
+            server.communicate()
+
+
+def children(pid):
+    """The workers: those children of a process that have not ended and listen."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:  # noqa: PTH123 - no file on a disk
+        found = map(int, file.read().split())
+        return {one for one in found if "spawn_main" in (cmd := _command(one)) and "resource_tracker" not in cmd}
+
+
+def _command(pid):
+    with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:  # noqa: PTH123 - no file on a disk
+        return file.read()
+
+
+class Visitors:
+    """Ask all the time, some on a connection that they keep as long as they are let, some on a new one each time."""
+
+    def __init__(self, address):
+        self.answered, self.failed, self._stop, self._address = 0, [], False, address
+        self._threads = [threading.Thread(target=self._ask, args=(keep,)) for keep in (True, False)]
+
+    def __enter__(self):
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_error):
+        self._stop = True
+        for thread in self._threads:
+            thread.join()
+
+    def _ask(self, keep):
+        connection = http.client.HTTPConnection(self._address)
+        while not self._stop:
+            try:
+                connection.request("GET", "/v1/survey")
+                answer = connection.getresponse()
+                answer.read()
+                if answer.status != 200:
+                    self.failed.append(answer.status)
+                if not keep:
+                    connection.close()
+                self.answered += 1
+            except (OSError, http.client.HTTPException) as error:
+                self.failed.append(repr(error))
+                connection.close()
+        connection.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for the workers in /proc")
+def test_workers_are_replaced_without_a_refused_request(tmp_path, database):
+    with workers(tmp_path, database) as (server, address, event):
+        first = children(server.pid)
+        assert len(first) == 2
+        with Visitors(address) as visitors:
+            until(lambda: visitors.answered > 10)
+            server.send_signal(signal.SIGHUP)
+            assert event("renewed")["workers"] == 2
+            seen = visitors.answered
+            until(lambda: visitors.answered > seen + 10)
+        assert visitors.failed == []
+        second = children(server.pid)
+        assert (len(second), first & second) == (2, set())
+
+        os.kill(min(second), signal.SIGKILL)  # what ends unasked is replaced
+        assert event("worker ended")["code"] == -signal.SIGKILL
+        event("worker replaced")
+
+        (tmp_path / "survey.toml").write_text("format = 1\n", encoding="utf-8")  # nobody could start with this
+        third = children(server.pid)
+        server.send_signal(signal.SIGHUP)
+        assert "missing required field" in event("worker refused")["reason"]
+        event("not renewed")
+        assert max(second) in third & children(server.pid)
+
+        server.kill()  # those who are left alone end
+        until(lambda: not any(os.path.exists(f"/proc/{one}") for one in third))  # noqa: PTH110 - no file on a disk
+
+
+# -- one process, whose socket somebody else holds --
+
+HANDED = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.environ["LISTEN_PID"] = str(os.getpid())
+os.execv(sys.executable, sys.argv[2:])
+"""
+
+
+@contextmanager
+def handed(folder, taken):
+    """A server that is given a socket as file 3, up to its first line."""
+    command = [sys.executable, "-c", HANDED, str(taken.fileno()), *RUN, "serve", "survey.toml"]
+    environment = os.environ | {"LISTEN_FDS": "1"}
+    options = {"cwd": folder, "env": environment, "pass_fds": [taken.fileno()], "text": True}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, **options) as server:
+        try:
+            yield server, server.stdout.readline()
+        finally:
+            server.terminate()
+            server.communicate()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="hands over files as only Unix does")
+def test_whoever_asks_while_the_only_process_is_restarted_waits_and_is_answered(tmp_path):
+    (tmp_path / "survey.toml").write_text(example_text(), encoding="utf-8")
+    with listen("127.0.0.1", 0) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with handed(tmp_path, taken) as (_, told):
+            assert told.endswith(f" at http://{address}\n")
+        connection = http.client.HTTPConnection(address)  # nobody is there
+        connection.request("GET", "/health/ready")
+        with handed(tmp_path, taken):
+            assert connection.getresponse().status == 200
+        connection.close()
+
+
+def test_a_socket_is_taken_over_only_if_it_is_meant_for_this_process_and_good(monkeypatch):
+    assert inherited() is None
+    monkeypatch.setenv("LISTEN_FDS", "1")
+    monkeypatch.setenv("LISTEN_PID", str(os.getpid() + 1))
+    assert inherited() is None
+    monkeypatch.setenv("LISTEN_PID", str(os.getpid()))
+    monkeypatch.setenv("LISTEN_FDS", "2")
+    with pytest.raises(InputError, match="hands over 2 sockets"):
+        inherited()
+
+
+def test_a_silent_connection_may_ask_once_more_when_the_server_leaves(monkeypatch):
+    monkeypatch.setattr(Connection, "limits", ConnectionLimits(head=HOURS, idle=HOURS, leave=HOURS))
+    running = server(Starlette())
+    running.config.timeout_graceful_shutdown = None
+    with listen("127.0.0.1", 0) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [taken]})
+        thread.start()
+        used, fresh = http.client.HTTPConnection(address), http.client.HTTPConnection(address)
+        used.request("GET", "/")
+        answer = used.getresponse()
+        assert (answer.read(), answer.getheader("connection")) == (b"Not Found", None)
+        fresh.connect()
+        until(lambda: len(running.server_state.connections) == 2)
+        running.should_exit = True
+        until(lambda: running.server_state.is_leaving)
+        for connection in (used, fresh):
+            connection.request("GET", "/")
+            answer = connection.getresponse()
+            assert (answer.read(), answer.getheader("connection")) == (b"Not Found", "close")
+            connection.close()
+        thread.join()
+    assert not running.server_state.connections
+
+
+def test_a_line_of_the_log_tells_the_kind_and_place_of_an_error_and_nothing_that_came(capfd):
+    logging.config.dictConfig(configuration())
+    try:
+        int("203.0.113.9")
+    except ValueError:
+        logging.getLogger("uvicorn.error").exception("%s broke it", "203.0.113.9")
+    logging.getLogger("asyncio").error("from 203.0.113.9")
+    logging.getLogger("uvicorn.access").info("203.0.113.9")
+    tell("renewed", workers=2)
+    first, second, third = capfd.readouterr().err.splitlines()
+    place = json.loads(first).pop("at")
+    assert json.loads(first) == {
+        "level": "error", "event": "error", "by": "uvicorn.error", "kind": "ValueError", "at": place
+    }  # fmt: skip
+    assert place[-1].startswith("web/test_workers.py:")
+    assert json.loads(second) == {"level": "error", "event": "error", "by": "asyncio"}
+    assert json.loads(third) == {"level": "info", "event": "renewed", "workers": 2}
