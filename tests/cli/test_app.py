@@ -105,7 +105,7 @@ def test_the_version_loads_no_statistics():
 
 
 # What these print is no result: pages and tokens are served, invitations are CSV already, the others say what they did.
-NO_JSON = {"serve", "invite", "issuer", "close", "backup"}
+NO_JSON = {"serve", "invite", "issuer", "close", "delete", "backup"}
 
 
 @pytest.mark.parametrize("name", sorted(set(COMMANDS) - NO_JSON))

@@ -6,8 +6,10 @@ import hashlib
 import threading
 
 import numpy as np
+import pytest
 
 from deniable.collection.storage.base import Fate, Row, key_of
+from deniable.errors import InputError
 
 STORED, SAME, CONFLICT = Fate.STORED, Fate.SAME, Fate.CONFLICT
 
@@ -202,3 +204,15 @@ class StoreContract:
         store.add_tokens(digests[5:10], "invitation")
         assert store.held(digests, "invitation") == set(digests[:10])
         assert store.held(digests, "other") == store.held([], "invitation") == set()
+
+    def test_what_is_in_use_is_not_deleted_and_what_is_deleted_is_gone(self, store, beside, reopen):
+        number = store.register("d" * 64, b"design")
+        store.add([row(store, n, design=number) for n in range(5)])
+        with pytest.raises(InputError, match="is in use: stop"):
+            beside.destroy()
+        beside.close()
+        assert store.total(number) == 5
+        again = reopen(store)
+        assert again.total(number) == 5
+        again.destroy()
+        assert reopen(again).designs() == {}

@@ -22,6 +22,7 @@ COMMANDS = {
     "invite": "Make invitations to a survey.",
     "issuer": "Issue the blind tokens of a survey, apart from the collector.",
     "close": "Close a survey for good.",
+    "delete": "Delete a survey and all its reports.",
     "backup": "Copy a collector's reports into one file.",
     "verify-page": "Compare a server's page with the published one.",
     "simulate": "Send made-up respondents to a collector.",

@@ -169,6 +169,14 @@ class Store(Protocol):
         """Write everything anew in the order of its keys, so that not even the pages' layout tells what came first."""
         ...
 
+    def destroy(self) -> None:
+        """Delete everything that is stored, and close.
+
+        Raises:
+            InputError: another program has it open; nothing was deleted.
+        """
+        ...
+
     def close(self) -> None:
         """Close the store, with nothing left in a journal."""
         ...

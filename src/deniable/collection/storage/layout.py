@@ -117,6 +117,14 @@ class Layout:
             if tail is not None and (int(tail[1]) < first or tail[2].endswith(_NEW)):
                 remove(path)
 
+    def delete(self) -> None:
+        """Remove every file, the main one last."""
+        parts = [path for path in self.folder.iterdir() if self._tail.fullmatch(path.name)]
+        for path in (*parts, self.sealed, self.sealing, self.lock, self.main):
+            discard(path)
+            path.unlink(missing_ok=True)
+        sync(self.folder)
+
 
 def unfinished(path: Path) -> Path:
     """Where this program writes a file before it takes its place."""

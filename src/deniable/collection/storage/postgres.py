@@ -90,6 +90,10 @@ _SCAN = """
         (SELECT key, cell FROM arrived WHERE design = %s AND key > %b ORDER BY key LIMIT 10000)
     ) AS each ORDER BY key LIMIT 10000
 """
+_OTHERS = """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'deniable' AND pid <> ALL(%s)
+"""
 _REJECT = """
     INSERT INTO rejected SELECT reason, reports FROM unnest(%s::text[], %s::bigint[]) AS r (reason, reports)
     ORDER BY reason
@@ -340,6 +344,17 @@ class PostgresStore:
             db.execute("CLUSTER totals USING totals_pkey")
             for table in ("tokens", "kept"):
                 db.execute(f"CLUSTER {table} USING {table}_pkey")  # what was dropped is gone from the files
+
+    def destroy(self) -> None:
+        """Drop the schema with everything in it."""
+        mine = [one.run("SELECT pg_backend_pid()", ())[0][0] for one in (self._claimed, self._reader, self._writer)]
+        ((others,),) = self._reader.run(_OTHERS, (mine,))
+        if others:
+            raise InputError(f"the database {place(self.place)} is in use: stop every collector first")
+        with self._writer.use() as db, db.transaction():
+            db.execute(ALONE)
+            db.execute("DROP SCHEMA deniable CASCADE")
+        self.close()
 
     def close(self) -> None:
         """Close the connections."""

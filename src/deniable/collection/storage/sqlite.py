@@ -293,6 +293,19 @@ class SqliteStore:
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def destroy(self) -> None:
+        """Delete every file of the store. The main one is the last: whoever is interrupted can begin again."""
+        self._reports.close()
+        with self._writing, self._reading:
+            self._reader.close()
+            self._db.execute("PRAGMA busy_timeout = 0")
+            try:  # only who is alone can take the file out of this mode
+                self._db.execute("PRAGMA journal_mode = DELETE")
+            except sqlite3.OperationalError as error:
+                raise InputError(f"{self._path} is in use: stop the collector first", path=self.place) from error
+        self.close()
+        Layout(self._path).delete()
+
     def close(self) -> None:
         """Seal the reports, and close the store with nothing left in a journal."""
         self._reports.close()
