@@ -95,8 +95,8 @@ class Terminal:
 
     @contextmanager
     def serving(self, command, expected):
-        log = self.folder.parent / "served"
-        arguments = [*shlex.split(command), "--port", str(self.port)]
+        log = self.folder.parent / f"served{len(list(self.folder.parent.iterdir()))}"
+        arguments = [*shlex.split(command), *([] if "--port" in command else ["--port", str(self.port)])]
         with log.open("w") as out:
             running = subprocess.Popen(arguments, env=self.environment, stdout=out, stderr=subprocess.STDOUT)
         try:

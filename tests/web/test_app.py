@@ -315,7 +315,7 @@ def test_a_fault_of_ours_is_a_problem_too_and_says_nothing_of_the_report(serve, 
     with serve() as running:
         body = report(running)
 
-        async def fail(_body):
+        async def fail(_body, **_said):
             raise RuntimeError("a fault of ours")
 
         with monkeypatch.context() as patch:

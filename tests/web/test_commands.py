@@ -57,6 +57,7 @@ def test_the_token_is_shown_once_and_replaced_when_asked_for(tmp_path, monkeypat
     told = [CliRunner().invoke(app, [*arguments, *extra]).output for extra in ([], [], ["--new-token"])]
     tokens = [re.findall(r"shown this once: (\S+)", text) for text in told]
     assert [len(found) for found in tokens] == [1, 0, 1]
+    assert ["start it with --new-token" in text for text in told] == [False, True, False]
     store = open_store(tmp_path / "data")
     assert [opens(store, token, ANALYST) for token in (tokens[0][0], tokens[2][0])] == [False, True]
     store.close()
@@ -124,8 +125,9 @@ def test_a_survey_from_nothing_to_results(tmp_path):
                 found = json.load(answer)
             server.send_signal(signal.SIGTERM)
             rest = server.stdout.read()
-        # The token was shown the first time only.
-        assert "token" not in rest or start == 0
+        # The token was shown the first time only; later it is said how to get in.
+        assert "shown this once" not in rest
+        assert ("--new-token" in rest) == (start == 1)
     assert found["reports"] == 120
     left = sorted(path.name for path in (tmp_path / "data").iterdir())
     assert left == ["reports.lock", "reports.sealed.sqlite", "reports.sealing.lock", "reports.sqlite"]

@@ -94,7 +94,7 @@ STEPS = 10
 class Forgetful(Collector):
     """Our collector, storing nothing."""
 
-    async def _store(self, rows: Sequence[Row]) -> list[Fate] | Problem:
+    async def _store(self, rows: Sequence[Row], *, made_up: bool) -> list[Fate] | Problem:  # noqa: ARG002 - not kept
         return [Fate.STORED] * len(rows)
 
 

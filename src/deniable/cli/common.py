@@ -97,11 +97,14 @@ def reports_at(
 
 
 def _opened(place: Path | str, design: str | None, engine: str) -> Reports:
-    from deniable.collection.export import collected
+    from deniable.collection.export import collected, simulated_note
     from deniable.frames.stored import open_reports
 
     found = collected(place, design)
     if found is not None:
+        note = simulated_note(place, design)
+        if note:
+            click.echo(f"Note: {note}.", err=True)
         return found
     if design is not None:
         raise InputError("--design chooses among the designs of a collector's store; a file of reports has only one")

@@ -11,11 +11,14 @@ import click
 
 from deniable.collection.form import LOOPBACK
 from deniable.collection.signing import constant_time_power
+from deniable.collection.simulated import said, simulated
 from deniable.collection.storage.places import open_store
 from deniable.device.memory import DEFAULT_LIMIT
 from deniable.device.origins import fingerprint, is_for, is_origin, origin_of
 from deniable.device.statement import rounded_up
+from deniable.device.verify import verify_stored
 from deniable.errors import InputError
+from deniable.surveys.pilot import FOLDER, pilot_of
 from deniable.surveys.survey import read_survey
 from deniable.web.login import new_link
 from deniable.web.metrics import Figures, showing
@@ -69,6 +72,12 @@ if TYPE_CHECKING:
     type=int,
     help="Show numbers for Prometheus on this port of this machine, at /metrics; 0 takes a free one.",
 )
+@click.option(
+    "--pilot",
+    is_flag=True,
+    help=f"Try the survey out: as a survey of its own, without invitations and dates, whose reports go to the folder "
+    f"{FOLDER!r} in that of the reports and never count.",
+)
 @click.option("--new-token", is_flag=True, help="Replace the analyst's token; whoever is logged in is logged out.")
 def command(
     *,
@@ -81,6 +90,7 @@ def command(
     issuer: str | None,
     workers: int,
     metrics: int | None,
+    pilot: bool,
     new_token: bool,
 ) -> None:
     """Serve the survey file SURVEY until interrupted.
@@ -96,11 +106,12 @@ def command(
     Example:
       deniable serve survey.toml --port 8000
       deniable serve survey.toml --url https://survey.example.org
+      deniable serve survey.toml --pilot --port 8001
     """  # noqa: D301 - click wants the character itself
     given = inherited()
     host = host if given is None else given.getsockname()[0]
     origins = _origins(host, urls)
-    checked = read_survey(survey)
+    checked = pilot_of(read_survey(survey)) if pilot else read_survey(survey)
     if workers > 1:
         _refuse_workers(checked, database)
     if checked.admission == "blind" and issuer is None:
@@ -109,15 +120,20 @@ def command(
         click.echo(f"Note: {warning}", err=True)
     # The port comes first: a token that was made can be shown only once.
     with given or listen(host, port) as taken, ExitStack() as beside:
-        service = Service.open(survey, data, database, issuer=issuer, new_token=new_token, origins=origins)
+        service = Service.open(survey, data, database, issuer=issuer, new_token=new_token, origins=origins, pilot=pilot)
+        place = "PostgreSQL" if database is not None else data / FOLDER if pilot else data
         try:
             app = service.app()
             shown = None
             if metrics is not None:
                 store = service.store if workers == 1 else beside.enter_context(closing(open_store(data, database)))
                 shown = beside.enter_context(showing(Figures(checked, store), metrics))
-            place = data if database is None else "PostgreSQL"
+            for note in found_there(service, place if database is None else "postgresql://..."):
+                click.echo(f"Note: {note}", err=True)
             _announce(service, _url(host, taken.getsockname()[1]), place, urls, shown)
+            if pilot:
+                click.echo("This is a pilot: what comes here never counts. Serve the survey without --pilot to begin.")
+            _let_in(service, _url(host, taken.getsockname()[1]))
         except BaseException:
             service.collector.close()
             raise
@@ -158,8 +174,37 @@ def preflight(survey: Survey, now: datetime | None = None) -> list[str]:
     return told
 
 
+def found_there(service: Service, place: Path | str) -> list[str]:
+    """What an operator should know of the reports that a store holds already, a sentence each."""
+    known, store, told = service.collector, service.store, []
+    made_up = simulated(store, known.numbers)
+    if made_up:
+        told.append(f"{said(made_up, sum(map(store.total, known.numbers)))}. Collect from people with another --data")
+    answered = {
+        name: verify_stored(body, name)
+        for name, (number, body) in store.designs().items()
+        if name not in known.amendments and store.total(number)
+    }
+    if answered:
+        names = [name[:12] for name in answered]
+        told.append(
+            f"{place} holds reports to other designs, whose hashes begin with {', '.join(names)}. They are kept, and "
+            f"not counted with those to this one; `deniable estimate {place} --design {names[0]}` reads them. To "
+            f"keep surveys apart, serve each with its own --data"
+        )
+    before = [design for design in answered.values() if design.message.survey == known.survey.name]
+    was = {f"{float(design.message.epsilon):g}" for design in before} - {f"{known.survey.epsilon:g}"}
+    if was:
+        told.append(
+            f"epsilon was {' or '.join(sorted(was))} when people answered {known.survey.name!r} before, and is "
+            f"{known.survey.epsilon:g} now. To devices this is another survey: who answers again gives "
+            f"away both. Put `epsilon` back to go on with the survey as it was"
+        )
+    return told
+
+
 def _announce(service: Service, url: str, place: Path | str, urls: tuple[str, ...], metrics: str | None) -> None:
-    """Say what is served, where, and to whom; and the analyst's token, if it is new."""
+    """Say what is served, where, and to whom."""
     known = service.collector
     click.echo(f"Collecting {known.survey.name!r} at {url}")
     click.echo(f"  design      {known.design_id}")
@@ -171,7 +216,14 @@ def _announce(service: Service, url: str, place: Path | str, urls: tuple[str, ..
     if metrics is not None:
         click.echo(f"  metrics at  {metrics}")
     click.echo(f"  try it      deniable simulate {url} --n 1000")
-    if service.token is not None:
+
+
+def _let_in(service: Service, url: str) -> None:
+    """Say how to get at the results: the analyst's token, if it is new."""
+    if service.token is None:
+        click.echo(f"The results are at {url}/analyst, for whoever has the analyst's token: it was shown at the first")
+        click.echo("start. If it is lost, stop this and start it with --new-token.")
+    else:
         click.echo(f"The analyst's token, shown this once: {service.token}")
         click.echo(f'  curl -H "Authorization: Bearer {service.token}" {url}/v1/results')
         click.echo(f"The results in a browser, with a link that works once: {url}{new_link(service.store)}")

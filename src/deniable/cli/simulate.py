@@ -13,6 +13,7 @@ from rich.table import Table as Grid
 from deniable.cli.common import as_json, emit
 from deniable.collection.population import Population
 from deniable.collection.simulation import Crowd
+from deniable.errors import InputError
 
 
 @click.command("simulate")
@@ -27,14 +28,20 @@ from deniable.collection.simulation import Crowd
     type=click.File(encoding="utf-8"),
     help="Invitations as `deniable invite` writes them, for a survey that needs them.",
 )
+@click.option(
+    "--force", is_flag=True, help="Also where other people have answered. What is estimated then is no result."
+)
 @as_json
 def command(  # noqa: PLR0917 - click passes every option by its name
-    url: str, respondents: int, batch: int, seed: int, invitations: TextIO | None, as_json: bool
+    url: str, respondents: int, batch: int, seed: int, invitations: TextIO | None, force: bool, as_json: bool
 ) -> None:
     """Answer the survey at URL as many made-up respondents, and print the truth about them.
 
     Every respondent has a device of their own: it fetches the design, verifies it, draws its ballot, disguises the
     answers and sends the report. The shares printed are the true ones; compare them with the collector's results.
+
+    The collector marks what comes from here as simulated, and results say so. Where other people have answered, nothing
+    is sent: made-up reports cannot be taken out again. Try a survey out with `deniable serve --pilot`.
 
     \b
     Example:
@@ -43,6 +50,12 @@ def command(  # noqa: PLR0917 - click passes every option by its name
     console = Console(highlight=False, quiet=as_json)
     given = [] if invitations is None else [line["invitation"] for line in csv.DictReader(invitations)]
     crowd = Crowd(url, batch=batch, invitations=given)
+    if not force and crowd.is_among_others:
+        raise InputError(
+            f"{url} holds other people's reports, and made-up ones would be counted with them for good. Simulate "
+            f"where it does not matter, as in `deniable serve survey.toml --pilot`; or say --force",
+            url=url,
+        )
     population = Population(crowd.design, seed)
     people = [population.person() for _ in range(respondents)]
     for person in track(people, description="Answering", console=console, transient=True):

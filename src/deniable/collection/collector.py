@@ -22,6 +22,7 @@ from deniable.collection.form import LOOPBACK, announcement, form_body, words_ma
 from deniable.collection.meetings import Meetings
 from deniable.collection.opening import Ends, Opening
 from deniable.collection.rejections import Rejections
+from deniable.collection.simulated import mark
 from deniable.collection.storage.base import Fate, Row, key_of
 from deniable.collection.work import Work
 from deniable.collection.writer import MOST_WAITING, Writer
@@ -204,16 +205,20 @@ class Collector:
             finally:
                 self.store.close()
 
-    async def receive(self, body: bytes) -> Problem | Receipt | None:
-        """Take one report (None: it is stored; else the problem) or a batch (a receipt; a problem for all of it)."""
+    async def receive(self, body: bytes, *, made_up: bool = False) -> Problem | Receipt | None:
+        """Take one report (None: it is stored; else the problem) or a batch (a receipt; a problem for all of it).
+
+        Those whose sender says that they are `made_up` are marked for good.
+        """
         try:
             if not await self.opening.looked():
                 return self._turn_away(problem("closed"))
         except StoreError:
             return self._turn_away(problem("unavailable"))
-        return await (self._batch(body) if body.lstrip(b" \t\r\n")[:1] == b"[" else self._one(body))
+        take = self._batch if body.lstrip(b" \t\r\n")[:1] == b"[" else self._one
+        return await take(body, made_up=made_up)
 
-    async def _one(self, body: bytes) -> Problem | None:
+    async def _one(self, body: bytes, *, made_up: bool) -> Problem | None:
         report = read(body, Report, most=MOST_REPORT_BYTES)
         if isinstance(report, Problem):
             return self._turn_away(report)
@@ -223,12 +228,12 @@ class Collector:
             return self._turn_away(problem("busy"))
         if isinstance(row, Problem):
             return self._turn_away(row)
-        fates = await self._store([row])
+        fates = await self._store([row], made_up=made_up)
         if isinstance(fates, Problem):
             return self._turn_away(fates)
         return None if fates[0] is not Fate.CONFLICT else self._turn_away(problem("conflict"))
 
-    async def _batch(self, body: bytes) -> Problem | Receipt:
+    async def _batch(self, body: bytes, *, made_up: bool) -> Problem | Receipt:
         try:
             with self._work.on(len(body)):
                 found = await self._found(body)
@@ -237,7 +242,7 @@ class Collector:
         if isinstance(found, Problem):
             return self._turn_away(found)
         rows = [row for row in found if isinstance(row, Row)]
-        fates = await self._store(rows) if rows else []
+        fates = await self._store(rows, made_up=made_up) if rows else []
         if isinstance(fates, Problem):
             return self._turn_away(fates)
         each = iter(fates)
@@ -324,8 +329,10 @@ class Collector:
         asked = read(body, Application, most=MOST_ADMISSION_BYTES)
         return asked if isinstance(asked, Problem) else problem("not-invited")
 
-    async def _store(self, rows: Sequence[Row]) -> list[Fate] | Problem:
+    async def _store(self, rows: Sequence[Row], *, made_up: bool) -> list[Fate] | Problem:
         try:
+            if made_up:  # first: what is made up is never without its mark
+                await asyncio.to_thread(mark, self.store, [row.key for row in rows])
             fates = await self.writer.submit(rows)
             if self.chains:
                 await self._took(rows, fates)

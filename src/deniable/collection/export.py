@@ -21,6 +21,7 @@ from deniable.collection.blocks import ServedBlocks, kept_blocks, positions
 from deniable.collection.cells import Cells, decoded, of_texts, sorted_cells
 from deniable.collection.form import words_mark
 from deniable.collection.meetings import met_of
+from deniable.collection.simulated import said, simulated
 from deniable.collection.storage.places import find_store
 from deniable.designs.base import Design, Question
 from deniable.designs.blocks.reports import BlockReports
@@ -62,6 +63,17 @@ def collected(place: str | Path, design: str | None = None) -> Reports | None:
         return None
     with closing(store):
         return stored_reports(store, _chosen(store, design))
+
+
+def simulated_note(place: str | Path, design: str | None = None) -> str:
+    """What to say of what `collected` finds if a simulation has sent some of it; nothing where none has."""
+    store = find_store(place)
+    if store is None:
+        return ""
+    with closing(store):
+        numbers = [number for number, _ in amendments_of(store, _chosen(store, design)).values()]
+        made_up = simulated(store, numbers)
+        return said(made_up, sum(map(store.total, numbers))) if made_up else ""
 
 
 def _chosen(store: Store, start: str | None) -> str:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from deniable.device.client import Client
 from deniable.device.consent import BLOCKS
 from deniable.device.line import Line
 from deniable.device.partner import PAUSE, Seeker, find_partner
-from deniable.device.sending import post_batch, post_report
+from deniable.device.sending import SIMULATED, persist, post_batch, post_report
 from deniable.device.transport import Http
 from deniable.device.wire import encode
-from deniable.errors import RejectedError
+from deniable.errors import CollectorError, RejectedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,11 +23,13 @@ if TYPE_CHECKING:
     from deniable.device.transport import Transport
     from deniable.device.verified import VerifiedDesign
 
+_MOST = 1 << 10  # bytes of a short answer
+_OTHERS = msgspec.json.Decoder(dict[str, bool])
 _TOGETHER = 500  # simulated respondents who look for a partner at one time
 
 
 class Crowd:
-    """Simulated respondents of one collector.
+    """Simulated respondents of one collector. Their reports are sent as such, and the collector marks them.
 
     The first device fetches and verifies the design; the others, being in the same process, take its word.
     """
@@ -43,6 +47,16 @@ class Crowd:
         self._seeking: list[tuple[Seeker, Mapping[str, Any]]] = []
         self._waiting: list[bytes] = []
         self.sent = 0
+
+    @property
+    def is_among_others(self) -> bool:
+        """Whether the collector has reports that no simulation has sent."""
+        answer = persist(lambda: self._transport.request("GET", "/v1/simulated", most=_MOST))
+        if answer.status != 200:
+            raise CollectorError(
+                f"{self._url} does not say whether it holds other people's reports: it answered {answer.status}"
+            )
+        return _OTHERS.decode(answer.body)["others"]
 
     def answer(self, values: Mapping[str, Any]) -> None:
         """Let one more respondent answer. Those who look for a partner wait until many do, as they would."""
@@ -94,7 +108,9 @@ class Crowd:
             return
         alone = len(self._waiting) == 1
         fates = (
-            [post_report(self._transport, self._waiting[0])] if alone else post_batch(self._transport, self._waiting)
+            [post_report(self._transport, self._waiting[0], SIMULATED)]
+            if alone
+            else post_batch(self._transport, self._waiting)
         )
         refused = [problem for problem in fates if problem is not None]
         if refused:

@@ -30,6 +30,7 @@ _LONGEST_WAIT = 30.0  # seconds
 _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504, 507))  # worth another try with the same bytes
 _PROBLEM = "application/problem+json"
 _REPORTS = "/v1/reports"
+SIMULATED = f"{_REPORTS}?simulated"  # where reports go that were made up
 
 
 def problem_of(answer: Response) -> Problem | None:
@@ -51,7 +52,7 @@ def settles(problem: Problem) -> bool:
     return problem.code in FINAL
 
 
-def post_report(transport: Transport, body: bytes) -> Problem | None:
+def post_report(transport: Transport, body: bytes, path: str = _REPORTS) -> Problem | None:
     """Post one finished report; None if it is stored.
 
     Raises:
@@ -62,7 +63,7 @@ def post_report(transport: Transport, body: bytes) -> Problem | None:
         problem = problem_of(answer)
         return is_stored(answer) or (problem is not None and (settles(problem) or problem.code == "closed"))
 
-    answer = persist(lambda: transport.request("POST", _REPORTS, body, most=MOST_ANSWER), is_settled)
+    answer = persist(lambda: transport.request("POST", path, body, most=MOST_ANSWER), is_settled)
     if is_stored(answer):
         return None
     return problem_of(answer) or _strange(answer)
@@ -76,7 +77,7 @@ def is_stored(answer: Response) -> bool:
 def post_batch(transport: Transport, bodies: Sequence[bytes]) -> list[Problem | None]:
     """Post reports of several respondents together, for simulations; None for each that is stored."""
     batch = b"[" + b",".join(bodies) + b"]"
-    answer = persist(lambda: transport.request("POST", _REPORTS, batch, most=MOST_ANSWER))
+    answer = persist(lambda: transport.request("POST", SIMULATED, batch, most=MOST_ANSWER))
     if answer.status != 200:
         return [problem_of(answer) or _strange(answer)] * len(bodies)
     receipt = wire.decode(answer.body, Receipt, most=MOST_ANSWER)

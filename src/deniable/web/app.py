@@ -16,6 +16,7 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
+from deniable.collection.simulated import has_others
 from deniable.collection.tokens import ANALYST, opens
 from deniable.errors import DeniableError, StoreError
 from deniable.web.admission import Admission
@@ -100,6 +101,7 @@ class Api:
         return [
             Route(REPORTS, Ingest(self.collector), methods=["POST"]),
             Route("/v1/survey", self.show_survey),
+            Route("/v1/simulated", self.show_simulated),
             Route("/v1/designs/{design}", self.show_design),
             Route("/v1/forms/{form}", self.show_form),
             Route("/v1/results", self.show_results),
@@ -118,6 +120,10 @@ class Api:
         if self.collector.is_open or not self.collector.survey.is_open(datetime.now(UTC)):
             return json_bytes(self.collector.announcement)
         return json_response(decode(self.collector.announcement) | {"closes": _PAST})
+
+    async def show_simulated(self, _request: Request) -> Response:
+        """Whether there are reports that are not simulated: simulations keep away from them."""
+        return json_response({"others": await asyncio.to_thread(has_others, self.collector.store)})
 
     async def show_design(self, request: Request) -> Response:
         """A design, byte for byte what its hash names."""

@@ -19,6 +19,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from deniable.collection.simulated import said, simulated
 from deniable.errors import DeniableError
 from deniable.web import login
 from deniable.web.assets import asset_routes
@@ -145,7 +146,10 @@ class Dashboard:
     async def show_overview(self, request: Request) -> Response:
         """Progress, every question's estimate, and what was turned away."""
         rejected = await asyncio.to_thread(self.collector.rejections.total)
-        return self.page("overview.html", request, found=await self._overview(), rejected=list(rejected.items()))
+        made_up = await asyncio.to_thread(simulated, self.collector.store, self.collector.numbers)
+        found = await self._overview()
+        note = said(made_up, found["reports"]) if made_up else ""
+        return self.page("overview.html", request, found=found, rejected=list(rejected.items()), simulated=note)
 
     @_guarded
     async def show_tables(self, request: Request) -> Response:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from deniable.collection.collector import Collector
 
+SIMULATED = b"simulated"  # behind the address: what is sent was made up, and is marked
+
 
 class Ingest:
     """Reads a bounded body, hands it to the collector, and answers once the reports are on disk."""
@@ -24,17 +26,17 @@ class Ingest:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take one report or a batch."""
         try:
-            answer = await self._take(receive)
+            answer = await self._take(receive, made_up=scope["query_string"] == SIMULATED)
         except Exception:  # nobody else is there to catch it; the server logs it, without its sender
             await problem_response("failed")(scope, receive, send)
             raise
         await answer(scope, receive, send)
 
-    async def _take(self, receive: Receive) -> Response:
+    async def _take(self, receive: Receive, *, made_up: bool) -> Response:
         body = await bounded_body(receive, MOST_BATCH_BYTES)
         if body is None:
             return problem_response("too-large", f"At most {MOST_BATCH_BYTES} bytes.")
-        found = await self._collector.receive(body)
+        found = await self._collector.receive(body, made_up=made_up)
         if found is None:
             return DONE
         return problem_response(found) if isinstance(found, Problem) else json_response(found)

@@ -40,6 +40,12 @@ def document() -> dict[str, Any]:
         },
         "paths": {
             "/v1/survey": {"get": _operation("Which design is served, and when.", {"200": _json("Announcement")})},
+            "/v1/simulated": {
+                "get": _operation(
+                    "Whether there are reports that are not simulated: simulations keep away from them.",
+                    {"200": _content(_object(others={"type": "boolean"})), **_problems("unavailable")},
+                )
+            },
             "/v1/forms/{form}": {
                 "get": _operation(
                     "The survey's words by their hash, which the design names.",
@@ -138,6 +144,7 @@ _RESULTS = _object(
     design=_TEXT,
     epsilon=_NUMBER,
     reports=_COUNT,
+    simulated=_COUNT,
     open={"type": "boolean"},
     rejected={"type": "object", "additionalProperties": _COUNT},
     level=_NUMBER,
@@ -179,7 +186,7 @@ def _portable(schema: Any) -> Any:
 def _reports() -> dict[str, Any]:
     return _message(
         "Send one report, or a batch. An answer comes after the reports are on disk. Sending the same bytes again is "
-        "harmless and gets the same answer.",
+        "harmless and gets the same answer. With ?simulated they are marked as made up.",
         {"oneOf": [_ref("Report"), _list("Report", MOST_BATCH)]},
         {
             "200": {**_json("Receipt"), "description": "A batch: what was not stored, in order, and why."},

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from deniable.collection.export import stored_reports
+from deniable.collection.simulated import simulated
 from deniable.estimation.estimator import estimate
 from deniable.formulas import plain
 
@@ -43,6 +44,7 @@ def told(collector: Collector, reports: int, tables: list[dict[str, Any]]) -> di
         "design": collector.design_id,
         "epsilon": collector.survey.design.epsilon,
         "reports": reports,
+        "simulated": simulated(collector.store, collector.numbers),
         "open": collector.is_open,
         "rejected": collector.rejections.total(),
         "level": LEVEL,

@@ -20,6 +20,7 @@ from deniable.collection.tokens import ANALYST
 from deniable.device.messages import MOST_ADMISSION_BYTES
 from deniable.device.transport import Http
 from deniable.errors import InputError, MissingExtraError
+from deniable.surveys.pilot import FOLDER, pilot_of
 from deniable.surveys.survey import read_survey
 from deniable.web.log import configuration
 
@@ -55,14 +56,22 @@ class Service:
         issuer: str | None = None,
         new_token: bool = False,
         origins: Sequence[str] = LOOPBACK,
+        pilot: bool = False,
     ) -> Service:
         """Read the survey, open (or make) the store, and make the analyst's token the first time, or a new one.
 
         `origins` are the addresses at which respondents reach the survey: devices refuse it everywhere else.
         `issuer` is the address of an issuer that runs elsewhere, or a file with its public key.
+        A `pilot` is another survey, with a store of its own inside the folder `data`.
         """
         _application()  # before anything is made: without it there is nothing to show a token for
         checked = read_survey(survey)
+        if pilot:
+            if database is not None or issuer is not None:
+                raise InputError(
+                    "a pilot keeps its reports in a folder and lets everybody in: leave --database and --issuer out"
+                )
+            checked, data = pilot_of(checked), data / FOLDER
         elsewhere = None if issuer is None else DistantIssuer(read_public_key(issuer))
         store = open_store(data, database)
         try:
