@@ -1,0 +1,149 @@
+"""The files under `deploy`: their scripts do what they say, and what they start can be started so.
+
+The image itself is not built here, and no unit is started: what is checked are the lines, and every script they call.
+"""
+
+from __future__ import annotations
+
+import configparser
+import json
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from deniable.cli.serve import command as serve_command
+from deniable.version import __version__
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+
+
+def instructions():
+    """(word, rest) of every line of the container file."""
+    text = (DEPLOY / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    return [tuple(line.split(maxsplit=1)) for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def unit(name):
+    found = configparser.RawConfigParser(strict=False, interpolation=None)
+    found.optionxform = str
+    found.read_string((DEPLOY / name).read_text(encoding="utf-8").replace("\\\n", " "))
+    return found
+
+
+def started(words):
+    """What `deniable serve` makes of a command line; one that it does not know fails."""
+    program, name, *arguments = words
+    assert (program, name) == ("/opt/deniable/bin/deniable", "serve")
+    return serve_command.make_context("serve", arguments).params
+
+
+@pytest.mark.slow
+def test_every_run_line_calls_a_script_that_works_in_an_empty_folder(tmp_path, wheel):
+    lines = [json.loads(rest) for word, rest in instructions() if word == "RUN"]
+    assert [line[:2] for line in lines] == [["sh", "-c"]]
+    for source in (rest.split()[0] for word, rest in instructions() if word == "COPY" and "--from" not in rest):
+        for path in [wheel] if source.startswith("dist/") else [ROOT / source]:
+            place = tmp_path / (f"dist/{path.name}" if path == wheel else source)
+            place.parent.mkdir(exist_ok=True)
+            shutil.copy(path, place)
+    for *shell, line in lines:
+        assert (tmp_path / line.split()[0]).parent == tmp_path / "deploy"
+        here = line.replace("/opt/deniable", "environment").replace(" /data", " data")
+        done = subprocess.run([*shell, here], check=False, cwd=tmp_path, capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, f"deniable {__version__}\n"), done.stderr
+    assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
+    (tmp_path / "survey").mkdir()
+    program = tmp_path / "environment" / "bin" / "deniable"
+    subprocess.run([program, "new", "survey/survey.toml"], check=True, cwd=tmp_path, capture_output=True)
+    with subprocess.Popen(
+        [program, "serve", "survey/survey.toml", "--port", "0", "--data", "data"],
+        cwd=tmp_path, stdout=subprocess.PIPE, text=True,
+    ) as server:  # fmt: skip
+        try:
+            port = server.stdout.readline().rpartition(":")[2].strip()
+            assert subprocess.run([sys.executable, DEPLOY / "health", port], check=False).returncode == 0
+        finally:
+            server.terminate()
+            server.communicate()
+
+
+def test_the_installing_script_says_what_is_missing(tmp_path):
+    for arguments, status, told in (
+        ([], 2, "usage:"),
+        (["no.whl", "no.lock", "env", "data"], 1, "no.whl is not there"),
+    ):
+        done = subprocess.run(
+            [DEPLOY / "install", *arguments], check=False, cwd=tmp_path, capture_output=True, text=True
+        )
+        assert (done.returncode, told in done.stderr) == (status, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_health_check_tells_whether_reports_can_be_stored(collector):
+    def asked(port):
+        return subprocess.run([sys.executable, DEPLOY / "health", str(port)], check=False, capture_output=True)
+
+    assert asked(collector.url.rpartition(":")[2]).returncode == 0
+    with socket.socket() as nobody:  # bound, and does not listen
+        nobody.bind(("127.0.0.1", 0))
+        away = asked(nobody.getsockname()[1])
+    assert (away.returncode, away.stderr.startswith(b"not ready: ")) == (1, True)
+
+
+def test_the_container_runs_as_nobody_in_particular_and_is_asked_whether_it_is_well():
+    words = [word for word, _ in instructions()]
+    last = dict(instructions())
+    assert set(words) <= {
+        "FROM",
+        "WORKDIR",
+        "COPY",
+        "ENV",
+        "RUN",
+        "USER",
+        "VOLUME",
+        "EXPOSE",
+        "HEALTHCHECK",
+        "ENTRYPOINT",
+    }
+    assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", last["USER"])
+    assert "RUN" not in words[words.index("USER") :]
+    assert all(re.match(r"\S+:\d", rest) for word, rest in instructions() if word == "FROM")  # never "latest"
+    assert json.loads(last["HEALTHCHECK"].partition("CMD ")[2]) == [
+        "/opt/deniable/bin/python",
+        "/opt/deniable/bin/health",
+    ]
+    assert json.loads(last["VOLUME"]) == ["/data"]
+    for word, rest in instructions():
+        if word == "COPY" and "--from" not in rest and not rest.startswith("dist/"):
+            assert (ROOT / rest.split()[0]).is_file()
+
+
+def test_what_is_composed_is_read_only_and_starts():
+    service = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))["services"]["collector"]
+    assert (service["read_only"], service["cap_drop"], service["tmpfs"]) == (True, ["ALL"], ["/tmp"])  # noqa: S108
+    assert service["user"] == dict(instructions())["USER"]
+    assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+    params = started([*json.loads(dict(instructions())["ENTRYPOINT"]), *service["command"]])
+    assert (params["host"], params["data"], params["urls"]) == (
+        "0.0.0.0", Path("/data"), ("https://survey.example.org",)  # noqa: S104 - of the container
+    )  # fmt: skip
+
+
+def test_the_service_is_handed_its_socket_and_may_write_nowhere_else():
+    service, port = unit("deniable.service"), unit("deniable.socket")["Socket"]["ListenStream"]
+    params = started(shlex.split(service["Service"]["ExecStart"]))
+    assert port == f"{params['host']}:{params['port']}"
+    assert params["data"] == Path("/var/lib") / service["Service"]["StateDirectory"]
+    assert "deniable.socket" in service["Unit"]["Requires"]
+    wanted = {"User": "deniable", "ProtectSystem": "strict", "NoNewPrivileges": "yes", "CapabilityBoundingSet": "",
+              "StandardOutput": "null", "KillMode": "mixed"}  # fmt: skip
+    assert {name: service["Service"][name] for name in wanted} == wanted
+    assert "ExecReload" not in service["Service"]  # one process would end
