@@ -274,6 +274,10 @@ class Domain(Frozen, Mapping[str, Variable]):
         return isinstance(other, Domain) and tuple(self.values()) == tuple(other.values())
 
     def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
         return hash(tuple(self._variables.values()))
 
     def __repr__(self) -> str:

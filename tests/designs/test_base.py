@@ -186,6 +186,22 @@ def test_what_a_ballot_tells_of_some_attributes():
     assert design([0]).told(0, ["c"]) is None
 
 
+def test_what_ballots_tell_alike_is_one_and_counted_once(monkeypatch):
+    views = dn.Views({name: [0, 1] for name in "abcd"}, 2, 1.0)
+    told = [views.told(ballot, ["b"]) for ballot in views.asking("b")]
+    assert views.asking(["b"]) == [0, 3, 4]
+    assert views.asking(["no such"]) == []
+    assert len({(id(each.domain), id(each.channel)) for each in told}) == 1
+    assert views.told(0, ["b", "c"]) is told[0]  # which of the asked attributes it asks is all that counts
+    reports = views.randomize({name: [0, 1, 1] * 40 for name in "abcd"}, source=dn.Seeded(1))
+    before = [[(o.domain, o.counts.tolist()) for o in reports.tabulate(names)] for names in ("ab", "bc", "a")]
+    assert sum(o.n for o in reports.tabulate("ab")) == sum(len(reports.rows_of(b)) for b in views.asking("ab"))
+    monkeypatch.setattr(dn.Reports, "codes", None)  # nobody looks at the answers again
+    assert [[(o.domain, o.counts.tolist()) for o in reports.tabulate(names)] for names in ("ab", "bc", "a")] == before
+    with pytest.raises(ValueError, match="read-only"):
+        reports.count(0, views.told(0, ["a"]))[0] = 7
+
+
 def test_what_is_simulated_is_a_population():
     assert design([0]).simulate(dn.Table(DOMAIN, [1.0, *[0.0] * 11]), 7).n == 7  # nobody in a cell is no obstacle
     table = dn.Table(DOMAIN, np.full(12, 1 / 12))

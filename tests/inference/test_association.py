@@ -12,6 +12,7 @@ from deniable.estimation.em import maximum_likelihood
 from deniable.estimation.fit.engine import fit, water_fill
 from deniable.estimation.fit.evidence import of_counts
 from deniable.estimation.fit.models import Independence, OddsRatio, Saturated
+from deniable.inference import ratio
 from deniable.inference.all_pairs import adjusted, all_pairs
 from deniable.inference.association import chi_square, independence, wald_statistics
 from deniable.inference.goodness import goodness_of_fit, homogeneity
@@ -363,6 +364,28 @@ def test_all_pairs_with_multiplicity_control():
         all_pairs(views)
     with pytest.raises(InputError, match="name the attributes"):
         all_pairs(joint())
+
+
+def test_a_pair_among_many_is_tested_as_it_is_alone(monkeypatch):
+    sizes = {"a": 2, "b": 2, "c": 3, "d": 2, "e": 2}
+    rng = np.random.default_rng(5)
+    common = rng.integers(0, 2, 3000)
+    people = {name: np.where(rng.random(3000) < 0.6, common, rng.integers(0, k, 3000)) for name, k in sizes.items()}
+    design = dn.Views({name: list(range(k)) for name, k in sizes.items()}, 2, 2.0)
+    reports = design.randomize({name: column.tolist() for name, column in people.items()}, source=dn.Seeded(3))
+    kinds = []
+    together = ratio._together
+    monkeypatch.setattr(ratio, "_together", lambda alike, *more: kinds.append(len(alike)) or together(alike, *more))
+    pairs = all_pairs(reports, replicates=599)
+    assert max(kinds) > 1
+    assert sum(kinds) == len(pairs.pairs) == 10
+    # Some need all replicates, some do not; each has its own stream.
+    assert {len(test.simulated) for test in pairs.tests} == {99, 599}
+    for pair in pairs.pairs:
+        alone = independence(reports, *pair, replicates=599)
+        assert (alone.pvalue, alone.statistic) == (pairs[pair].pvalue, pairs[pair].statistic)
+        assert pairs[pair].simulated == pytest.approx(alone.simulated, abs=1e-8)
+        assert pairs[pair].notes == alone.notes
 
 
 def test_heat_map_of_all_pairs():

@@ -342,6 +342,10 @@ class Channel(Frozen, ABC):
         return isinstance(other, Channel) and self.to_dict() == other.to_dict()
 
     def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
         return hash(repr(self.to_dict()))
 
     def __repr__(self) -> str:

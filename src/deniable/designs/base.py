@@ -20,11 +20,10 @@ import msgspec
 import numpy as np
 
 from deniable.channels.codec import channel_from_dict
-from deniable.channels.kronecker import Kronecker
 from deniable.designs.ballots import ALL, drawn_ballots, lowest_terms, rows_of
 from deniable.designs.observation import Observation
 from deniable.designs.reports import Reports, Tallies
-from deniable.designs.told import Column, Told
+from deniable.designs.told import Telling, Told
 from deniable.device.epsilon import compose, epsilon_of
 from deniable.device.statement import Statement
 from deniable.domain import Domain
@@ -287,28 +286,15 @@ class Design(Frozen):
 
     def told(self, ballot: int, attributes: Sequence[str]) -> Told | None:
         """What a ballot tells about the given attributes, or None if it tells nothing."""
-        columns = [
-            column
-            for place, index in enumerate(self.ballots[ballot])
-            if (column := self._column(place, self.questions[index], attributes))
-        ]
-        if not columns:
-            return None
-        names = tuple(name for column in columns for name in column.attributes)
-        channel = columns[0].channel if len(columns) == 1 else Kronecker([column.channel for column in columns])
-        return Told(self.domain.project(names), channel, tuple(columns))
+        return self._telling.about(ballot, attributes)
 
-    def _column(self, place: int, question: Question, attributes: Sequence[str]) -> Column | None:
-        wanted = tuple(name for name in question.attributes if name in attributes)
-        if not wanted:
-            return None
-        shape = self.domain.project(question.attributes).shape
-        axes = tuple(question.attributes.index(name) for name in wanted)
-        channel = question.channel.collapse(shape, axes)
-        if channel is None:
-            # No channel of the wanted attributes alone: keep the whole question and let the estimate be projected.
-            return Column(place, question.attributes, question.channel, None)
-        return Column(place, wanted, channel, None if len(axes) == len(shape) else (shape, axes))
+    def asking(self, attributes: Iterable[str]) -> list[int]:
+        """The ballots that ask any of some attributes, in order."""
+        return self._telling.asking(attributes)
+
+    @cached_property
+    def _telling(self) -> Telling:
+        return Telling(self.domain, self.questions, self.ballots)
 
     def tabulate(self, reports: Reports | Tallies, attributes: Sequence[str] | None = None) -> list[Observation]:
         """Count reports into observations; see `Reports.tabulate`."""

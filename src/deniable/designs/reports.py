@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 BALLOT = "ballot"
 _SHOWN = 5  # reports shown in a notebook
+_KEPT = 4096  # cells of counts that are kept
 SMALL_CELL = 10  # fewer respondents than this sharing their public values could be recognised by them
 
 
@@ -162,11 +163,24 @@ class Reports(Frozen):
         return [observation for observation in merge(found) if observation.n > 0]
 
     def count(self, ballot: int, told: Told) -> NDArray[np.int64]:
-        """Count what the respondents of a ballot told."""
+        """Count what the respondents of a ballot told; small counts are kept, for whoever asks again."""
+        key = (ballot, *((column.place, column.attributes) for column in told.columns))
+        known = self._counts.get(key)
+        if known is not None:
+            return known
         codes = self.codes(ballot, told)
         if told.channel.is_support:
-            return told.channel.tally(codes if codes.shape[1] > 1 else codes[:, 0])
-        return tally(codes, tuple(column.channel.outputs for column in told.columns))
+            counts = told.channel.tally(codes if codes.shape[1] > 1 else codes[:, 0])
+        else:
+            counts = tally(codes, tuple(column.channel.outputs for column in told.columns))
+        if counts.size <= _KEPT:
+            self._counts[key] = counts
+        return readonly(counts)
+
+    @cached_property
+    def _counts(self) -> dict[tuple[object, ...], NDArray[np.int64]]:
+        """What was counted so far: of a ballot, its answers about some attributes."""
+        return {}
 
     @cached_property
     def _sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

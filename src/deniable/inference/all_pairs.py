@@ -13,7 +13,7 @@ from deniable.estimation.fit.efficient import efficient_from
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.sampling.reading import sampling_of
 from deniable.frozen import Frozen
-from deniable.inference.association import covering, independence, tested
+from deniable.inference.association import all_tested, covering, independence
 from deniable.inference.measures import strength
 from deniable.results import TestResult, axes, frame_of
 from deniable.summary import Shown, Summary
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.estimation.estimator import Collected
+    from deniable.estimation.fit.evidence import Evidence
     from deniable.estimation.sampling.reading import Given, Weights
     from deniable.randomness import Source
     from deniable.results import Frame
@@ -198,24 +199,24 @@ def all_pairs(
         if design is None:
             raise InputError("name the attributes to test; observations do not tell which belong to the survey")
         attributes = design.domain.names
-    tests, values, kept, skipped = [], [], [], []
+    known: dict[tuple[str, str], Evidence] = {}
+    skipped = []
     for pair in combinations(attributes, 2):
         try:
-            evidence = covering(reports, pair)
+            known[pair] = covering(reports, pair)
         except NotCoveredError:
             skipped.append(pair)
-            continue
-        kept.append(pair)
-        if drawn is None:
-            tests.append(tested(evidence, method, replicates, source))
-        else:
-            evidence = gather(reports, evidence.asked.names, sampling=drawn)
-            tests.append(independence(reports, *pair, method, replicates=replicates, source=source, weights=drawn))
-        values.append(strength(efficient_from(evidence)))
-    if not kept:
+    if drawn is None:
+        tests = all_tested(list(known.values()), method, replicates, source)
+    else:
+        more: dict[str, Any] = {"replicates": replicates, "source": source, "weights": drawn}
+        tests = [independence(reports, *pair, method, **more) for pair in known]
+        known = {pair: gather(reports, each.asked.names, sampling=drawn) for pair, each in known.items()}
+    if not known:
         raise NotCoveredError(
             "no two attributes were asked of the same person, so no pair can be tested. Use a design that asks them "
             "together: Independent, Joint, or Views with k=2"
         )
     fixed = adjusted([test.pvalue for test in tests], control)
-    return Pairs(tuple(kept), tuple(tests), np.array(values), fixed, control, tuple(skipped))
+    values = np.array([strength(efficient_from(evidence)) for evidence in known.values()])
+    return Pairs(tuple(known), tuple(tests), values, fixed, control, tuple(skipped))

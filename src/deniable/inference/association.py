@@ -35,7 +35,7 @@ from deniable.estimation.fit.said import Counted
 from deniable.estimation.sampling.reading import sampling_of
 from deniable.inference.central import laplace, mcindep
 from deniable.inference.measures import residual_jacobian
-from deniable.inference.ratio import LikelihoodRatio, independence_ratio, interaction_ratio
+from deniable.inference.ratio import LikelihoodRatio, independence_ratio, interaction_ratio, tests_of
 from deniable.inference.reference import data_source, generator_of
 from deniable.inference.two_step import two_step
 from deniable.inference.weighted import weighted_independence
@@ -124,25 +124,30 @@ def independence(
 
 def tested(evidence: Evidence, method: str, replicates: int, source: Source | None) -> TestResult:
     """Test independence of the two asked attributes."""
-    chosen = chosen_test(method, evidence)
-    if chosen == "two_step":
-        return two_step(
-            whole_of(evidence), evidence.asked.names, replicates=replicates, source=source or data_source([evidence])
-        )
-    if chosen in ("pearson", "wald"):
-        return (_pearson if chosen == "pearson" else _wald)(evidence)
-    seen = countable(evidence)
-    found = independence_ratio(seen, *seen.asked.names).test(replicates, generator_of([seen], source))
-    df = int(np.prod([size - 1 for size in seen.asked.shape]))
-    told = f"{replicates} bootstrap replicates; H1: any table without negative cells."
-    return TestResult(
-        found.statistic,
-        found.pvalue,
-        df,
-        f"{_kind(seen)} through the channel, bootstrap",
-        (told, *found.notes, used(evidence)),
-        found.simulated,
-    )
+    return all_tested([evidence], method, replicates, source)[0]
+
+
+def all_tested(pairs: Sequence[Evidence], method: str, replicates: int, source: Source | None) -> list[TestResult]:
+    """Test every pair of asked attributes; likelihood ratios of pairs that were asked alike are fitted together."""
+    found: dict[int, TestResult] = {}
+    seen, rngs = {}, []
+    for place, evidence in enumerate(pairs):
+        chosen = chosen_test(method, evidence)
+        if chosen == "two_step":
+            drawn = source or data_source([evidence])
+            found[place] = two_step(whole_of(evidence), evidence.asked.names, replicates=replicates, source=drawn)
+        elif chosen in ("pearson", "wald"):
+            found[place] = (_pearson if chosen == "pearson" else _wald)(evidence)
+        else:
+            seen[place] = countable(evidence)
+            rngs.append(generator_of([seen[place]], source))
+    ratios = [independence_ratio(each, *each.asked.names) for each in seen.values()]
+    for (place, each), result in zip(seen.items(), tests_of(ratios, replicates, rngs), strict=True):
+        notes = (f"{replicates} bootstrap replicates; H1: any table without negative cells.", *result.notes)
+        kind = f"{_kind(each)} through the channel, bootstrap"
+        told, df = (*notes, used(pairs[place])), _df(each, *each.asked.names)
+        found[place] = TestResult(result.statistic, result.pvalue, df, kind, told, result.simulated)
+    return [found[place] for place in range(len(pairs))]
 
 
 def chosen_test(method: str, evidence: Evidence) -> str:

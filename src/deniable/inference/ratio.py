@@ -26,7 +26,7 @@ from deniable.estimation.loglinear import can_score, generators, parameters, sco
 from deniable.inference.reference import checked, p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,6 +40,8 @@ _MOST = 3000  # evaluations of a fit before what is left to gain is counted agai
 _WORK = 2.5e9  # what all of them may cost together: about as many nanoseconds
 _ONE = 60_000  # evaluations for the data themselves, which are fitted once
 _LOOK, _REACHED, _MANY = 99, 20, 500  # of so many replicates or more, the first are looked at before the others
+_SMALL = 4  # cells of tables that are fitted together with others
+_TOGETHER = 1 << 17  # counts of all replicates of the surveys that are fitted together
 _MIXED = 0.01  # share of the even table in a start at a fitted one
 
 
@@ -60,14 +62,19 @@ class Statistics:
         low: the least that it can be, given what the fits may have missed.
         high: the most.
         null: the tables fitted under H0, a part each.
-        short: how many replicates were left with more to gain than was wanted.
+        short: which replicates were left with more to gain than was wanted.
     """
 
     value: Array
     low: Array
     high: Array
     null: tuple[Array, ...]
-    short: int
+    short: NDArray[np.bool_]
+
+    def among(self, some: slice) -> Statistics:
+        """Those of some replicates."""
+        null = tuple(pi[..., some] for pi in self.null)
+        return Statistics(self.value[some], self.low[some], self.high[some], null, self.short[some])
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +108,14 @@ class LikelihoodRatio:
         ends = np.cumsum([0, *(len(part.evidence.counts) for part in parts)]).tolist()
         return [slice(a, b) for a, b in pairwise(ends)]
 
-    def statistic(self, y: Array, *, sharp: bool = False) -> Statistics:
-        """Of every replicate of the counts."""
-        gap = _SHARP if sharp else TEST_GAP
-        above = [_fit(part, y[here], [None], gap) for part, here in zip(self.h1, self._places(self.h1), strict=True)]
+    def statistic(self, y: Array, *, sharp: bool = False, each: int | None = None) -> Statistics:
+        """Of every replicate of the counts; `each` says how many of them a survey has, where several lie together."""
+        gap, many = _SHARP if sharp else TEST_GAP, each or y.shape[1]
+        above = [
+            _fit(part, y[here], [None], gap, many) for part, here in zip(self.h1, self._places(self.h1), strict=True)
+        ]
         below = [
-            _fit(part, y[here], self._starts(part, k, above), gap)
+            _fit(part, y[here], self._starts(part, k, above), gap, many)
             for k, (part, here) in enumerate(zip(self.h0, self._places(self.h0), strict=True))
         ]
         value = 2 * (sum(f.loglik for f in above) - sum(f.loglik for f in below))
@@ -117,7 +126,7 @@ class LikelihoodRatio:
             np.maximum(value - less, 0.0),
             np.maximum(value + more, 0.0),
             tuple(f.pi for f in below),
-            int(short.sum()),
+            short,
         )
 
     def _starts(self, part: Part, place: int, above: Sequence[Fitted]) -> list[Array | None]:
@@ -155,27 +164,21 @@ class LikelihoodRatio:
 
     def test(self, replicates: int, rng: np.random.Generator) -> Tested:
         """The test of the data themselves."""
-        observed = self.statistic(self.counts, sharp=True)
-        null = self.null(observed.null, self.counts)
-        low, first = float(observed.low[0]), _LOOK if checked(replicates) >= _MANY else replicates
-        drawn = [self.statistic(self.again(null, rng, first))]
-        # A p-value above .2 need not be known better than to a few percent; one that matters has all replicates.
-        decided = first < replicates and int((drawn[0].high >= low).sum()) >= _REACHED
-        if first < replicates and not decided:
-            drawn.append(self.statistic(self.again(null, rng, replicates - first)))
-        high, short = np.concatenate([part.high for part in drawn]), sum(part.short for part in drawn)
-        notes = []
-        if decided:
-            notes.append(f"{first} replicates were enough: p is above .2, far from any level.")
-        if short:
-            notes.append(
-                f"{short} of {len(high)} replicates could not be fitted to the end; what they may have missed is "
-                f"counted against significance."
-            )
-        if observed.short:
-            notes.append("The data could not be fitted to the end; the statistic was taken as small as it may be.")
-        simulated = np.concatenate([part.value for part in drawn])
-        return Tested(float(observed.value[0]), p_value(low, high), simulated, tuple(notes))
+        return tests_of([self], replicates, [rng])[0]
+
+    @cached_property
+    def kind(self) -> object:
+        """Ratios of one kind differ in their counts alone, so that their replicates can be fitted together.
+
+        Only those of two yes/no attributes. Fits of larger tables gain little by it, and they creep: rounding, which
+        depends on what is fitted beside them, may let one stop a step earlier, and no p-value shall depend on that.
+        """
+        evidence, model = self.h0[0].evidence, self.h0[0].model
+        plain = len(self.h0) == len(self.h1) == 1 and isinstance(evidence, Evidence) and evidence.has_likelihood
+        if not plain or not isinstance(model, Independence) or evidence.cells > _SMALL:
+            return self
+        sizes = tuple((type(group.said), len(group.counts)) for group in evidence.groups)
+        return model, evidence.shape, sizes, evidence.matrix().tobytes()
 
     def warp_speed(self, y: Array, rng: np.random.Generator) -> tuple[Array, Array]:
         """Statistics of many simulated surveys, and one bootstrap statistic of each (Giacomini, Politis & White 2013).
@@ -205,12 +208,67 @@ class LikelihoodRatio:
         return reached < limit
 
 
-def _fit(part: Part, y: Array, starts: Sequence[Array | None], gap: float) -> Fitted:
+def tests_of(ratios: Sequence[LikelihoodRatio], replicates: int, rngs: Sequence[np.random.Generator]) -> list[Tested]:
+    """The tests of several surveys, each with its own generator: those of one kind fitted together, some at a time."""
+    checked(replicates)
+    kinds: dict[object, list[int]] = {}
+    for place, ratio in enumerate(ratios):
+        kinds.setdefault(ratio.kind, []).append(place)
+    found: dict[int, Tested] = {}
+    for places in kinds.values():
+        some = max(1, _TOGETHER // (len(ratios[places[0]].counts) * replicates))
+        for begin in range(0, len(places), some):
+            here = places[begin : begin + some]
+            found |= zip(here, _together([ratios[k] for k in here], replicates, [rngs[k] for k in here]), strict=True)
+    return [found[place] for place in range(len(ratios))]
+
+
+def _together(
+    alike: Sequence[LikelihoodRatio], replicates: int, rngs: Sequence[np.random.Generator]
+) -> Iterator[Tested]:
+    """The tests of surveys of one kind."""
+    fits, observed = alike[0], [ratio.statistic(ratio.counts, sharp=True) for ratio in alike]
+    null = [ratio.null(seen.null, ratio.counts) for ratio, seen in zip(alike, observed, strict=True)]
+
+    def draw(which: Sequence[int], times: int) -> dict[int, Statistics]:
+        if not which:
+            return {}
+        y = [alike[k].again(null[k], rngs[k], times) for k in which]
+        drawn = fits.statistic(np.concatenate(y, axis=1), each=times)
+        return {k: drawn.among(slice(place * times, (place + 1) * times)) for place, k in enumerate(which)}
+
+    first = _LOOK if replicates >= _MANY else replicates
+    look = draw(range(len(alike)), first)
+    # A p-value above .2 need not be known better than to a few percent; one that matters has all replicates.
+    close = [k for k in look if first < replicates and (look[k].high >= observed[k].low).sum() < _REACHED]
+    rest = draw(close, replicates - first)
+    for k, seen in look.items():
+        yield _told(observed[k], [seen, rest[k]] if k in rest else [seen], replicates)
+
+
+def _told(observed: Statistics, drawn: Sequence[Statistics], replicates: int) -> Tested:
+    """The p-value, and what a reader must know."""
+    low, high = float(observed.low[0]), np.concatenate([part.high for part in drawn])
+    notes, short = [], sum(int(part.short.sum()) for part in drawn)
+    if len(high) < replicates:
+        notes.append(f"{len(high)} replicates were enough: p is above .2, far from any level.")
+    if short:
+        notes.append(
+            f"{short} of {len(high)} replicates could not be fitted to the end; what they may have missed is "
+            f"counted against significance."
+        )
+    if observed.short.any():
+        notes.append("The data could not be fitted to the end; the statistic was taken as small as it may be.")
+    simulated = np.concatenate([part.value for part in drawn])
+    return Tested(float(observed.value[0]), p_value(low, high), simulated, tuple(notes))
+
+
+def _fit(part: Part, y: Array, starts: Sequence[Array | None], gap: float, each: int) -> Fitted:
     evidence, model = part.evidence, part.model
     if isinstance(model, Loglinear) and isinstance(evidence, Evidence) and can_score(evidence, model):
         return score_loglinear(evidence, model, y, gap)
-    work = y.size * (30 + evidence.cells / 4)
-    most = _ONE if y.shape[1] == 1 else max(50, min(_MOST, int(_WORK / work)))
+    work = len(y) * each * (30 + evidence.cells / 4)
+    most = _ONE if each == 1 else max(50, min(_MOST, int(_WORK / work)))
     return fit(evidence, model, y, starts=starts, gap=gap, most=most, strict=False)
 
 

@@ -24,6 +24,7 @@ from deniable.estimation.fit.said import (
     narrowed,
     of_observation,
 )
+from deniable.frozen import readonly
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -88,8 +89,8 @@ def _room(sources: Sequence[Reported], names: Sequence[str]) -> set[str]:
     known: dict[str, Variable] = {}
     for source in sources:
         if isinstance(source, Reports):
-            for asked in told_by(source.design, names):
-                known |= asked.domain.items()
+            for domain in {asked.domain for asked in told_by(source.design, names)}:
+                known |= domain.items()
         else:
             for o in [source] if isinstance(source, Observation) else source.observations:
                 narrow = o.narrow(names) if set(o.domain) & set(names) else None
@@ -106,17 +107,10 @@ def room_for(known: Mapping[str, Variable], names: Sequence[str]) -> set[str]:
 def told_by(design: Design, names: Sequence[str]) -> Iterator[Told]:
     """What the ballots of a design tell about some attributes."""
     asked = [name for name in names if name in design.domain]
-    for ballot in _asking(design, asked):
+    for ballot in design.asking(asked):
         told = design.told(ballot, asked)
         if told is not None:
             yield told
-
-
-def _asking(design: Design, names: Sequence[str]) -> Iterator[int]:
-    """The ballots that ask any of some attributes: a few, where there are many views."""
-    wanted, questions = set(names), design.questions
-    hit = [not wanted.isdisjoint(question.attributes) for question in questions]
-    return (number for number, ballot in enumerate(design.ballots) if any(hit[index] for index in ballot))
 
 
 class Finding:
@@ -125,7 +119,7 @@ class Finding:
     def __init__(self, names: Sequence[str], room: set[str]) -> None:
         """Take the asked attributes, and all that the table may have."""
         self.names, self.room = names, room
-        self.said: dict[tuple[object, ...], Said] = {}
+        self.said: dict[tuple[object, ...], list[Said]] = {}
         self.silent = 0
         self.origins: dict[tuple[int, int], tuple[tuple[object, ...], int]] = {}
         self._source = -1
@@ -147,7 +141,7 @@ class Finding:
         """Take what respondents sent, ballot by ballot."""
         self._source += 1
         known, spoken = [name for name in self.names if name in source.design.domain], 0
-        for ballot in _asking(source.design, known):
+        for ballot in source.design.asking(known):
             told = source.told(ballot, known)
             if told is None:
                 continue
@@ -163,33 +157,22 @@ class Finding:
             # It will count by its moments: no need to list its reports.
             counts = Observation(told.domain, told.channel, source.count(ballot, told), population=source.n)
             return Moments(Domain(inside), counts)
-        return replace(_of_ballot(source, ballot, told, weighed), population=source.n)
+        return _of_ballot(source, ballot, told, weighed)
 
     def add(self, said: Said) -> tuple[tuple[object, ...], int]:
         """Add to what is alike; returns the group's key and where the new reports begin in it."""
         spoken = said.source.domain if isinstance(said, Moments) else said.part
         key = (said.part, spoken, said.channel, type(said))
-        old = self.said.get(key)
-        if old is None:
-            self.said[key] = said
-            return key, 0
-        if isinstance(old, Moments) or isinstance(said, Moments):
-            self.said[key] = Moments(said.part, merge([old.observation(), said.observation()])[0])
-            return key, 0
-        if isinstance(old, Counted):
-            most = max(old.population or 0, said.population or 0)
-            self.said[key] = replace(old, counts=old.counts + said.counts, n=old.n + said.n, population=most)
-            return key, 0
-        assert isinstance(said, Listed)
-        both = np.concatenate([old.counts, said.counts]), np.concatenate([old.codes, said.codes])
-        most = max(old.population or 0, said.population or 0)
-        self.said[key] = replace(old, counts=both[0], codes=both[1], n=old.n + said.n, population=most)
-        return key, len(old.counts)
+        alike = self.said.setdefault(key, [])
+        begins = sum(len(each.counts) for each in alike if isinstance(each, Listed))
+        alike.append(said)
+        return key, begins
 
     def evidence(self, sources: Sequence[Reported], sampling: Sampling | None) -> Evidence:
         """Lay all of it out over one table."""
-        same_categories(said.part for said in self.said.values())
-        known = {v.name: v for said in self.said.values() for v in said.part.values()}
+        heard = [_joined(alike) for alike in self.said.values()]
+        same_categories(said.part for said in heard)
+        known = {v.name: v for said in heard for v in said.part.values()}
         missing = [name for name in self.names if name not in known]
         if missing:
             raise UnknownAttributeError(
@@ -199,7 +182,7 @@ class Finding:
         asked = Domain([known[name] for name in self.names])
         alone = Domain([*asked.values(), *(v for n, v in known.items() if n not in asked and n in self.room)])
         groups = []
-        for said in self.said.values():
+        for said in heard:
             inside = [v for v in said.part.values() if v.name in alone]
             groups.append(Group(said if len(inside) == len(said.part) else narrowed(said, Domain(inside)), alone))
         people = [source for source in sources if isinstance(source, Reports)]
@@ -208,6 +191,22 @@ class Finding:
         everybody = people and len(people) == len(sources)
         respondents = Respondents(people, self.names, where, sampling) if everybody else None
         return Evidence(asked, alone, tuple(groups), self.silent, respondents)
+
+
+def _joined(alike: Sequence[Said]) -> Said:
+    """What was said through one channel about the same attributes, as one."""
+    first = alike[0]
+    if len(alike) == 1:
+        return first
+    if isinstance(first, Moments):
+        return Moments(first.part, merge([said.observation() for said in alike])[0])
+    plain = [said for said in alike if not isinstance(said, Moments)]
+    n, most = sum(said.n for said in plain), max(said.population or 0 for said in plain)
+    if isinstance(first, Counted):
+        return replace(first, counts=readonly(sum(s.counts for s in plain)), n=n, population=most)
+    lists = [said for said in plain if isinstance(said, Listed)]
+    counts, codes = (np.concatenate(parts) for parts in zip(*((s.counts, s.codes) for s in lists), strict=True))
+    return replace(first, counts=counts, codes=codes, n=n, population=most)
 
 
 @dataclass(frozen=True)
@@ -230,8 +229,8 @@ def _of_ballot(source: Reports, ballot: int, told: Told, weighed: _Weighed | Non
     """What the respondents of one ballot say."""
     how = how_listed(told)
     if weighed is None and how == "cells":
-        counts: Array = source.count(ballot, told).astype(np.float64).ravel()
-        return Counted(told.domain, told.channel, counts, float(counts.sum()))
+        counts: Array = readonly(source.count(ballot, told).astype(np.float64).ravel())
+        return Counted(told.domain, told.channel, counts, float(counts.sum()), population=source.n)
     if weighed is None:
         codes, often = source.distinct(ballot, told)
         places, times = place_of(told, codes), often.astype(np.float64)
@@ -242,12 +241,13 @@ def _of_ballot(source: Reports, ballot: int, told: Told, weighed: _Weighed | Non
         n = float(weighed.n(rows)) if times.any() else 0.0  # without any weight they say nothing
         codes = np.unique(codes, axis=0)
     if how == "seen":
-        return Listed(told.domain, told.channel, _sums(places, times, len(codes)), n, codes)
+        return Listed(told.domain, told.channel, _sums(places, times, len(codes)), n, codes, source.n)
     if how == "cells":
-        return Counted(told.domain, told.channel, _sums(places, times, told.channel.outputs), n)
+        return Counted(told.domain, told.channel, _sums(places, times, told.channel.outputs), n, None, source.n)
     every = told.channel.every_report(MOST_LISTED)
     assert every is not None
-    return Counted(told.domain, told.channel, _sums(places, times, len(every)), n, every.reshape(len(every), -1))
+    rows = every.reshape(len(every), -1)
+    return Counted(told.domain, told.channel, _sums(places, times, len(every)), n, rows, source.n)
 
 
 def _sums(places: NDArray[np.int64], times: Array, size: int) -> Array:

@@ -57,7 +57,6 @@ class _Own:
 
     scale: Array  # over the cells, (rows, columns, 1)
     offset: Array
-    n: float
 
     def probabilities(self, a: Array, b: Array) -> Array:
         lam = self.scale * a[:, None] * b[None] + self.offset
@@ -70,7 +69,7 @@ class _Own:
         pull = seen / there * moved
         total = pull.sum(axis=(0, 1))
         score = np.concatenate([pull.sum(axis=1) - a * total, pull.sum(axis=0) - b * total])
-        w = self.n * moved**2 / there
+        w = y.sum(axis=0) * moved**2 / there
         by_row, by_column, whole = w.sum(axis=1).T, w.sum(axis=0).T, w.sum(axis=(0, 1))[:, None, None]
         at, bt = a.T, b.T
         information = np.empty((a.shape[1], r + c, r + c))
@@ -97,7 +96,9 @@ class _Any:
 
     by_column: Array  # (reports, rows, columns)
     by_row: Array  # (reports, columns, rows)
-    n: Array  # reports in a report's group, (reports, 1); 0 where only those that came are listed
+    first: NDArray[np.int64]  # where the groups of reports begin
+    sizes: NDArray[np.int64]  # how many reports each group lists
+    every: NDArray[np.bool_]  # whether a report's group lists all that are possible, (reports, 1)
 
     def _halves(self, a: Array, b: Array) -> tuple[Array, Array]:
         u, r, c = self.by_column.shape
@@ -115,7 +116,8 @@ class _Any:
         moved = np.concatenate([a * (given_b - lam[:, None]), b * (given_a - lam[:, None])], axis=1)
         score = np.einsum("ukr,ur->kr", moved, y / lam)
         # Of reports that did not come nothing is known where they cannot be listed: there the observed information.
-        weight = np.where(self.n > 0, self.n / lam, y / lam**2)
+        n = np.repeat(np.add.reduceat(y, self.first, axis=0), self.sizes, axis=0)
+        weight = np.where(self.every, n / lam, y / lam**2)
         scaled = np.moveaxis(moved * np.sqrt(weight)[:, None], -1, 0)
         return score, np.swapaxes(scaled, 1, 2) @ scaled
 
@@ -128,11 +130,12 @@ def _reports(evidence: Evidence) -> _Reports:
         if affine is not None and said.channel.outputs == said.channel.inputs and (affine[0] > 0).all():
             scale, offset = (np.asarray(x, dtype=np.float64).reshape(*shape, 1) for x in affine)
             if np.ptp(scale) <= 1e-12 * scale.max():
-                return _Own(scale, offset, float(said.counts.sum()))
+                return _Own(scale, offset)
     rows = evidence.matrix().reshape(-1, *shape)
-    sizes = [group.counts.sum() if isinstance(group.said, Counted) else 0.0 for group in evidence.likely]
-    n = np.repeat(sizes, [len(group.counts) for group in evidence.likely])[:, None]
-    return _Any(np.ascontiguousarray(rows), np.ascontiguousarray(rows.transpose(0, 2, 1)), n)
+    sizes = np.array([len(group.counts) for group in evidence.likely])
+    every = np.repeat([isinstance(group.said, Counted) for group in evidence.likely], sizes)[:, None]
+    by_row = np.ascontiguousarray(rows.transpose(0, 2, 1))
+    return _Any(np.ascontiguousarray(rows), by_row, np.cumsum(sizes) - sizes, sizes, every)
 
 
 def score_margins(
