@@ -197,3 +197,17 @@ def test_measures_show_themselves():
     assert "<table>" in shown._repr_html_()
     assert float(shown) == shown.value
     assert shown.to_frame().num_rows == 1
+
+
+def test_measures_say_how_their_intervals_were_made():
+    found = kronecker()
+    for measure in (m.chi2, m.g2, m.mutual_information, m.cramers_v):
+        shown = measure(found)
+        assert shown.method == shown.interval().method == "inverted test"
+        assert shown.ends is not None
+        assert measure(found, method="bootstrap", replicates=19).method == "bootstrap"
+    for measure in (m.entropy, m.correlation, m.difference, m.risk_ratio):
+        shown = measure(found)
+        assert shown.method == "delta method"
+        assert shown.ends is None
+    assert m.odds_ratio(found).method == "profile likelihood"

@@ -17,6 +17,7 @@ from deniable.inference.association import all_tested, covering, independence
 from deniable.inference.measures import strength
 from deniable.results import TestResult, axes, frame_of
 from deniable.summary import Shown, Summary
+from deniable.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,7 +71,7 @@ class Pairs(Shown, Frozen):
         v: their Cramer's V, corrected for noise.
         adjusted: p-values corrected for the number of pairs.
         control: how they were corrected.
-        skipped: pairs that nobody was asked about together.
+        skipped: pairs that reports do not tell about: nobody was asked both, or channels tell other sums.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -101,7 +102,8 @@ class Pairs(Shown, Frozen):
         """What was done, a sentence each."""
         told = [f"{len(self.pairs)} pairs; p-values adjusted by {self.control}; * below .05, ** .01, *** .001."]
         if self.skipped:
-            told.append(f"{len(self.skipped)} pairs were not asked together and are left out.")
+            pairs = counted(len(self.skipped), "pair")
+            told.append(f"Left out: {pairs} that reports do not tell about, not asked together or for other tables.")
         return told
 
     def to_frame(self) -> Frame:
@@ -200,12 +202,12 @@ def all_pairs(
             raise InputError("name the attributes to test; observations do not tell which belong to the survey")
         attributes = design.domain.names
     known: dict[tuple[str, str], Evidence] = {}
-    skipped = []
+    skipped: dict[tuple[str, str], NotCoveredError] = {}
     for pair in combinations(attributes, 2):
         try:
             known[pair] = covering(reports, pair)
-        except NotCoveredError:
-            skipped.append(pair)
+        except NotCoveredError as untold:
+            skipped[pair] = untold
     if drawn is None:
         tests = all_tested(list(known.values()), method, replicates, source)
     else:
@@ -213,6 +215,9 @@ def all_pairs(
         tests = [independence(reports, *pair, method, **more) for pair in known]
         known = {pair: gather(reports, each.asked.names, sampling=drawn) for pair, each in known.items()}
     if not known:
+        for reason in skipped.values():
+            if getattr(reason, "asked", False):
+                raise reason
         raise NotCoveredError(
             "no two attributes were asked of the same person, so no pair can be tested. Use a design that asks them "
             "together: Independent, Joint, or Views with k=2"

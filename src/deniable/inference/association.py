@@ -295,7 +295,7 @@ def covering(reports: Collected, names: Sequence[str]) -> Evidence:
     """The same, if it tells their joint table."""
     evidence = about(reports, names)
     if not _tells(evidence):
-        raise _not_asked(names)
+        raise _not_told(evidence, names) if _asked_together(evidence) else _not_asked(names)
     whole = [group for group in evidence.groups if set(evidence.asked) <= set(group.said.part)]
     n = round(sum(group.said.n for group in whole or evidence.groups))
     if n < 2:
@@ -315,6 +315,21 @@ def _not_asked(names: Sequence[str]) -> NotCoveredError:
         f"nobody was asked about {listed(names)} together (a Sampled design never does), so whether they go together "
         f"was not observed. Use a design that asks them together: Independent, Joint, or Views with k={len(names)}",
         attributes=tuple(names),
+    )
+
+
+def _asked_together(evidence: Evidence) -> bool:
+    return any(set(evidence.asked) <= set(group.said.part) for group in evidence.groups)
+
+
+def _not_told(evidence: Evidence, names: Sequence[str]) -> NotCoveredError:
+    kinds = {group.said.channel.name for group in evidence.groups if set(names) <= set(group.said.part)}
+    return NotCoveredError(
+        f"{listed(names)} were asked together, but through channels ({', '.join(sorted(kinds))}) that were made for "
+        f"something else: they tell other sums of the shares, which leave the table of {listed(names)} open. Name this "
+        f"table among what is wanted when the design is made, or use Independent, Joint, or Views with k={len(names)}",
+        attributes=tuple(names),
+        asked=True,
     )
 
 

@@ -46,7 +46,8 @@ class Measure(Shown, Frozen):
         name: what it measures, with its unit.
         value: the estimate.
         std_error: its standard error.
-        method: how the error was found: "delta method", "bootstrap" or "profile likelihood".
+        method: how the interval was found: "delta method", "bootstrap", "profile likelihood" or "inverted test"; of the
+            last two the standard error is the delta method's.
         warnings: when not to trust it, in words.
         scale: where the interval is symmetric: "plain", "log" (ratios) or "atanh" (correlations).
         ends: for intervals not made from the standard error: a function from the level to (low, high).

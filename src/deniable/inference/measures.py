@@ -216,7 +216,7 @@ def _association(
         return derived(estimate, lambda x: corrected(nearest(x)), name=name, at=table, method=method, **more)
     found = derived(estimate, corrected, name=name, at=table, slope_at=slope_at, warnings=told, **more)
     ends = _ends(estimate, f, scale)
-    return found if ends is None else replace(found, ends=ends)
+    return found if ends is None else replace(found, ends=ends, method="inverted test")
 
 
 def _ends(estimate: Estimate, f: Any, scale: float) -> Callable[[float], tuple[float, float]] | None:

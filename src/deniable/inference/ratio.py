@@ -174,8 +174,9 @@ class LikelihoodRatio:
         depends on what is fitted beside them, may let one stop a step earlier, and no p-value shall depend on that.
         """
         evidence, model = self.h0[0].evidence, self.h0[0].model
-        plain = len(self.h0) == len(self.h1) == 1 and isinstance(evidence, Evidence) and evidence.has_likelihood
-        if not plain or not isinstance(model, Independence) or evidence.cells > _SMALL:
+        if len(self.h0) > 1 or len(self.h1) > 1 or not isinstance(evidence, Evidence) or evidence.cells > _SMALL:
+            return self
+        if not isinstance(model, Independence) or not evidence.has_likelihood:
             return self
         sizes = tuple((type(group.said), len(group.counts)) for group in evidence.groups)
         return model, evidence.shape, sizes, evidence.matrix().tobytes()

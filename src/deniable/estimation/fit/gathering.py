@@ -203,7 +203,7 @@ def _joined(alike: Sequence[Said]) -> Said:
     plain = [said for said in alike if not isinstance(said, Moments)]
     n, most = sum(said.n for said in plain), max(said.population or 0 for said in plain)
     if isinstance(first, Counted):
-        return replace(first, counts=readonly(sum(s.counts for s in plain)), n=n, population=most)
+        return replace(first, counts=readonly(np.add.reduce([s.counts for s in plain])), n=n, population=most)
     lists = [said for said in plain if isinstance(said, Listed)]
     counts, codes = (np.concatenate(parts) for parts in zip(*((s.counts, s.codes) for s in lists), strict=True))
     return replace(first, counts=counts, codes=codes, n=n, population=most)
