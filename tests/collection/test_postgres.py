@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import http.client
 import importlib.util
+import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlsplit
@@ -12,14 +14,17 @@ from urllib.parse import urlsplit
 import numpy as np
 import psycopg
 import pytest
+from click.testing import CliRunner
 from psycopg.conninfo import conninfo_to_dict
 
+from deniable.cli.app import app
 from deniable.collection.storage import postgres
 from deniable.collection.storage.base import Row, key_of
 from deniable.collection.storage.places import open_store
 from deniable.collection.storage.postgres import SEGMENT, PostgresStore
 from deniable.collection.storage.postgres_connection import patiently
 from deniable.collection.storage.postgres_schema import ALONE, MIGRATIONS
+from deniable.collection.storage.sqlite import SqliteStore
 from deniable.device.messages import Report
 from deniable.device.ticket import report_id
 from deniable.device.wire import encode
@@ -135,6 +140,29 @@ def test_compacting_leaves_no_trace_of_the_order(store, ask):
     assert [cell for (cell,) in ask("SELECT cell FROM counts ORDER BY ctid")] == sorted(before)
     assert ask("SELECT count(*) FROM arrived") == [(0,)]
     assert store.counts(1) == store.recount(1) == before
+
+
+def test_a_backup_is_a_store_that_tells_no_order(store, database, ask, tmp_path):
+    store.register("ab" * 32, b"{}")
+    rows = [Row(key_of(store.salt, f"{i:064x}"), 1, f"[0,[{i % 7}],[]]") for i in range(SEGMENT + 50)]
+    store.add(rows[:SEGMENT])
+    store.add(rows[SEGMENT:])
+    store.add_token(b"digest", "analyst")
+    store.save("name", b"value")
+    store.add_rejected({"closed": 3})
+    target = tmp_path / "copy.sqlite"
+    copied = CliRunner().invoke(app, ["backup", database, str(target)])
+    assert copied.exit_code == 0, copied.output
+    with closing(sqlite3.connect(target)) as db:
+        assert [tuple(found) for found in db.execute("SELECT * FROM reports NOT INDEXED")] == sorted(rows)
+    with closing(SqliteStore(target)) as same:
+        assert same.salt == store.salt
+        assert same.designs() == store.designs()
+        assert same.counts(1) == same.recount(1) == store.counts(1)
+        assert (same.total(1), same.rejected()) == (len(rows), {"closed": 3})
+        assert same.has_token(b"digest", "analyst")
+        assert same.saved("name") == b"value"
+    assert "there already" in CliRunner().invoke(app, ["backup", database, str(target)]).output
 
 
 def test_no_column_holds_a_time_or_an_address(store, ask):

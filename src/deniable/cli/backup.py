@@ -7,16 +7,16 @@ from pathlib import Path
 
 import click
 
+from deniable.cli.common import PLACE, name_of
 from deniable.collection.storage.places import find_store
-from deniable.collection.storage.sqlite import SqliteStore
 from deniable.errors import InputError
 
 
 @click.command("backup")
-@click.argument("data", type=click.Path(exists=True, path_type=Path))
+@click.argument("data", type=PLACE)
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-def command(data: Path, file: Path) -> None:
-    """Copy the reports in the folder DATA into a new FILE, also while they arrive.
+def command(data: Path | str, file: Path) -> None:
+    """Copy the reports in DATA, a folder or a database's address, into a new FILE, also while they arrive.
 
     The copy is consistent, and everything in it lies in the order of its keys: it tells nothing of the order in which
     reports came. Every command that takes the folder takes the file. Issuers of blind tokens are not in it.
@@ -24,11 +24,11 @@ def command(data: Path, file: Path) -> None:
     \b
     Example:
       deniable backup deniable-data backup.sqlite
+      deniable backup postgresql://user@host/survey backup.sqlite
     """  # noqa: D301 - click wants the character itself
     store = find_store(data)
     if store is None:
-        raise InputError(f"{data} holds no reports that a collector has stored", path=str(data))
+        raise InputError(f"{name_of(data)} holds no reports that a collector has stored")
     with closing(store):
-        assert isinstance(store, SqliteStore)  # an address is no path
         store.copy(file)
     click.echo(f"The reports in {file}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from contextlib import closing
 from typing import Any, TextIO
 
 import click
@@ -49,18 +50,18 @@ def command(  # noqa: PLR0917 - click passes every option by its name
     """  # noqa: D301 - click wants the character itself
     console = Console(highlight=False, quiet=as_json)
     given = [] if invitations is None else [line["invitation"] for line in csv.DictReader(invitations)]
-    crowd = Crowd(url, batch=batch, invitations=given)
-    if not force and crowd.is_among_others:
-        raise InputError(
-            f"{url} holds other people's reports, and made-up ones would be counted with them for good. Simulate "
-            f"where it does not matter, as in `deniable serve survey.toml --pilot`; or say --force",
-            url=url,
-        )
-    population = Population(crowd.design, seed)
-    people = [population.person() for _ in range(respondents)]
-    for person in track(people, description="Answering", console=console, transient=True):
-        crowd.answer(person)
-    crowd.flush()
+    with closing(Crowd(url, batch=batch, invitations=given)) as crowd:
+        if not force and crowd.is_among_others:
+            raise InputError(
+                f"{url} holds other people's reports, and made-up ones would be counted with them for good. Simulate "
+                f"where it does not matter, as in `deniable serve survey.toml --pilot`; or say --force",
+                url=url,
+            )
+        population = Population(crowd.design, seed)
+        people = [population.person() for _ in range(respondents)]
+        for person in track(people, description="Answering", console=console, transient=True):
+            crowd.answer(person)
+        crowd.flush()
     if as_json:
         emit({"url": url, "respondents": respondents, "truth": _shares(crowd, population, people)})
         return

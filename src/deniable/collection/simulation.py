@@ -103,6 +103,11 @@ class Crowd:
         self._meet()
         self._send()
 
+    def close(self) -> None:
+        """Close the connection that they share."""
+        if isinstance(self._transport, Http):
+            self._transport.close()
+
     def _send(self) -> None:
         if not self._waiting:
             return

@@ -165,6 +165,10 @@ class Store(Protocol):
         """Seal reports whenever it is due, until this is closed; what was left unsealed, now."""
         ...
 
+    def copy(self, target: Path) -> None:
+        """Copy everything into one new SQLite file, in the order of its keys; reports go on arriving meanwhile."""
+        ...
+
     def compact(self) -> None:
         """Write everything anew in the order of its keys, so that not even the pages' layout tells what came first."""
         ...

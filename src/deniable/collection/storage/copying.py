@@ -1,4 +1,4 @@
-"""A copy of a SQLite store in one file, made while reports arrive; it tells no more than a store that is sealed.
+"""A copy of a store in one SQLite file, made while reports arrive; it tells no more than a store that is sealed.
 
 The file has the layout of version 0.1, with everything in the order of its keys. Put in place as `reports.sqlite` it is
 a store again.
@@ -7,6 +7,7 @@ a store again.
 from __future__ import annotations
 
 import sqlite3
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from deniable.collection.storage.commit import telling, transaction
@@ -15,24 +16,20 @@ from deniable.collection.storage.snapshot import attach, union
 from deniable.errors import InputError, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from deniable.collection.storage.layout import Layout, State
 
 _TABLES = {"store": "salt", "designs": "number", "tokens": "purpose, digest", "kept": "name", "rejected": "reason"}
+_GROUPED = "SELECT design, cell, COUNT(*) FROM main.reports GROUP BY design, cell ORDER BY design, cell"
 _TRIES = 100
 
 
 def copy_store(layout: Layout, target: Path, scripts: Sequence[str]) -> None:
     """Copy a store into a new file, whose tables `scripts` make."""
-    if target.exists():
-        raise InputError(f"{target} is there already; name a file that is not", path=str(target))
     with telling(layout.folder):
-        with replacing(target) as db:
-            for script in scripts:
-                db.executescript(script)
-            db.execute(f"PRAGMA user_version = {len(scripts)}")
+        with _new(target, scripts) as db:
             # The reports first: every block that one of them names is then among what is copied after.
             _copy_reports(db, layout)
             db.execute("ATTACH ? AS source", (uri(layout.main, "mode=rw"),))
@@ -41,6 +38,35 @@ def copy_store(layout: Layout, target: Path, scripts: Sequence[str]) -> None:
                     db.execute(f"INSERT INTO main.{table} SELECT * FROM source.{table} ORDER BY {order}")  # noqa: S608
             db.execute("DETACH source")
         place(target)
+
+
+def copy_rows(
+    read: Callable[[str], Iterable[Sequence[object]]], target: Path, scripts: Sequence[str], queries: Mapping[str, str]
+) -> None:
+    """Write what another store's tables hold, as `read` finds it by a query for each, into such a file.
+
+    Reports are read first, for the same reason.
+    """
+    with telling(target.absolute().parent):
+        with _new(target, scripts) as db, transaction(db, "BEGIN"):
+            for table, query in queries.items():
+                width = len(db.execute(f"PRAGMA table_info({table})").fetchall())
+                marks = ", ".join("?" * width)
+                db.executemany(f"INSERT INTO {table} VALUES ({marks})", read(query))  # noqa: S608 - our names
+            db.execute(f"INSERT INTO main.counts {_GROUPED}")
+        place(target)
+
+
+@contextmanager
+def _new(target: Path, scripts: Sequence[str]) -> Iterator[sqlite3.Connection]:
+    """A new file with tables in it and nothing in them; in its place once it is whole."""
+    if target.exists():
+        raise InputError(f"{target} is there already; name a file that is not", path=str(target))
+    with replacing(target) as db:
+        for script in scripts:
+            db.executescript(script)
+        db.execute(f"PRAGMA user_version = {len(scripts)}")
+        yield db
 
 
 def _copy_reports(db: sqlite3.Connection, layout: Layout) -> None:
@@ -57,8 +83,7 @@ def _copy_reports(db: sqlite3.Connection, layout: Layout) -> None:
             break
     else:
         raise StoreError("the store's files were replaced all the time while they were copied")
-    grouped = "SELECT design, cell, COUNT(*) FROM main.reports GROUP BY design, cell"
-    db.execute(f"INSERT INTO main.counts {grouped} ORDER BY design, cell")
+    db.execute(f"INSERT INTO main.counts {_GROUPED}")
 
 
 def _copy_state(db: sqlite3.Connection, layout: Layout, state: State) -> None:

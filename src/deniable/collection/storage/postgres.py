@@ -22,12 +22,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from deniable.collection.storage.base import Column, Fate, Row, cells_of, fates
+from deniable.collection.storage.copying import copy_rows
 from deniable.collection.storage.postgres_connection import Connection, patiently, place
 from deniable.collection.storage.postgres_schema import ALONE, LOCK, migrate, refuse_settings
+from deniable.collection.storage.sqlite import MIGRATIONS
 from deniable.errors import InputError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
 SEGMENT = 1000  # reports that are sealed together, unless time is up
 PATIENCE = 600.0  # seconds after which what has arrived is sealed, however little it is
@@ -57,6 +60,17 @@ _SEAL = """
     INSERT INTO counts SELECT design, cell, count(*) FROM gone GROUP BY design, cell ORDER BY md5(cell)
     ON CONFLICT (design, cell) DO UPDATE SET reports = counts.reports + excluded.reports
 """
+# In the order of their keys, however they lie; `store` and `designs` have none that came with a report.
+_COPIED = {
+    "reports": """
+        SELECT key, design, cell FROM reports UNION ALL SELECT key, design, cell FROM arrived ORDER BY key
+    """,
+    "store": "SELECT salt FROM store",
+    "designs": "SELECT number, id, body FROM designs ORDER BY number",
+    "tokens": "SELECT digest, purpose FROM tokens ORDER BY purpose, digest",
+    "kept": "SELECT name, value FROM kept ORDER BY name",
+    "rejected": "SELECT reason, reports FROM rejected ORDER BY reason",
+}
 _COUNTS = """
     SELECT cell, sum(reports)::bigint FROM (
         SELECT cell, reports FROM counts WHERE design = %s UNION ALL
@@ -326,6 +340,10 @@ class PostgresStore:
                 self._seal(least=1)
             if self._stop.wait(PATIENCE):
                 return
+
+    def copy(self, target: Path) -> None:
+        """Copy everything into one new SQLite file."""
+        copy_rows(self._read, target, MIGRATIONS, _COPIED)
 
     def compact(self) -> None:
         """Seal everything, and write it anew in the order of keys, as if all had come in one transaction.
