@@ -57,8 +57,10 @@ def test_what_is_confirmed_is_gone_and_nothing_else(tmp_path, survey_text, where
 def test_what_else_is_in_the_folder_stays(tmp_path, survey_text):
     collect(tmp_path, survey_text, None).close()
     (tmp_path / "data" / "reports.csv").write_text("mine", encoding="utf-8")
-    assert delete(tmp_path, None, "--confirm", "smoking").exit_code == 0
-    assert [path.name for path in (tmp_path / "data").iterdir()] == ["reports.csv"]
+    (tmp_path / "data" / "pilot").mkdir()
+    done = delete(tmp_path, None, "--confirm", "smoking")
+    assert (done.exit_code, "its pilot are still in" in done.output) == (0, True)
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["pilot", "reports.csv"]
 
 
 def test_an_issuer_that_was_left_behind_is_deleted(tmp_path, survey_text):

@@ -15,6 +15,7 @@ from deniable.collection.invitations import name_of
 from deniable.collection.issuer import issuer_path
 from deniable.collection.storage.places import find_store
 from deniable.errors import InputError
+from deniable.surveys.pilot import FOLDER
 from deniable.surveys.survey import read_survey
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ def command(survey: Path, data: Path, database: str | None, confirm: str | None)
     with suppress(OSError):  # it holds something else, or is not there
         data.rmdir()
     click.echo(f"Deleted.\n{_OUT_OF_REACH}")
+    if (data / FOLDER).exists():
+        click.echo(f"The reports of its pilot are still in {data / FOLDER}; they never counted. Remove the folder")
 
 
 def _reports(store: Store, survey: Survey) -> int:
