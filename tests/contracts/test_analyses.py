@@ -168,6 +168,14 @@ def analyses():
 ANALYSES = analyses()
 
 
+@cache
+def pair_of(reports):
+    """The table that all measures of one survey are taken of, estimated once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return dn.estimate(reports, ["a", "c"])
+
+
 def ask(name, reports):
     """Call an analysis with what the names of its parameters ask for."""
     function, given, _ = ANALYSES[name]
@@ -177,7 +185,7 @@ def ask(name, reports):
         "frame": lambda: reports,
         "source": lambda: reports,
         "attributes": lambda: ["a", "c"],
-        "estimate": lambda: dn.estimate(reports, ["a", "c"]),
+        "estimate": lambda: pair_of(reports),
         "a": lambda: "a",
         "b": lambda: "c",
         "given": lambda: "b",
@@ -214,7 +222,7 @@ def numbers(result, reports):
         return result.values.ravel()[moves], result.std_error.ravel()[moves]
     if hasattr(result, "params"):
         return result.params.to_numpy(), result.std_error.to_numpy()
-    each = dn.estimate(reports, ["a", "c"]).n if result.name in ("chi2", "G2") else 1  # these grow with it
+    each = pair_of(reports).n if result.name in ("chi2", "G2") else 1  # these grow with it
     return np.array([result.value / each]), np.array([result.std_error / each])
 
 
