@@ -36,6 +36,8 @@ MISTAKES = {
     "a strange value": (lambda: JOINT.randomize({"smokes": ["maybe"], "sleep": ["bad"]}), "holds 'maybe'"),
     "a missing value": (lambda: JOINT.randomize({"smokes": [None], "sleep": ["bad"]}), "prefer not to say"),
     "a bare seed": (lambda: JOINT.randomize(PEOPLE, source=1), r"source=Seeded\(1\)"),
+    "a seed by its usual name": (lambda: JOINT.randomize(PEOPLE, seed=1), r"no seed= here: write source=Seeded\(1\)"),
+    "a seed for blocks": (lambda: dn.Blocks(DOMAIN, epsilon=1.0).randomize(PEOPLE, seed=1), r"source=Seeded\(1\)"),
     "a public column that is not there": (lambda: JOINT.randomize(PEOPLE, keep=["region"]), "no column 'region'"),
     "labels to a channel": (lambda: dn.KRR(2, 1.0).randomize(["no", "yes"]), "Variable.encode"),
     # domains and designs

@@ -146,8 +146,14 @@ class Seeded:
 SECURE = Secure()
 
 
-def check_source(source: object) -> None:
-    """Refuse what is no source of random bits, such as a bare seed."""
+def check_source(source: object, seed: object = None) -> None:
+    """Refuse what is no source of random bits, such as a bare seed; and a seed by the name that others give it."""
+    if seed is not None:
+        raise InputError(
+            f"there is no seed= here: write source=Seeded({seed!r}) for a simulation that can be repeated, and leave "
+            f"it out for real answers, whose disguise nobody may be able to repeat",
+            seed=seed,
+        )
     if not hasattr(source, "stream"):
         raise InputError(
             f"source={source!r} is no source of random bits: write source=Seeded({source!r}) for a simulation that can "

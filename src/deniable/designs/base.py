@@ -228,13 +228,15 @@ class Design(Frozen):
         """Draw a ballot for each of n respondents, exactly: by an even number below the sum of the weights."""
         return drawn_ballots(self.weights, len(self.ballots), n, source)
 
-    def randomize(self, frame: People, keep: Sequence[str] = (), *, source: Source = SECURE) -> Reports:
+    def randomize(
+        self, frame: People, keep: Sequence[str] = (), *, source: Source = SECURE, seed: None = None
+    ) -> Reports:
         """Disguise a data frame, a row a respondent. Columns named in `keep` are public and ride along in clear.
 
         The frame may also be columns by name, or a list of people, each a dictionary; for one attribute, a list.
-        `source` is for simulations; leave it alone otherwise.
+        `source` is for simulations; leave it alone otherwise. A `seed` is answered with what to write instead.
         """
-        check_source(source)
+        check_source(source, seed)
         frame = as_frame(frame, self.domain.names)
         public = public_columns(frame, keep, self.domain)
         drawn, answers = self.randomize_codes(self.domain.encode(frame), source=source)

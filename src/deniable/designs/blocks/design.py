@@ -196,6 +196,7 @@ class Blocks(Design):
         source: Source = SECURE,
         update: Update = "pooled",
         progress: Callable[[int, int], None] | None = None,
+        seed: None = None,
     ) -> BlockReports:
         """Run the whole protocol on a data frame: rows in order, block after block.
 
@@ -205,8 +206,9 @@ class Blocks(Design):
             source: for simulations; leave it alone otherwise.
             update: how the next block's fakes follow from the reports, see `Aggregator`.
             progress: called after every block with the respondents done and all of them.
+            seed: answered with what to write instead.
         """
-        check_source(source)
+        check_source(source, seed)
         frame = as_frame(frame, self.domain.names)
         public = public_columns(frame, keep, self.domain)
         return self.run(self.domain.encode(frame), source=source, update=update, progress=progress, public=public)

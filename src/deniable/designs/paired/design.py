@@ -206,6 +206,7 @@ class Paired(Design):
         *,
         answered: ArrayLike | None = None,
         source: Source = SECURE,
+        seed: None = None,
     ) -> PairedReports:
         """Pair the rows of a data frame at random and disguise them, a row a respondent.
 
@@ -215,8 +216,9 @@ class Paired(Design):
             answered: True for each row whose report arrived; everybody's by default. The others leave no report, and
                 their partners' reports remain as good as any.
             source: for simulations; leave it alone otherwise.
+            seed: answered with what to write instead.
         """
-        check_source(source)
+        check_source(source, seed)
         frame = as_frame(frame, self.domain.names)
         public = public_columns(frame, keep, self.domain)
         codes = self.domain.encode(frame)
