@@ -80,8 +80,8 @@ export const WORDS = {
     "de": "Ihr Gerät sendet Ihre Antwort nie für sich. Es sendet eine ausgeloste Menge möglicher Antworten."
   },
   "how_hidden": {
-    "en": "Nobody but you can tell what your answer was: not the people who run this survey, and nobody who takes their data.",
-    "de": "Was Sie geantwortet haben, weiß niemand außer Ihnen: weder wer diese Umfrage betreibt, noch wer deren Daten an sich bringt."
+    "en": "Nobody but you can be certain what your answer was: not the people who run this survey, and nobody who takes their data.",
+    "de": "Gewissheit über Ihre Antwort hat niemand außer Ihnen: weder wer diese Umfrage betreibt, noch wer deren Daten an sich bringt."
   },
   "how_paired": {
     "en": "How well your answer is hidden depends on who asks. The red frame below says how well from whom.",
