@@ -105,7 +105,7 @@ def command(output: Path, epsilon: float, as_json: bool) -> None:
     console.print("Shares recovered from the disguised answers, beside the truth:")
     console.print(_beside(one_way, truth))
     _step(console, 6, f"And how {PAIR[0]} goes with {PAIR[1]}")
-    console.print(f"The intervals stand on the {pair.n} people whose device happened to draw this pair:")
+    console.print(f"{pair.n} people's devices happened to draw this pair; what others told of either helps as well:")
     console.print(_beside([pair], truth))
     held, cells = held_by(pair, truth)
     console.print(
