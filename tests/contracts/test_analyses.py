@@ -274,12 +274,7 @@ def impossible(design, analysis):
 
 def cells(*groups):
     """Designs and analyses. Whatever is not impossible is answered: there is no list of what is refused as yet."""
-    return [
-        (design, analysis)
-        for design in DESIGNS
-        for analysis, (_, _, group) in ANALYSES.items()
-        if group in groups
-    ]
+    return [(design, analysis) for design in DESIGNS for analysis, (_, _, group) in ANALYSES.items() if group in groups]
 
 
 def refused(design, analysis, reports):
