@@ -28,6 +28,7 @@ from deniable.collection.storage.sqlite import SqliteStore
 from deniable.collection.tokens import ANALYST, new_token
 from deniable.device.origins import fingerprint
 from deniable.device.statement import rounded_up
+from deniable.reporting.quality import fewest_published
 from deniable.surveys.survey import parse_survey
 from deniable.web import dashboard, login
 from deniable.web.overview import overview
@@ -379,3 +380,11 @@ def test_amendments_are_listed_and_counted_together(inside, survey_text):
     assert [(row["design"], row["reports"]) for row in listed] == [(first, 810), (again.design_id, 0)]
     # What bears on an answer is not a correction.
     assert Collector(parse_survey(survey_text.replace("[1, 8]", "[1, 9]")), inside.store).plan_id != again.plan_id
+
+
+def test_what_readers_can_learn_is_said_for_the_smallest_group_that_tables_show(analyst):
+    analyst.fill({(0, (cell,), (region,)): n for region, n in ((0, 1000), (1, 40)) for cell in range(4)})
+    reports = stored_reports(analyst.store, analyst.collector.design_id)
+    told = overview(analyst.collector)["privacy"]["statement"]
+    assert told == list(reports.describe(published=fewest_published(reports, ["region"])).lines())
+    assert told != list(reports.describe(published=fewest_published(reports)).lines())

@@ -196,14 +196,17 @@ def _privacy(surveyed: Surveyed, reports: Reports) -> dict[str, Any]:
         n = int(sum(drawn[number] for number, ballot in enumerate(design.ballots) if index in ballot))
         most = question.channel.largest_weight()
         influence.append({"question": " with ".join(question.attributes), "reports": n, "weight": most})
+    public = [item.name for item in surveyed.survey.public]  # tables show the groups of any of them
     return {
         "promised": surveyed.survey.epsilon,
         "epsilon": design.epsilon,
-        "statement": list(reports.describe(published=fewest_published(reports)).lines()),
+        "statement": list(
+            reports.describe(published=fewest_published(reports, public)).lines()
+        ),
         "influence": influence,
         "static": list(surveyed.survey.static),
         "amendments": _amendments(surveyed),
-        "public": [item.name for item in surveyed.survey.public],
+        "public": public,
     }
 
 
