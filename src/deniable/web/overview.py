@@ -200,9 +200,7 @@ def _privacy(surveyed: Surveyed, reports: Reports) -> dict[str, Any]:
     return {
         "promised": surveyed.survey.epsilon,
         "epsilon": design.epsilon,
-        "statement": list(
-            reports.describe(published=fewest_published(reports, public)).lines()
-        ),
+        "statement": list(reports.describe(published=fewest_published(reports, public)).lines()),
         "influence": influence,
         "static": list(surveyed.survey.static),
         "amendments": _amendments(surveyed),
