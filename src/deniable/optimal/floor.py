@@ -79,6 +79,10 @@ class Floor(Shown, Frozen):
     is_even: bool
     certificate: Certificate | None = None
 
+    def __float__(self) -> float:
+        """The bound itself, `loss`."""
+        return self.loss
+
     @property
     def where(self) -> str:
         """At which truth: always to be said with the number, since another truth may allow less."""
@@ -140,6 +144,8 @@ def floor(
     >>> pairs = [["a", "b"], ["a", "c"], ["a", "d"], ["b", "c"], ["b", "d"], ["c", "d"]]
     >>> round(floor(dict.fromkeys("abcd", ["no", "yes"]), pairs, 1.0).loss, 1)
     154.3
+    >>> round(float(floor({"smokes": ["no", "yes"]}, "smokes", 1.0)), 3)  # the same number, as any float
+    2.341
     """
     exp_below(epsilon)  # refuses an epsilon that is none
     items = gathered(wanted)
