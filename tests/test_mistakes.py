@@ -38,6 +38,9 @@ MISTAKES = {
     "a bare seed": (lambda: JOINT.randomize(PEOPLE, source=1), r"source=Seeded\(1\)"),
     "a seed by its usual name": (lambda: JOINT.randomize(PEOPLE, seed=1), r"no seed= here: write source=Seeded\(1\)"),
     "a seed for blocks": (lambda: dn.Blocks(DOMAIN, epsilon=1.0).randomize(PEOPLE, seed=1), r"source=Seeded\(1\)"),
+    "a seed for a channel": (lambda: dn.KRR(2, 1.0).randomize([0, 1], seed=1), r"source=Seeded\(1\)"),
+    "a bare seed for sets": (lambda: dn.SubsetSelection(9, 1.0).randomize([0, 1], source=1), r"source=Seeded\(1\)"),
+    "a bare seed for a graph": (lambda: dn.graphs.randomize([(0, 1)], 1.0, source=1), r"source=Seeded\(1\)"),
     "a public column that is not there": (lambda: JOINT.randomize(PEOPLE, keep=["region"]), "no column 'region'"),
     "labels to a channel": (lambda: dn.KRR(2, 1.0).randomize(["no", "yes"]), "Variable.encode"),
     # domains and designs

@@ -19,7 +19,7 @@ import numpy as np
 from deniable.domain import Domain
 from deniable.errors import InputError, MissingExtraError
 from deniable.frozen import Frozen
-from deniable.randomness import SECURE, Source
+from deniable.randomness import SECURE, Source, check_source
 from deniable.results import frame_of
 from deniable.tables.marginals import product
 from deniable.tables.table import Table
@@ -236,6 +236,7 @@ class Network(Frozen):
 
     def codes(self, n: int, source: Source = SECURE) -> NDArray[np.integer]:
         """Draw the codes of n independent records, parents first."""
+        check_source(source)
         rng = source.stream().generator()
         drawn: dict[str, NDArray[np.int64]] = {}
         for name in self.order:

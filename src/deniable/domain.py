@@ -9,6 +9,7 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from deniable.bins import are_edges, bin_names, edges_told
 from deniable.errors import (
     DesignError,
     MissingColumnError,
@@ -17,13 +18,15 @@ from deniable.errors import (
     UnknownCategoryError,
 )
 from deniable.frozen import Frozen, fix
+from deniable.given import as_frame
 from deniable.wording import SHOWN, listed
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
-    from narwhals.typing import IntoDataFrame
     from numpy.typing import NDArray
+
+    from deniable.given import People
 
 Category = str | int | float | bool
 _WIDEST = 1 << 16  # whole numbers that are looked up in a table: so far apart at most
@@ -35,6 +38,11 @@ class Variable:
 
     >>> Variable("smokes", ("no", "yes")).code("yes")
     1
+
+    Of categories that are bins, a column of numbers is taken, too:
+
+    >>> Variable("age", ("< 18", "18 to < 65", ">= 65")).encode([17.5, 18, 90]).tolist()
+    [0, 1, 2]
     """
 
     name: str
@@ -67,6 +75,11 @@ class Variable:
     @cached_property
     def _codes(self) -> dict[Category, int]:
         return {category: code for code, category in enumerate(self.categories)}
+
+    @cached_property
+    def edges(self) -> tuple[float, ...]:
+        """Where the bins that the categories begin with begin and end; empty where they are no bins."""
+        return tuple(edges_told(self.categories))
 
     def code(self, category: Category) -> int:
         """Look a category's code up."""
@@ -110,7 +123,9 @@ class Variable:
             )
         wanted = pa.array(self.categories)
         codes = None
-        if _kind(wanted.type) == _kind(column.type):
+        if self.edges and (_kind(column.type) == "number" or pa.types.is_decimal(column.type)):
+            codes = self._bins(column)
+        elif _kind(wanted.type) == _kind(column.type):
             # A cast that would lose something (1.5 to a whole number) fails, and then nothing matches.
             with suppress(pa.ArrowInvalid):
                 codes = pc.index_in(column, value_set=wanted.cast(column.type))
@@ -126,6 +141,16 @@ class Variable:
                 rows=len(strangers),
             )
         return _numpy(codes).astype(np.min_scalar_type(len(self) - 1))
+
+    def _bins(self, column: pa.Array | pa.ChunkedArray) -> pa.Array:
+        """The bin of every number; nothing where a number is in none."""
+        import numpy as np
+        import pyarrow as pa
+
+        places = np.searchsorted(np.array(self.edges), _numpy(column.cast(pa.float64(), safe=False)), side="right") - 1
+        outside = (places < 0) | (places >= len(self.edges) - 1)
+        # Nothing is above an edge that is infinite, but infinity itself.
+        return pa.array(places, mask=outside)
 
     def _looked_up(self, column: pa.Array | pa.ChunkedArray) -> NDArray[np.integer] | None:
         """Codes by a table with a place for every different value, where there are few: a text is compared once.
@@ -183,6 +208,8 @@ def _numpy(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
 
 
 def _categories(name: str, given: Any) -> tuple[Any, ...]:
+    if isinstance(given, Mapping) and "bins" in given:
+        return _bins(name, given)
     if isinstance(given, str):
         raise DesignError(
             f"the categories of {name!r} are a list, not a text whose letters would be taken for them: write "
@@ -195,6 +222,18 @@ def _categories(name: str, given: Any) -> tuple[Any, ...]:
         raise DesignError(
             f'the categories of {name!r} are a list, such as ["no", "yes"], not {given!r}', attribute=name
         ) from None
+
+
+def _bins(name: str, given: Mapping[str, Any]) -> tuple[str, ...]:
+    edges, others = given["bins"], [key for key in given if key != "bins"]
+    if others or not are_edges(edges):
+        found = f"beside bins there is {listed(others)}" if others else f"found {edges!r}"
+        raise DesignError(
+            f"the bins of {name!r} are given by the edges between them, finite numbers in rising order, and nothing "
+            f"else, such as bins = [18, 30, 65]; {found}",
+            attribute=name,
+        )
+    return tuple(bin_names(edges))
 
 
 def _variables(given: Any) -> list[Variable]:
@@ -231,6 +270,8 @@ class Domain(Frozen, Mapping[str, Variable]):
     ((2, 2), 4)
     >>> domain.project(["income"])
     Domain(income: '<=50K', '>50K')
+    >>> Domain({"age": {"bins": [18, 65]}})["age"].categories  # numbers are disguised in bins
+    ('< 18', '18 to < 65', '>= 65')
     """
 
     _variables: Mapping[str, Variable]
@@ -309,15 +350,16 @@ class Domain(Frozen, Mapping[str, Variable]):
         """Positions of the named attributes."""
         return tuple(self.names.index(self[name].name) for name in names)
 
-    def encode(self, frame: IntoDataFrame) -> NDArray[np.integer]:
+    def encode(self, frame: People) -> NDArray[np.integer]:
         """Turn a data frame's columns into a matrix of codes, one row a record, attributes in the domain's order.
 
-        Any frame that narwhals knows will do (pandas, polars, pyarrow, ...). Columns outside the domain are ignored.
+        Any frame that narwhals knows will do (pandas, polars, pyarrow, ...), and columns by name. Columns outside the
+        domain are ignored.
         """
         import narwhals as nw
         import numpy as np
 
-        known = nw.from_native(frame, eager_only=True)
+        known: Any = nw.from_native(as_frame(frame, self.names), eager_only=True)
         missing = [name for name in self if name not in known.columns]
         if missing:
             raise MissingColumnError(

@@ -52,6 +52,15 @@ def as_frame(data: Any, names: Sequence[str]) -> IntoDataFrame:
             f"people are handed in as a data frame, not as the name of a file: read it first, such as "
             f"randomize(pandas.read_csv({data!r})); from file to file, `deniable randomize` does it"
         )
+    try:
+        nw.from_native(data, eager_only=True)
+    except TypeError:
+        lazy = hasattr(data, "collect")
+        told = "this frame is lazy: collect it first, with .collect()" if lazy else f"not as {data!r:.60}"
+        raise InputError(
+            f"people are handed in as a data frame (pandas, polars, pyarrow), as columns by name or as a list of "
+            f"dictionaries; {told}"
+        ) from None
     frame: IntoDataFrame = data
     return frame
 

@@ -6,9 +6,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from deniable.designs.independent import Independent
 from deniable.domain import Domain
-from deniable.errors import DesignError, InputError, MissingValueError
+from deniable.errors import DesignError, InputError, MissingColumnError, MissingValueError, UnknownCategoryError
 from deniable.frames.domain_file import infer_domain, read_domain, write_domain
+from deniable.frames.job import randomize_table
 
 DOMAIN = Domain({"sex": ["F", "M"], "höhe in m": [1.5, 2.0], "n": [0, 1], "yes?": [True, False], 'q"': ['"', "\\"]})
 
@@ -29,6 +31,12 @@ def test_it_comes_back_as_it_was(tmp_path):
         ('sex = ["F", "F"]', DesignError, "more than once"),
         ('sex = ["F", 1]', DesignError, "all texts"),
         ("", DesignError, "at least one attribute"),
+        ("age = { bins = [65, 18] }", DesignError, "rising order.*found \\[65, 18\\]"),
+        ("age = { bins = [] }", DesignError, "edges between them"),
+        ("age = { bins = 18 }", DesignError, "edges between them"),
+        ("age = { bins = [18, nan] }", DesignError, "edges between them"),
+        ("age = { bins = [18], max = 99 }", DesignError, "beside bins there is 'max'"),
+        ("age = { edges = [18] }", InputError, "age = { bins = "),
     ],
 )
 def test_what_is_no_domain_is_refused_by_file_name(text, kind, told, tmp_path):
@@ -36,6 +44,39 @@ def test_what_is_no_domain_is_refused_by_file_name(text, kind, told, tmp_path):
     with pytest.raises(kind, match=told) as refused:
         read_domain(tmp_path / "d.toml")
     assert "d.toml" in str(refused.value)
+
+
+def test_numbers_are_disguised_in_bins(tmp_path):
+    (tmp_path / "d.toml").write_text("age = { bins = [18, 65.5] }\nn = { bins = [0] }\n", encoding="utf-8")
+    domain = read_domain(tmp_path / "d.toml")
+    assert domain == Domain({"age": ["< 18", "18 to < 65.5", ">= 65.5"], "n": ["< 0", ">= 0"]})
+    (tmp_path / "again.toml").write_text(write_domain(domain), encoding="utf-8")
+    assert read_domain(tmp_path / "again.toml") == domain
+    people = pa.table({"age": [17, 18, 65, 66, 2], "n": [-0.5, 0.0, 1.0, 2.0, -3.0]})
+    assert domain.encode(people).tolist() == [[0, 0], [1, 1], [1, 1], [2, 1], [0, 0]]
+    # From a CSV file, too, where the first rows look like whole numbers; and bins by their names.
+    csv = "age,n\n" + "17,-1\n" * 5 + "65.25,0\n"
+    (tmp_path / "p.csv").write_text(csv, encoding="utf-8")
+    named = csv.replace("17", "< 18").replace("65.25", "18 to < 65.5")
+    (tmp_path / "named.csv").write_text(named, encoding="utf-8")
+    # An epsilon of 20 disguises one answer in 2^28; a bin taken for another would show in all of these.
+    for place in ("p.csv", "named.csv"):
+        goal = tmp_path / f"{place}.parquet"
+        assert randomize_table(tmp_path / place, goal, Independent(domain, 40.0)) == 6
+        assert pq.read_table(goal).to_pylist() == [{"age": 0, "n": 0}] * 5 + [{"age": 1, "n": 1}]
+    (tmp_path / "p.csv").write_text("age\n17\n", encoding="utf-8")
+    with pytest.raises(MissingColumnError, match="no column 'n'"):
+        randomize_table(tmp_path / "p.csv", tmp_path / "less.parquet", Independent(domain, 40.0))
+
+
+def test_what_is_in_no_bin_is_refused():
+    between = Domain({"age": ["18 to < 30", "30 to < 65", "no answer"]})
+    assert between.encode({"age": [18, 64.9]}).tolist() == [[0], [1]]
+    assert between.encode({"age": ["no answer", "30 to < 65"]}).tolist() == [[2], [1]]
+    with pytest.raises(UnknownCategoryError, match=r"holds 17 \(1 rows\), 65 \(1 rows\)"):
+        between.encode({"age": [17, 40, 65]})
+    with pytest.raises(MissingValueError, match="1 missing values"):
+        between.encode({"age": [18.0, float("nan")]})
 
 
 def test_an_absent_or_binary_file_is_refused(tmp_path):

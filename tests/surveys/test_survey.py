@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 
+from deniable.bins import bin_names
 from deniable.channels.block_design import BlockDesign
 from deniable.channels.choice import Choice
 from deniable.channels.hadamard import HadamardResponse
@@ -21,7 +22,7 @@ from deniable.optimal.channel import OptimalChannel
 from deniable.surveys.designs import BUILDERS
 from deniable.surveys.example import example_text
 from deniable.surveys.phrases import PHRASES
-from deniable.surveys.questions.number import bin_labels, bin_of
+from deniable.surveys.questions.number import bin_of
 from deniable.surveys.survey import parse_survey, read_survey
 
 MINIMAL = """
@@ -156,7 +157,7 @@ def test_opening_hours():
 
 def test_numbers_are_put_into_bins_that_hold_their_lower_edge():
     edges = [0, 1.5, 10]
-    assert bin_labels(edges) == ["< 0", "0 to < 1.5", "1.5 to < 10", ">= 10"]
+    assert bin_names(edges) == ["< 0", "0 to < 1.5", "1.5 to < 10", ">= 10"]
     assert [bin_of(number, edges) for number in (-1, 0, 1.49, 1.5, 9, 10, 1e9)] == [0, 1, 1, 2, 2, 3, 3]
 
 

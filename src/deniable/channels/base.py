@@ -42,7 +42,7 @@ from deniable.device.epsilon import epsilon_of
 from deniable.device.statement import Statement
 from deniable.errors import InputError
 from deniable.frozen import Frozen, readonly
-from deniable.randomness import SECURE, Source
+from deniable.randomness import SECURE, Source, check_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -296,8 +296,15 @@ class Channel(Frozen, ABC):
         """The smallest unsigned type that holds a report."""
         return np.min_scalar_type(self.reports - 1)
 
-    def randomize(self, codes: ArrayLike, *, source: Source = SECURE) -> NDArray[Any]:
-        """Disguise answers, given as codes 0 .. inputs - 1. `source` is for simulations; leave it alone otherwise."""
+    def randomize(self, codes: ArrayLike, *, source: Source = SECURE, seed: None = None) -> NDArray[Any]:
+        """Disguise answers, given as codes 0 .. inputs - 1; of a product of channels, a matrix with a row a respondent.
+
+        `source` is for simulations; leave it alone otherwise. A `seed` is answered with what to write instead.
+        """
+        check_source(source, seed)
+        return self._randomize(codes, source)
+
+    def _randomize(self, codes: ArrayLike, source: Source) -> NDArray[Any]:
         run = self.executed()
         assert run.bits is not None
         given = np.asarray(codes)

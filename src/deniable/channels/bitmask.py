@@ -23,7 +23,6 @@ from deniable.channels.explicit import Explicit
 from deniable.channels.krr import part
 from deniable.errors import DesignError, InputError
 from deniable.frozen import fix, readonly
-from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.channels.krr import KRR
+    from deniable.randomness import Source
 
 MOST_CATEGORIES = 12
 
@@ -113,8 +113,8 @@ class Bitmask(Explicit):
         """Not a single draw: every bit has a draw of its own."""
         raise DesignError("a bit mask is run bit by bit; look at the weights of its .bit")
 
-    def randomize(self, codes: ArrayLike, *, source: Source = SECURE) -> NDArray[Any]:
-        """Disguise codes bit by bit. `source` is for simulations; leave it alone otherwise."""
+    def _randomize(self, codes: ArrayLike, source: Source) -> NDArray[Any]:
+        """Disguise codes bit by bit."""
         given = np.asarray(codes)
         if given.dtype.kind not in "iub":
             raise InputError(f"codes must be whole numbers, not {given.dtype}; Variable.encode makes them")

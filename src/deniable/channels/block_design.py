@@ -46,12 +46,13 @@ from deniable.device.field import MOST, is_field
 from deniable.device.kinds.block_design import MOST_POINTS, PLANES, dimension
 from deniable.errors import DesignError, InputError, ProbabilityError, SingularChannelError
 from deniable.frozen import fix, readonly
-from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from deniable.randomness import Source
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -239,8 +240,8 @@ class BlockDesign(Channel):
         """Not a single draw: the number of hyperplanes does not divide a power of two."""
         raise DesignError("a line is drawn in two steps; look at .own and .draw_bits")
 
-    def randomize(self, codes: ArrayLike, *, source: Source = SECURE) -> NDArray[Any]:
-        """Disguise answers, given as codes. `source` is for simulations; leave it alone otherwise."""
+    def _randomize(self, codes: ArrayLike, source: Source) -> NDArray[Any]:
+        """Disguise answers, given as codes."""
         given = np.asarray(codes)
         if given.dtype.kind not in "iub":
             raise InputError(f"codes must be whole numbers, not {given.dtype}; Variable.encode makes them")

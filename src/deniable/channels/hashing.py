@@ -27,12 +27,13 @@ from deniable.channels.weights import whole
 from deniable.device.kinds.hashing import ANSWERS, MOST_VALUES, PRIME, is_prime
 from deniable.errors import DesignError
 from deniable.frozen import fix, readonly
-from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import ArrayLike, NDArray
+
+    from deniable.randomness import Source
 
 _AUDITED = 8
 _ROWS = 1 << 13  # reports looked at together: their scratch space stays in the processor's cache
@@ -127,8 +128,8 @@ class LocalHashing(Support):
         """There are far too many functions."""
         return
 
-    def randomize(self, codes: ArrayLike, *, source: Source = SECURE) -> NDArray[Any]:
-        """Disguise answers, given as codes. `source` is for simulations; leave it alone otherwise."""
+    def _randomize(self, codes: ArrayLike, source: Source) -> NDArray[Any]:
+        """Disguise answers, given as codes."""
         given = self.codes(codes)
         flat = given.ravel().astype(np.int64)
         stream = source.stream()

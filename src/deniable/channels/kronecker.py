@@ -19,13 +19,15 @@ from deniable.channels.support import Support
 from deniable.device.epsilon import compose
 from deniable.errors import DesignError, InputError
 from deniable.frozen import fix, readonly
-from deniable.randomness import SECURE, Seeded, Source
+from deniable.randomness import Seeded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
+
+    from deniable.randomness import Source
 
 _TALLIED = 1 << 12  # rows whose sets are counted together
 BLOCK = 16  # neighbouring axes are taken together up to this many cells: one product of matrices costs one pass
@@ -240,7 +242,7 @@ class Kronecker(Channel):
         """Not a single draw: every attribute has weights and a draw of its own."""
         raise DesignError("a product is run attribute by attribute; look at the weights of its .channels")
 
-    def randomize(self, codes: ArrayLike, *, source: Source = SECURE) -> NDArray[Any]:
+    def _randomize(self, codes: ArrayLike, source: Source) -> NDArray[Any]:
         """Disguise a matrix of codes, one row a respondent, one column an attribute, each with draws of its own."""
         given = np.asarray(codes)
         if given.ndim != 2 or given.shape[1] != len(self.channels):

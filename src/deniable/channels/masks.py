@@ -14,12 +14,11 @@ import numpy as np
 from deniable.channels.base import CHUNK
 from deniable.channels.support import Support
 from deniable.device.kinds.base import IN_ONE_NUMBER
-from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.randomness import Stream
+    from deniable.randomness import Source, Stream
 
 _PIECE = 16  # bits of a word that are counted at a time
 
@@ -41,11 +40,8 @@ class Mask(Support):
     def _masks(self, codes: NDArray[np.integer], stream: Stream) -> NDArray[np.uint64]:
         """Disguise some truths, a row of words each."""
 
-    def randomize(self, codes: ArrayLike, *, source: Source = SECURE) -> NDArray[Any]:
-        """Disguise answers, given as codes: a number each, or a row of 64-bit words beyond 53 categories.
-
-        `source` is for simulations; leave it alone otherwise.
-        """
+    def _randomize(self, codes: ArrayLike, source: Source) -> NDArray[Any]:
+        """Disguise answers, given as codes: a number each, or a row of 64-bit words beyond 53 categories."""
         given = self.codes(codes)
         flat, stream = given.ravel(), source.stream()
         width = words(self.inputs)

@@ -31,13 +31,14 @@ import numpy as np
 
 from deniable.channels.base import Channel, multinomials
 from deniable.errors import DesignError, InputError, PrecisionError
-from deniable.randomness import SECURE, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
+
+    from deniable.randomness import Source
 
 
 C = TypeVar("C", bound=Channel)
@@ -199,8 +200,8 @@ class Support(Channel):
         return codes
 
     @abstractmethod
-    def randomize(self, codes: ArrayLike, *, source: Source = SECURE) -> NDArray[Any]:
-        """Disguise answers as sets. `source` is for simulations; leave it alone otherwise."""
+    def _randomize(self, codes: ArrayLike, source: Source) -> NDArray[Any]:
+        """Disguise answers as sets."""
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.inputs} truths, epsilon {self.epsilon:.6g}>"

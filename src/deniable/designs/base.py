@@ -329,6 +329,7 @@ class Design(Frozen):
         A billion respondents cost what a thousand do. The table may cover only some of the attributes; what is drawn is
         then what the reports say about those.
         """
+        check_source(source)
         if n < 1:
             raise InputError(f"n must be at least 1, not {n}", n=n)
         share = table.normalize()

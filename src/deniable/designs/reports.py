@@ -19,6 +19,7 @@ from deniable.designs.sheet import sheet
 from deniable.device.statement import Statement
 from deniable.errors import InputError, MissingColumnError, SmallCellWarning, UnknownAttributeError
 from deniable.frozen import Frozen, again, fix, readonly
+from deniable.given import as_frame
 from deniable.labels import UNKNOWN, Labels, fits
 from deniable.results import backend_of, frame_of
 from deniable.summary import html_table
@@ -64,8 +65,9 @@ class Reports(Frozen):
         """Read reports from a frame as `to_frame` writes it; every code is checked against the design."""
         import narwhals as nw
 
-        known = nw.from_native(frame, eager_only=True)
         wanted = answer_columns(design)
+        frame = as_frame(frame, wanted)
+        known = nw.from_native(frame, eager_only=True)
         ballot_column = [BALLOT] if len(design.ballots) > 1 else []
         missing = [name for name in [*ballot_column, *wanted] if name not in known.columns]
         if missing:

@@ -20,7 +20,7 @@ import numpy as np
 
 from deniable.errors import InputError
 from deniable.estimation.fit.said import holds_sets
-from deniable.randomness import SECURE, Source
+from deniable.randomness import SECURE, Source, check_source
 from deniable.results import Interval
 from deniable.tables.marginals import summed
 from deniable.tables.simplex import norm_sub
@@ -64,6 +64,7 @@ def intervals(
         replicates: for "bootstrap", how many times the reports are drawn anew.
         source: for "bootstrap", where they are drawn from.
     """
+    check_source(source)
     if not 0 < level < 1:
         raise InputError(f"a confidence level lies between 0 and 1, not {level!r}", level=level)
     cells = unbiased.size if simultaneous and unbiased.size > 2 else 1

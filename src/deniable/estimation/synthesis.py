@@ -23,7 +23,7 @@ from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.said import holds_sets
 from deniable.estimation.graphical import fit_graphical
 from deniable.estimation.sampling.reading import sampling_of
-from deniable.randomness import SECURE, Source
+from deniable.randomness import SECURE, Source, check_source
 from deniable.results import frame_of
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def synthesize(
     Returns:
         A data frame of the library that the reports came in, else a pyarrow table.
     """
+    check_source(source)
     if n < 1:
         raise InputError(f"n must be at least 1, not {n}", n=n)
     listing = [reports] if isinstance(reports, Reports | Tallies) or not isinstance(reports, list | tuple) else reports

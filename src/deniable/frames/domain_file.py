@@ -4,6 +4,10 @@
 
     sex = ["F", "M"]
     income = ["<=50K", ">50K"]
+    age = { bins = [18, 30, 65] }
+
+A column of numbers is disguised in bins, given by the edges between them: here "< 18", "18 to < 30", "30 to < 65" and
+">= 65". Each holds its lower edge.
 
 Categories come from such a file and not from the data, because a category that is read off the data tells that somebody
 has it. `infer_domain` does read it off the data, for tables whose categories are no secret; `INFERRED` is the
@@ -44,9 +48,12 @@ def read_domain(path: str | Path) -> Domain:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{place} is not a TOML file: {error}", file=str(place)) from None
     for name, categories in data.items():
+        if isinstance(categories, dict) and "bins" in categories:
+            continue
         if not isinstance(categories, list) or any(isinstance(category, list | dict) for category in categories):
             raise InputError(
-                f'{place}: attribute {name!r} needs a list of categories, such as {name} = ["no", "yes"]',
+                f'{place}: attribute {name!r} needs a list of categories, such as {name} = ["no", "yes"], or for '
+                f"numbers the edges between bins, such as {name} = {{ bins = [18, 30, 65] }}",
                 file=str(place),
                 attribute=name,
             )

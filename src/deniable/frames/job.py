@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from deniable.designs.base import Design
+    from deniable.domain import Variable
 
 FOLDER = ".unfinished"  # reports.parquet is made in reports.parquet.unfinished/
 GROUP = 1 << 20  # rows a row group of the result
@@ -78,9 +79,8 @@ def randomize_table(
         raise InputError(f"reports of a table are written to a .parquet file, not to {goal.name!r}", file=str(goal))
     source = open_table(Path(table))
     if isinstance(source, CSVPieces):
-        source.read_as(
-            {v.name: pa.array(v.categories).type for v in design.domain.values() if v.name in source.schema.names}
-        )
+        known = {field.name: field.type for field in source.schema}
+        source.read_as({v.name: _read_as(v, known[v.name]) for v in design.domain.values() if v.name in known})
     run = Disguise(design, source.schema, keep)
     job = Description(str(Path(table).resolve()), source.fingerprint(), design.id, tuple(keep), tuple(notes))
     folder = goal.with_name(goal.name + FOLDER)
@@ -117,6 +117,12 @@ def recognisable(path: str | Path, keep: Sequence[str]) -> str | None:
         f"{small} combinations of the public columns {listed(keep)} are shared by fewer than {SMALL_CELL} respondents, "
         f"who could be recognised by them. Coarsen these columns, or keep fewer"
     )
+
+
+def _read_as(variable: Variable, looks: pa.DataType) -> pa.DataType:
+    """How a column of a CSV file is read: like the categories; numbers, where they go into bins."""
+    is_number = pa.types.is_integer(looks) or pa.types.is_floating(looks)
+    return pa.float64() if variable.edges and is_number else pa.array(variable.categories).type
 
 
 def _refuse_second(folder: Path, goal: Path) -> None:

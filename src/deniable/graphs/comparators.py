@@ -45,7 +45,7 @@ from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen
 from deniable.graphs.edges import Reporter, randomize
 from deniable.graphs.statistics import MOST_DENSE
-from deniable.randomness import SECURE, Source
+from deniable.randomness import SECURE, Source, check_source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,6 +85,7 @@ def laplace_local(
     >>> round(laplace_local(Graph([(0, 1)], nodes=9), epsilon=1.0).epsilon, 4)
     0.8318
     """
+    check_source(source)
     exp_below(epsilon)  # refuses what cannot be an epsilon
     flips = max(1, round(exp(-epsilon / 2) / 2 * (1 << 32)))
     return randomize(graph, channel=KRR(2, other=flips, bits=32), reported_by=reported_by, source=source)
@@ -94,6 +95,7 @@ def laplace_global(
     graph: Graph, epsilon: float, what: Literal["degrees", "triangles"] = "degrees", *, source: Source = SECURE
 ) -> Released:
     """Add Laplace noise for the global sensitivity, 2 for degrees and 3 (n - 2) for triangles, to the true numbers."""
+    check_source(source)
     exp_below(epsilon)
     if what not in {"degrees", "triangles"}:
         raise InputError(f'noise is added to "degrees" or "triangles", not to {what!r}', what=what)
@@ -106,6 +108,7 @@ def laplace_smooth(
     graph: Graph, epsilon: float, delta: float = 1e-6, *, as_one_number: bool = False, source: Source = SECURE
 ) -> Released:
     """Add Laplace noise for the smooth sensitivity to the true numbers of triangles."""
+    check_source(source)
     dimension = 1 if as_one_number else len(graph)
     sensitivity = smooth_sensitivity(graph, smoothing(epsilon, delta, dimension))
     guarantee = (

@@ -31,7 +31,7 @@ from deniable.graphs.coins import COINS, toss
 from deniable.graphs.graph import Graph
 from deniable.graphs.noisy import NoisyGraph
 from deniable.graphs.pair_sets import LIST_BELOW, PairSet, pairs_of, places
-from deniable.randomness import SECURE, Source
+from deniable.randomness import SECURE, Source, check_source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,6 +68,7 @@ def randomize(
     >>> randomize(triangle, epsilon=3.0, source=Seeded(1))
     <NoisyGraph: 50 nodes, 55 pairs reported as edges, epsilon 2.9997 an edge>
     """
+    check_source(source)
     truth = Graph.of(graph)
     if (epsilon is None) == (channel is None):
         raise DesignError("give either an epsilon for the report of a pair, or a channel")

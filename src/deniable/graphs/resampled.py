@@ -21,7 +21,7 @@ from deniable.errors import InputError
 from deniable.graphs.graph import Graph
 from deniable.graphs.pair_sets import endpoints, pairs_of
 from deniable.graphs.statistics import MOST_DENSE
-from deniable.randomness import SECURE, Source
+from deniable.randomness import SECURE, Source, check_source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,6 +43,7 @@ def resampled(noisy: NoisyGraph, edges: int | None = None, *, source: Source = S
     >>> resampled(randomize(path, epsilon=2.0, source=Seeded(1)), edges=3, source=Seeded(2))
     <Graph: 30 nodes, 3 edges>
     """
+    check_source(source)
     n, total = len(noisy.nodes), pairs_of(len(noisy.nodes))
     if n > MOST_DENSE:
         raise InputError(f"resampling looks at every pair of at most {MOST_DENSE} nodes; here are {n}", n=n)

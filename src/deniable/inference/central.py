@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import InputError
-from deniable.randomness import SECURE, Source
+from deniable.randomness import SECURE, Source, check_source
 from deniable.results import TestResult
 from deniable.tables.simplex import norm_sub
 
@@ -49,6 +49,7 @@ def mcindep(
     counts: NDArray[np.float64], epsilon: float, *, replicates: int = 999, source: Source = SECURE
 ) -> TestResult:
     """MCIndep (Gaboardi, Lim, Rogers & Vadhan 2016): Laplace noise, and a reference drawn with the same noise."""
+    check_source(source)
     rng = source.stream().generator()
     n = float(counts.sum())
     noisy, scale = _noisy(np.asarray(counts, dtype=np.float64), epsilon, rng)
@@ -72,6 +73,7 @@ def laplace(
     source: Source = SECURE,
 ) -> TestResult:
     """Laplace noise, then Pearson's test as if there were none: rejects too often (its noise looks like dependence)."""
+    check_source(source)
     from scipy.special import chdtrc
 
     noisy, scale = _noisy(np.asarray(counts, dtype=np.float64), epsilon, source.stream().generator())

@@ -27,7 +27,7 @@ from deniable.domain import Domain
 from deniable.errors import InputError
 from deniable.estimation.estimator import Collected, observations_of
 from deniable.estimation.inversion import covering
-from deniable.randomness import SECURE, Source
+from deniable.randomness import SECURE, Source, check_source
 from deniable.results import TestResult
 from deniable.tables.simplex import norm_sub_rows
 from deniable.wording import listed
@@ -59,6 +59,7 @@ def two_step(
         rule_of_five: accept (p-value 1) when a cell of the step-one table is below 5.
         source: where the draws come from.
     """
+    check_source(source)
     if not 0 < alpha < 1 or replicates <= 1 / alpha:
         raise InputError(f"the threshold at {alpha:g} needs more than {1 / alpha:.0f} replicates, not {replicates}")
     names = list(attributes)

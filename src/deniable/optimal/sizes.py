@@ -8,15 +8,13 @@ category is a number, they count as 0, 1, 2, ... in their order.
 
 from __future__ import annotations
 
-import re
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from deniable.bins import bin_ends
+
 if TYPE_CHECKING:
     from deniable.domain import Category, Variable
-
-_NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
-_BIN = re.compile(rf"< {_NUMBER}|{_NUMBER} to < {_NUMBER}|>= {_NUMBER}")
 
 
 def counts_as(variable: Variable) -> list[float | None]:
@@ -54,20 +52,18 @@ def bounds_of(variable: Variable) -> list[float]:
 
 def _ends(variable: Variable) -> list[tuple[float, float] | None] | None:
     """The ends of every bin, None for what is no bin; None where hardly any category is one."""
-    found = [_BIN.fullmatch(category) if isinstance(category, str) else None for category in variable.categories]
-    inner = [(float(one[2]), float(one[3])) for one in found if one and one[2]]
-    if sum(one is not None for one in found) < 2 or not inner:
+    found = [bin_ends(category) for category in variable.categories]
+    bins = [both for both in found if both is not None]
+    widths = [high - low for low, high in bins if isfinite(high - low)]
+    if len(bins) < 2 or not widths:
         return None
-    first, last = inner[0][1] - inner[0][0], inner[-1][1] - inner[-1][0]
-    ends: list[tuple[float, float] | None] = []
-    for one in found:
-        if one is None:
-            ends.append(None)
-        elif one[1]:
-            ends.append((float(one[1]) - first, float(one[1])))
-        else:
-            ends.append((float(one[2]), float(one[3])) if one[2] else (float(one[4]), float(one[4]) + last))
-    return ends
+    # One without an end is taken to be as wide as its neighbour.
+    return [None if both is None else _closed(both, widths[0], widths[-1]) for both in found]
+
+
+def _closed(both: tuple[float, float], first: float, last: float) -> tuple[float, float]:
+    low, high = both
+    return (low if isfinite(low) else high - first, high if isfinite(high) else low + last)
 
 
 def _number(category: Category) -> float | None:

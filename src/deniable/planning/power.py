@@ -21,7 +21,7 @@ from deniable.planning.respondents import Power, SampleSize
 from deniable.planning.settled import settle
 from deniable.planning.simulated import rough, simulated, simulated_size
 from deniable.planning.two_samples import TwoSamples, two_samples
-from deniable.randomness import SECURE, Source
+from deniable.randomness import SECURE, Source, check_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,6 +70,7 @@ def power(
     >>> round(power(Warner(0.8), 1000, prevalence=(0.3, 0.2), alternative="two-sided"), 3)
     0.805
     """
+    check_source(source)
     if n != int(n) or n < 1:
         raise InputError(f"the number of respondents is a whole number from 1, not {n!r}", n=n)
     if prevalence is not None:
@@ -109,6 +110,7 @@ def sample_size(
     >>> int(n), n.first, n.normal
     (291, 273, 264)
     """
+    check_source(source)
     if not 0 < power < 1:
         raise InputError(f"power must lie between 0 and 1, not {power!r}")
     if prevalence is None:

@@ -15,6 +15,7 @@ from deniable.domain import Category, Domain
 from deniable.drawing import LIGHT
 from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen, fix
+from deniable.given import as_frame
 from deniable.results import axes, backend_of, frame_of
 from deniable.summary import Shown, Summary, beside
 from deniable.wording import listed
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from matplotlib.axes import Axes
-    from narwhals.typing import IntoDataFrame
     from numpy.typing import ArrayLike, NDArray
 
+    from deniable.given import People
     from deniable.results import Frame
 
 
@@ -61,8 +62,9 @@ class Table(Shown, Frozen):
         fix(self, domain=known, values=array.reshape(known.shape), backend=backend)
 
     @classmethod
-    def count(cls, frame: IntoDataFrame, domain: Domain) -> Table:
-        """Count a data frame's records by cell."""
+    def count(cls, frame: People, domain: Domain) -> Table:
+        """Count a data frame's records by cell; columns by name will do, too."""
+        frame = as_frame(frame, domain.names)
         return cls(domain, tally(domain.encode(frame), domain.shape), backend_of(frame))
 
     @property

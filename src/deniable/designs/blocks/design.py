@@ -263,6 +263,7 @@ class Blocks(Design):
 
         Blocks depend on each other, so respondents are drawn one by one and not as counts.
         """
+        check_source(source)
         if n < 1:
             raise InputError(f"n must be at least 1, not {n}", n=n)
         share = table.project(self.domain.names).normalize()

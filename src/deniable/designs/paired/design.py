@@ -272,6 +272,7 @@ class Paired(Design):
 
     def simulate(self, table: Table, n: int, *, source: Source = SECURE) -> PairedTallies:
         """Draw what n respondents, independent draws from `table`, would report, everybody paired."""
+        check_source(source)
         if n < 1:
             raise InputError(f"n must be at least 1, not {n}", n=n)
         share = table.normalize()

@@ -7,14 +7,13 @@ all, such as "prefer not to say", stands aside: its score is None, and everythin
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.bins import edges_told
 from deniable.errors import InputError
 from deniable.frozen import Frozen, readonly
 from deniable.wording import listed
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from deniable.domain import Category, Variable
 
 Scores = Sequence[float | None] | Mapping["Category", float | None]
-_NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
-_BIN = re.compile(rf"< {_NUMBER}|{_NUMBER} to < {_NUMBER}|>= {_NUMBER}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,15 +139,5 @@ def _binned(variable: Variable, edges: NDArray[np.float64]) -> Ordered:
 
 def _edges_of(variable: Variable) -> NDArray[np.float64] | None:
     """The edges that the names of bins tell, if all categories are named so and follow each other."""
-    found = [_BIN.fullmatch(c) if isinstance(c, str) else None for c in variable.categories]
-    ends = []
-    for match in found:
-        if match is None:
-            return None
-        below, low, high, above = match.groups()
-        ends.append(
-            (-np.inf, float(below)) if below else (float(above), np.inf) if above else (float(low), float(high))
-        )
-    if any(one[1] != other[0] for one, other in pairwise(ends)):
-        return None
-    return np.array([ends[0][0], *(end[1] for end in ends)])
+    edges = edges_told(variable.categories)
+    return np.array(edges) if len(edges) == len(variable) + 1 else None

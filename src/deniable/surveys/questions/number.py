@@ -7,6 +7,7 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from deniable.bins import bin_names
 from deniable.errors import SurveyError
 from deniable.surveys.questions import MOST_CHOICES, Option
 
@@ -29,18 +30,7 @@ def bins(entry: QuestionEntry, path: str) -> tuple[float, ...]:
 
 def options(entry: QuestionEntry, path: str, say: Translator) -> list[Option]:
     """A bin each."""
-    return [Option(label, say.same(label)) for label in bin_labels(bins(entry, path))]
-
-
-def bin_labels(edges: Sequence[float]) -> list[str]:
-    """Name the bins between edges; each holds its lower edge and not its upper one.
-
-    >>> bin_labels([18, 65])
-    ['< 18', '18 to < 65', '>= 65']
-    """
-    shown = [f"{edge:.12g}" for edge in edges]
-    inner = [f"{low} to < {high}" for low, high in pairwise(shown)]
-    return [f"< {shown[0]}", *inner, f">= {shown[-1]}"]
+    return [Option(label, say.same(label)) for label in bin_names(bins(entry, path))]
 
 
 def bin_of(number: float, edges: Sequence[float]) -> int:
