@@ -403,6 +403,37 @@ def assert_nothing_is_left(copy, before):
     assert abs(ones[0] - ones[1]) < 6 * 0.5 * (1 / (256 * PEOPLE) + 1 / (256 * ABSENT)) ** 0.5
 
 
+@breaks(
+    "The order of the tail is in the files, of a thousand reports or one for ten that are sealed, and no other order."
+)
+def test_the_order_of_no_more_reports_than_the_tail_is_in_the_files(tmp_path):
+    # Whatever the moment, what lies outside of the sealed file is at most the tail; and where reports lie in that file
+    # tells nothing of their arrival.
+    store = open_store(tmp_path)
+    number = store.register("a" * 64, b"body")
+    store._reports.tend = lambda: None  # sealed here, so that the moment before is looked at
+    keys = [key_of(store.salt, f"{n:064x}") for n in range(14_000)]
+    lengths = []
+    for start in range(0, len(keys), 500):
+        store.add([Row(key, number, f"[null,0,[{n % 3}],[]]") for n, key in enumerate(keys[start : start + 500])])
+        if store._reports._wake.is_set():
+            if start > 8000:
+                files = files_of(tmp_path)
+                sealed = places(files.pop("reports.sealed.sqlite"), set(keys))
+                outside = places(b"".join(files.values()), set(keys))
+                assert outside.keys() | sealed.keys() == set(keys[: start + 500])
+                assert len(outside) <= max(1000, len(sealed) / 10) + 500  # what comes together is sealed together
+                lengths.append(len(outside))
+            store._reports._wake.clear()
+            store._reports.seal()
+    assert max(lengths) > 1000  # a tenth, at the end
+    arrival = {key: n for n, key in enumerate(keys)}
+    for side in (0, 1):
+        came = [arrival[key] for key in sorted(sealed, key=lambda key: sealed[key][side])]
+        assert abs(np.corrcoef(came, np.arange(len(came)))[0, 1]) < 6.5 / (len(came) - 1) ** 0.5
+    store.close()
+
+
 # -- two copies -------------------------------------------------------------------------------------------------------
 
 

@@ -223,7 +223,8 @@ def test_past_blocks_are_neither_counted_nor_verified_again(store, monkeypatch):
     fill(store, chain, 40)
     assert chain.current().index == 6
     assert verified == [6]
-    assert set(asked) == {block.id for block in chain.blocks[3:]}
+    assert set(asked) == {block.id for block in chain.blocks[2:]}  # the last one that is summed up now, and later ones
+    assert len(asked) <= 8
 
 
 def test_a_block_that_another_worker_has_just_published_is_known(store):

@@ -16,7 +16,7 @@ import pytest
 from deniable.collection.storage import copying, tail
 from deniable.collection.storage.base import Fate, Row, key_of
 from deniable.collection.storage.commit import Alone, locked
-from deniable.collection.storage.layout import Layout, unfinished
+from deniable.collection.storage.layout import Layout, unfinished, uri
 from deniable.collection.storage.places import find_store
 from deniable.collection.storage.sqlite import MIGRATIONS, SqliteStore
 from deniable.errors import InputError, StoreError
@@ -49,7 +49,10 @@ def in_tails(folder):
     layout = Layout(folder / "reports.sqlite")
     found = 0
     for number in layout.state().tails:
-        db = sqlite3.connect(layout.tail(number))
+        try:
+            db = sqlite3.connect(uri(layout.tail(number), "mode=rw"), uri=True)
+        except sqlite3.OperationalError:  # it was sealed meanwhile
+            return in_tails(folder)
         found += db.execute("SELECT COUNT(*) FROM reports").fetchone()[0]
         db.close()
     return found
@@ -62,6 +65,70 @@ def test_a_thousand_reports_are_sealed(tmp_path):
     until(lambda: in_tails(tmp_path) < tail.SEGMENT)
     assert store.counts(1) == store.recount(1) == expected(range(3000))
     store.close()
+
+
+def sealed_by_hand(store, monkeypatch):
+    """Have no thread seal; returns what seals if it is due, and how many reports each sealed file was written with."""
+    written, reports = [], store._reports
+    monkeypatch.setattr(reports, "tend", lambda: None)
+    write = tail.write_sealed
+
+    def counting(layout, state, first):
+        write(layout, state, first)
+        written.append(store.total(1))
+
+    monkeypatch.setattr(tail, "write_sealed", counting)
+
+    def if_due():
+        if reports._wake.is_set():
+            reports._wake.clear()
+            reports.seal()
+
+    return if_due, written
+
+
+def test_a_report_is_written_about_eleven_times_however_many_there_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(tail, "SEGMENT", 20)
+    store = make(tmp_path)
+    if_due, written = sealed_by_hand(store, monkeypatch)
+    for start in range(0, 3000, 10):
+        store.add([row(store, number) for number in range(start, start + 10)])
+        sealed = store._reports._frozen.sealed
+        assert in_tails(tmp_path) < max(20, sealed / tail.TENTH) + 10  # what is added at once is not parted
+        if_due()
+    assert store.counts(1) == store.recount(1) == expected(range(3000))
+    assert store.total(1) == 3000
+    for half in (1500, 3000):
+        assert sum(n for n in written if n <= half) < 12 * half
+    assert len(written) < 50  # 10 + 10 x log(3000 / 200), about; to seal every twenty would be 150
+    store.close()
+
+
+def test_tails_and_sealed_files_without_totals_are_counted(tmp_path, monkeypatch):
+    # As an earlier version left them.
+    monkeypatch.setattr(tail, "SEGMENT", 10**9)
+    store = make(tmp_path)
+    store.add([row(store, number) for number in range(40)])
+    store._reports.seal()
+    store.add([row(store, number) for number in range(40, 60)])
+    layout = store._reports._layout
+    shutil.copytree(tmp_path, tmp_path / "copy")
+    store.close()
+    for name in (layout.sealed.name, layout.tail(2).name):
+        db = sqlite3.connect(tmp_path / "copy" / name)
+        db.execute("DROP TABLE totals")
+        db.execute("DROP INDEX IF EXISTS by_block")
+        db.commit()
+        db.close()
+    again = SqliteStore(tmp_path / "copy" / "reports.sqlite")
+    assert again.total(1) == 60
+    assert again.add([row(again, number) for number in range(55, 70)]) == [Fate.SAME] * 5 + [Fate.STORED] * 10
+    assert (again.total(1), again.total(2)) == (70, 0)
+    again.compact()
+    again.add([row(again, 70)])
+    assert again.total(1) == 71
+    assert again.counts(1) == again.recount(1) == expected(range(71))
+    again.close()
 
 
 def test_few_reports_are_sealed_when_time_is_up(tmp_path, monkeypatch):

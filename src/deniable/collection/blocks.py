@@ -96,6 +96,7 @@ class Chain:
                 if index < self._recent:
                     self._tally.add(self.blocks[index], counts)
             self._count()
+            self._open()
 
     @property
     def fresh(self) -> Block | None:
@@ -128,19 +129,20 @@ class Chain:
     def took(self, cells: Sequence[str]) -> bool:
         """Note that reports were stored, and tell whether it is time to look if the open block is full. Quick."""
         self._taken += len(cells)
-        recent = self._recent
-        self._late.extend(cell for cell in cells if self._place(cell) < recent)
+        first = self._tally.first
+        self._late.extend(cell for cell in cells if self._place(cell) < first)
         return self._taken >= self._step
 
     def look(self) -> None:
         """Count the reports of the open block, and publish the next one if it is full."""
         with self._lock:
             self._refresh()
-            if self._count() >= self._size:
+            if self._open() >= self._size:
+                self._count()
                 following = self._tally.next_block(self.blocks[-1])
                 self._store.save(_name(self.design.id, following.index), following.canonical())
                 self._refresh()
-                self._count()
+                self._open()
 
     @property
     def _recent(self) -> int:
@@ -150,18 +152,26 @@ class Chain:
     def _place(self, cell: str) -> int:
         return self._at[block_of(cell)]
 
-    def _count(self) -> int:
-        """Count the last blocks, sum the others up, and return how many reports are in the open one."""
-        self._taken = reports = 0
+    def _counted(self, block: Block) -> Counter[str]:
+        """How many reports of a block each cell has."""
+        counts: Counter[str] = Counter()
+        for number in self._numbers:
+            counts.update(self._store.counts_in(number, block.id))
+        return counts
+
+    def _count(self) -> None:
+        """Count the last blocks, and sum the others up."""
         for block in self.blocks[self._tally.first :]:
-            counts: Counter[str] = Counter()
-            for number in self._numbers:
-                counts.update(self._store.counts_in(number, block.id))
-            reports = self._tally.keep_apart(block, counts)
+            self._tally.keep_apart(block, self._counted(block))
         self._tally.sum_up(self._recent)
         while self._late:
             cell = self._late.popleft()
             self._tally.add(self.blocks[self._place(cell)], {cell: 1})
+
+    def _open(self) -> int:
+        """How many reports are in the open block; it is looked at again when it may be full."""
+        self._taken = 0
+        reports = sum(self._counted(self.blocks[-1]).values())
         # Where others take reports too, look before all that are missing came here.
         self._step = max(1, self._size // 4 if self._store.is_shared else self._size - reports)
         return reports

@@ -36,10 +36,9 @@ class Tally:
         self._apart: dict[int, tuple[Block, NDArray[np.int64]]] = {}
         self.first = 0  # the first block that is kept apart
 
-    def keep_apart(self, block: Block, counts: Mapping[str, int]) -> int:
-        """Take these for the counts of a block, whatever was known of it. Returns how many reports that are."""
+    def keep_apart(self, block: Block, counts: Mapping[str, int]) -> None:
+        """Take these for the counts of a block, whatever was known of it."""
         self._apart[block.index] = block, self._counted(counts)
-        return sum(counts.values())
 
     def sum_up(self, before: int) -> None:
         """Keep of the blocks before a number nothing but their part in the sums."""

@@ -4,6 +4,7 @@
 
     reports.sqlite           designs, counts of what was turned away, hashes of secrets; of version 0.1 also the reports
     reports.sealed.sqlite    the sealed reports, in the order of their keys: never changed, only replaced
+    reports.draft.sqlite     what a sealed file is written from, while it is; named as unfinished, and then gone
     reports.tail-7.sqlite    the tail: reports that are not sealed yet
     reports.lock             held for as long as a report is written, or a file takes another one's place
     reports.sealing.lock     held for as long as a sealed file is written, so that one program does it at a time
@@ -52,6 +53,7 @@ class Layout:
         self.folder = main.parent
         self._beside = str(main.with_name(main.stem))
         self.sealed = main.with_name(f"{main.stem}.sealed.sqlite")
+        self.draft = main.with_name(f"{main.stem}.draft.sqlite")
         self.lock = main.with_name(f"{main.stem}.lock")
         self.sealing = main.with_name(f"{main.stem}.sealing.lock")
         self._tail = re.compile(rf"{re.escape(main.stem)}\.tail-([0-9]+)\.sqlite(.*)")
@@ -120,7 +122,7 @@ class Layout:
     def delete(self) -> None:
         """Remove every file, the main one last."""
         parts = [path for path in self.folder.iterdir() if self._tail.fullmatch(path.name)]
-        for path in (*parts, self.sealed, self.sealing, self.lock, self.main):
+        for path in (*parts, self.draft, self.sealed, self.sealing, self.lock, self.main):
             discard(path)
             path.unlink(missing_ok=True)
         sync(self.folder)
@@ -145,14 +147,8 @@ def replacing(path: Path) -> Iterator[sqlite3.Connection]:
 
     It has the name `unfinished(path)` then, and `place` gives it its own. Nobody else may be writing the same one.
     """
-    discard(path)
-    new = unfinished(path)
-    os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    db = sqlite3.connect(new, isolation_level=None, uri=True, timeout=30.0)
+    new, db = _new(path)
     try:
-        # No journal and no syncing on the way: a file that was not finished is thrown away.
-        db.execute("PRAGMA journal_mode = OFF")
-        db.execute("PRAGMA synchronous = OFF")
         yield db
         db.close()
         sync(new)
@@ -160,6 +156,28 @@ def replacing(path: Path) -> Iterator[sqlite3.Connection]:
         db.close()
         remove(new)
         raise
+
+
+@contextmanager
+def drafting(path: Path) -> Iterator[sqlite3.Connection]:
+    """Write a database that is there for as long as the block lasts."""
+    new, db = _new(path)
+    try:
+        yield db
+    finally:
+        db.close()
+        remove(new)
+
+
+def _new(path: Path) -> tuple[Path, sqlite3.Connection]:
+    discard(path)
+    new = unfinished(path)
+    os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    db = sqlite3.connect(new, isolation_level=None, uri=True, timeout=30.0)
+    # No journal and no syncing on the way: a file that was not finished is thrown away.
+    db.execute("PRAGMA journal_mode = OFF")
+    db.execute("PRAGMA synchronous = OFF")
+    return new, db
 
 
 def place(path: Path) -> None:

@@ -1,18 +1,24 @@
 """The sealed file: all sealed reports in the order of their keys, how many each cell has, and each design.
 
-It is written in one go and never changed. What it is made of goes in sorted, so that its bytes follow from the reports
-in it, whenever and in whatever portions they came, and from the number of the tail that comes next.
+It is written in one go and never changed. SQLite writes it from a draft, row by row in the order of keys (`VACUUM
+INTO`), so that its bytes follow from the reports in it, whenever and in whatever portions they came, and from the
+number of the tail that comes next. The draft is a copy of the last one with the tail put in. That takes a quarter of
+the time of reading both and writing what was read: pages and rows are moved as they are.
 """
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from deniable.collection.storage.commit import transaction
-from deniable.collection.storage.layout import PART, replacing
-from deniable.collection.storage.snapshot import attach, union
+from deniable.collection.storage.layout import PART, drafting, replacing, unfinished, uri
+from deniable.collection.storage.snapshot import attach
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from deniable.collection.storage.layout import Layout, State
 
 REPORTS = "CREATE TABLE reports (key BLOB PRIMARY KEY, design INTEGER NOT NULL, cell TEXT NOT NULL) WITHOUT ROWID"
@@ -22,7 +28,7 @@ COUNTS = """
     ) WITHOUT ROWID
 """
 
-TOTALS = "CREATE TABLE totals (design INTEGER PRIMARY KEY, reports INTEGER NOT NULL)"
+TOTALS = "CREATE TABLE IF NOT EXISTS totals (design INTEGER PRIMARY KEY, reports INTEGER NOT NULL)"
 
 
 def write_sealed(layout: Layout, state: State, first: int) -> None:
@@ -30,21 +36,42 @@ def write_sealed(layout: Layout, state: State, first: int) -> None:
 
     It is not put in its place.
     """
-    with replacing(layout.sealed) as db:
-        db.execute(f"PRAGMA application_id = {PART}")
-        db.execute(f"PRAGMA user_version = {first}")
-        db.execute(REPORTS)
-        db.execute(COUNTS)
-        db.execute(TOTALS)
-        counted, tails = attach(db, layout, state)
-        reports = [f"SELECT key, design, cell FROM {part}.reports" for part in (counted, *tails)]  # noqa: S608 - our names
-        counts = [
-            f"SELECT design, cell, reports FROM {counted}.counts",  # noqa: S608 - our names
-            *(f"SELECT design, cell, COUNT(*) FROM {tail}.reports GROUP BY design, cell" for tail in tails),  # noqa: S608
-        ]
-        with transaction(db, "BEGIN"):
-            # Each part is in the order of keys, so they are merged and not sorted.
-            db.execute(f"INSERT INTO main.reports {union(reports)} ORDER BY key")
-            summed = f"SELECT design, cell, SUM(reports) FROM ({union(counts)}) GROUP BY design, cell"  # noqa: S608
-            db.execute(f"INSERT INTO main.counts {summed} ORDER BY design, cell")
-            db.execute("INSERT INTO main.totals SELECT design, SUM(reports) FROM main.counts GROUP BY design")
+    with drafting(layout.draft) as draft:
+        if state.first > 0:
+            with closing(sqlite3.connect(uri(layout.sealed, "immutable=1"), uri=True)) as before:
+                before.backup(draft)
+        counted, tails = attach(draft, layout, state)
+        with transaction(draft, "BEGIN"):
+            if state.first == 0:
+                _begin(draft, counted)
+            if not _has_totals(draft):  # a file that was sealed before there were any
+                draft.execute(TOTALS)
+                draft.execute("INSERT INTO main.totals SELECT design, SUM(reports) FROM main.counts GROUP BY design")
+            _put_in(draft, tails)
+        draft.execute(f"PRAGMA user_version = {first}")
+        draft.execute("PRAGMA schema_version = 1")  # else it would tell how often was sealed
+        with replacing(layout.sealed):  # makes the file, and sees to it that it is on disk
+            draft.execute("VACUUM main INTO ?", (str(unfinished(layout.sealed)),))
+
+
+def _begin(draft: sqlite3.Connection, counted: str) -> None:
+    """Take the reports of a main file of version 0.1."""
+    draft.execute(f"PRAGMA application_id = {PART}")
+    draft.execute(REPORTS)
+    draft.execute(COUNTS)
+    for table in ("reports", "counts"):
+        draft.execute(f"INSERT INTO main.{table} SELECT * FROM {counted}.{table}")  # noqa: S608 - our names
+
+
+def _has_totals(draft: sqlite3.Connection) -> bool:
+    return draft.execute("SELECT 1 FROM main.sqlite_master WHERE name = 'totals'").fetchone() is not None
+
+
+def _put_in(draft: sqlite3.Connection, tails: Sequence[str]) -> None:
+    """Put the reports of tails among the others."""
+    for tail in tails:
+        draft.execute(f"INSERT INTO main.reports SELECT key, design, cell FROM {tail}.reports ORDER BY key")  # noqa: S608
+        for table, of in (("counts", "design, cell"), ("totals", "design")):
+            counts = f"SELECT {of}, COUNT(*) FROM {tail}.reports WHERE true GROUP BY {of}"  # noqa: S608 - our names
+            added = "ON CONFLICT DO UPDATE SET reports = reports + excluded.reports"
+            draft.execute(f"INSERT INTO main.{table} {counts} {added}")

@@ -18,6 +18,9 @@ PAGE = 10_000  # reports
 _KEYS = 256  # keys a statement
 _CELLS = 200_000  # cells a text
 _LAST = "\U0010ffff"  # follows whatever a cell holds
+_IN_BLOCK = """substr(cell, 1, 2) = '["'"""  # of a cell that begins with the name of a block
+# In a tail: the open block is counted again and again, and must not take longer the more reports there are in others.
+BY_BLOCK = f"CREATE INDEX by_block ON reports (design, cell) WHERE {_IN_BLOCK}"
 
 
 class Snapshot:
@@ -48,11 +51,12 @@ class Snapshot:
         return found
 
     def counts(self, design: int, start: str = "") -> dict[str, int]:
-        """How many reports each cell has that begins like this."""
+        """How many reports each cell has; or each that begins like this, with the name of a block."""
         wanted = "design = ?1 AND cell >= ?2 AND cell < ?3"
+        among = f"{wanted} AND {_IN_BLOCK}" if start else wanted
         parts = [
             f"SELECT cell, reports FROM {self._counted}.counts WHERE {wanted}",  # noqa: S608 - our names
-            *(f"SELECT cell, COUNT(*) FROM {tail}.reports WHERE {wanted} GROUP BY cell" for tail in self._tails),  # noqa: S608
+            *(f"SELECT cell, COUNT(*) FROM {tail}.reports WHERE {among} GROUP BY cell" for tail in self._tails),  # noqa: S608
         ]
         query = f"SELECT cell, SUM(reports) FROM ({union(parts)}) GROUP BY cell"  # noqa: S608
         return dict(self._ask(query, design, start, start + _LAST))
@@ -76,18 +80,28 @@ class Snapshot:
 
     def total(self, design: int) -> int:
         """How many reports there are."""
-        kept = f"SELECT reports AS n FROM {self._counted}.totals WHERE design = ?1"  # noqa: S608 - our names
-        if not self._has_totals:
-            kept = f"SELECT SUM(reports) AS n FROM {self._counted}.counts WHERE design = ?1"  # noqa: S608
-        parts = [kept, *(f"SELECT COUNT(*) FROM {tail}.reports WHERE design = ?1" for tail in self._tails)]  # noqa: S608
-        ((total,),) = self._ask(f"SELECT COALESCE(SUM(n), 0) FROM ({union(parts)})", design)  # noqa: S608
+        parts = [f"SELECT reports AS n FROM {part}.totals WHERE design = ?1" for part in self._summed]  # noqa: S608 - our names
+        for part in (part for part in self._all if part not in self._summed):
+            query = f"SELECT COUNT(*) FROM {part}.reports WHERE design = ?1"  # noqa: S608
+            if part == self._counted:
+                query = f"SELECT SUM(reports) FROM {part}.counts WHERE design = ?1"  # noqa: S608
+            parts.append(query)
+        ((total,),) = self._ask(f"SELECT COALESCE(SUM(n), 0) FROM (SELECT 0 AS n UNION ALL {union(parts)})", design)  # noqa: S608
+        return int(total)
+
+    @property
+    def sealed(self) -> int:
+        """How many reports are sealed, of all designs; 0 where the file does not keep the number."""
+        if self._counted not in self._summed:
+            return 0
+        ((total,),) = self._ask(f"SELECT COALESCE(SUM(reports), 0) FROM {self._counted}.totals")  # noqa: S608 - our names
         return int(total)
 
     @cached_property
-    def _has_totals(self) -> bool:
-        """Whether the file that keeps counts keeps their sum as well; those that were sealed earlier do not."""
-        query = f"SELECT 1 FROM {self._counted}.sqlite_master WHERE name = 'totals'"  # noqa: S608 - our names
-        return bool(self._ask(query))
+    def _summed(self) -> list[str]:
+        """The files that keep how many reports are in them; those of earlier versions do not."""
+        query = "SELECT 1 FROM {}.sqlite_master WHERE name = 'totals'"
+        return [part for part in self._all if self._ask(query.format(part))]
 
     def recount(self, design: int) -> dict[str, int]:
         """The counts by GROUP BY over the reports."""

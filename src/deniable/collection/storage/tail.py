@@ -5,9 +5,10 @@
     add --> tail (write-ahead log, synced)  --seal-->  a new sealed file, in the order of keys, in the old one's place
 
 The tail shows in which order its reports came, because what is acknowledged must be on disk at once. It is sealed when
-it holds a thousand reports, and after ten minutes whatever it holds. Sealing writes all reports anew, in a thread of
-its own, while new ones arrive in the next tail. It is given about a tenth of the time, so that it does not slow down a
-heavy load; the tail then holds what came in ten times the seconds that it takes to write all reports.
+it holds a thousand reports and a tenth as many as are sealed, and after ten minutes whatever it holds. Sealing writes
+all reports anew, in a thread of its own, while new ones arrive in the next tail. So a report is written about eleven
+times in all, however many there are: to seal every thousand would take time that grows with the square of their number.
+Besides, sealing is given about a tenth of the time; a load beyond that lengthens the tail.
 
 A crash at any instant leaves files of which `layout.State` says which count. Nothing is in two that do.
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections import Counter
 from contextlib import closing, suppress
 from itertools import chain
 from time import monotonic
@@ -27,8 +29,8 @@ from typing import TYPE_CHECKING, TypeVar
 from deniable.collection.storage.base import Fate, Row, fates
 from deniable.collection.storage.commit import Alone, taken, telling, transaction
 from deniable.collection.storage.layout import PART, State, discard, place, remove, replacing, unfinished, uri
-from deniable.collection.storage.sealed import REPORTS, write_sealed
-from deniable.collection.storage.snapshot import Snapshot
+from deniable.collection.storage.sealed import REPORTS, TOTALS, write_sealed
+from deniable.collection.storage.snapshot import BY_BLOCK, Snapshot
 from deniable.errors import StoreError
 
 if TYPE_CHECKING:
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
     from deniable.collection.storage.base import Column
     from deniable.collection.storage.layout import Layout
 
-SEGMENT = 1000  # reports that are sealed together, unless time is up
+SEGMENT = 1000  # reports that are sealed together, at least, unless time is up
+TENTH = 10  # the tail is sealed when it holds one report for so many that are sealed
 PATIENCE = 600.0  # seconds after which the tail is sealed, whatever it holds
 SHARE = 0.1  # of the time, at most, is spent on sealing
 _LATER = 5.0  # seconds to wait after sealing failed, or while another program seals
@@ -46,6 +49,7 @@ _TRIES = 1000  # to read while files are replaced; a second one is rare
 _SIZES = tuple(1 << power for power in range(8, -1, -1))  # rows a statement: few shapes, so each is prepared once
 _CACHE_KIB = 16384  # a larger one saves no CPU: keys come in no order, and the system keeps the file in memory as well
 _JOURNAL_PAGES = 10_000  # 40 MB: a page changed by many commits is copied back once
+_ADD = "INSERT INTO totals VALUES (?, ?) ON CONFLICT DO UPDATE SET reports = reports + excluded.reports"
 T = TypeVar("T")
 
 
@@ -66,7 +70,8 @@ class Tail:
         self._state: State | None = None  # what the writer knows
         self._db: sqlite3.Connection | None = None  # the tail that is written to
         self._frozen: Snapshot | None = None  # everything but that tail
-        self._unsealed = 0
+        self._totals = False  # whether the tail keeps them; one of an earlier version does not
+        self._unsealed, self._enough = 0, SEGMENT  # reports in that tail, and how many are sealed together
         self._thread: threading.Thread | None = None
         self._wake, self._stop = threading.Event(), threading.Event()
 
@@ -85,8 +90,11 @@ class Tail:
             with transaction(db):
                 for some in _portions([fresh[key] for key in keys if key not in taken]):
                     taken |= _insert(db, some)
+                new = Counter(row.design for key, row in fresh.items() if key not in taken)
+                if new and self._totals:
+                    db.executemany(_ADD, new.items())
             self._unsealed += len(fresh) - len(taken)
-        if self._unsealed >= SEGMENT:
+        if self._unsealed >= self._enough:
             self._wake.set()
         if not taken and len(fresh) == len(rows):
             return [Fate.STORED] * len(rows)
@@ -103,6 +111,8 @@ class Tail:
             self._frozen = Snapshot(self._layout, State(state.first, state.tails[:-1]))
             self._db = _connect(self._layout.tail(state.tails[-1]))
             (self._unsealed,) = self._db.execute("SELECT COUNT(*) FROM reports").fetchone()
+            self._totals = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'totals'").fetchone() is not None
+            self._enough = max(SEGMENT, self._frozen.sealed // TENTH)
             self._state = state
         return self._db, self._frozen
 
@@ -117,6 +127,8 @@ class Tail:
         with replacing(path) as db:
             db.execute(f"PRAGMA application_id = {PART}")
             db.execute(REPORTS)
+            db.execute(TOTALS)
+            db.execute(BY_BLOCK)
         place(path)
         return number
 
@@ -166,6 +178,7 @@ class Tail:
         with self._sealing, telling(self._layout.folder), taken(self._layout.sealing, wait=wait) as mine:
             if mine:
                 discard(self._layout.sealed)
+                discard(self._layout.draft)
                 self._seal()
             return mine
 
