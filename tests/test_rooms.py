@@ -61,3 +61,10 @@ def test_a_module_is_one_idea():
 
 def test_no_module_is_too_long_to_read():
     assert {module: length for module, length in lines().items() if length > MOST_LINES} == {}
+
+
+def test_no_module_of_the_page_is_too_long_to_read():
+    written = {path.name: len(path.read_text().splitlines()) for path in PACKAGE.rglob("static/**/*.mjs")}
+    assert len(written) > 30
+    del written["words.mjs"]  # put together out of modules that are held above
+    assert {name: length for name, length in written.items() if length > MOST_LINES} == {}

@@ -14,13 +14,14 @@
 import { Client } from "./client.mjs";
 import { codeOf, codesOf, isShown } from "./encoding.mjs";
 import { enterInto, entriesOf, fieldOf } from "./fields.mjs";
+import { introduce, tellAccount } from "./introduction.mjs";
 import { Speech } from "./language.mjs";
+import { offerLanguages, returnToLanguage } from "./languages.mjs";
 import { DELIVERED, REJECTED } from "./memory.mjs";
 import { Refusal } from "./messages.mjs";
-import { isSupported, shown, shownDelta, statement } from "./pairs.mjs";
+import { isSupported } from "./pairs.mjs";
 import { clearLine, disguisedLine, tellChances } from "./pictures.mjs";
-import { Screen, element, input, make, reveal } from "./screen.mjs";
-import { belief, cost, left } from "./shown.mjs";
+import { Screen, element, input, make } from "./screen.mjs";
 import { Problem } from "./transport.mjs";
 
 /** @typedef {import("./memory.mjs").Drawn} Drawn */
@@ -55,7 +56,7 @@ class Page {
     if (isClosed(this.client.announcement)) return this.screen.show("closed");
     if (known) return this.ask(await this.client.draw());
     if (this.client.design.isPaired && !(await isSupported())) return this.screen.show("unsupported");
-    if (!(await this.tellAccount())) return this.screen.show("overdrawn");
+    if (!(await tellAccount(this.screen, this.client))) return this.screen.show("overdrawn");
     if (invitation && admission.kind !== "open") return this.enter(invitation);
     return this.screen.show((await admission.isReady()) ? "intro" : "invitation");
   }
@@ -86,58 +87,11 @@ class Page {
     element("answers").addEventListener("change", () => this.reveal());
   }
 
-  /** Say whose survey this is, what it may tell, where it goes, and how to compare it. */
+  /** Say what this survey is, with the languages that it has as buttons. */
   introduce() {
     const { screen, client } = this;
-    const { speech } = screen;
-    const { design, form } = client;
-    document.title = speech.theirs(form.title);
-    screen.quoteAt("title", speech.theirs(form.title));
-    for (const name of ["welcome", "thanks", "contact"]) screen.quoteAt(name, speech.around(name));
-    this.offerLanguages();
-    reveal("data-admission", design.admission);
-    reveal("data-adaptive", design.isAdaptive ? "" : null);
-    this.explain();
-    screen.fill(document, { belief: (said) => said.number(belief(design.ratio)), collector: client.collector.origin });
-    element("believed").setAttribute("width", belief(design.ratio));
-    screen.fill(document, { clear: String(design.public.length) });
-    element("clearly").hidden = !design.public.length;
-    const { design: fingerprint, issuer } = client.fingerprint();
-    screen.fill(document, { fingerprint, issuer: issuer ?? "" });
-    screen.quoteAt("published", design.published ?? "");
-    element("somewhere").hidden = design.published === null;
-    element("nowhere").hidden = design.published !== null;
-    this.warn();
-  }
-
-  /** Say how this survey disguises an answer, and nothing that another one does. */
-  explain() {
-    const { design } = this.client;
-    const sets = design.questions.filter(({ channel }) => channel.held).length;
-    reveal("data-ballots", design.ballots.length > 1 ? "several" : "one");
-    reveal("data-sends", sets === design.questions.length ? "sets" : "answers");
-    reveal("data-paired", design.isPaired ? "yes" : "no");
-    reveal("data-sets", sets ? "" : null);
-  }
-
-  /** The languages that the survey has, as buttons: there is no link on this page. */
-  offerLanguages() {
-    const { languages } = this.client.form;
-    const { speech } = this.screen;
-    const buttons = languages.map((each) => {
-      const pressed = String(each === speech.language);
-      const button = make("button", { type: "button", class: "quiet", lang: each, "aria-pressed": pressed }, each);
-      button.addEventListener("click", () => {
-        const next = new URL(location.href);
-        next.searchParams.set("lang", each);
-        history.replaceState(null, "", next);
-        this.guard(() => this.speakIn(each));
-      });
-      return button;
-    });
-    element("languages").replaceChildren(...buttons);
-    element("languages").setAttribute("aria-label", speech.word("language").text);
-    element("languages").hidden = languages.length < 2;
+    introduce(screen, client);
+    offerLanguages(screen, client.form.languages, (language) => this.guard(() => this.speakIn(language)));
   }
 
   /** @param {string} language Say everything in another language. Whatever was answered stays as it is. */
@@ -150,33 +104,7 @@ class Page {
     this.fields.forEach(({ root }, at) => enterInto(root, entered[at] ?? []));
     this.reveal();
     if (this.reviewed) this.lineUp(this.reviewed);
-    /** @type {HTMLElement | null} */ (element("languages").querySelector("[aria-pressed=true]"))?.focus();
-  }
-
-  /** Say where less is promised than elsewhere; nobody begins without having agreed to it. */
-  warn() {
-    const { screen, client } = this;
-    element("weaker").hidden = !client.weaker.length;
-    for (const each of document.querySelectorAll("[data-weaker]")) {
-      each.toggleAttribute("hidden", !client.weaker.includes(each.getAttribute("data-weaker") ?? ""));
-    }
-    if (!client.design.isPaired) return;
-    const { claimed, partner, coin, delta } = statement(client.design);
-    const said = { claimed: shown(claimed), partner: shown(partner), coin: shown(coin) };
-    const sure = { strangersure: belief(claimed), partnersure: belief(partner), coinsure: belief(coin) };
-    for (const [name, value] of Object.entries({ ...said, ...sure })) {
-      screen.fill(document, { [name]: (speech) => speech.number(value) });
-    }
-    if (delta !== null) screen.fill(document, { delta: (speech) => speech.number(shownDelta(delta)) });
-    element("failing").hidden = delta === null;
-  }
-
-  /** Say what the survey costs and what is left; returns whether the account allows it. */
-  async tellAccount() {
-    const { affordable, spent, dearest, limit } = await this.client.account();
-    this.screen.fill(document, { cost: (speech) => speech.number(cost(dearest)), limit: String(limit) });
-    this.screen.fill(document, { left: (speech) => speech.number(left(limit, spent)) });
-    return affordable;
+    returnToLanguage();
   }
 
   /** @param {Drawn} known @param {string | undefined} invitation After a reload: where this respondent was. */
