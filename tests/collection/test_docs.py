@@ -11,7 +11,7 @@ from deniable.device import messages
 from deniable.device.form import AROUND
 from deniable.device.problems import PROBLEMS
 from deniable.surveys import schema
-from deniable.surveys.designs import BUILDERS
+from deniable.surveys.designs import KINDS
 from deniable.surveys.phrases import PHRASES
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
@@ -25,7 +25,7 @@ def test_every_key_of_the_survey_file_is_explained(entry):
 
 def test_every_design_and_text_is_explained():
     page = (DOCS / "survey-file.md").read_text(encoding="utf-8")
-    assert not [kind for kind in BUILDERS if f'`"{kind}"`' not in page]
+    assert not [kind for kind in KINDS if f'`"{kind}"`' not in page]
     assert not [name for name in [*AROUND, *PHRASES] if f"`{name}`" not in page]
 
 

@@ -23,10 +23,11 @@ from deniable.designs.kinds import HOMES, design_kind
 from deniable.device.kinds import KINDS
 from deniable.device.kinds.base import Kind, SetKind
 from deniable.device.messages import ItemKind, Plan
-from deniable.planning.forecast import CANDIDATES
-from deniable.surveys.designs import BUILDERS
+from deniable.planning import candidates
+from deniable.surveys import designs as survey_designs
 from deniable.surveys.questions import HOMES as QUESTIONS
 from deniable.surveys.questions import question_kind
+from deniable.surveys.schema import DesignEntry
 from deniable.surveys.schema import Kind as QuestionKind
 
 TESTS = Path(__file__).parent.parent
@@ -43,6 +44,10 @@ def subclasses(kind):
     for each in kind.__subclasses__():
         yield each
         yield from subclasses(each)
+
+
+def modules_of(package):
+    return {each.name for each in pkgutil.iter_modules(package.__path__)}
 
 
 def named_in(folder):
@@ -115,8 +120,22 @@ def test_every_design_is_served_planned_and_asked_for_or_said_not_to_be():
     served = set(get_args(get_type_hints(Plan)["kind"]))
     assert served == {*HOMES} - {"paired_items"}  # which the server would read as one person's
     # A survey file's tables, and a plan's, are plain questions and ballots.
-    assert {*BUILDERS} == served - {"design"} | {"tables"}
-    assert {name.partition(",")[0] for name in CANDIDATES} == {*BUILDERS} - {"blocks"}  # never better, so never planned
+    asked_for = {*survey_designs.KINDS}
+    assert asked_for == served - {"design"} | {"tables"} == modules_of(survey_designs) - {"wish"}
+    planned = {name.partition(",")[0] for name in candidates.HOMES}
+    assert planned == asked_for - {"blocks"} == modules_of(candidates) - {"purpose"}  # which is never better
+
+
+@pytest.mark.parametrize("kind", survey_designs.KINDS)
+def test_a_design_of_a_survey_file_takes_keys_that_there_are_and_is_made(kind):
+    home = survey_designs.design_kind(kind)
+    assert {*home.KEYS} <= {*DesignEntry.__struct_fields__} - {"kind"}
+    assert callable(home.make)
+
+
+def test_every_key_of_a_design_in_a_survey_file_is_taken_by_some_kind():
+    taken = {key for kind in survey_designs.KINDS for key in survey_designs.design_kind(kind).KEYS}
+    assert taken | {"kind"} == {*DesignEntry.__struct_fields__}
 
 
 def test_a_question_is_of_one_kind_in_every_room():

@@ -19,7 +19,7 @@ from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
 from deniable.errors import SurveyError
 from deniable.optimal.channel import OptimalChannel
-from deniable.surveys.designs import BUILDERS
+from deniable.surveys.designs import KINDS
 from deniable.surveys.example import example_text
 from deniable.surveys.phrases import PHRASES
 from deniable.surveys.questions.number import bin_of
@@ -85,7 +85,7 @@ NEEDED = {
 
 
 TWELVE = 'kind = "scale"\nfirst = 1\nlast = 12'
-KINDS = ("tables", "independent", "joint", "clusters", "sampled", "views")
+TAKING_SETS = ("tables", "independent", "joint", "clusters", "sampled", "views")
 MADE = {
     "krr": KRR,
     "unary": Unary,
@@ -98,7 +98,7 @@ MADE = {
 
 
 @pytest.mark.parametrize("channel", get_args(Choice))
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TAKING_SETS)
 def test_every_channel_can_be_asked_for(kind, channel):
     tail = f'[design]\nkind = "{kind}"\nchannel = "{channel}"\n' + NEEDED.get(kind, "")
     design = parse_survey(minimal(smokes=TWELVE, tail=tail)).design
@@ -134,7 +134,7 @@ def test_the_least_variance_of_a_static_question_counts_both_levels():
         assert type(static.channel) is kind
 
 
-@pytest.mark.parametrize("kind", sorted(BUILDERS))
+@pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_kind_of_design_can_be_asked_for(kind):
     tail = f'[design]\nkind = "{kind}"\n' + NEEDED.get(kind, "")
     survey = parse_survey(minimal(tail=tail))

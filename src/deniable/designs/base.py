@@ -74,6 +74,7 @@ class Design(Frozen):
     pairs_reports = False  # whether reports depend on each other, two by two
     is_shuffled = True  # whether reports stay the same in whatever order they came
     one_by_one = True  # whether every respondent can be disguised without looking at the others
+    is_chosen = False  # whether its questions were chosen for what is wanted, and may be those of another design
 
     domain: Domain
     questions: tuple[Question, ...]
@@ -187,6 +188,14 @@ class Design(Frozen):
         alone = len(self.ballots) == 1 and len(self.ballots[0]) == 1
         clones = self.questions[self.ballots[0][0]].channel.clones() if alone else ()
         return amplified(self.ratio, n, delta=delta, clones=clones)
+
+    def planning_notes(self, gain: Sequence[float]) -> list[str]:  # noqa: ARG002 - of no use where none is gained
+        """What a reader of a plan must know of this kind of design, with the gain in variance of each table."""
+        return []
+
+    def added_variance(self, name: str, shares: NDArray[np.float64], n: int) -> NDArray[np.float64]:  # noqa: ARG002
+        """What is added to the variance of an attribute's shares where reports depend on each other: here nothing."""
+        return np.zeros_like(shares)
 
     def _statement(self) -> Statement:
         fewest, most = min(map(len, self.ballots)), max(map(len, self.ballots))

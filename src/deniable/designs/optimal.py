@@ -65,6 +65,7 @@ class Optimal(Design):
     """
 
     kind = "optimal"
+    is_chosen = True
 
     wanted: tuple[Wanted, ...]  # what it was made for; nothing, where the design was read from a file
     asked_epsilon: float

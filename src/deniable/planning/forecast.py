@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.designs.optimal import Optimal, best_floor
-from deniable.designs.paired.design import Paired
+from deniable.designs.optimal import best_floor
 from deniable.device.epsilon import require_number
 from deniable.device.statement import rounded_up
 from deniable.domain import Domain
@@ -34,9 +33,9 @@ from deniable.optimal.certificate import MOST_ANSWERS
 from deniable.optimal.floor import floor
 from deniable.optimal.language import gathered
 from deniable.optimal.wanted import Wanted, asked_of
-from deniable.planning.candidates import CANDIDATES, Purpose, candidate
+from deniable.planning.candidates import CANDIDATES, candidate
+from deniable.planning.candidates.purpose import Purpose
 from deniable.planning.expected import expected_evidence, expected_observations, expected_variances
-from deniable.planning.pairing import added_variance, told
 from deniable.results import frame_of, panels
 from deniable.summary import Shown, Summary, Written, number, share
 from deniable.wording import listed
@@ -182,12 +181,12 @@ class Forecast(Shown, Frozen):
             )
         if not best.covers_all:
             lines.append("No candidate tells everything that is wanted.")
-        return [*lines, *(told(c.design, c.gain) for c in self.candidates if isinstance(c.design, Paired))]
+        return [*lines, *(note for c in self.candidates for note in c.design.planning_notes(c.gain))]
 
     def _reason(self) -> str:
         """Why the recommended design is the best, in plain words, where it is the optimal one."""
         best, *others = self.candidates
-        if not isinstance(best.design, Optimal):
+        if not best.design.is_chosen:
             return ""
         next_best = next((one for one in others if one.covers_all and not one.is_paired), None)
         why = ", which asks everybody one question, those that tell most of what you want most often"
@@ -307,7 +306,7 @@ def _designs(purpose: Purpose) -> Iterator[tuple[str, Design]]:
             if design is None:
                 continue
             asked = (design.questions, design.ballots, design.weights)
-            if not isinstance(design, Optimal) or asked not in seen:  # where another is the best, it is called that
+            if not design.is_chosen or asked not in seen:  # where another is the best, it is called that
                 seen.append(asked)
                 yield title, design
 
@@ -360,9 +359,8 @@ def _paired(
 ) -> tuple[float, float, float, float, float]:
     """The same where coins are shared: the variance gains what pairing adds, and there is no floor."""
     found = estimate(observations, one.attributes, method="inversion")
-    assert isinstance(design, Paired)
     shares, plain = found.unbiased.values, float(found.dispersion.variances.mean())
-    variance = plain + float(added_variance(design, one.attributes[0], shares, purpose.n).mean())
+    variance = plain + float(design.added_variance(one.attributes[0], shares, purpose.n).mean())
     direct = float((shares * (1 - shares)).mean() / purpose.n)
     return float(np.sqrt(variance)), float(found.n), variance / direct, variance / plain, np.nan
 

@@ -56,7 +56,7 @@ class PublicEntry(_Entry, frozen=True):
 
 
 class DesignEntry(_Entry, frozen=True):
-    """Who is asked what; see `designs` for what each kind takes."""
+    """Who is asked what; `designs` says what each kind takes."""
 
     kind: str = "tables"
     channel: Choice | None = None

@@ -17,7 +17,7 @@ from deniable.errors import DeniableError, DesignError, InputError, SurveyError
 from deniable.frozen import Frozen
 from deniable.labels import Labels, bin_words
 from deniable.optimal.language import read_wanted
-from deniable.surveys.designs import build
+from deniable.surveys.asking import build
 from deniable.surveys.items import Item, public_item, question_item
 from deniable.surveys.lines import line_of
 from deniable.surveys.schema import Admission, DesignEntry, PublicEntry, QuestionEntry, SurveyEntry

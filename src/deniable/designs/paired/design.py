@@ -26,6 +26,7 @@ from deniable.given import as_frame
 from deniable.privacy.paired import PairedPrivacy
 from deniable.randomness import SECURE, Source, check_source
 from deniable.results import backend_of
+from deniable.summary import number
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -196,6 +197,35 @@ class Paired(Design):
     def _statement(self) -> Statement:
         """Say in words what is asked, and every number of the privacy statement."""
         return Statement(self.ratio, (*super()._statement().notes, *self.privacy.lines()))
+
+    # -- planning it --------------------------------------------------------------------------------------------------
+
+    def planning_notes(self, gain: Sequence[float]) -> list[str]:
+        """What pairing would gain, and what has to be said beside it."""
+        if all(coin.rho == 0 for coin in self.coins.values()):
+            return ["Pairing respondents (JRR) would gain nothing at these shares: the best correlation is none."]
+        least, most = float(np.nanmin(gain)), float(np.nanmax(gain))
+        times = f"{least:.2f}" if most - least < 5e-3 else f"{least:.2f} to {most:.2f}"
+        told = (
+            f"Pairing respondents (JRR) would have {times} times the variance of the same coins unpaired, but it is "
+            f"not epsilon-LDP: {self.claimed_epsilon:.4g} is what its theorem claims on average over hidden pairings, "
+            f"and against whoever knows the shared coin epsilon is {number(self.epsilon)}. It is listed last, "
+            f"and never recommended."
+        )
+        return [told]
+
+    def added_variance(self, name: str, shares: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+        """What pairing adds to the variance of each category's share: zero or less.
+
+        Each report alone is randomized response, so the errors of unpaired coins change by one term. With
+        c = pq / (p - q)^2, K pairs among n respondents and x the share of a category (`estimation.paired`):
+
+            Var = Var without pairing + 2 c rho (K / n^2) (1 - 2x)^2,       rho <= 0.
+        """
+        coins = self.coins[name]
+        p, rho = float(coins.p), float(coins.rho)
+        c = p * (1 - p) / (2 * p - 1) ** 2
+        return 2 * c * rho * (n // 2) / n**2 * (1 - 2 * shares) ** 2
 
     # -- running it ---------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,47 @@
+"""What a plan is made for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from deniable.channels.choice import Choice
+    from deniable.domain import Domain
+    from deniable.optimal.wanted import Wanted
+    from deniable.tables.table import Table
+
+MOST_CELLS = 4096  # a joint question with more possible answers is not proposed
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What a plan is made for.
+
+    Attributes:
+        domain: all attributes.
+        epsilon: what each respondent may spend in total.
+        wanted: the wanted numbers.
+        n: the number of respondents.
+        truth: the assumed joint table; None for even shares.
+        channel: the kind of channel that questions go through.
+    """
+
+    domain: Domain
+    epsilon: float
+    wanted: tuple[Wanted, ...]
+    n: int
+    truth: Table | None = None
+    channel: Choice = "krr"
+
+    @cached_property
+    def tables(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of attributes that some wanted number is about: asked together, they tell it."""
+        return tuple(dict.fromkeys(one.attributes for one in self.wanted))
+
+    @cached_property
+    def asked(self) -> Domain:
+        """The attributes that some table needs, in the domain's order: nobody is asked about others."""
+        needed = {name for table in self.tables for name in table}
+        return self.domain.project([name for name in self.domain if name in needed])

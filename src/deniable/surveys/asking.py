@@ -1,0 +1,96 @@
+"""From `[design]` to a design, with the key that is at fault where there is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable.channels.krr import KRR
+from deniable.designs.optimal import loss_of
+from deniable.errors import DesignError, NotCoveredError, SurveyError, UnknownAttributeError
+from deniable.optimal.wanted import Wanted
+from deniable.surveys.designs import KINDS, design_kind
+from deniable.surveys.designs.wish import Channels, Wish
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from deniable.designs.base import Design
+    from deniable.domain import Domain
+    from deniable.surveys.schema import DesignEntry
+
+AGAIN = 2.0  # epsilon of a bit of a kept set each time it is sent, unless the file says otherwise
+
+# Which key a detail of an error speaks of.
+_AT_FAULT = {"channel": "design.channel", "requested": "epsilon", "epsilon": "epsilon"}
+
+
+def build(
+    domain: Domain,
+    epsilon: float,
+    entry: DesignEntry,
+    tables: Sequence[Sequence[str]],
+    static: Collection[str] = (),
+    *,
+    wanted: tuple[Wanted, ...] = (),
+) -> Design:
+    """Make the design, and say which key is at fault where there is none."""
+    if entry.kind not in KINDS:
+        raise SurveyError(
+            f"design.kind: there is no design {entry.kind!r}; there are {sorted(KINDS)}", path="design.kind"
+        )
+    kind = design_kind(entry.kind)
+    for key in entry.__struct_fields__:
+        if key != "kind" and getattr(entry, key) is not None and key not in kind.KEYS:
+            raise SurveyError(f"design.{key}: a {entry.kind} design takes no {key}", path=f"design.{key}")
+    for index, table in enumerate(tables):
+        try:
+            domain.project(table)
+        except (UnknownAttributeError, DesignError) as error:
+            raise SurveyError(f"tables[{index}]: {error.message}", path=f"tables[{index}]") from error
+    items = (*(Wanted.table(*table) for table in tables), *wanted)
+    spoken = {name for one in items for name in one.attributes}
+    every = (*items, *(Wanted.shares(name) for name in domain if name not in spoken))
+    channels = Channels(entry.channel or "krr", _coin(entry), static, every)
+    try:
+        design = kind.make(Wish(domain, epsilon, entry, tables, channels, every))
+    except SurveyError:
+        raise
+    except DesignError as error:
+        path = next((key for detail, key in _AT_FAULT.items() if detail in error.details), "design")
+        raise SurveyError(f"{path}: {error.message}", path=path) from error
+    for index, table in enumerate(tables):
+        if not design.covers(table):
+            raise SurveyError(
+                f"tables[{index}]: under a {entry.kind} design no respondent is asked {' and '.join(table)} together, "
+                f'so this table cannot be recovered. Use design.kind = "tables", or drop the table',
+                path=f"tables[{index}]",
+            )
+    _check_told(design, wanted, entry.kind)
+    return design
+
+
+def _check_told(design: Design, wanted: Sequence[Wanted], kind: str) -> None:
+    """Refuse a design whose reports would not tell what the file says is wanted."""
+    for index, one in enumerate(wanted):
+        try:
+            loss_of(design, [one])
+        except NotCoveredError:
+            raise SurveyError(
+                f'wanted[{index}]: no report of a {kind} design tells {one}. Use design.kind = "optimal", or drop it',
+                path=f"wanted[{index}]",
+            ) from None
+
+
+def _coin(entry: DesignEntry) -> KRR:
+    """What every bit of a kept set goes through each time it is sent."""
+    sets = ("unary", "subset", "least_variance", *([None] if entry.kind == "optimal" else []))
+    if entry.again is not None and entry.channel not in sets:
+        raise SurveyError(
+            'design.again: only sets have a second level. Say channel = "subset", "unary" or "least_variance", or drop '
+            "this key",
+            path="design.again",
+        )
+    try:
+        return KRR(2, AGAIN if entry.again is None else entry.again)
+    except DesignError as error:
+        raise SurveyError(f"design.again: {error.message}", path="design.again") from error

@@ -1,0 +1,32 @@
+"""The designs of a survey file, a module each: it is imported when a file first asks for its kind.
+
+A kind says which keys of `[design]` it takes beside `kind`, and makes the design out of what the file asks for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from deniable.designs.base import Design
+    from deniable.surveys.designs.wish import Wish
+
+KINDS = ("tables", "independent", "joint", "sampled", "clusters", "views", "optimal", "blocks", "paired")
+
+
+class DesignKind(Protocol):
+    """What the module of a kind has."""
+
+    KEYS: Collection[str]
+
+    def make(self, wish: Wish) -> Design:
+        """The design that a file asks for."""
+        ...
+
+
+def design_kind(kind: str) -> DesignKind:
+    """The module of a kind of design."""
+    return cast("DesignKind", import_module(f"{__name__}.{kind}"))

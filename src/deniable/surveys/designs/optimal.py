@@ -1,0 +1,20 @@
+"""What tells the wanted numbers with the fewest respondents."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from deniable.designs.optimal import Optimal
+from deniable.surveys.designs.wish import SETS
+
+if TYPE_CHECKING:
+    from deniable.surveys.designs.wish import Wish
+
+KEYS = SETS
+
+
+def make(wish: Wish) -> Optimal:
+    """The design that a file asks for; sets by default, as they tell most of tables."""
+    channels = wish.channels if wish.entry.channel is not None else replace(wish.channels, choice="least_variance")
+    return Optimal(wish.domain, wish.wanted, wish.epsilon, channel=channels)

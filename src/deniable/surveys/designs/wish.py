@@ -1,0 +1,54 @@
+"""What a survey file asks for, and the channels that its questions go through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from deniable.channels.choice import best_channel, kept_channel
+from deniable.optimal.made_for import MadeFor
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from deniable.channels.base import Channel
+    from deniable.channels.choice import Choice
+    from deniable.channels.krr import KRR
+    from deniable.domain import Domain
+    from deniable.optimal.wanted import Wanted
+    from deniable.surveys.schema import DesignEntry
+
+SETS = ("channel", "again")  # the keys of every design whose questions may go through any channel
+
+
+@dataclass(frozen=True)
+class Channels:
+    """Makes the channel of each question: `choice`, with a second level for sets that are sent again."""
+
+    choice: Choice
+    again: KRR
+    static: Collection[str]
+    wanted: tuple[Wanted, ...] = ()
+
+    def __call__(self, question: Domain, epsilon: float) -> Channel:
+        """The channel of a question with so much epsilon."""
+        if self.choice == "optimal":
+            made = MadeFor(self.wanted or [question.names])(question, epsilon)
+            if made.kind == "patterns":  # whose reports are categories, which may be sent again
+                return made
+            return replace(self, choice="least_variance")(question, epsilon)
+        if all(name in self.static for name in question):
+            return kept_channel(question.cells, epsilon, self.choice, self.again)
+        return best_channel(question.cells, epsilon, self.choice)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a survey file asks for."""
+
+    domain: Domain
+    epsilon: float
+    entry: DesignEntry
+    tables: Sequence[Sequence[str]]
+    channels: Channels
+    wanted: tuple[Wanted, ...]  # the tables too; and the shares of what is asked and not spoken of
