@@ -23,6 +23,7 @@ from deniable.channels.krr import KRR
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
+from deniable.channels.words import digits
 from deniable.device.kinds.hashing import PRIME
 from deniable.errors import DesignError, InputError, PrecisionError
 from deniable.randomness import SECURE, Seeded
@@ -401,3 +402,55 @@ def test_a_product_is_drawn_respondent_by_respondent(product):
     assert (product.reports_in(drawn) == 400).all()
     error = np.sqrt(product.variance(pi, 400) / 60)
     assert (np.abs(product.solve(drawn / 400).mean(axis=-1) - pi) <= SIGMAS * error).all()
+
+
+# -- counting many, here and elsewhere ---------------------------------------------------------------------------------
+
+
+def choose(condition, number):
+    return np.where(condition, number, 0)
+
+
+def test_words_in_whole_numbers_are_the_sets(channel):
+    """What engines compute, computed by NumPy: all categories, in words of 1 to 7 digits."""
+    if channel.reports > 1 << 53:
+        return  # no column of a table holds it, so no engine ever meets it
+    reports = channel.randomize(np.arange(500) % channel.inputs, source=Seeded(2)).astype(np.int64)
+    members = channel.members(reports)
+    opened = channel.opened(reports)
+    for count in (1, 7):
+        for first in range(0, channel.inputs, count):
+            here = min(count, channel.inputs - first)
+            word = channel.word(opened, first, here, choose)
+            assert np.array_equal(digits(word, here)[:, :-1], members[:, first : first + here])
+
+
+@pytest.mark.parametrize("k", [3, 8, 13, 16, 20, 33, 53, 70, 130])
+def test_many_masks_are_added_up_as_few_are(k):
+    """Words of every width, and a number that no chunk divides; each category by its own digit."""
+    masks = np.random.default_rng(k).integers(0, 1 << min(k, 63), ((1 << 17) + 4321, -(-k // 64)), dtype=np.uint64)
+    masks[:, -1] &= np.uint64((1 << (k - 1) % 64 + 1) - 1)
+    channel = Unary(k, 1.0)
+    reports = masks if k > 53 else masks[:, 0].astype(channel.report_dtype)
+    expected = [int(((masks[:, v // 64] >> np.uint64(v % 64)) & np.uint64(1)).sum()) for v in range(k)]
+    assert channel.tally(reports).tolist() == [*expected, len(masks)]
+    doubled = channel.tally(reports[:1000], np.full(1000, 2))
+    assert np.array_equal(doubled, 2 * channel.tally(reports[:1000]))
+
+
+@pytest.mark.parametrize(
+    "channel", [LocalHashing(700, 1.0), LocalHashing(65537, 1.0), LocalHashing(500, 4.5, g=60)], ids=str
+)
+def test_hashes_are_followed_exactly_however_many_categories(channel):
+    """By differences and fractions of P, against the polynomial itself; largest coefficients included."""
+    most = (channel.prime**3 - 1) * channel.g + np.arange(channel.g)
+    drawn = channel.randomize(np.arange(40) % channel.inputs, source=Seeded(3)).astype(np.int64)
+    reports = np.concatenate([most, drawn])
+    function, y = np.divmod(reports, channel.g)
+    function, c = np.divmod(function, channel.prime)
+    a, b = np.divmod(function, channel.prime)
+    v = np.arange(channel.inputs)[:, None]
+    hashed = (a + (b + c * v % channel.prime) * v % channel.prime) % channel.prime * channel.g // channel.prime
+    assert np.array_equal(channel.tally(reports)[:-1], (hashed == y).sum(axis=1))
+    often = np.arange(len(reports)) % 3
+    assert np.array_equal(channel.tally(reports, often)[:-1], ((hashed == y) * often).sum(axis=1))

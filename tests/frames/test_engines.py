@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
+from deniable.channels.two_level import TwoLevel
 from deniable.errors import DesignError, InputError, MissingColumnError, PrivacyError, UnknownAttributeError
 from deniable.frames import engines
 from deniable.frames.arrow import HELD
@@ -25,6 +26,18 @@ DESIGNS = {
     "sampled": dn.Sampled(DOMAIN, 2.0),
     "views": dn.Views(DOMAIN, 2, 2.0),
     "views_all": dn.Views(DOMAIN, 2, 2.0, answer="all"),
+    # Reports that are sets: digits, digits sent again, hashes; and with several ballots.
+    "sets": dn.Independent(
+        DOMAIN,
+        channels={
+            "sex": dn.KRR(2, 1.0),
+            "children": TwoLevel(dn.Unary(3, 2.0), dn.KRR(2, 1.0)),
+            "smokes": dn.Unary(2, 1.0),
+            "age": dn.LocalHashing(9, 1.0),
+        },
+    ),
+    "views_sets": dn.Views(DOMAIN, 2, 2.0, channel="subset"),
+    "sampled_hashes": dn.Sampled(DOMAIN, 2.0, channel="hashing"),
 }
 TABLES = [["sex"], ["age"], ["sex", "children"], ["age", "smokes"], ["sex", "children", "smokes"]]
 ROWS = int(os.environ.get("DENIABLE_ROWS", "2000"))
@@ -49,7 +62,8 @@ def made():
 def uploaded(reports):
     """As other systems store it: whole numbers with a sign."""
     table = pa.Table.from_pandas(reports.to_frame(), preserve_index=False).replace_schema_metadata(None)
-    wider = [pa.int32() if pa.types.is_integer(field.type) else field.type for field in table.schema]
+    signed = {pa.uint64(): pa.int64(), pa.int64(): pa.int64()}
+    wider = [signed.get(f.type, pa.int32()) if pa.types.is_integer(f.type) else f.type for f in table.schema]
     return table.cast(pa.schema(list(zip(table.column_names, wider, strict=True))))
 
 

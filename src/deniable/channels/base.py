@@ -67,6 +67,7 @@ class Channel(Frozen, ABC):
     name: str
     bits: int | None = None  # the width of a draw; None for a device performed by hand
     is_support: bool = False  # whether reports are sets of truths, counted by what they hold
+    is_hashed: bool = False  # whether it takes arithmetic for every truth to tell which of them a report speaks for
     is_partial: bool = False  # whether reports tell only some functionals of the truth's shares
     categories: tuple[Category, ...] | None = None
 

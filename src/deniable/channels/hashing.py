@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property, partial
+from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,14 +30,16 @@ from deniable.errors import DesignError
 from deniable.frozen import fix, readonly
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from deniable.channels.words import Choose, Numbers
     from deniable.randomness import Source
 
 _AUDITED = 8
-_ROWS = 1 << 13  # reports looked at together: their scratch space stays in the processor's cache
+_STRETCH = 16  # starting anew more often than this costs more than words of twice the length
+_ROWS = 1 << 15  # reports looked at together: their scratch space stays in the processor's cache
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -52,6 +55,7 @@ class LocalHashing(Support):
 
     kind = "hashing"
     has_two_chances = True
+    is_hashed = True
     treats_alike = True
 
     inputs: int
@@ -139,38 +143,88 @@ class LocalHashing(Support):
         y = self.value.outcome(hashed, stream.words(flat.size, self.value.bits)).astype(np.int64)
         return ((((a * self.prime + b) * self.prime + c) * self.g) + y).astype(np.uint64).reshape(given.shape)
 
+    def _functions(self, reports: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
+        """A, B, C and y of each report. Quotients of numbers below 2^53 are rounded down rightly as decimals too."""
+        function, y = _divided(reports.astype(np.float64), self.g)
+        function, c = _divided(function, self.prime)
+        a, b = _divided(function, self.prime)
+        return a, b, c, y
+
     def _support(self, reports: NDArray[Any]) -> Iterator[NDArray[np.bool_]]:
-        """For each category in turn, which reports speak for it: f by differences, one addition a category."""
-        function, y = np.divmod(reports.astype(np.int64), self.g)
-        function, c = np.divmod(function, self.prime)
-        residue, b = (part.astype(np.uint32) for part in np.divmod(function, self.prime))
-        first = self._starts[y].astype(np.uint32)
-        size = self._starts[y + 1].astype(np.uint32) - first
-        prime, twice = np.uint32(self.prime), (2 * c % self.prime).astype(np.uint32)
-        step = ((b + c) % self.prime).astype(np.uint32)
-        for _ in range(self.inputs):
-            yield residue - first < size  # below its first residue this wraps round to a large number
-            residue = residue + step
-            np.minimum(residue, residue - prime, out=residue)
-            step = step + twice
-            np.minimum(step, step - prime, out=step)
+        """For each category in turn, which reports speak for it; valid until the next one is asked for.
+
+        f is followed by differences, as a fraction of P in 2^w parts: with t = floor(2^w / P), e = 2^w - t P and
+        m = q P + r, t m is t r - q e modulo 2^w, where overflow takes the remainder for nothing. So t m + t - 1 lies
+        among the t numbers from t r on as long as q e < t: it starts anew before q can be larger (`_fractions`).
+        """
+        a, b, c, y = self._functions(reports)
+        prime, (word, parts, stretch) = self.prime, self._fractions
+        start, end = self._starts[y.astype(np.int64)], self._starts[y.astype(np.int64) + 1]
+        width = ((end - start).astype(word)) * parts
+        held = np.empty(len(width), dtype=np.bool_)
+        twice = _divided(2 * c, prime)[1].astype(word) * parts
+        for first in range(0, self.inputs, stretch):
+            # All below 2^53: A + (B + C v) v and its difference to the next category.
+            at = _divided(a + _divided(b + c * first, prime)[1] * first, prime)[1] - start
+            residue = np.where(at < 0, at + prime, at).astype(word) * parts + (parts - word(1))
+            step = _divided(b + c * (2 * first + 1), prime)[1].astype(word) * parts
+            for _ in range(first, min(first + stretch, self.inputs)):
+                yield np.less(residue, width, out=held)
+                residue += step
+                step += twice
+
+    @cached_property
+    def _fractions(self) -> tuple[Any, Any, int]:
+        """The word that fractions of P are held in, t, and the categories after which to start anew.
+
+        Within s categories m is below P (1 + s + s^2), hence q at most s + s^2.
+        """
+        parts, lost = divmod(1 << 32, self.prime)
+        stretch = isqrt((parts - 1) // lost) - 1
+        if stretch >= _STRETCH:
+            return np.uint32, np.uint32(parts), stretch
+        parts, lost = divmod(1 << 64, self.prime)
+        return np.uint64, np.uint64(parts), isqrt((parts - 1) // lost) - 1
+
+    def opened(self, report: Numbers) -> tuple[Numbers, ...]:
+        """A, B, C and y P. Every quotient is of a multiple."""
+        y = report % self.g
+        function = (report - y) // self.g
+        c = function % self.prime
+        rest = (function - c) // self.prime
+        b = rest % self.prime
+        return (rest - b) // self.prime, b, c, y * self.prime
+
+    def word(self, opened: Sequence[Numbers], first: int, count: int, choose: Choose) -> Numbers:
+        """Those v with 0 <= g f(v) - y P < P; C v^2 stays below 2^48."""
+        a, b, c, y = opened
+        found: Numbers | None = None
+        for place, v in enumerate(range(first, first + count)):
+            above = (a + b * v + c * (v * v)) % self.prime * self.g - y
+            digit = choose((above >= 0) & (above < self.prime), 1 << place)
+            found = digit if found is None else found + digit
+        assert found is not None
+        return found
 
     def tally(self, reports: NDArray[Any], times: NDArray[np.integer] | None = None) -> NDArray[np.int64]:
         """How many reports speak for each category, and how many there are; `times` says how often each came."""
         flat = np.asarray(reports).ravel()
+        if times is not None:  # hardly any function comes twice
+            return sum((n * self.tally(flat[times == n]) for n in np.unique(times)), np.zeros(self.outputs, np.int64))
         counts = np.zeros(self.inputs + 1, dtype=np.int64)
-        counts[-1] = flat.size if times is None else times.sum()
+        counts[-1] = flat.size
         for start in range(0, flat.size, _ROWS):
-            rows = self._support(flat[start : start + _ROWS])
-            often = None if times is None else times[start : start + _ROWS]
-            each = (np.count_nonzero(held) if often is None else often[held].sum() for held in rows)
+            each = (np.count_nonzero(held) for held in self._support(flat[start : start + _ROWS]))
             counts[:-1] += np.fromiter(each, dtype=np.int64, count=self.inputs)
         return counts
 
     def members(self, reports: NDArray[Any]) -> NDArray[np.float64]:
         """The supported categories as rows of zeros and ones, and a one for the report itself."""
         flat = np.asarray(reports).ravel()
-        return np.column_stack([*self._support(flat), np.ones(flat.size, dtype=bool)]).astype(np.float64)
+        rows = np.ones((flat.size, self.outputs))
+        for category, held in enumerate(self._support(flat)):
+            rows[:, category] = held
+        return rows
 
     def draw(self, pi: NDArray[np.float64], n: int, rng: np.random.Generator, replicates: int) -> NDArray[np.float64]:
         """Support counts of n reports, drawn as if every hash were independent of the others.
@@ -215,6 +269,15 @@ def prime_for(g: int) -> int:
         return PRIME
     most = min(PRIME, round((ANSWERS / g) ** (1 / 3)) + 1)
     return next(n for n in range(most, 1, -1) if n**3 * g <= ANSWERS and is_prime(n))
+
+
+def _divided(number: NDArray[np.float64], by: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Quotient and remainder of whole numbers below 2^53.
+
+    The quotient's rounding is below number / by 2^-53 < 1 / by, and no quotient is nearer to the next whole number.
+    """
+    whole_part = np.floor(number / by)
+    return whole_part, number - whole_part * by
 
 
 def _best(k: int, epsilon: float, g: int | None) -> LocalHashing:

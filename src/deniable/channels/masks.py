@@ -16,11 +16,17 @@ from deniable.channels.support import Support
 from deniable.device.kinds.base import IN_ONE_NUMBER
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
+    from deniable.channels.words import Choose, Numbers
     from deniable.randomness import Source, Stream
 
 _PIECE = 16  # bits of a word that are counted at a time
+_WORDS = 1 << 17  # words that are added up together ...
+_LEFT = 128  # ... until so many are left
+_MANY = 1 << 16  # masks from which on adding is faster
 
 
 class Mask(Support):
@@ -51,9 +57,13 @@ class Mask(Support):
             out[start : start + chunk] = self._masks(flat[start : start + chunk], stream)
         return out.reshape(given.shape if self.inputs <= IN_ONE_NUMBER else (*given.shape, width))
 
+    def word(self, opened: Sequence[Numbers], first: int, count: int, choose: Choose) -> Numbers:  # noqa: ARG002
+        """The mask's own digits."""
+        return (opened[0] >> first) & ((1 << count) - 1)
+
     def tally(self, reports: NDArray[Any], times: NDArray[np.integer] | None = None) -> NDArray[np.int64]:
         """How many sets hold each category, and how many sets there are; `times` says how often each came."""
-        rows = np.ascontiguousarray(reports, dtype="<u8").reshape(-1, words(self.inputs))
+        rows = np.asarray(reports, dtype=self.report_dtype).reshape(-1, words(self.inputs))
         return np.append(held(rows, self.inputs, times), len(rows) if times is None else times.sum())
 
     def every_report(self, most: int) -> NDArray[Any] | None:
@@ -72,19 +82,60 @@ def words(categories: int) -> int:
     return -(-categories // 64)
 
 
-def held(rows: NDArray[np.uint64], categories: int, times: NDArray[np.integer] | None = None) -> NDArray[np.int64]:
-    """Count for every category the masks that hold it (each as many times as it came).
+def held(rows: NDArray[Any], categories: int, times: NDArray[np.integer] | None = None) -> NDArray[np.int64]:
+    """Count for every category the masks that hold it (each as many times as it came); a row of words a mask."""
+    parts = [np.ascontiguousarray(rows[:, word]) for word in range(rows.shape[1])]
+    if times is None and len(rows) >= _MANY:
+        return np.concatenate([_added(part) for part in parts])[:categories]
+    return np.concatenate([_piece_by_piece(part, times) for part in parts])[:categories]
 
-    Sixteen bits are counted at a time, as one number; how often each bit was set then follows from 2^16 counts.
-    """
-    counts = np.zeros(rows.shape[1] * 64, dtype=np.int64)
-    pieces = rows.view("<u2").reshape(len(rows), 4 * rows.shape[1])
-    for i in range(-(-categories // _PIECE)):
+
+def _piece_by_piece(masks: NDArray[Any], times: NDArray[np.integer] | None) -> NDArray[np.int64]:
+    """Sixteen bits are counted at a time, as one number; how often each bit was set follows from 2^16 counts."""
+    pieces = masks.astype("<u8").view("<u2").reshape(-1, 4)
+    counts = np.zeros(64, dtype=np.int64)
+    for i in range(-(-masks.itemsize * 8 // _PIECE)):
         seen = np.bincount(pieces[:, i], times, 1 << _PIECE)
         for bit in range(_PIECE):
             # The numbers with this bit set are every second stretch of 2^bit.
             counts[i * _PIECE + bit] = seen.reshape(-1, 2, 1 << bit)[:, 1].sum()
-    return counts[:categories]
+    return counts
+
+
+def _added(masks: NDArray[Any]) -> NDArray[np.int64]:
+    """Add up all bits of a word side by side, as circuits do; a word of 64 bits holds several narrow masks."""
+    counts = np.zeros(64, dtype=np.int64)
+    chunk = _WORDS * 8 // masks.itemsize
+    for start in range(0, len(masks), chunk):
+        part = masks[start : start + chunk]
+        if len(part) < chunk:  # empty masks add nothing
+            part = np.concatenate([part, np.zeros(chunk - len(part), dtype=part.dtype)])
+        planes = _planes(part.view("<u8"))
+        bits = np.unpackbits(planes.view(np.uint8), axis=1, bitorder="little").reshape(len(planes), -1, 64)
+        counts += (bits.sum(axis=1, dtype=np.int64) << np.arange(len(planes))[:, None]).sum(axis=0)
+    return counts.reshape(-1, masks.itemsize * 8).sum(axis=0)
+
+
+def _planes(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Sums of bits at the same place of many words, in binary: row i holds the digits of 2^i of 128 sums a place.
+
+    Halves are added to each other again and again. Of two numbers' digits a, b and a carry c, the sum's digit is
+    a ^ b ^ c, and the next carry (a & b) | ((a ^ b) & c).
+    """
+    digits = [words]
+    while len(digits[0]) > _LEFT:
+        half, carry, added = len(digits[0]) // 2, None, []
+        for digit in digits:
+            one, other = digit[:half], digit[half:]
+            both, either = one & other, one ^ other
+            if carry is not None:
+                both |= either & carry
+                either ^= carry
+            added.append(either)
+            carry = both
+        assert carry is not None
+        digits = [*added, carry]
+    return np.stack(digits)
 
 
 def coins(weight: int, bits: int, shape: tuple[int, ...], stream: Stream) -> NDArray[np.uint64]:

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from deniable.channels.words import Choose, Numbers
     from deniable.randomness import Source
-
 
 C = TypeVar("C", bound=Channel)
 
@@ -57,7 +57,8 @@ class Chances:
 class Support(Channel):
     """A channel that reports a set of truths and treats them all alike.
 
-    What one must have: `inputs`, `chances`, `chance`, `ratio`, `reports`, `randomize`, `tally`, `draw` and `to_dict`.
+    What one must have: `inputs`, `chances`, `chance`, `ratio`, `reports`, `randomize`, `tally`, `word`, `draw` and
+    `to_dict`.
     """
 
     is_support = True
@@ -71,6 +72,18 @@ class Support(Channel):
     @abstractmethod
     def chance(self, sizes: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Pr(a set of this size | truth) if it holds the truth, and if it does not: no more does a set tell."""
+
+    def opened(self, report: Numbers) -> tuple[Numbers, ...]:
+        """The whole numbers that a report consists of, from which `word` is made."""
+        return (report,)
+
+    @abstractmethod
+    def word(self, opened: Sequence[Numbers], first: int, count: int, choose: Choose) -> Numbers:
+        """A number whose binary digits say which of so many truths, from the first on, a report speaks for.
+
+        In arithmetic that arrays and databases share, without overflow in 64 bits; choose(condition, number) is the
+        number where the condition holds, else 0.
+        """
 
     @property
     def outputs(self) -> int:  # type: ignore[override]

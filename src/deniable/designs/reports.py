@@ -214,6 +214,10 @@ class Reports(Frozen):
         different, counts = np.unique(codes[:, 0], return_counts=True)  # as numbers: much faster than as rows
         return different[:, None], counts
 
+    def weighs_singly(self, told: Told) -> bool:  # noqa: ARG002 - whatever they tell, they are here
+        """Whether these reports are looked at one by one where that tells more than their counts."""
+        return True
+
     def groups(self, by: str) -> Iterator[tuple[Any, Reports]]:
         """Split by the values of a public column."""
         if self.public is None or by not in self.public.columns:

@@ -1,10 +1,10 @@
 """Engines: where reports lie and who counts them there.
 
-All that estimation needs of a million reports is how often each combination of codes came. An engine answers that one
-question, by columns, and reports never travel:
+All that estimation needs of a million reports is how often each combination of codes came, and of reports that are
+sets, how many hold each category. An engine answers these two questions, by columns, and reports never travel:
 
-- `ParquetEngine`: local Parquet files, streamed through NumPy's bincount;
-- `IbisEngine`: any table of an Ibis backend (DuckDB, PostgreSQL, Spark, ClickHouse, ...), one GROUP BY run there.
+- `ParquetEngine`: Parquet files, streamed through NumPy;
+- `IbisEngine`: any table of an Ibis backend (DuckDB, PostgreSQL, Spark, ClickHouse, ...), a GROUP BY run there.
 """
 
 from __future__ import annotations
@@ -15,19 +15,27 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from deniable.designs.reports import BALLOT, answer_columns
 from deniable.errors import InputError, MissingExtraError, UnknownAttributeError
 from deniable.frames.reading import parquet_file
+from deniable.frames.support import asked_alike, by_words, check_extremes
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from deniable.designs.base import Design
+    from deniable.designs.told import Told
+    from deniable.frames.support import Piece, Progress, Questions
+
+    Place = Path
     Where = Mapping[str, Any]  # only rows with these values in these columns
     Keys = tuple[NDArray[np.int64], NDArray[np.int64]]  # combinations that occur (a row each), and how often each does
 
+_BATCH = 1 << 18  # rows that are read together
 _MOST_CELLS = 1 << 22  # up to here an array of all combinations is counted into; above it, only those that occur
 
 
@@ -49,6 +57,10 @@ class Engine(Protocol):
         """How often each combination of codes in the named columns occurs. Codes should be 0 .. size - 1."""
         ...
 
+    def support(self, asked: Mapping[int, Told], design: Design, where: Where) -> dict[int, NDArray[np.int64]]:
+        """For each ballot, the cells that its channel's `tally` would count: how many sets hold each truth."""
+        ...
+
     def values(self, column: str) -> list[Any]:
         """The different values of a column, in order, missing ones left out."""
         ...
@@ -63,14 +75,14 @@ class ParquetEngine:
 
     name = "bincount"
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        """Take files of one schema."""
-        self._paths = tuple(paths)
+    def __init__(self, paths: Sequence[Place], progress: Progress | None = None) -> None:
+        """Take files of one schema; `progress` is called with the rows seen and those there are."""
+        self._paths, self.progress = tuple(paths), progress
         self._files = [parquet_file(path) for path in paths]
         if not self._files:
             raise InputError("there are no Parquet files to count")
 
-    def __reduce__(self) -> tuple[type[ParquetEngine], tuple[tuple[Path, ...]]]:
+    def __reduce__(self) -> tuple[type[ParquetEngine], tuple[tuple[Place, ...]]]:
         return ParquetEngine, (self._paths,)  # an open file is neither pickled nor copied
 
     @property
@@ -83,7 +95,7 @@ class ParquetEngine:
 
         wanted = list(dict.fromkeys([*columns, *where]))
         for file in self._files:
-            for batch in file.iter_batches(batch_size=1 << 18, columns=wanted):
+            for batch in file.iter_batches(batch_size=_BATCH, columns=wanted):
                 kept = batch
                 for name, value in where.items():
                     kept = kept.filter(pc.equal(kept.column(name), pa.scalar(value, kept.column(name).type)))
@@ -129,6 +141,14 @@ class ParquetEngine:
         np.add.at(counts, place.ravel(), np.concatenate([c for _, c in parts]))
         return keys, counts
 
+    def support(self, asked: Mapping[int, Told], design: Design, where: Where) -> dict[int, NDArray[np.int64]]:
+        """One pass: every batch is tallied and forgotten."""
+        return tallied(self._batches(support_columns(asked, design), where), asked, design, self._seen)
+
+    def _seen(self, rows: int) -> None:
+        if self.progress is not None:
+            self.progress(rows, self.rows({}))
+
     def values(self, column: str) -> list[Any]:
         """One pass over the column."""
         _check_column(column, self.columns)
@@ -144,12 +164,12 @@ class ParquetEngine:
 
 
 class IbisEngine:
-    """A table of any Ibis backend; counting is one GROUP BY that the backend runs."""
+    """A table of any Ibis backend; counting is a GROUP BY that the backend runs."""
 
-    def __init__(self, table: Any) -> None:
-        """Take an Ibis table expression."""
-        self._table = table
-        self.name = str(table.get_backend().name)
+    def __init__(self, table: Any, progress: Progress | None = None, *, name: str | None = None) -> None:
+        """Take an Ibis table; `progress` is called with the GROUP BYs done for some sets, and with all of them."""
+        self._table, self.progress = table, progress
+        self.name = name or str(table.get_backend().name)
 
     @classmethod
     def duckdb(cls, paths: Sequence[Path]) -> IbisEngine:
@@ -169,7 +189,11 @@ class IbisEngine:
 
     def rows(self, where: Where) -> int:
         """COUNT(*)."""
-        return int(self._rows(where).count().to_pyarrow().as_py())
+        return int(self.run(self._rows(where).count().name("rows").as_table()).column(0)[0].as_py())
+
+    def run(self, query: Any) -> pa.Table:
+        """What a query gives."""
+        return query.to_pyarrow()
 
     def count(self, sizes: Mapping[str, int], where: Where) -> Keys:
         """SELECT codes, COUNT(*) ... GROUP BY codes."""
@@ -177,20 +201,122 @@ class IbisEngine:
         if missing:
             raise InputError(f"the table has no column {listed(missing)}; it has {listed(self.columns)}")
         rows = self._rows(where)
-        counted = rows.group_by(list(sizes)).aggregate(respondents_=rows.count()).to_pyarrow()
+        counted = self.run(rows.group_by(list(sizes)).aggregate(respondents_=rows.count()))
         columns = [_codes(counted.column(name), name, size) for name, size in sizes.items()]
         counts = counted.column("respondents_").to_numpy().astype(np.int64)
         return np.stack(columns, axis=1).astype(np.int64), counts
 
+    def support(self, asked: Mapping[int, Told], design: Design, where: Where) -> dict[int, NDArray[np.int64]]:
+        """Words of a few categories, grouped and counted by the backend."""
+        single, rows = len(design.ballots) == 1, self._rows(where)
+        found: dict[int, NDArray[np.int64]] = {}
+        for told, questions, ballots in asked_alike(asked, answer_columns(design)):
+            chosen = rows if single else rows.filter(rows[BALLOT].isin(ballots))
+            self._check(chosen, questions)
+            if self.name == "duckdb" and any(column.channel.is_hashed for _, column in questions):
+                # In this very process batches cost nothing to hand over, and NumPy follows hashes far faster than SQL.
+                names = support_columns(dict.fromkeys(ballots, told), design)
+                found |= tallied(self._stream(chosen.select(names)), dict.fromkeys(ballots, told), design, _nothing)
+                continue
+            words = _Words(self, chosen)
+            found |= by_words(words, told, questions, ballots, single=single, progress=self.progress or _nothing)
+        return found
+
+    def _stream(self, query: Any) -> Iterator[pa.RecordBatch]:
+        """What a query gives, batch by batch, from an embedded DuckDB."""
+        backend = query.get_backend()
+        return iter(pa.RecordBatchReader.from_stream(backend.con.sql(str(backend.compile(query)))))
+
+    def _check(self, rows: Any, questions: Questions) -> None:
+        """Refuse codes that cannot be, by the least and the largest of each column."""
+        asked: dict[str, Any] = {}
+        for place, (name, _) in enumerate(questions):
+            if not rows[name].type().is_integer():
+                raise InputError(
+                    f"column {name!r} must hold whole-number codes without gaps; it has {rows[name].type()} values",
+                    column=name,
+                )
+            told = {"low": rows[name].min(), "high": rows[name].max(), "missing": rows[name].isnull().sum()}
+            asked |= {f"{what}_{place}": value for what, value in told.items()}
+        seen = self.run(rows.aggregate(**asked)).to_pylist()[0]
+        for place, (name, column) in enumerate(questions):
+            size = prod(column.collapsed[0]) if column.collapsed else column.channel.reports
+            low, high, missing = (seen[f"{what}_{place}"] for what in ("low", "high", "missing"))
+            check_extremes(name, low, high, missing or 0, size)
+
     def values(self, column: str) -> list[Any]:
         """SELECT DISTINCT."""
         _check_column(column, self.columns)
-        found = self._table.select(column).distinct().to_pyarrow().column(0).to_pylist()
+        found = self.run(self._table.select(column).distinct()).column(0).to_pylist()
         return sorted(value for value in found if value is not None)
 
     def table(self, where: Where) -> pa.Table:
         """All of it, fetched."""
-        return self._rows(where).to_pyarrow().replace_schema_metadata(None)
+        return self.run(self._rows(where)).replace_schema_metadata(None)
+
+
+class _Words:
+    """Some rows of a table, whose sets are counted as words."""
+
+    def __init__(self, engine: IbisEngine, rows: Any) -> None:
+        self._engine, self._rows = engine, rows
+
+    def count_words(self, pieces: Sequence[Piece], ballots: Sequence[int] | None) -> Keys:
+        """SELECT words, COUNT(*) ... GROUP BY words. Reports are taken apart in a query of their own, once."""
+        rows = self._rows
+        codes = [rows[piece.column].cast("int64") for piece in pieces]
+        opened = [(c,) if p.channel is None else p.channel.opened(c) for p, c in zip(pieces, codes, strict=True)]
+        named = {f"n{i}_{j}": number for i, parts in enumerate(opened) for j, number in enumerate(parts)}
+        inner = rows.select(**({} if ballots is None else {BALLOT: rows[BALLOT]}), **named)
+        words = {}
+        for i, (piece, parts) in enumerate(zip(pieces, opened, strict=True)):
+            numbers = [inner[f"n{i}_{j}"] for j in range(len(parts))]
+            made = (
+                numbers[0] if piece.channel is None else piece.channel.word(numbers, piece.first, piece.count, _choose)
+            )
+            words[f"w{i}"] = made
+        outer = inner.select(**({} if ballots is None else {BALLOT: inner[BALLOT]}), **words)
+        keys = list(outer.columns)
+        counted = self._engine.run(outer.group_by(keys).aggregate(respondents_=outer.count()))
+        columns = [counted.column(name).to_numpy().astype(np.int64) for name in keys]
+        return np.stack(columns, axis=1), counted.column("respondents_").to_numpy().astype(np.int64)
+
+
+def support_columns(asked: Mapping[int, Told], design: Design) -> list[str]:
+    """The columns that some ballots' answers stand in, and the one that says the ballot."""
+    names = answer_columns(design)
+    places = dict.fromkeys(names[column.place] for told in asked.values() for column in told.columns)
+    return [*([BALLOT] if len(design.ballots) > 1 else []), *places]
+
+
+def tallied(
+    batches: Iterator[pa.RecordBatch], asked: Mapping[int, Told], design: Design, seen: Callable[[int], object]
+) -> dict[int, NDArray[np.int64]]:
+    """Tally what ballots tell, batch by batch: what is held is one batch and the counts."""
+    found = {ballot: np.zeros(told.channel.output_shape, dtype=np.int64) for ballot, told in asked.items()}
+    names, rows = answer_columns(design), 0
+    for batch in batches:
+        rows += batch.num_rows
+        ballots = None if len(design.ballots) == 1 else _codes(batch.column(BALLOT), BALLOT, len(design.ballots))
+        for ballot, told in asked.items():
+            here = slice(None) if ballots is None else np.flatnonzero(ballots == ballot)
+            columns = []
+            for column in told.columns:
+                size = prod(column.collapsed[0]) if column.collapsed else column.channel.reports
+                held = batch.column(names[column.place])
+                codes = _codes(held if ballots is None else held.take(pa.array(here)), names[column.place], size)
+                columns.append(column.narrow(codes))
+            found[ballot] += told.channel.tally(columns[0] if len(columns) == 1 else np.stack(columns, axis=1))
+        seen(rows)
+    return found
+
+
+def _choose(condition: Any, number: int) -> Any:
+    return condition.ifelse(number, 0)
+
+
+def _nothing(*_progress: int) -> None:
+    """Tell nobody."""
 
 
 def _codes(column: Any, name: str, size: int) -> NDArray[np.integer]:

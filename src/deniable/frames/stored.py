@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,14 +26,18 @@ from deniable.labels import UNKNOWN, Labels, fits
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import narwhals as nw
     from numpy.typing import NDArray
 
     from deniable.designs.base import Design
-    from deniable.designs.told import Told
+    from deniable.designs.told import Column, Told
     from deniable.frames.engines import Engine, Keys, Where
+
+
+_FEW = 1 << 16  # different reports that are fetched to be counted
+MOST_SINGLY = 20_000  # reports that are sets and are fetched to be weighed one by one
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -94,9 +99,34 @@ class StoredReports(Reports):
             return super().tabulate(None)
         names = self.design.domain.project(attributes).names
         by_ballot = {b: told for b in range(len(self.design.ballots)) if (told := self.told(b, names))}
-        self._count_places(sorted({column.place for told in by_ballot.values() for column in told.columns}))
+        sets = {ballot: told for ballot, told in by_ballot.items() if not self._lists(told)}
+        if sets:
+            self._count_sets(sets)
+        if len(sets) < len(by_ballot):
+            rest = [told for ballot, told in by_ballot.items() if ballot not in sets]
+            self._count_places(sorted({column.place for told in rest for column in told.columns}))
         found = [Observation(t.domain, t.channel, self.count(b, t), population=self.n) for b, t in by_ballot.items()]
         return [observation for observation in merge(found) if observation.n > 0]
+
+    def _lists(self, told: Told) -> bool:
+        """Whether the different reports are few enough to be fetched: always those of categories, of sets hardly."""
+        return not told.channel.is_support or prod(column.channel.reports for column in told.columns) <= _FEW
+
+    def weighs_singly(self, told: Told) -> bool:
+        """Whether reports are weighed one by one: many sets are counted by what they hold instead, where they lie."""
+        return self._lists(told) or self.n <= MOST_SINGLY
+
+    def _count_sets(self, asked: Mapping[int, Told]) -> None:
+        """Have the engine count what the sets of some ballots hold."""
+        missing = {ballot: told for ballot, told in asked.items() if (ballot, told.columns) not in self._supports}
+        if missing:
+            counted = self.engine.support(missing, self.design, self._where)
+            self._supports.update({(b, told.columns): readonly(counted[b]) for b, told in missing.items()})
+
+    @cached_property
+    def _supports(self) -> dict[tuple[int, tuple[Column, ...]], NDArray[np.int64]]:
+        """What sets were counted to hold so far."""
+        return {}
 
     def _count_places(self, places: Sequence[int]) -> tuple[dict[str, NDArray[np.int64]], NDArray[np.int64]]:
         """Count the ballots and their answers at some places (or at more, where these were counted already)."""
@@ -132,6 +162,9 @@ class StoredReports(Reports):
 
     def count(self, ballot: int, told: Told) -> NDArray[Any]:
         """Count what the respondents of a ballot told."""
+        if not self._lists(told):
+            self._count_sets({ballot: told})
+            return self._supports[ballot, told.columns]
         codes, counts = self.distinct(ballot, told)
         if told.channel.is_support:
             return told.channel.tally(codes if codes.shape[1] > 1 else codes[:, 0], counts)

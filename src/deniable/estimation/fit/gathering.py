@@ -153,7 +153,7 @@ class Finding:
 
     def _of_ballot(self, source: Reports, ballot: int, told: Told, weighed: _Weighed | None) -> Said:
         inside = [v for v in told.domain.values() if v.name in self.room]
-        if weighed is None and len(inside) < len(told.domain):
+        if weighed is None and (len(inside) < len(told.domain) or not source.weighs_singly(told)):
             # It will count by its moments: no need to list its reports.
             counts = Observation(told.domain, told.channel, source.count(ballot, told), population=source.n)
             return Moments(Domain(inside), counts)
