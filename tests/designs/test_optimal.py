@@ -78,6 +78,17 @@ def test_all_pairs_come_as_near_to_the_floor_as_they_must():
         assert design.ratio <= exp_below(epsilon)
 
 
+def test_questions_that_gain_nothing_are_left_out_at_next_to_no_cost(monkeypatch):
+    domain = network("survey").domain
+    pairs = list(combinations(domain.names, 2))
+    few = dn.Optimal(domain, pairs, 2.0)
+    monkeypatch.setattr("deniable.designs.optimal._RARE", ())
+    every = dn.Optimal(domain, pairs, 2.0)
+    assert few.loss <= every.loss * 1.0001
+    assert len(few.ballots) < len(every.ballots) / 2
+    assert few.chances.min() > 0.01 > every.chances.min()
+
+
 def random_list(rng):
     """What somebody might want of a few attributes."""
     sizes = rng.integers(2, 4, rng.integers(2, 4))

@@ -1,12 +1,12 @@
 """Every design and channel of ours and published rivals, over the fewest respondents that mathematics allows.
 
-`deniable bench accuracy` prints the table; `python -m deniable.bench.against PICTURE` draws it. Everything is at even
-shares, from closed forms (see `rivals`): what is below 1 would be an error, and what is 2 needs twice the respondents.
+`deniable bench accuracy` prints the table; `python -m deniable.bench.accuracy --write PAGE` draws it too. Everything is
+at even shares, from closed forms (see `rivals`): what is below 1 would be an error, and what is 2 needs twice the
+respondents.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 POINTS = 11
 _FAR = 10.0  # what is beyond is drawn here
+_PANELS = 7  # in a row
 Row = dict[str, float]
 Rows = Mapping[str, Callable[[float], Row]]
 
 
-def scale(wanted: str, epsilon: float) -> Row:
-    """One ordered question of eleven points: its distribution function, or its mean."""
-    t = POINTS
+def scale(wanted: str, epsilon: float, t: int = POINTS) -> Row:
+    """One ordered question: its distribution function, or its mean."""
     rows = np.tril(np.ones((t, t)))[:-1] if wanted == "cdf" else np.arange(float(t))[None]
     best = optimal_channel(rows, epsilon)
     losses = _of_scale(best.problem, epsilon)
@@ -97,14 +97,19 @@ def _network(name: str, order: int) -> Callable[[float], Row]:
 YES_NO = Domain({f"x{i}": ["no", "yes"] for i in range(8)})
 WORKLOADS: Rows = {
     "cdf, 11 points": lambda epsilon: scale("cdf", epsilon),
+    "cdf, 64 points": lambda epsilon: scale("cdf", epsilon, 64),
     "mean, 11 points": lambda epsilon: scale("mean", epsilon),
     "shares of 8 yes/no": lambda epsilon: tables(YES_NO, 1, epsilon),
     "pairs of 8 yes/no": lambda epsilon: tables(YES_NO, 2, epsilon),
     "pairs, Survey": _network("survey", 2),
-    "triples, Survey": _network("survey", 3),
     "pairs, Child": _network("child", 2),
     "pairs, Alarm": _network("alarm", 2),
     "pairs, Adult": lambda epsilon: tables(adult()[1], 2, epsilon),
+    "triples of 8 yes/no": lambda epsilon: tables(YES_NO, 3, epsilon),
+    "triples, Survey": _network("survey", 3),
+    "triples, Child": _network("child", 3),
+    "triples, Alarm": _network("alarm", 3),
+    "triples, Adult": lambda epsilon: tables(adult()[1], 3, epsilon),
 }
 
 
@@ -130,11 +135,12 @@ def draw(found: Mapping[str, Mapping[float, Row]], path: str, epsilon: float = 1
     """Draw one epsilon: a panel a workload, a dot a mechanism, on a scale of factors."""
     plt = pyplot()
     names = list(dict.fromkeys(name for rows in found.values() for name in rows[epsilon]))
+    across = min(len(found), _PANELS)
+    down = -(-len(found) // across)
     with plt.rc_context({**style(), "svg.hashsalt": "deniable"}):
-        figure, panels = plt.subplots(
-            1, len(found), sharey=True, figsize=(4 + 1.6 * len(found), 4.8), layout="constrained"
-        )
-        for panel, (wanted, rows) in zip(np.atleast_1d(panels), found.items(), strict=True):
+        size = (3 + 1.6 * across, 4.4 * down)
+        figure, grid = plt.subplots(down, across, sharey=True, squeeze=False, figsize=size, layout="constrained")
+        for panel, (wanted, rows) in zip(grid.ravel(), found.items(), strict=False):
             values = np.minimum([rows[epsilon].get(name, np.nan) for name in names], _FAR)
             ours = [name.startswith("ours") for name in names]
             panel.scatter(values, range(len(names)), c=["C0" if one else "0.5" for one in ours])
@@ -144,16 +150,10 @@ def draw(found: Mapping[str, Mapping[float, Row]], path: str, epsilon: float = 1
             panel.set_xticks([1, 2, 5, _FAR], ["1", "2", "5", f"{_FAR:g}+"])
             panel.minorticks_off()
             panel.set_title(wanted.replace(", ", ",\n"), fontsize="small")
-        first = np.atleast_1d(panels)[0]
-        first.set_yticks(range(len(names)), names)
-        first.invert_yaxis()
+        for panel in grid.ravel()[len(found) :]:
+            panel.set_axis_off()
+        grid[0, 0].set_yticks(range(len(names)), names)
+        grid[0, 0].invert_yaxis()
         figure.supxlabel(f"respondents over the fewest possible, epsilon {epsilon:g}")
         figure.savefig(path, metadata={"Date": None})
         plt.close(figure)
-
-
-if __name__ == "__main__":
-    every = measured()
-    sys.stdout.write(f"{table(every)}\n")
-    for each in sys.argv[1:2]:
-        draw(every, each)

@@ -45,7 +45,9 @@ if TYPE_CHECKING:
     from deniable.optimal.wanted import Wanted
 
 _CLOSE = 5e-4  # how far above the best mix, as a share
-_DROPPED = 1e-3  # the share of respondents whose questions are too rare to be worth it
+_AS_GOOD = 1e-3  # one question for everybody that loses no more than this is asked alone
+_RARE = (0.05, 0.02, 0.01, 5e-3, 2e-3, 1e-3)  # shares of respondents whose questions may go, if that costs no more than
+_PRUNED = 1e-4  # this share of the loss
 _TOTAL = 1 << 20  # the ballots' weights sum to about this
 _MADE = 128  # possible answers up to which a channel is made for one attribute's numbers
 _MADE_TOGETHER = 32  # and for everything at once
@@ -200,20 +202,39 @@ def _chosen(
     candidates = [*_made_for_them(asked, items, epsilon), *_alike(asked, epsilon, largest, channel)]
     weights, loss = _balanced(contrasts, candidates)
     for one in candidates:
-        if one.attributes == asked.names and _loss(contrasts, [one], np.ones(1)) <= loss * (1 + _DROPPED):
-            return [one], [1]  # one question for everybody is as good: no need to draw
-    for _ in range(2):  # rare questions are left out, and the others balanced once more
+        if one.attributes == asked.names and _loss(contrasts, [one], np.ones(1)) <= loss * (1 + _AS_GOOD):
+            return [one], [1]  # no need to draw
+    return _whole(*_pruned(contrasts, candidates, weights, loss))
+
+
+def _pruned(
+    contrasts: Contrasts, candidates: Sequence[Question], weights: NDArray[np.float64], loss: float
+) -> tuple[list[Question], NDArray[np.float64]]:
+    """Without the questions that hardly anybody is asked and that tell nothing the others do not.
+
+    The steps that balance a mix never bring a weight to zero. The rarest questions are left out, as many as together
+    cost less than a ten-thousandth of the loss once the others are balanced anew.
+    """
+    kept = list(candidates)
+    for share in _RARE:
         order = np.argsort(-weights, kind="stable")
-        often = order[: int(np.searchsorted(np.cumsum(weights[order]), 1 - _DROPPED)) + 1]
-        kept = [candidates[place] for place in often]
+        often = order[: int(np.searchsorted(np.cumsum(weights[order]), 1 - share)) + 1]
+        if len(often) == len(kept):
+            continue
+        fewer = [kept[place] for place in often]
         try:
-            weights, _ = _balanced(contrasts, kept)
+            balanced, reached = _balanced(contrasts, fewer)
         except DesignError:
-            break  # something wanted was told by the rare ones alone
-        candidates = kept
+            continue  # something wanted is told by the rare ones alone
+        if reached <= loss * (1 + _PRUNED):
+            kept, weights = fewer, balanced
+    return kept, weights
+
+
+def _whole(questions: Sequence[Question], weights: NDArray[np.float64]) -> tuple[list[Question], list[int]]:
+    """The questions, the most frequent first, and their weights as whole numbers."""
     order = np.argsort(-weights, kind="stable")
-    whole = [max(1, round(float(weights[place]) * _TOTAL)) for place in order]
-    return [candidates[place] for place in order], whole
+    return [questions[place] for place in order], [max(1, round(float(weights[place]) * _TOTAL)) for place in order]
 
 
 def _loss(contrasts: Contrasts, questions: Sequence[Question], chances: NDArray[np.float64]) -> float:
