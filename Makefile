@@ -29,7 +29,7 @@ INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.ind
 	if [ -n "$$index" ] && [ -z "$${UV_DEFAULT_INDEX:-}" ]; then UV_DEFAULT_INDEX="$$index"; export UV_DEFAULT_INDEX; fi; \
 	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install --quiet
 
-.PHONY: help demo test stress-test faults engines mutants pandas lint style rules docs bench page calibrate reproduce wheels lock clean
+.PHONY: help demo test stress-test faults engines mutants pandas lint style rules docs bench page pictures calibrate reproduce wheels lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -91,6 +91,11 @@ bench: .venv/.bench ## set up with the peers, then measure side by side (BENCH=n
 
 page: .venv/.test ## put the respondent's page together anew, and its hashes into the documentation
 	@$(BIN)/python -m deniable.web.shell docs/how-to/answer-in-a-browser.md
+
+pictures: .venv/.test ## take the documentation's pictures of pages and of the notebook anew, in a real browser
+	@PYTHONPATH=tests $(BIN)/python tests/e2e/pictures.py docs/images
+	@$(BIN)/python tests/docs/test_notebook.py
+	@$(BIN)/python -m deniable.reporting.picture docs/images/estimates.svg
 
 calibrate: .venv/.test ## simulate sizes of tests and coverage of intervals; writes two pages of docs/explanation
 	@$(BIN)/python -m deniable.bench.calibrate --write docs/explanation/calibration.md \

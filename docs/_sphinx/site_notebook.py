@@ -34,8 +34,8 @@ def _shown(output: dict[str, Any]) -> str:
     if output["output_type"] == "stream":
         return f"```text\n{''.join(output['text'])}\n```"
     data = output["data"]
-    if data["text/plain"] == ["a picture"]:  # pictures are not stored
-        return "*(A picture: run the cell to see it.)*"
+    if "image/png" in data:
+        return f'```{{raw}} html\n<img alt="What the cell draws" src="data:image/png;base64,{data["image/png"]}">\n```'
     if "text/html" in data:
         html = "".join(data["text/html"]).replace("<table>", '<table class="docutils">')
         return f'```{{raw}} html\n<div class="table-wrapper">{html}</div>\n```'

@@ -7,7 +7,7 @@ import json
 from urllib.parse import urlsplit
 
 import pytest
-from watching import LOOK, NO_CHANCE, PUT, SURVEY, serious, shown, stored
+from watching import LOOK, NO_CHANCE, PUT, SURVEY, flaws, shown, stored
 
 from deniable.device.wire import encode
 from deniable.web.assets import asset
@@ -286,10 +286,18 @@ def test_on_a_phone_and_for_everybody(serving, visitor):
         page = someone.visit(service.url)
         shown(page, "intro")
         assert page.get_by_role("heading", level=1).inner_text() == "Schlaf und Substanzen"
-        assert serious(page) == []
+        assert flaws(page) == []
+        # Every state that the page can come to, one below the other.
+        hidden = page.evaluate(
+            "[...document.querySelectorAll('main [hidden]')].map((e, i) => (e.hidden = false, e.id))"
+        )
+        assert {"closed", "invitation", "waiting", "unsent", "rejected", "refused", "overdrawn"} <= set(hidden)
+        assert flaws(page) == []
+        page.reload()
+        shown(page, "intro")
         page.get_by_role("button", name="Beginnen").tap()
         shown(page, "questions")
-        assert serious(page) == []
+        assert flaws(page) == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert all(
             box.bounding_box()["height"] >= 44 for box in page.locator(".choice, button").all() if box.is_visible()
@@ -300,10 +308,10 @@ def test_on_a_phone_and_for_everybody(serving, visitor):
             number.fill("3") if number.count() else field.locator("input").last.check()
         page.get_by_role("button", name="Meine Antworten verschleiern").tap()
         shown(page, "review")
-        assert serious(page) == []
+        assert flaws(page) == []
         page.get_by_role("button", name="Senden").tap()
         shown(page, "done")
-        assert serious(page) == []
+        assert flaws(page) == []
         assert sum(stored(service).values()) == 1
 
 

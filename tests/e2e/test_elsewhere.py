@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 import pytest
-from watching import LOOK, SURVEY, serious, shown, stored
+from watching import LOOK, SURVEY, flaws, shown, stored
 
 from deniable.surveys.example import example_text
 from deniable.surveys.words import WORDS
@@ -88,7 +88,7 @@ def test_an_address_that_names_no_collector(visitor, host, named):
     someone = visitor()
     page = someone.visit(f"{host}/page.html?collector={named}")
     assert "name the survey's server" in shown(page, "unaddressed").inner_text()
-    assert serious(page) == []
+    assert flaws(page) == []
     assert len(someone.requests) == 1
 
 
@@ -118,7 +118,7 @@ def test_the_respondent_chooses_the_language(serving, visitor):
         shown(page, "questions")
         page.get_by_role("button", name="de", exact=True).click()
         page.get_by_text("Wo wohnen Sie?").wait_for()
-        assert serious(page) == []
+        assert flaws(page) == []
 
 
 def test_a_survey_in_a_language_that_the_program_does_not_speak(serving, visitor):
@@ -131,7 +131,7 @@ def test_a_survey_in_a_language_that_the_program_does_not_speak(serving, visitor
         assert words.get_attribute("lang") == "en"
         button = page.get_by_role("button", name="Commencer")
         assert button.get_attribute("lang") == "fr"
-        assert serious(page) == []
+        assert flaws(page) == []
         button.click()
         shown(page, "questions")
         assert page.get_by_text("Disguised before it is sent").first.get_attribute("lang") == "en"

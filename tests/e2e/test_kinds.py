@@ -6,7 +6,7 @@ import hashlib
 import json
 from fractions import Fraction
 
-from watching import LOOK, SURVEY, serious, shown, stored
+from watching import LOOK, SURVEY, flaws, shown, stored
 
 from deniable.collection.simulation import Crowd
 from deniable.device.block import Block
@@ -74,7 +74,7 @@ def test_an_invited_survey(serving, visitor):
         page = someone.visit(service.url)
         enter(page, "")
         assert "type the invitation" in alert(page)
-        assert serious(page) == []
+        assert flaws(page) == []
         page.goto(f"{service.url}/#invitation={first}")  # in the same tab
         assert "Whoever noted which invitation" in shown(page, "intro").inner_text()
         assert page.evaluate("location.hash") == ""
@@ -138,7 +138,7 @@ def test_a_survey_with_blind_tokens(serving, visitor):
         assert f"signs admissions: {fingerprint(issuer)}" in words
         assert f"of this survey: {fingerprint(service.collector.design_id)}" in words
         assert "proves nothing" in words
-        assert serious(page) == []
+        assert flaws(page) == []
         page.goto(f"{service.url}/#invitation={invitation}&issuer={issuer}")  # signed already, by that key
         shown(page, "intro")
         assert page.evaluate("location.hash") == ""
@@ -218,7 +218,7 @@ def test_a_survey_in_blocks(serving, visitor):
         shown(other, "done")
         press(page, "Compare now")
         page.get_by_text("Groups so far: 2.").wait_for()
-        assert serious(page) == []
+        assert flaws(page) == []
         # A chain in which this device's block was exchanged for another.
         first, second = chain.blocks
         swapped = Block(first.design, 0, first.previous, first.keep, second.fakes)
@@ -273,7 +273,7 @@ def test_blind_tokens_in_blocks_are_a_weaker_promise_to_agree_to(serving, visito
         words = shown(page, "intro").inner_text()
         assert "Whoever makes a group for you alone can tell which report is yours" in words
         assert "shares a coin" not in words
-        assert serious(page) == []
+        assert flaws(page) == []
         press(page, "Begin")
         assert "Please agree first" in alert(page)
         assert kept(page)[1:] == [[], []]
@@ -312,7 +312,7 @@ def test_two_browsers_make_a_pair(serving, visitor):
             for number in ("1.6946", "2.4167", "3.3906", "delta 0.19"):
                 assert number in words
                 assert number in lines
-            assert serious(page) == []
+            assert flaws(page) == []
             press(page, "Begin")
             assert "Please agree first" in alert(page)
             assert kept(page)[2] == []
@@ -321,7 +321,7 @@ def test_two_browsers_make_a_pair(serving, visitor):
             pages.append(page)
         answer(pages[0])
         assert "At most" in shown(pages[0], "waiting").inner_text()
-        assert serious(pages[0]) == []
+        assert flaws(pages[0]) == []
         answer(pages[1])
         reports = [json.loads(reviewed(page)) for page in pages]
         # The same answers, no (of no, yes) and badly; where one device tells the truth the other does not.

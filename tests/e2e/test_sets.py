@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from watching import LOOK, NO_CHANCE, serious, shown, stored
+from watching import LOOK, NO_CHANCE, flaws, shown, stored
 
 from deniable.collection.export import stored_reports
 from deniable.collection.simulation import Crowd
@@ -69,7 +69,7 @@ def test_a_set_is_explained_shown_and_sent(serving, visitor):
         channel = service.collector.survey.design.questions[0].channel
         assert (channel.name, round(100 * channel.p), round(100 * channel.q)) == ("SubsetSelection(12, d=3)", 48, 23)
         assert "sends a set of answers instead of one" in shown(page, "intro").inner_text()
-        assert serious(page) == []
+        assert flaws(page) == []
         page.get_by_role("button", name="Begin").click()
         words = shown(page, "questions").inner_text()
         assert "about 48 send a set that holds it" in words
@@ -78,14 +78,14 @@ def test_a_set_is_explained_shown_and_sent(serving, visitor):
         assert "keeps it" not in words  # it is asked anew each time
         assert page.locator("#asked svg.own circle.kept").count() == 48
         assert page.locator("#asked svg.others circle.kept").count() == 23
-        assert serious(page) == []
+        assert flaws(page) == []
         page.get_by_label("March", exact=True).check()
         page.get_by_role("button", name="Disguise my answers").click()
         assert "does not say which of them is yours" in shown(page, "review").inner_text()
         report = json.loads(page.locator("#bytes").text_content())
         assert listed(page) == held(report["answers"][0])
         assert len(listed(page)) == 3
-        assert serious(page) == []
+        assert flaws(page) == []
         send(page)
         (body,) = someone.posted()
         assert json.loads(body) == report
@@ -218,7 +218,7 @@ def test_a_channel_made_for_some_numbers_is_verified_shown_and_sent(serving, vis
         report = json.loads(page.locator("#bytes").text_content())
         question = design.questions[design.ballots[report["ballot"]][0]]
         assert 0 <= report["answers"][0] < question.channel.reports
-        assert serious(page) == []
+        assert flaws(page) == []
         send(page)
         (body,) = someone.posted()
         assert json.loads(body) == report

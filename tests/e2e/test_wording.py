@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from test_kinds import PAIRS
-from watching import NO_CHANCE, SURVEY, serious, shown
+from watching import NO_CHANCE, SURVEY, flaws, shown
 
 from deniable.surveys.words import WORDS
 
@@ -93,7 +93,7 @@ def test_numbers_scales_lists_and_words_on_a_phone_in_two_languages(serving, vis
         assert [number.get_attribute(name) for name in ("min", "max", "step")] == ["0", "20000", "0.5"]
         assert page.get_by_text("A number from 0 to 20,000").is_visible()
         number.fill("2.5")
-        assert serious(page) == []
+        assert flaws(page) == []
         # In another language, with everything that was entered, and nothing loaded anew.
         asked = len(someone.requests)
         page.get_by_role("button", name="de", exact=True).click()
@@ -107,7 +107,7 @@ def test_numbers_scales_lists_and_words_on_a_phone_in_two_languages(serving, vis
         assert page.get_by_text("Eine Zahl von 0 bis 20.000").is_visible()
         # A word of 42 letters wraps: nothing is wider than the screen.
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert serious(page) == []
+        assert flaws(page) == []
         page.get_by_role("button", name="Meine Antworten verschleiern").click()
         shown(page, "review")
         # The second of four bins; with every draw 0 the report is the one after it.
@@ -129,4 +129,4 @@ def test_a_language_that_is_written_from_the_right(serving, visitor):
         assert page.locator("html").get_attribute("dir") == "rtl"
         assert intro.locator("[data-word=how_hidden]").get_attribute("dir") == "ltr"
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert serious(page) == []
+        assert flaws(page) == []

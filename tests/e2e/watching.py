@@ -110,12 +110,34 @@ def stored(service):
     return service.store.counts(service.collector.number)
 
 
-def serious(page):
-    """What axe finds that keeps somebody out."""
-    page.evaluate((HERE / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("async () => (await axe.run()).violations")
-    return [
-        (each["id"], [node["html"] for node in each["nodes"]])
-        for each in found
-        if each["impact"] in ("serious", "critical")
-    ]
+AXE = (HERE / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+# Width, colours and what is looked for: everything twice, and contrasts, which depend on both, in all four.
+CONTRASTS = "{ runOnly: ['color-contrast', 'link-in-text-block'] }"
+LOOKS = (
+    (360, "light", "{}"),
+    (360, "dark", CONTRASTS),
+    (1280, "light", CONTRASTS),
+    (1280, "dark", "{}"),
+)
+
+
+def flaws(page):
+    """What axe finds, however slight, on a phone and on a desk, by day and by night; and what is wider than that."""
+    before = page.viewport_size
+    scheme = "dark" if page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") else "light"
+    page.evaluate(AXE)
+    found = []
+    for width, colours, asked in LOOKS:
+        page.set_viewport_size({"width": width, "height": before["height"]})
+        page.emulate_media(color_scheme=colours)
+        options = f"{{ resultTypes: ['violations'], ...{asked} }}"
+        violations = page.evaluate(f"async () => (await axe.run({options})).violations")
+        found += [
+            (width, colours, each["impact"], each["id"], [node["html"] for node in each["nodes"]])
+            for each in violations
+        ]
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            found.append((width, colours, "serious", "it scrolls sideways", []))
+    page.set_viewport_size(before)
+    page.emulate_media(color_scheme=scheme)
+    return found

@@ -25,6 +25,16 @@ def test_the_picture_in_the_readme_is_up_to_date():
     )
 
 
+def test_pictures_of_pages_are_there_and_small():
+    shown = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown += (ROOT / "docs" / "tutorials" / "first-survey.md").read_text(encoding="utf-8")
+    for name in ("respondent.png", "dashboard.png", "cross-table.png"):
+        body = (ROOT / "docs" / "images" / name).read_bytes()
+        assert body.startswith(b"\x89PNG")
+        assert len(body) < 100_000
+        assert f"images/{name})" in shown
+
+
 def test_it_is_the_readme_s_example():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     code = "\n".join(line[4:] for line in readme.splitlines() if line.startswith((">>> ", "... ")))

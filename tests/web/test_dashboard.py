@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import csv
 import hashlib
 import io
@@ -43,6 +44,8 @@ FILES = (
     "/analyst/results.csv",
     "/analyst/reports.parquet",
     "/analyst/reports.csv",
+    "/analyst/reports.sav",
+    "/analyst/analysis.R",
 )
 SAME = {"Origin": "http://testserver", "Host": "testserver"}
 
@@ -239,7 +242,19 @@ def test_downloads(inside):
     assert 'filename="smoking-reports.parquet"' in parquet.headers["content-disposition"]
     assert pq.read_table(io.BytesIO(parquet.content)).num_rows == 810
     assert len(inside.client.get("/analyst/reports.csv").text.splitlines()) >= 811
-    assert inside.client.get("/analyst/reports.exe").status_code == 404
+    for other in ("reports.exe", "reports.R", "analysis.sav", "analysis.ipynb"):
+        assert inside.client.get(f"/analyst/{other}").status_code == 404
+    sav, dta = (inside.client.get(f"/analyst/reports.{kind}").content for kind in ("sav", "dta"))
+    assert sav.startswith(b"$FL2")
+    assert b"<stata_dta>" in dta
+    assert b"Do you smoke?" in sav
+    assert "Largest difference" in inside.client.get("/analyst/analysis.R").text
+    # The script is a program of its own: it ends with its largest difference from our numbers.
+    script = inside.client.get("/analyst/analysis.py")
+    assert 'filename="smoking-analysis.py"' in script.headers["content-disposition"]
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        exec(script.text, {"__name__": "__main__"})  # noqa: S102 - our own
+    assert float(said.getvalue().split()[-1]) < 1e-9
 
 
 def test_charts_are_pictures(inside):

@@ -59,8 +59,11 @@ def _(grid: Grid) -> str:
         for row in zip(*(cells for _, cells, _ in grid.columns), strict=True)
     )
     named = f' class="{grid.kind}"' if grid.kind else ""
+    # A table that is wider than a phone is scrolled in its own frame, with the keyboard too.
+    caption = escape(grid.caption)
     return (
-        f'<div class="scroll"><table{named}>\n<caption>{escape(grid.caption)}</caption>\n'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{caption}"><table{named}>\n'
+        f"<caption>{caption}</caption>\n"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table></div>\n"
     )
 

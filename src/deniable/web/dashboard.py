@@ -20,7 +20,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from deniable.collection.simulated import said, simulated
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, InputError
 from deniable.web import login
 from deniable.web.assets import asset_routes
 from deniable.web.desk import Desk
@@ -94,6 +94,7 @@ class Dashboard:
             Route(f"{here}/results.json", self.download_results),
             Route(f"{here}/results.csv", self.download_results_csv),
             Route(f"{here}/reports.{{kind}}", self.download_reports),
+            Route(f"{here}/analysis.{{kind}}", self.download_analysis),
             Route(f"{here}/login", self.show_login),
             Route(f"{here}/login", self.log_in, methods=["POST"]),
             Route(f"{here}/logout", self.log_out, methods=["POST"]),
@@ -245,13 +246,25 @@ class Dashboard:
     @_guarded
     async def download_reports(self, request: Request) -> Response:
         """The disguised reports themselves, with the design in the file."""
+        return await self._written(request, "reports", ("parquet", "csv", "sav", "dta"))
+
+    @_guarded
+    async def download_analysis(self, request: Request) -> Response:
+        """A script that comes to the same estimates."""
+        return await self._written(request, "analysis", ("R", "py"))
+
+    async def _written(self, request: Request, what: str, kinds: Sequence[str]) -> Response:
         kind = request.path_params["kind"]
-        if kind not in ("parquet", "csv"):
+        if kind not in kinds:
             return problem_response("not-found")
         folder = tempfile.TemporaryDirectory(prefix="deniable-")
-        path = Path(folder.name) / f"reports.{kind}"
-        await self._desk.make(write, str(path))
-        headers = _attached(kind, FRESH, f"{self.collector.survey.name}-reports")
+        path = Path(folder.name) / f"{what}.{kind}"
+        try:
+            await self._desk.make(write, str(path), self._labels(request).language)
+        except InputError as refused:
+            folder.cleanup()
+            return problem_response("not-found", str(refused))
+        headers = _attached(kind, FRESH, f"{self.collector.survey.name}-{what}")
         return FileResponse(path, headers=headers, background=BackgroundTask(folder.cleanup))
 
     # -- what they are made of ----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from deniable.labels import UNKNOWN
 from deniable.optimal.wanted import Wanted
 from deniable.reporting.charts import chart, chart_png
 from deniable.reporting.quality import alarms, ballot_counts, fewest_published
+from deniable.reporting.scripts.write import SCRIPTS, write_script
 from deniable.summary import of_shares
 from deniable.tables.table import Table
 from deniable.web.precision import precision
@@ -289,6 +291,11 @@ def _small_enough(found: Shares) -> Shares:
     return found
 
 
-def write(surveyed: Surveyed, path: str) -> None:
-    """Write the disguised reports to a file."""
-    stored_reports(surveyed.store, surveyed.design_id).write(path)
+def write(surveyed: Surveyed, path: str, language: str) -> None:
+    """Write the disguised reports to a file, or a script that analyses them; words in a language of the survey."""
+    reports, place = stored_reports(surveyed.store, surveyed.design_id), Path(path)
+    reports = reports.with_labels(reports.labels.speaking(language)) if reports.labels.languages else reports
+    if place.suffix.lower() in SCRIPTS:
+        write_script(reports, place)
+    else:
+        reports.write(place)

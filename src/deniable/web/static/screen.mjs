@@ -109,7 +109,10 @@ export class Screen {
       section.toggleAttribute("hidden", section.id !== id);
     }
     element("status").hidden = true;
-    (focus ? element(focus) : element(id).querySelector("h2"))?.focus();
+    const heading = element(id).querySelector("h2");
+    // Where no survey's title is known, this is the first heading of the page.
+    heading?.setAttribute("aria-level", element("title").textContent ? "2" : "1");
+    (focus ? element(focus) : heading)?.focus();
   }
 
   /** @param {ParentNode} root @param {Record<string, Filling>} values Put numbers into the places the words leave. */
