@@ -133,6 +133,15 @@ def test_what_is_planned_decides_what_work_is_worth():
     assert design.questions[0].channel == chosen
     assert dn.Joint({"x": range(500)}, 1.0, channel="block_design").questions[0].channel == chosen
     assert best_channel(3, 1.0, "least_variance", n=1000).name == "KRR(3)"
+    assert best_channel(2, 1.0, "least_variance", n=1000).name == "KRR(2)"  # two points have no lines
+
+
+def test_a_plan_weighs_the_work_at_the_planned_number():
+    wanted = [["a", "b"], ["b", "c"]]
+    found = dn.plan({name: range(4) for name in "abc"}, 1.0, wanted, 5000)
+    by_name = {one.name: one.design for one in found.candidates}
+    assert {question.channel.kind for question in by_name["tables, least variance"].questions} == {"block_design"}
+    assert "subset" not in {question.channel.kind for question in by_name["optimal"].questions}
 
 
 def test_a_hundred_thousand_categories_from_end_to_end():

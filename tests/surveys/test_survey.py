@@ -97,6 +97,15 @@ MADE = {
 }
 
 
+def test_how_many_are_planned_decides_which_channel_is_worth_its_work():
+    tail, kinds = '[design]\nkind = "sampled"\nchannel = "least_variance"\n', []
+    sixteen = 'kind = "scale"\nfirst = 1\nlast = 16'
+    for more in ("", "respondents = 5000\n"):
+        survey = parse_survey(minimal(smokes=sixteen, tail=tail + more))
+        kinds.append(survey.design.questions[0].channel.kind)
+    assert kinds == ["subset", "block_design"]
+
+
 @pytest.mark.parametrize("channel", get_args(Choice))
 @pytest.mark.parametrize("kind", TAKING_SETS)
 def test_every_channel_can_be_asked_for(kind, channel):
@@ -208,6 +217,10 @@ BAD = {
         minimal(tail='[design]\nkind = "paired"\nchannel = "krr"\n' + NEEDED["paired"]),
         minimal(smokes='kind = "scale"\nfirst = 1\nlast = 54', tail='[design]\nchannel = "subset"'),
         minimal(smokes='kind = "yes-no"\nstatic = true', tail='[design]\nchannel = "hashing"'),
+    ],
+    "design.respondents": [
+        minimal(tail="[design]\nrespondents = 100"),
+        minimal(tail='[design]\nchannel = "least_variance"\nrespondents = 0'),
     ],
     "design.again": [
         minimal(tail="[design]\nagain = 2.0"),

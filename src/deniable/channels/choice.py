@@ -85,7 +85,8 @@ def best_channel(cells: int, epsilon: float, choice: Choice = "krr", *, n: int |
             )
         return make(cells, epsilon)
     if n is not None:
-        return _least_work(n, cells, epsilon, [*_all(cells, epsilon, _MAKERS), *_wide(cells, epsilon)])
+        able = [name for name in _MAKERS if name != "block_design" or cells > 2]
+        return _least_work(n, cells, epsilon, [*_all(cells, epsilon, able), *_wide(cells, epsilon)])
     return _least_variance(cells, epsilon, _all(cells, epsilon))
 
 

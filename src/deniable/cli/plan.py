@@ -123,6 +123,7 @@ def _write(asked: Path, output: Path, forecast: Forecast) -> None:
     more |= {"clusters": [question.attributes for question in best.design.questions]} if name == "clusters" else {}
     more |= {"k": len(best.design.questions[0].attributes)} if name == "views" else {}
     channel = "least_variance" if rest.endswith("least variance") else None
+    more |= {"respondents": forecast.n} if channel is not None or name == "optimal" else {}
     made = text if best.name == OWN else with_design(text, name, channel, **more)
     if parse_survey(made).design != best.design:
         raise InputError(f"the design {best.name!r} cannot be written into a survey file")

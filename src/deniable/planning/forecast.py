@@ -5,8 +5,9 @@ computed from the channels; nothing is simulated. Designs are compared by the su
 each times its weight: that is what the floor bounds, so that it can be said how far each is from the best any design
 could do.
 
-Each design is judged with k-RR, and once more with the channel of least variance where that is another one (sets, for
-questions with many possible answers).
+Each design is judged with k-RR, and once more with the channel of least variance where that is another one (sets or
+block designs, for questions with many possible answers). Of channels whose variances are alike, the one is taken whose
+reports are counted and estimated with the least work at the planned number of respondents.
 
 Paired respondents (JRR) are a candidate too, at the same *claimed* epsilon. Their true one is larger, often infinite,
 so they come after all others whatever their errors, and are never recommended; nor does the floor hold for them.
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.channels.choice import planned_for
 from deniable.designs.optimal import best_floor
 from deniable.device.epsilon import require_number
 from deniable.device.statement import rounded_up
@@ -300,7 +302,7 @@ def _designs(purpose: Purpose) -> Iterator[tuple[str, Design]]:
     seen: list[object] = []
     for name, make in CANDIDATES.items():
         plain = _made(make, purpose)
-        sharper = _made(make, replace(purpose, channel="least_variance"))
+        sharper = _made(make, replace(purpose, channel=planned_for(purpose.n)))
         found = [(name, plain), (f"{name}, least variance", None if sharper == plain else sharper)]
         for title, design in found:
             if design is None:

@@ -50,7 +50,7 @@ def build(
     items = (*(Wanted.table(*table) for table in tables), *wanted)
     spoken = {name for one in items for name in one.attributes}
     every = (*items, *(Wanted.shares(name) for name in domain if name not in spoken))
-    channels = Channels(entry.channel or "krr", _coin(entry), static, every)
+    channels = Channels(entry.channel or "krr", _coin(entry), static, every, _planned(entry))
     try:
         design = kind.make(Wish(domain, epsilon, entry, tables, channels, every))
     except SurveyError:
@@ -79,6 +79,24 @@ def _check_told(design: Design, wanted: Sequence[Wanted], kind: str) -> None:
                 f'wanted[{index}]: no report of a {kind} design tells {one}. Use design.kind = "optimal", or drop it',
                 path=f"wanted[{index}]",
             ) from None
+
+
+def _planned(entry: DesignEntry) -> int | None:
+    """How many respondents are planned, where that decides about channels."""
+    if entry.respondents is None:
+        return None
+    if entry.channel not in ("least_variance", *([None] if entry.kind == "optimal" else [])):
+        raise SurveyError(
+            "design.respondents: how many are planned decides only which channel has the least variance at the least "
+            'work. Say channel = "least_variance", or drop this key',
+            path="design.respondents",
+        )
+    if entry.respondents < 1:
+        raise SurveyError(
+            f"design.respondents: a number of respondents is at least 1, not {entry.respondents}",
+            path="design.respondents",
+        )
+    return entry.respondents
 
 
 def _coin(entry: DesignEntry) -> KRR:

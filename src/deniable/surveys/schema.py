@@ -61,6 +61,7 @@ class DesignEntry(_Entry, frozen=True):
     kind: str = "tables"
     channel: Choice | None = None
     again: int | float | None = None
+    respondents: int | None = None
     k: int | None = None
     answer: Literal["one", "all"] | None = None
     clusters: tuple[tuple[str, ...], ...] | None = None

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from deniable.channels.choice import Choice
+    from deniable.channels.choice import Choice, Chooser
     from deniable.domain import Domain
     from deniable.optimal.wanted import Wanted
     from deniable.tables.table import Table
@@ -25,7 +25,7 @@ class Purpose:
         wanted: the wanted numbers.
         n: the number of respondents.
         truth: the assumed joint table; None for even shares.
-        channel: the kind of channel that questions go through.
+        channel: the kind of channel that questions go through, or what chooses it.
     """
 
     domain: Domain
@@ -33,7 +33,7 @@ class Purpose:
     wanted: tuple[Wanted, ...]
     n: int
     truth: Table | None = None
-    channel: Choice = "krr"
+    channel: Choice | Chooser = "krr"
 
     @cached_property
     def tables(self) -> tuple[tuple[str, ...], ...]:

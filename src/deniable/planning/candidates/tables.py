@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.channels.choice import best_channel
 from deniable.designs.base import Design, Question
+from deniable.optimal.made_for import channel_for
 from deniable.planning.candidates.purpose import MOST_CELLS
 
 if TYPE_CHECKING:
@@ -17,5 +17,5 @@ def make(purpose: Purpose) -> Design | None:
     parts = [purpose.asked.project(table) for table in dict.fromkeys(purpose.tables)]
     if len(parts) < 2 or all(len(part) == 1 for part in parts) or max(part.cells for part in parts) > MOST_CELLS:
         return None  # one table is the joint design, single attributes are the sampled one
-    questions = [Question(part.names, best_channel(part.cells, purpose.epsilon, purpose.channel)) for part in parts]
+    questions = [Question(part.names, channel_for(part, purpose.epsilon, purpose.channel)) for part in parts]
     return Design(purpose.asked, questions, [[index] for index in range(len(questions))])

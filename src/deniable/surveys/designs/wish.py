@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deniable.optimal.wanted import Wanted
     from deniable.surveys.schema import DesignEntry
 
-SETS = ("channel", "again")  # the keys of every design whose questions may go through any channel
+SETS = ("channel", "again", "respondents")  # the keys of every design whose questions may go through any channel
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Channels:
     again: KRR
     static: Collection[str]
     wanted: tuple[Wanted, ...] = ()
+    respondents: int | None = None  # so many are planned: of channels alike in variance, the one of the least work
 
     def __call__(self, question: Domain, epsilon: float) -> Channel:
         """The channel of a question with so much epsilon."""
@@ -39,7 +40,7 @@ class Channels:
             return replace(self, choice="least_variance")(question, epsilon)
         if all(name in self.static for name in question):
             return kept_channel(question.cells, epsilon, self.choice, self.again)
-        return best_channel(question.cells, epsilon, self.choice)
+        return best_channel(question.cells, epsilon, self.choice, n=self.respondents)
 
 
 @dataclass(frozen=True)
