@@ -20,7 +20,8 @@ def test_the_exponent_is_that_of_all_reports_together(power, found):
     # n^a reports cost n^(a + 1) together, if the cost of one grows like the number of those before it to the power a.
     made, before = windows(640_000), 0
     for window in made:
-        window.reports, window.beside = window.until - before, [2.0]
+        window.reports = window.reports_beside = window.until - before
+        window.beside = 2.0 * window.reports
         window.ours = 2.0 * (window.until ** (power + 1) - before ** (power + 1))
         before = window.until
     assert exponent(made) == pytest.approx(found, abs=1e-9)

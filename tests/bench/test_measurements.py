@@ -18,7 +18,7 @@ from deniable.errors import MissingExtraError
 
 def test_every_measurement_can_be_found_and_run_by_name():
     names = benchmarks()
-    assert set(names) >= {"em", "encoding", "growth", "joint", "randomize"}
+    assert set(names) >= {"em", "encoding", "ingest", "joint", "overview", "randomize"}
     for name in names:
         assert callable(importlib.import_module(f"deniable.bench.{name}").main)
     # What is no measurement is part of one.

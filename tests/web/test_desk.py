@@ -104,7 +104,7 @@ def test_it_is_made_again_when_there_are_more_reports_and_it_has_rested(monkeypa
 
         shown = Kept(counting.count)
         assert await shown.get("a", slowly) == 1
-        counting.reports += 1
+        counting.reports += 20 * kept.CALM
         now[0] += 17.0
         assert await shown.get("a", slowly) == 1
         now[0] += 1.5
@@ -113,6 +113,63 @@ def test_it_is_made_again_when_there_are_more_reports_and_it_has_rested(monkeypa
         assert await shown.get("a", slowly) == 2  # nothing came
 
     asyncio.run(run())
+
+
+def test_an_analyst_sees_what_came_a_second_ago_where_few_reports_arrive(monkeypatch):
+    async def run():
+        now = [100.0]
+        monkeypatch.setattr(kept, "monotonic", lambda: now[0])
+        counting = Counting(5000)
+
+        async def slowly():
+            now[0] += 2.0
+            return await counting.make()
+
+        shown = Kept(counting.count)
+        assert await shown.get("a", slowly) == 1
+        counting.reports += 1
+        now[0] += 0.5
+        assert await shown.get("a", slowly) == 1
+        now[0] += 0.5
+        assert await shown.get("a", slowly) == 2
+        counting.reports += 4 * kept.CALM
+        now[0] += 1.0
+        assert await shown.get("a", slowly) == 2  # many: it rests
+
+    asyncio.run(run())
+
+
+def test_what_is_sealed_is_read_once(tmp_path, monkeypatch):
+    made, read = filled(tmp_path, 50), []
+    made.store.compact()
+    whole = made.store.columns
+
+    def columns(number, known=None):
+        found = whole(number, known)
+        read.append([bool(column.cells) for column in found])
+        return found
+
+    monkeypatch.setattr(made.store, "columns", columns)
+
+    def look():
+        return stored_reports(made.store, made.design_id, to_keep=False)
+
+    def add():
+        made.store.add([Row(secrets.token_bytes(16), made.number, "[null,0,[1,1],[]]")])
+
+    assert look().n == 50
+    add()
+    for _ in range(2):
+        seen = look()
+        assert seen.n == 51
+    assert read == [[True], [False, True], [False, True]]
+    made.store.compact()
+    assert look().n == 51
+    assert read[3] == [True]
+    whole_again = stored_reports(made.store, made.design_id)  # what is kept or written is in order, and read anew
+    assert read[4] == [True]
+    assert np.array_equal(np.sort(seen.answers, axis=0), np.sort(whole_again.answers, axis=0))
+    made.close()
 
 
 def test_the_first_reports_are_shown_at_once_and_what_failed_is_tried_again():

@@ -9,6 +9,7 @@ import warnings
 from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING, cast
+from weakref import WeakKeyDictionary
 
 import msgspec
 import numpy as np
@@ -18,7 +19,7 @@ from deniable.channels.paired import Coins
 from deniable.collection.acceptor import decode_cell
 from deniable.collection.amendments import amendments_of
 from deniable.collection.blocks import ServedBlocks, kept_blocks, positions
-from deniable.collection.cells import Cells, decoded, of_texts, sorted_cells
+from deniable.collection.cells import Cells, Memory, all_cells, in_order, of_texts
 from deniable.collection.form import words_mark
 from deniable.collection.meetings import met_of
 from deniable.collection.simulated import said, simulated
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from deniable.device.kinds.base import Kind
     from deniable.device.messages import Attribute, FormItem
     from deniable.device.verified import VerifiedDesign
+
+# Of each store that is looked at again and again, what its sealed file says.
+_MEMORY: WeakKeyDictionary[Store, Memory] = WeakKeyDictionary()
 
 
 def collected(place: str | Path, design: str | None = None) -> Reports | None:
@@ -94,8 +98,15 @@ def _chosen(store: Store, start: str | None) -> str:
     return found[0]
 
 
-def stored_reports(store: Store, design_id: str) -> Reports:
-    """Everything that was reported to a design and its amendments: they differ in their words alone."""
+def stored_reports(store: Store, design_id: str, *, to_keep: bool = True) -> Reports:
+    """Everything that was reported to a design and its amendments: they differ in their words alone.
+
+    Args:
+        store: where the reports are.
+        design_id: the design, or an amendment of it.
+        to_keep: whether rows may be seen or written, and must come in the order of what they say. What is only
+            estimated from need not be sorted, which takes as long as reading.
+    """
     known = store.designs()
     if design_id not in known:
         raise InputError(f"this store has no design {design_id}; it has {sorted(known)}", design=design_id)
@@ -110,9 +121,10 @@ def stored_reports(store: Store, design_id: str) -> Reports:
             reports_of_counts(verified, counts, design), design, counts, kept_blocks(store, design)
         )
     else:
-        columns = [column for number, _ in together.values() for column in store.columns(number)]
-        cells = sorted_cells([decoded(column, verified) for column in columns], verified)
-        found = _reports(verified, design_of(verified), cells)
+        memory = _MEMORY.setdefault(store, Memory()) if not to_keep else Memory()
+        parts = [part for number, _ in together.values() for part in memory.decoded(store, number, verified)]
+        cells = all_cells(parts, verified)
+        found = _reports(verified, design_of(verified), in_order(cells) if to_keep else cells)
     if verified.is_paired:
         # After the reports: whoever was told since then makes complete pairs fewer, never more.
         found = _in_pairs(found, met_of(store, together))
@@ -172,7 +184,7 @@ def reports_of_counts(verified: VerifiedDesign, counts: Mapping[str, int], known
     """Make reports of counted cells: a cell that came n times becomes n rows."""
     design = design_of(verified) if known is None else known
     found = of_texts(list(counts), np.fromiter(counts.values(), dtype=np.int64, count=len(counts)), verified)
-    return _reports(verified, design, sorted_cells([found], verified))
+    return _reports(verified, design, in_order(all_cells([found], verified)))
 
 
 def _reports(verified: VerifiedDesign, design: Design, cells: Cells) -> Reports:

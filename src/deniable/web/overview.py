@@ -50,7 +50,7 @@ MOST_TESTED = 60  # categories of an attribute whose pairs are tested for a page
 
 def overview(surveyed: Surveyed) -> dict[str, Any]:
     """Everything the pages show about all reports together."""
-    reports = stored_reports(surveyed.store, surveyed.design_id)
+    reports = stored_reports(surveyed.store, surveyed.design_id, to_keep=False)
     domain = surveyed.survey.domain
     shown = [name for name, variable in domain.items() if len(variable) <= MOST_CELLS]
     singles = [estimated(reports, name) for name in shown if covered(reports, [name]) >= FEWEST]
@@ -221,7 +221,7 @@ def _amendments(surveyed: Surveyed) -> list[dict[str, Any]]:
 
 def associations(surveyed: Surveyed) -> dict[str, Any] | None:
     """Tests of every pair of questions; None where none can be made. They draw many samples, so they take a moment."""
-    reports = stored_reports(surveyed.store, surveyed.design_id)
+    reports = stored_reports(surveyed.store, surveyed.design_id, to_keep=False)
     names = [
         name
         for name, variable in reports.design.domain.items()
@@ -245,7 +245,7 @@ def associations(surveyed: Surveyed) -> dict[str, Any] | None:
 
 def table(surveyed: Surveyed, names: Sequence[str]) -> dict[str, Any]:
     """Any table, or why there is none, and a test where it has two sides."""
-    reports = stored_reports(surveyed.store, surveyed.design_id)
+    reports = stored_reports(surveyed.store, surveyed.design_id, to_keep=False)
     if not covered(reports, names):
         told = "Nobody has reported about these together" + (
             " yet." if reports.design.covers(names) else ", and under this design nobody will."
@@ -281,7 +281,7 @@ def drawing(surveyed: Surveyed, names: Sequence[str], by: str, language: str, ki
 
 def _spoken(surveyed: Surveyed, language: str) -> Reports:
     labels = surveyed.survey.labels.speaking(language)
-    return stored_reports(surveyed.store, surveyed.design_id).with_labels(labels)
+    return stored_reports(surveyed.store, surveyed.design_id, to_keep=False).with_labels(labels)
 
 
 def _small_enough(found: Shares) -> Shares:

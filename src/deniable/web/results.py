@@ -56,7 +56,7 @@ def estimates(surveyed: Surveyed, tables: Sequence[Sequence[str]] | None = None)
     """How many reports are stored, and tables (by default the wanted ones and every single question) of them."""
     survey = surveyed.survey
     wanted = [(name,) for name in survey.domain] + list(survey.tables) if tables is None else tables
-    reports = stored_reports(surveyed.store, surveyed.design_id)
+    reports = stored_reports(surveyed.store, surveyed.design_id, to_keep=False)
     names = [names for names in dict.fromkeys(map(tuple, wanted)) if _asked(reports, names)]
     return reports.n, [_table(estimated(reports, one)) for one in names]
 

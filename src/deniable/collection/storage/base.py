@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,11 +37,18 @@ class Row(NamedTuple):
     cell: str
 
 
+Mark: TypeAlias = tuple[int, int]
+
+
 class Column(NamedTuple):
-    """Some cells, joined by commas, and how many reports each has, likewise. A cell may come in several of these."""
+    """Some cells, joined by commas, and how many reports each has, likewise. A cell may come in several of these.
+
+    Those that are sealed in a file have its mark: they are the same for as long as the mark is.
+    """
 
     cells: str
     reports: str
+    mark: Mark | None = None
 
 
 class Store(Protocol):
@@ -85,8 +92,11 @@ class Store(Protocol):
         """The same for the cells of one block, without looking at those of others."""
         ...
 
-    def columns(self, design: int) -> list[Column]:
-        """The same as a few long texts: where reports are sets, there are as many cells as reports."""
+    def columns(self, design: int, known: Mark | None = None) -> list[Column]:
+        """The same as a few long texts: where reports are sets, there are as many cells as reports.
+
+        Of what has a mark that the caller knows, one empty column with that mark stands for all.
+        """
         ...
 
     def total(self, design: int) -> int:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from deniable.collection.storage.base import Mark
+
 SEGMENT = 1000  # reports that are sealed together, unless time is up
 PATIENCE = 600.0  # seconds after which what has arrived is sealed, however little it is
 _CLAIM = LOCK + 1  # the lock of `claim`, held by a session
@@ -221,7 +223,7 @@ class PostgresStore:
         start = cells_of(block)
         return dict(self._read(_COUNTS_IN, design, start, design, start))
 
-    def columns(self, design: int) -> list[Column]:
+    def columns(self, design: int, known: Mark | None = None) -> list[Column]:  # noqa: ARG002 - nothing here stays as it is
         """The same as a few long texts, put together by the database."""
         return [Column(*found) for found in self._read(_COLUMNS, design, design)]
 

@@ -12,6 +12,7 @@ from deniable.collection.storage.layout import uri
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from deniable.collection.storage.base import Mark
     from deniable.collection.storage.layout import Layout, State
 
 PAGE = 10_000  # reports
@@ -61,16 +62,17 @@ class Snapshot:
         query = f"SELECT cell, SUM(reports) FROM ({union(parts)}) GROUP BY cell"  # noqa: S608
         return dict(self._ask(query, design, start, start + _LAST))
 
-    def columns(self, design: int) -> list[Column]:
+    def columns(self, design: int, known: Mark | None = None) -> list[Column]:
         """The same as long texts, put together by SQLite."""
         joined = "SELECT group_concat(cell), group_concat(reports), max(cell)"
-        found, last = [], ""
-        while True:
+        mark = None if self.state.sealed is None else (self.state.first, self.state.sealed)
+        found, last = [Column("", "", mark)] if mark is not None and mark == known else [], ""
+        while not found or found[-1].cells:
             some = f"SELECT cell, reports FROM {self._counted}.counts WHERE design = ? AND cell > ?"  # noqa: S608 - our names
             ((cells, reports, last),) = self._ask(f"{joined} FROM ({some} ORDER BY cell LIMIT {_CELLS})", design, last)
             if cells is None:
                 break
-            found.append(Column(cells, reports))
+            found.append(Column(cells, reports, mark))
         for tail in self._tails:
             some = f"SELECT cell, COUNT(*) AS reports FROM {tail}.reports WHERE design = ? GROUP BY cell"  # noqa: S608
             ((cells, reports, _),) = self._ask(f"{joined} FROM ({some})", design)

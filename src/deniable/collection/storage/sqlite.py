@@ -26,7 +26,7 @@ from deniable.errors import InputError, StoreFullError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from deniable.collection.storage.base import Column, Fate, Row
+    from deniable.collection.storage.base import Column, Fate, Mark, Row
 
 # Each script takes the store from the version of its position to the next. Never edit one that was released.
 MIGRATIONS = (
@@ -154,9 +154,9 @@ class SqliteStore:
         """The same for the cells of one block."""
         return self._reports.counts(design, cells_of(block))
 
-    def columns(self, design: int) -> list[Column]:
-        """The same as a few long texts."""
-        return self._reports.columns(design)
+    def columns(self, design: int, known: Mark | None = None) -> list[Column]:
+        """The same as a few long texts, without those of a sealed file that is known."""
+        return self._reports.columns(design, known)
 
     def total(self, design: int) -> int:
         """How many reports there are."""

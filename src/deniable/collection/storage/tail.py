@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from deniable.collection.storage.base import Column
+    from deniable.collection.storage.base import Column, Mark
     from deniable.collection.storage.layout import Layout
 
 SEGMENT = 1000  # reports that are sealed together, at least, unless time is up
@@ -245,9 +245,9 @@ class Tail:
         """How many reports each cell has that begins like this."""
         return self._read(lambda snapshot: snapshot.counts(design, start))
 
-    def columns(self, design: int) -> list[Column]:
-        """The same as a few long texts."""
-        return self._read(lambda snapshot: snapshot.columns(design))
+    def columns(self, design: int, known: Mark | None = None) -> list[Column]:
+        """The same as a few long texts, without those of a sealed file that is known."""
+        return self._read(lambda snapshot: snapshot.columns(design, known))
 
     def total(self, design: int) -> int:
         """How many reports there are."""
