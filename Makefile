@@ -57,8 +57,8 @@ faults: .venv/.test ## set up, then kill servers and databases and send what nob
 	@DENIABLE_KILLS=50 DENIABLE_DATABASE_KILLS=75 DENIABLE_REQUESTS=20000 DENIABLE_REPORTS=20000 DENIABLE_EXAMPLES=100 \
 		$(BIN)/python -m pytest tests/faults tests/attacks/test_operator.py tests/web/test_openapi_fuzz.py -n 0 --log-cli-level=INFO
 
-engines: .venv/.test ## set up, then compare every engine on a hundred times the rows, and Spark on every design (some minutes)
-	@DENIABLE_ROWS=200000 $(BIN)/python -m pytest tests/frames/test_engines.py -n 0
+engines: .venv/.test ## set up, then compare every engine on ten million reports, and Spark on every design (half an hour)
+	@DENIABLE_ROWS=20000 DENIABLE_MANY=10000000 $(BIN)/python -m pytest tests/frames/test_engines.py -n 0 --durations=8
 
 mutants: .venv/.test ## set up, then change promises' modules a little and see that tests notice (MUTANTS=name for one; an hour)
 	@$(BIN)/python tests/mutants $(MUTANTS)

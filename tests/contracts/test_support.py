@@ -425,6 +425,20 @@ def test_words_in_whole_numbers_are_the_sets(channel):
             assert np.array_equal(digits(word, here)[:, :-1], members[:, first : first + here])
 
 
+@pytest.mark.parametrize("g", [2, 31, 60, 400, 20_000, 3_000_000])
+def test_words_of_hashes_with_any_number_of_values(g):
+    """The quotient by a shift is the quotient, to the last residue; beyond its range it is divided."""
+    channel = LocalHashing(12, value=KRR(g, 2.0 if g < 20_000 else 15.0))
+    prime = channel.prime
+    residue = np.concatenate([np.arange(min(prime, 2000)), np.arange(max(0, prime - 2000), prime)])
+    nothing = np.zeros_like(residue)
+    for y in (0, 1, g - 1):
+        word = channel.word((residue, nothing, nothing, nothing + y), 0, 1, choose)
+        assert np.array_equal(word == 1, residue * g // prime == y)
+    hashed = residue * g // prime
+    assert (channel.word((residue, nothing, nothing, hashed), 0, 1, choose) == 1).all()
+
+
 @pytest.mark.parametrize("k", [3, 8, 13, 16, 20, 33, 53, 70, 130])
 def test_many_masks_are_added_up_as_few_are(k):
     """Words of every width, and a number that no chunk divides; each category by its own digit."""

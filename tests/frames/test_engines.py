@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
+from deniable.bench import engines as five
 from deniable.channels.two_level import TwoLevel
 from deniable.errors import DesignError, InputError, MissingColumnError, PrivacyError, UnknownAttributeError
 from deniable.frames import engines
@@ -41,6 +42,7 @@ DESIGNS = {
 }
 TABLES = [["sex"], ["age"], ["sex", "children"], ["age", "smokes"], ["sex", "children", "smokes"]]
 ROWS = int(os.environ.get("DENIABLE_ROWS", "2000"))
+MANY = int(os.environ.get("DENIABLE_MANY", "100000"))
 # Starting Spark takes longer than all other engines together, and each of its answers a second: one design here, all of
 # them with `make engines`, which also has a hundred times the rows.
 ON_SPARK = DESIGNS if ROWS > 2000 else ["views_all"]
@@ -134,10 +136,65 @@ def test_every_engine_counts_the_same(engine, name, made, request, tmp_path):
     check(engine(request, made[name], name, tmp_path), made[name])
 
 
-def test_spark(spark, made, tmp_path):
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A file of reports: categories, sets and hashes; and what NumPy counts of them as they stream by."""
+    path = tmp_path_factory.mktemp("many") / "reports.parquet"
+    five.write_reports(path, MANY)
+    with five.numpy(path) as running:
+        return path, {names: five.counts(running.engine, names) for names in five.TABLES}
+
+
+def check_many(running, expected, tables=five.TABLES):
+    """Identical counts; and those of a group are what is left of the others'."""
+    assert running.engine.rows({}) == MANY
+    for names in tables:
+        assert np.array_equal(five.counts(running.engine, names), expected[names]), names
+
+
+def test_what_streams_by_is_counted_as_it_is_in_memory(many):
+    path, expected = many
+    if MANY <= 100_000:
+        reports = dn.read_reports(path)
+        for names in five.TABLES:
+            assert np.array_equal(reports.tabulate(names)[0].counts, expected[names])
+    stored = open_reports(path)
+    parts = [part.tabulate(["hash"])[0].counts for _, part in stored.groups("region")]
+    assert np.array_equal(np.sum(parts, axis=0), expected["hash",])
+
+
+def test_many_reports_on_duckdb(many):
+    path, expected = many
+    with five.duckdb(path) as running:
+        check_many(running, expected)
+        # Its own SQL counts hashes as well; NumPy is only faster.
+        running.engine.name = "another"
+        check_many(running, expected, [("hash",)] if MANY <= 100_000 else [])
+
+
+def test_many_reports_on_postgresql(many, database):
+    import ibis
+
+    path, expected = many
+    five.copy_into(database, path)
+    connection = ibis.connect(database)
+    check_many(five.Running(engines.IbisEngine(connection.table("reports")), list), expected)
+    connection.disconnect()
+
+
+def test_many_reports_on_clickhouse(many):
+    path, expected = many
+    with five.clickhouse(path) as running:
+        check_many(running, expected)
+
+
+def test_spark(spark, made, many, tmp_path):
     """Counting and disguising on Spark, in one test: starting it takes longer than all of this."""
     from deniable.frames.spark import randomize
 
+    path, expected = many
+    with five.spark(path, spark) as running:
+        check_many(running, expected, five.TABLES[:3])
     for name in ON_SPARK:
         reports = made[name]
         check(open_reports(spark.createDataFrame(uploaded(reports)), reports.design), reports, TABLES_ON_SPARK)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from deniable.randomness import Source
 
 _AUDITED = 8
+_SHIFT = 42  # binary digits behind the point of 1 / P
 _STRETCH = 16  # starting anew more often than this costs more than words of twice the length
 _ROWS = 1 << 15  # reports looked at together: their scratch space stays in the processor's cache
 
@@ -187,21 +188,27 @@ class LocalHashing(Support):
         return np.uint64, np.uint64(parts), isqrt((parts - 1) // lost) - 1
 
     def opened(self, report: Numbers) -> tuple[Numbers, ...]:
-        """A, B, C and y P. Every quotient is of a multiple."""
+        """A, B, C and y. Every quotient is of a multiple."""
         y = report % self.g
         function = (report - y) // self.g
         c = function % self.prime
         rest = (function - c) // self.prime
         b = rest % self.prime
-        return (rest - b) // self.prime, b, c, y * self.prime
+        return (rest - b) // self.prime, b, c, y
 
     def word(self, opened: Sequence[Numbers], first: int, count: int, choose: Choose) -> Numbers:
-        """Those v with 0 <= g f(v) - y P < P; C v^2 stays below 2^48."""
+        """Those v with floor(g f(v) / P) = y; the quotient mostly as a product with M = ceil(2^42 / P) and a shift.
+
+        M P exceeds 2^42 by less than P. So g f M / 2^42 exceeds g f / P by less than g f / 2^42, which is at most 1 / P
+        as long as g P^2 is at most 2^42: no quotient comes out too large. C v^2 stays below 2^48, g f M below 2^63.
+        """
         a, b, c, y = opened
+        quick, scale = self.g * self.prime**2 <= 1 << _SHIFT, self.g * -(-(1 << _SHIFT) // self.prime)
         found: Numbers | None = None
         for place, v in enumerate(range(first, first + count)):
-            above = (a + b * v + c * (v * v)) % self.prime * self.g - y
-            digit = choose((above >= 0) & (above < self.prime), 1 << place)
+            f = (a + b * v + c * (v * v)) % self.prime
+            hashed = f * scale >> _SHIFT if quick else f * self.g // self.prime
+            digit = choose(hashed == y, 1 << place)
             found = digit if found is None else found + digit
         assert found is not None
         return found

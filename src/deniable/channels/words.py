@@ -1,7 +1,7 @@
 """Numbers that reports are taken apart with: arrays here, expressions of a database there.
 
 A channel of sets says once, in whole numbers, which categories a report holds (`Support.word`). NumPy can compute it,
-and so can every engine that knows +, -, *, %, >> and comparisons, so that sets are counted where they lie.
+and so can every engine that knows +, -, *, /, %, &, >> and =, so that sets are counted where they lie.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Numbers(Protocol):
         ...
 
     def __floordiv__(self, other: int, /) -> Self:
-        """The quotient; asked for only where nothing remains, and below 2^53."""
+        """The quotient, rounded down; of numbers below 2^53, so that decimals give it too."""
         ...
 
     def __mod__(self, other: int, /) -> Self:
@@ -47,17 +47,9 @@ class Numbers(Protocol):
         """Binary digits further down."""
         ...
 
-    def __lt__(self, other: int, /) -> Self:  # type: ignore[misc]
-        """Whether it is less."""
-        ...
-
-    def __ge__(self, other: int, /) -> Self:  # type: ignore[misc]
-        """Whether it is at least as large."""
-        ...
-
 
 if TYPE_CHECKING:
-    Choose = Callable[[Numbers, int], Numbers]  # the number where a condition holds, else 0
+    Choose = Callable[[object, int], Numbers]  # the number where a condition holds, else 0
 
 
 def digits(words: NDArray[np.int64], count: int) -> NDArray[np.float64]:
