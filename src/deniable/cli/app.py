@@ -29,6 +29,8 @@ COMMANDS = {
     "randomize": "Disguise a table into a file of reports.",
     "estimate": "Estimate tables from reports.",
     "test": "Test whether attributes are independent.",
+    "clusters": "Find which attributes are best asked as one.",
+    "synthesize": "Write made-up records that tell what reports tell.",
     "report": "Write a report of everything the reports tell.",
     "audit": "Check a design's epsilon by watching it run.",
     "export": "Write reports in another format.",

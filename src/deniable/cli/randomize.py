@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from deniable.designs.base import Design
     from deniable.domain import Domain
 
-DESIGNS = ("views", "independent", "joint", "sampled", "clusters")
+DESIGNS = ("views", "independent", "joint", "sampled", "clusters", "blocks", "paired")
 
 
 @click.command("randomize")
@@ -29,8 +29,18 @@ DESIGNS = ("views", "independent", "joint", "sampled", "clusters")
 @click.option(
     "--design", "kind", type=click.Choice(DESIGNS), default="views", show_default=True, help="Who is asked what."
 )
-@click.option("--k", type=int, default=2, show_default=True, help="For views: how many attributes a question combines.")
-@click.option("--answer", type=click.Choice(["one", "all"]), default="one", show_default=True, help="For views.")
+@click.option(
+    "--k", type=int, default=2, show_default=True, help="For views and blocks: how many attributes a question combines."
+)
+@click.option("--answer", type=click.Choice(["one", "all"]), default="one", show_default=True, help="Likewise.")
+@click.option(
+    "--block-size", type=int, default=250, show_default=True, help="For blocks: rows a block, in their order."
+)
+@click.option(
+    "--phi", type=float, default=0.5, show_default=True, help="For blocks: the share of fakes that stay even."
+)
+@click.option("--p", type=float, help="For paired: the probability of the truth.")
+@click.option("--rho", type=float, help="For paired: how partners depend on each other, from -(1 - p) / p to 0.")
 @click.option("--cluster", "clusters", multiple=True, metavar="A,B", help="For clusters: asked as one. Repeatable.")
 @click.option("--keep", multiple=True, metavar="NAME", help="A public column that rides along in clear. Repeatable.")
 @as_json
@@ -45,23 +55,31 @@ def command(
     kind: str,
     k: int,
     answer: str,
+    block_size: int,
+    phi: float,
+    p: float | None,
+    rho: float | None,
     clusters: tuple[str, ...],
     keep: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Disguise TABLE (.parquet or .csv), a row a person, and write the reports with their design.
 
-    Memory use does not grow with the table. Interrupted, and run again with the same arguments, it goes on where it
-    stopped: no row is disguised twice. There is no seed: the noise comes from the operating system's secure source.
+    Memory use does not grow with the table, blocks and pairs aside, which need all of it. Interrupted, and run again
+    with the same arguments, it goes on where it stopped: no row is disguised twice. There is no seed: the noise comes
+    from the operating system's secure source. Of paired rows, epsilon is what whoever knows their coins may learn.
 
     \b
-    Example:
+    Examples:
       deniable randomize people.parquet --domain domain.toml --epsilon 2 -o reports.parquet
+      deniable randomize people.parquet --domain domain.toml --epsilon 2 --design blocks -o reports.parquet
+      deniable randomize people.csv --domain d.toml --epsilon 4 --design paired --p 0.7 --rho -0.1 -o reports.parquet
     """  # noqa: D301 - click wants the character itself
     from deniable.frames.arrow import HELD
     from deniable.frames.domain_file import INFERRED, read_domain
     from deniable.frames.domain_file import infer_domain as infer
     from deniable.frames.job import randomize_table, recognisable
+    from deniable.frames.whole import randomize_whole
 
     if (domain_file is None) == (not infer_domain):
         raise InputError(
@@ -77,9 +95,17 @@ def command(
     else:
         domain = read_domain(domain_file)
         domain = domain.project(attributes) if attributes else domain
-    design = _design(kind, domain, epsilon, k=k, answer=answer, clusters=[split(cluster) for cluster in clusters])
+    if kind == "blocks":
+        design: Design = _blocks(domain, epsilon, k=k, answer=answer, phi=phi, block_size=block_size)
+    elif kind == "paired":
+        design = _paired(domain, epsilon, p, rho)
+    else:
+        design = _design(kind, domain, epsilon, k=k, answer=answer, clusters=[split(cluster) for cluster in clusters])
+    if kind != "paired" and (p, rho) != (None, None):
+        raise InputError(f"--p and --rho belong to --design paired, not to --design {kind}")
+    disguise = randomize_table if design.one_by_one else randomize_whole
     with _Progress(shown=sys.stderr.isatty()) as progress:
-        rows = randomize_table(table, output, design, keep, notes=warned, progress=progress)
+        rows = disguise(table, output, design, keep, notes=warned, progress=progress)
     if told := recognisable(output, keep):
         click.echo(f"Warning: {told}", err=True)
     if as_json:
@@ -116,6 +142,28 @@ def _design(kind: str, domain: Domain, epsilon: float, *, k: int, answer: Any, c
     plain: dict[str, Any] = {"independent": Independent, "joint": Joint, "sampled": Sampled}
     made: Design = plain[kind](domain, epsilon)
     return made
+
+
+def _blocks(domain: Domain, epsilon: float, *, k: int, answer: Any, phi: float, block_size: int) -> Design:
+    from deniable.designs.blocks.design import Blocks
+
+    return Blocks(domain, min(k, len(domain)), epsilon, answer=answer, phi=phi, block_size=block_size)
+
+
+def _paired(domain: Domain, epsilon: float, p: float | None, rho: float | None) -> Design:
+    from deniable.designs.paired.design import Paired
+    from deniable.device.epsilon import exp_below
+
+    if p is None or rho is None:
+        raise InputError("paired rows need --p and --rho, as in --p 0.7 --rho -0.1; deniable plan proposes some")
+    design = Paired(domain, p, rho)
+    if design.ratio > exp_below(epsilon):
+        raise InputError(
+            f"whoever knows the coins of a pair learns epsilon {design.epsilon:.4g}, more than the {epsilon:g} of "
+            f"--epsilon: choose a smaller --p, or a --rho nearer to 0",
+            epsilon=design.epsilon,
+        )
+    return design
 
 
 class _Progress:

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 @click.argument("reports", type=PLACE)
 @click.argument("attributes", nargs=-1)
 @click.option(
-    "--method", default="auto", show_default=True, help="auto, lrt, pearson or wald; with weights, auto or bootstrap."
+    "--method",
+    default="auto",
+    show_default=True,
+    help="auto, lrt, pearson, wald or two_step; with weights, auto or bootstrap.",
 )
 @click.option("--given", metavar="COLUMN", help="One test within all values of this attribute or public column.")
 @click.option(

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from deniable.designs.base import Design
     from deniable.domain import Variable
+    from deniable.frames.pieces import Pieces
 
 FOLDER = ".unfinished"  # reports.parquet is made in reports.parquet.unfinished/
 GROUP = 1 << 20  # rows a row group of the result
@@ -77,10 +78,7 @@ def randomize_table(
     goal = Path(target)
     if goal.suffix.lower() != ".parquet":
         raise InputError(f"reports of a table are written to a .parquet file, not to {goal.name!r}", file=str(goal))
-    source = open_table(Path(table))
-    if isinstance(source, CSVPieces):
-        known = {field.name: field.type for field in source.schema}
-        source.read_as({v.name: _read_as(v, known[v.name]) for v in design.domain.values() if v.name in known})
+    source = open_typed(Path(table), design)
     run = Disguise(design, source.schema, keep)
     job = Description(str(Path(table).resolve()), source.fingerprint(), design.id, tuple(keep), tuple(notes))
     folder = goal.with_name(goal.name + FOLDER)
@@ -98,6 +96,15 @@ def randomize_table(
         rows: int = pq.read_metadata(goal).num_rows
         _remove(folder)
     return rows
+
+
+def open_typed(table: Path, design: Design) -> Pieces:
+    """Open a table, the columns of a CSV file as the design's categories are."""
+    source = open_table(table)
+    if isinstance(source, CSVPieces):
+        known = {field.name: field.type for field in source.schema}
+        source.read_as({v.name: _read_as(v, known[v.name]) for v in design.domain.values() if v.name in known})
+    return source
 
 
 def recognisable(path: str | Path, keep: Sequence[str]) -> str | None:
@@ -127,7 +134,13 @@ def _read_as(variable: Variable, looks: pa.DataType) -> pa.DataType:
 
 def _refuse_second(folder: Path, goal: Path) -> None:
     """Refuse a target that is whole, with nothing left to say by what run: the description goes last."""
-    if goal.exists() and not (folder / _JOB).exists():
+    if not (folder / _JOB).exists():
+        refuse_second(goal)
+
+
+def refuse_second(goal: Path) -> None:
+    """Refuse a target that is there."""
+    if goal.exists():
         raise PrivacyError(
             f"{goal} is already there. Disguising the same people a second time would spend their epsilon a second "
             f"time: what the two disguises tell adds up. If these are other people, choose another name",
