@@ -66,6 +66,89 @@ def test_surveyjs(tmp_path):
         assert name in told
 
 
+def told(questions, tmp_path, **about):
+    """The imported questions by name, and what is said of the others."""
+    needed = {"isRequired": True}
+    elements = [{**needed, **question} for question in questions] + [{**needed, "type": "boolean", "name": "last"}]
+    (tmp_path / "q.json").write_text(json.dumps({"elements": elements, **about}))
+    found = import_survey(tmp_path / "q.json", epsilon=1.0)
+    survey = parse_survey(found.text)
+    return {item.name: item for item in survey.questions}, list(found.left_out)
+
+
+def test_a_matrix_is_a_question_for_every_row(tmp_path):
+    matrix = {
+        "type": "matrix",
+        "name": "trust",
+        "title": {"default": "Do you trust", "de": "Vertrauen Sie"},
+        "columns": ["no", {"value": "yes", "text": {"default": "Yes", "de": "Ja"}}],
+        "rows": [{"value": "police", "text": {"default": "the police", "de": "der Polizei"}}, "courts"],
+    }
+    asked, said = told([matrix], tmp_path)
+    assert list(asked) == ["trust_police", "trust_courts", "last"]
+    assert asked["trust_police"].text == {"en": "Do you trust: the police", "de": "Vertrauen Sie: der Polizei"}
+    assert asked["trust_courts"].text["de"] == "Vertrauen Sie: courts"
+    assert said == []
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ({"type": "rating", "rateMin": 0, "rateMax": 10, "rateStep": 2}, ["0", "2", "4", "6", "8", "10"]),
+        ({"type": "rating", "rateCount": 3}, ["1", "2", "3"]),
+        ({"type": "slider", "min": 0, "max": 100, "step": 50}, ["0", "50", "100"]),
+        ({"type": "boolean", "labelTrue": "Agreed", "labelFalse": "Refused"}, ["no", "yes"]),
+    ],
+)
+def test_steps_and_words_are_those_of_the_questionnaire(question, answers, tmp_path):
+    asked, said = told([{"name": "q", **question}], tmp_path)
+    assert [option.value for option in asked["q"].options] == answers
+    if question["type"] == "boolean":
+        assert [option.text["en"] for option in asked["q"].options] == ["Refused", "Agreed"]
+    assert said == []
+
+
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [
+        ({"type": "text", "inputType": "number"}, "a number needs bins"),
+        ({"type": "text", "inputType": "date"}, "a list of periods"),
+        ({"type": "text"}, "typed freely"),
+        ({"type": "slider", "max": 10**30}, "at most 101 steps"),
+        ({"type": "rating", "rateMin": 5, "rateMax": 5}, "goes up"),
+        ({"type": "paneldynamic", "templateElements": []}, "asked as often"),
+        ({"type": "matrix", "columns": ["a", "b"]}, "a matrix needs rows"),
+        ({"type": "html"}, "it asks nothing"),
+        ({"type": "imagepicker", "multiSelect": True, "choices": ["a", "b"]}, "several answers at once"),
+        ({"type": "hologram"}, "'hologram' are not known here"),
+    ],
+)
+def test_what_cannot_be_taken_is_said_with_the_true_reason(question, why, tmp_path):
+    asked, (said,) = told([{"name": "q", **question}], tmp_path)
+    assert list(asked) == ["last"]
+    assert said.startswith("'q' is left out: ")
+    assert why in said
+
+
+def test_what_changes_is_said(tmp_path):
+    panel = {
+        "type": "panel",
+        "visibleIf": "{a} = 1",
+        "elements": [{"type": "boolean", "name": "b c", "isRequired": True, "description": "Think."}],
+    }
+    questions = [panel, {"type": "boolean", "name": "b-c", "isRequired": False}]
+    asked, said = told(questions, tmp_path, triggers=[{"type": "skip"}])
+    assert list(asked) == ["b_c", "b_c_2", "last"]
+    for sentence in (
+        "'b c' is asked of everybody here",
+        "'b-c' is called 'b_c_2' here: the name was taken",
+        "The triggers are left out",
+        "'b-c' could be left unanswered; whoever is asked answers here",
+        "What explained 'b c' beside the question is left out",
+    ):
+        assert sum(sentence in line for line in said) == 1, sentence
+
+
 def test_incomplete_translations_are_named(tmp_path):
     questionnaire = {
         "title": {"default": "Health", "fr": "Santé"},
@@ -100,6 +183,40 @@ def xlsform(tmp_path):
         return tmp_path / "form.xlsx"
 
     return write
+
+
+def test_what_a_form_s_groups_and_rules_do_is_said(xlsform):
+    path = xlsform(
+        [
+            ["type", "name", "label::English", "required", "relevant", "choice_filter", "hint"],
+            ["begin_group", "g", "Group", None, "${x} = 1"],
+            ["select_one yn or_other", "smokes", "Do you smoke?", "yes", None, "x=1", "Think."],
+            ["end_group"],
+            ["begin repeat", "r"],
+            ["select_one yn", "child", "Does the child?"],
+            ["end repeat"],
+            ["select_one yn", "drinks", "Do you drink?"],
+            ["geopoint", "home", "Where?"],
+            ["date", "born", "When?"],
+            ["note", "bye", "Bye"],
+        ],
+        [["list_name", "name", "label::English"], ["yn", "y", "Yes"], ["yn", "n", "No"]],
+    )
+    found = import_survey(path, epsilon=1.5)
+    assert [item.name for item in parse_survey(found.text).questions] == ["smokes", "drinks"]
+    for sentence in (
+        "label::English'",
+        "'smokes' is asked of everybody here",
+        "'smokes' had an \"other\" answer",
+        "'smokes' offers all its answers here",
+        "What explained 'smokes'",
+        "'drinks' could be left unanswered",
+        "'child' is left out: it is asked as often",
+        "'home' is left out: a place",
+        "'born' is left out: a date",
+        "'bye' is left out: it asks nothing",
+    ):
+        assert sum(sentence in line for line in found.left_out) == 1, (sentence, found.left_out)
 
 
 def test_xlsform(xlsform):
@@ -192,9 +309,9 @@ def test_whatever_is_wrong_with_it_is_taken_over_or_refused_in_words(value, tmp_
 
 
 def test_an_error_names_the_question_and_not_its_place(tmp_path):
-    broken = {"elements": [{"type": "rating", "name": "sleep", "rateMin": 5, "rateMax": 5}]}
+    broken = {"elements": [{"type": "dropdown", "name": "sleep", "choices": ["well", "well"]}]}
     (tmp_path / "q.json").write_text(json.dumps(broken))
-    with pytest.raises(InputError, match=r"q\.json cannot be taken over: 'sleep'\.last: a scale goes up"):
+    with pytest.raises(InputError, match=r"q\.json cannot be taken over: 'sleep'\.choices.*'well'"):
         import_survey(tmp_path / "q.json", epsilon=1.0)
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 from deniable.errors import InputError, MissingExtraError, SurveyError
 from deniable.surveys.survey import parse_survey
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,23 +49,47 @@ class Draft:
     questions: list[dict[str, Any]] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     languages: list[str] = field(default_factory=lambda: ["en"])
+    skippable: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
 
     def add(self, name: str, text: Text, **rest: Any) -> None:
         """Take a question over, under a name that a survey file allows."""
         allowed = re.sub(r"\W", "_", name, flags=re.ASCII)[:60] or "question"
         if not re.match(r"[A-Za-z_]", allowed):
             allowed = f"q_{allowed}"
-        if allowed != name:
-            self.left_out.append(f"{name!r} is called {allowed!r} here: names have letters, digits and underscores.")
+        taken = [question["name"] for question in self.questions]
+        free, count = allowed, 1
+        while free in taken:
+            free, count = f"{allowed}_{count + 1}", count + 1
+        if free != name:
+            why = "names have letters, digits and underscores" if free == allowed else "the name was taken"
+            self.left_out.append(f"{name!r} is called {free!r} here: {why}.")
+        allowed = free
         self.questions.append({"name": allowed, "text": text, **rest})
 
     def skip(self, name: str, why: str) -> None:
         """Name a question that is not taken over."""
         self.left_out.append(f"{name!r} is left out: {why}.")
 
+    def ask_everybody(self, name: str, rule: str) -> None:
+        """Name a question whose rule is not taken over."""
+        self.left_out.append(
+            f"{name!r} is asked of everybody here: a rule that depends on answers would show them ({rule})."
+        )
+
+    def _say_what_changes(self) -> None:
+        if self.skippable:
+            self.left_out.append(
+                f"{listed(self.skippable)} could be left unanswered; whoever is asked answers here, because a gap "
+                f"would tell. Add prefer_not_to_say = true where silence is to be an answer."
+            )
+        if self.hints:
+            self.left_out.append(f"What explained {listed(self.hints)} beside the question is left out (hints).")
+
     def finish(self, name: str, epsilon: float) -> Imported:
         """Write the file and check it."""
         settle_languages(self)
+        self._say_what_changes()
         if not self.questions:
             told = " ".join(self.left_out) or "it has none."
             raise InputError(f"none of its questions can be disguised: {told}")

@@ -7,19 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.errors import InputError, MissingExtraError
 from deniable.surveys.imported import Draft, Text
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     Row = dict[str, str]
 
-_STRUCTURE = re.compile(r"^(begin|end)[ _](group|repeat)$|^(note|start|end|today|deviceid|calculate|audit|username)$")
+_OPENS, _CLOSES = re.compile(r"^begin[ _](group|repeat)$"), re.compile(r"^end[ _](group|repeat)$")
+_SILENT = {"start", "end", "today", "deviceid", "calculate", "audit", "username", "phonenumber", "email", "hidden"}
+_NUMBER = 'a number needs bins: ask it as kind = "number" with bins = [...]'
+_PLACE = "a place cannot be disguised as it is; offer a list of places"
+_DATE = "a date cannot be disguised as it is; offer a list of periods"
 _REASONS = {
     "select_multiple": "several answers at once are no category; ask for each by itself",
-    "integer": 'a number needs bins: ask it as kind = "number" with bins = [...]',
-    "decimal": 'a number needs bins: ask it as kind = "number" with bins = [...]',
+    "select_one_from_file": "its answers are in another file; list them in the sheet named choices",
+    "integer": _NUMBER,
+    "decimal": _NUMBER,
     "text": "what is typed freely cannot be disguised; offer a list of answers",
     "rank": "an order is no category",
+    "note": "it asks nothing",
+    **dict.fromkeys(("date", "time", "dateTime", "datetime"), _DATE),
+    **dict.fromkeys(("geopoint", "geotrace", "geoshape"), _PLACE),
 }
 
 
@@ -33,23 +42,36 @@ def read_xlsform(path: Path) -> Draft:
         lists.setdefault(row.get("list_name", row.get("list name", "")), []).append(_choice(row))
     settings = (sheets.get("settings") or [{}])[0]
     draft = Draft(settings.get("form_title") or path.stem)
+    if "label::" in " ".join(row_keys := list(sheets["survey"][0] if sheets["survey"] else [])):
+        unknown = [key for key in row_keys if key.startswith("label::") and _language(key) is None]
+        if unknown:
+            draft.left_out.append(
+                f"{listed(unknown)}: a heading says its language by a code, such as label::English (en); texts of one "
+                f"heading are taken, in no language."
+            )
+    inside: list[Row] = []  # the groups and repeats around a row
     for row in sheets["survey"]:
-        _take(draft, row, lists)
+        kind = row.get("type", "").strip()
+        if _OPENS.match(kind):
+            inside.append(row)
+        elif _CLOSES.match(kind):
+            inside = inside[:-1]
+        elif kind and kind not in _SILENT:
+            _take(draft, row, lists, inside)
     return draft
 
 
-def _take(draft: Draft, row: Row, lists: dict[str, list[Any]]) -> None:
-    kind, _, which = row.get("type", "").strip().partition(" ")
-    name = row.get("name", "")
-    if not kind or _STRUCTURE.match(row["type"].strip()):
-        return
+def _take(draft: Draft, row: Row, lists: dict[str, list[Any]], inside: list[Row]) -> None:
+    kind, _, which = row["type"].strip().partition(" ")
+    name, before = row.get("name", ""), len(draft.questions)
+    if any("repeat" in part["type"] for part in inside):
+        return draft.skip(name, "it is asked as often as there is something to tell; here everybody is asked once")
     text = _label(row) or name
-    if row.get("relevant"):
-        draft.left_out.append(
-            f"{name!r} is asked of everybody here: a rule that depends on answers would show them (relevant)."
-        )
     if kind == "select_one":
-        choices = lists.get(which.split()[0] if which else "", [])
+        draft_list, _, other = which.partition(" ")
+        choices = lists.get(draft_list, [])
+        if other.strip() in ("or_other", "or other", "or specify other"):
+            draft.left_out.append(f'{name!r} had an "other" answer to type in, which is left out.')
         if len(choices) < 2:
             draft.skip(name, f"its list {which!r} has fewer than two answers")
         else:
@@ -64,6 +86,20 @@ def _take(draft: Draft, row: Row, lists: dict[str, list[Any]]) -> None:
         draft.add(name, text, kind="yes-no")
     else:
         draft.skip(name, _REASONS.get(kind, f"questions of type {kind!r} have no fixed list of answers"))
+    if len(draft.questions) > before:
+        _say_what_changes(draft, name, row, inside)
+    return None
+
+
+def _say_what_changes(draft: Draft, name: str, row: Row, inside: list[Row]) -> None:
+    if any(part.get("relevant") for part in (row, *inside)):
+        draft.ask_everybody(name, "relevant")
+    if row.get("choice_filter"):
+        draft.left_out.append(f"{name!r} offers all its answers here: a list that depends on answers would show them.")
+    if row.get("required", "").lower() not in ("yes", "true", "true()", "1"):
+        draft.skippable.append(name)
+    if any(key.startswith("hint") and words for key, words in row.items()):
+        draft.hints.append(name)
 
 
 def _choice(row: Row) -> Any:
@@ -73,14 +109,21 @@ def _choice(row: Row) -> Any:
 
 def _label(row: Row) -> Text | None:
     """`label`, or one for each `label::English (en)`."""
-    translated = {}
+    translated: dict[str | None, str] = {}
     for key, words in row.items():
-        found = re.match(r"^label::(?:.*\((\w[\w-]*)\)|(\w+))$", key)
-        if found and words:
-            translated[(found[1] or found[2]).lower()] = words
-    if translated and all(re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]+)*", language) for language in translated):
-        return translated
+        if words and key.startswith("label::"):
+            translated[_language(key)] = words
+    known = {language: words for language, words in translated.items() if language is not None}
+    if known and len(known) == len(translated):
+        return known
     return row.get("label") or next(iter(translated.values()), None)
+
+
+def _language(heading: str) -> str | None:
+    """The code that `label::English (en)` or `label::en` ends with."""
+    found = re.match(r"^label::(?:.*\((\w[\w-]*)\)|(\w+))$", heading)
+    code = (found[1] or found[2]).lower() if found else ""
+    return code if re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]+)*", code) else None
 
 
 def _sheets(path: Path) -> dict[str, list[Row]]:
