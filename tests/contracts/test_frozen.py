@@ -32,6 +32,7 @@ from deniable.collection.blocks import ServedBlocks
 from deniable.collection.form import design_body, form_body
 from deniable.datasets import Network
 from deniable.designs.blocks.message import MessageBlocks
+from deniable.designs.objects import Object
 from deniable.device import messages, wire
 from deniable.device.block import Block
 from deniable.device.verify import verify
@@ -169,6 +170,7 @@ OTHERS = {
     ),
     "Summary": lambda: RESULTS["Estimate"]().summary(),
     "Survey": lambda: parse_survey(example_text()),
+    "Object": lambda: Object("s3://bucket/reports.parquet"),
     "Labels": lambda: parse_survey(example_text()).labels,
     "Facts": lambda: facts_of_survey(parse_survey(example_text())),
     "ScriptTable": lambda: script_tables(reports())[0],

@@ -31,7 +31,7 @@ _LABEL = 30  # characters of a label beside which there is still room for a bar
 
 
 class _Place(click.ParamType[Any]):
-    """A path, or the address of a database, which is none."""
+    """A path, or the address of a database or of an object, which is none."""
 
     name = "path"
 
@@ -117,8 +117,10 @@ def name_of(place: Path | str) -> str:
     >>> name_of(Path("surveys/smoking.parquet")), name_of("postgresql://me:secret@db.example.org/smoking")
     ('smoking.parquet', 'smoking at db.example.org')
     """
-    if isinstance(place, Path):
-        return place.name
+    from deniable.designs.objects import is_object, place_of
+
+    if isinstance(place, Path) or is_object(place):
+        return place_of(place).name
     from deniable.collection.storage.postgres_connection import place as without_password
 
     return without_password(place)

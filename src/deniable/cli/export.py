@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import click
 
 from deniable.cli.common import (
-    FILE,
     PLACE,
     as_json,
     design_option,
@@ -19,16 +19,13 @@ from deniable.cli.common import (
 )
 from deniable.errors import InputError
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 @click.command("export")
 @click.argument("reports", type=PLACE)
 @click.option(
     "-o",
     "--output",
-    type=FILE,
+    type=PLACE,
     required=True,
     help="A .sav, .dta, .csv, .parquet, .json file of reports; an .R, .py, .do or .ipynb file that analyses them.",
 )
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
 def command(
     *,
     reports: Path | str,
-    output: Path,
+    output: Path | str,
     labelled: bool,
     tables: tuple[str, ...],
     words: Path | None,
@@ -51,7 +48,7 @@ def command(
     """Write REPORTS to another file, told by its name, for whoever works with another program.
 
     REPORTS is a file, or what a collector has stored: its folder, its SQLite file, or postgresql://user@host/survey.
-    The collector may be running meanwhile.
+    The collector may be running meanwhile. Files may lie in object storage: s3://bucket/reports.parquet.
 
     SPSS (.sav) and Stata (.dta) files have a named column a question, with the question as its label, the answers as
     labels of its codes, and nothing where somebody was not asked; so have .csv and .parquet files with --labelled.
@@ -71,25 +68,30 @@ def command(
       deniable export reports.parquet -o design.json
     """  # noqa: D301 - click wants the character itself
     from deniable.designs.files import is_sheet, write_table
+    from deniable.designs.objects import place_of
     from deniable.reporting.scripts.write import SCRIPTS, write_script
 
-    if output.exists():
-        raise InputError(f"{output} is already there; choose another name", file=str(output))
-    kind = output.suffix.lower()
+    target = place_of(output)
+    if target.exists():
+        raise InputError(f"{target} is already there; choose another name", file=str(target))
+    kind = target.suffix.lower()
     if tables and kind not in SCRIPTS:
-        raise InputError(f"--table goes with scripts ({', '.join(SCRIPTS)}); {output.name} holds all reports")
-    if labelled and (is_sheet(output) or kind in SCRIPTS):
-        raise InputError(f"--labelled goes with .csv and .parquet; {output.name} has its labels anyway")
+        raise InputError(f"--table goes with scripts ({', '.join(SCRIPTS)}); {target.name} holds all reports")
+    if labelled and (is_sheet(target) or kind in SCRIPTS):
+        raise InputError(f"--labelled goes with .csv and .parquet; {target.name} has its labels anyway")
     opened = reports_at(reports, design, words=words, language=language)
-    made, rows = [output], None if kind == ".json" else opened.n
+    made: list[Any] = [target]
+    rows = None if kind == ".json" else opened.n
     if kind == ".json":
-        output.write_bytes(opened.header.json())
+        target.write_bytes(opened.header.json())
     elif kind in SCRIPTS:
-        made = write_script(opened, output, [split(table) for table in tables])
+        if not isinstance(target, Path):
+            raise InputError(f"scripts are written to this machine, not to {target}; copy them from here")
+        made = [*write_script(opened, target, [split(table) for table in tables])]
     elif labelled:
-        write_table(opened.labelled(in_words=bool(opened.labels.answers)), output)
+        write_table(opened.labelled(in_words=bool(opened.labels.answers)), target)
     else:
-        opened.write(output)
+        opened.write(target)
     if as_json:
         beside = {"beside": [str(file) for file in made[1:]]} if len(made) > 1 else {}
         emit({"output": str(output), "reports": rows, **beside})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from deniable.cli.common import FILE, as_json, console, emit, split
+from deniable.cli.common import FILE, PLACE, as_json, console, emit, split
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ DESIGNS = ("views", "independent", "joint", "sampled", "clusters", "blocks", "pa
 
 
 @click.command("randomize")
-@click.argument("table", type=FILE)
-@click.option("-o", "--output", type=FILE, required=True, help="The .parquet file to write.")
+@click.argument("table", type=PLACE)
+@click.option("-o", "--output", type=PLACE, required=True, help="The .parquet file to write.")
 @click.option("--domain", "domain_file", type=FILE, help="A TOML file: each attribute with its categories.")
 @click.option("--infer-domain", is_flag=True, help="Read the categories off the data instead; discloses rare ones.")
 @click.option("--attribute", "attributes", multiple=True, metavar="NAME", help="Disguise only these. Repeatable.")
@@ -46,8 +46,8 @@ DESIGNS = ("views", "independent", "joint", "sampled", "clusters", "blocks", "pa
 @as_json
 def command(
     *,
-    table: Path,
-    output: Path,
+    table: Path | str,
+    output: Path | str,
     domain_file: Path | None,
     infer_domain: bool,
     attributes: tuple[str, ...],

@@ -9,11 +9,13 @@ comes first, so reports never lie about without their design. `frames.reading` r
 from __future__ import annotations
 
 import os
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deniable.designs.dta import write_dta
+from deniable.designs.objects import Object, place_of
 from deniable.designs.sav import write_sav
 from deniable.errors import InputError, MissingExtraError
 from deniable.formulas import plain_table
@@ -33,17 +35,34 @@ SIDECAR = ".design.json"  # people.csv has its design in people.csv.design.json
 IN_FOLDER = "_design.json"  # a folder of Parquet files has it here; the underscore makes other programs skip it
 
 
-def write_reports(frame: Any, header: Header, path: str | Path) -> Path:
+def write_reports(frame: Any, header: Header, path: str | Path | Object) -> Path | Object:
     """Write reports as they are to a .parquet or .csv file.
 
     Args:
         frame: the reports, a row each.
         header: what must be known of them.
-        path: the file; its folder is made where there is none.
+        path: the file; its folder is made where there is none. Or the address of an object, such as s3://bucket/name.
     """
+    return delivered(path, lambda target: _write_reports(frame, header, target))
+
+
+def delivered(place: str | Path | Object, write: Callable[[Path], object]) -> Path | Object:
+    """Let a file be written at its place; for object storage here first, and then sent, what lies beside it first."""
+    goal = place_of(place)
+    if isinstance(goal, Path):
+        write(goal)
+        return goal
+    with tempfile.TemporaryDirectory() as folder:
+        local = Path(folder) / goal.name
+        write(local)
+        for file in sorted(Path(folder).iterdir(), key=lambda file: file == local):
+            goal.with_name(file.name).put(file)
+    return goal
+
+
+def _write_reports(frame: Any, header: Header, target: Path) -> None:
     import narwhals as nw
 
-    target = Path(path)
     write = _WRITERS.get(target.suffix.lower())
     if write is None:
         every = [*_WRITERS, *_SHEETS]
@@ -53,32 +72,36 @@ def write_reports(frame: Any, header: Header, path: str | Path) -> Path:
     if target.suffix.lower() == ".parquet":
         table = table.replace_schema_metadata(header.metadata())
     else:
-        write_whole(sidecar(target), lambda place: place.write_bytes(header.json()))
+        write_whole(_beside(target), lambda place: place.write_bytes(header.json()))
     write_whole(target, lambda place: write(table, place))
-    return target
 
 
-def is_sheet(path: str | Path) -> bool:
+def is_sheet(path: str | Path | Object) -> bool:
     """Whether a file's name says SPSS or Stata."""
-    return Path(path).suffix.lower() in _SHEETS
+    return place_of(path).suffix.lower() in _SHEETS
 
 
-def write_sheet(columns: Sequence[Column], header: Header, path: str | Path, title: str = "") -> Path:
+def write_sheet(columns: Sequence[Column], header: Header, path: str | Path | Object, title: str = "") -> Path | Object:
     """Write reports to an SPSS (.sav) or Stata (.dta) file, a labelled column a question."""
-    target = Path(path)
+    return delivered(path, lambda target: _write_sheet(columns, header, target, title))
+
+
+def _write_sheet(columns: Sequence[Column], header: Header, target: Path, title: str) -> None:
     write = _SHEETS[target.suffix.lower()]
     target.parent.mkdir(parents=True, exist_ok=True)
     kept = tuple((c.file, c.name, None if c.values is None else tuple(c.values)) for c in columns)
-    write_whole(sidecar(target), lambda place: place.write_bytes(replace(header, columns=kept).json()))
+    write_whole(_beside(target), lambda place: place.write_bytes(replace(header, columns=kept).json()))
     write_whole(target, lambda place: write(columns, place, title))
-    return target
 
 
-def write_table(frame: Any, path: str | Path) -> Path:
+def write_table(frame: Any, path: str | Path | Object) -> Path | Object:
     """Write a frame as it is, without a design, to a .parquet or .csv file."""
+    return delivered(path, lambda target: _write_table(frame, target))
+
+
+def _write_table(frame: Any, target: Path) -> None:
     import narwhals as nw
 
-    target = Path(path)
     writers: dict[str, Callable[[Any, Path], None]] = {".parquet": _write_parquet, ".csv": _write_csv}
     write = writers.get(target.suffix.lower())
     if write is None:
@@ -86,12 +109,15 @@ def write_table(frame: Any, path: str | Path) -> Path:
     table = nw.from_native(frame, eager_only=True).to_arrow()
     target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, lambda place: write(table, place))
-    return target
 
 
-def sidecar(path: Path) -> Path:
+def sidecar(path: Path | Object) -> Path | Object:
     """Where the design of a file lies that cannot hold it."""
     return path / IN_FOLDER if path.is_dir() else path.with_name(path.name + SIDECAR)
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(target.name + SIDECAR)
 
 
 def write_whole(target: Path, write: Callable[[Path], object], folder: Path | None = None) -> None:

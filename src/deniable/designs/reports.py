@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.designs.base import Design
+    from deniable.designs.objects import Object
     from deniable.designs.told import Told
     from deniable.results import Frame
 
@@ -253,10 +254,11 @@ class Reports(Frozen):
         stated = self.design.describe(published=published, delta=delta)
         return Statement(stated.ratio, (*stated.notes, *self.notes))
 
-    def write(self, path: str | Path) -> Path:
+    def write(self, path: str | Path | Object) -> Path | Object:
         """Write the reports and their design to a file: .parquet, .csv, .sav (SPSS) or .dta (Stata).
 
-        `deniable.read_reports` reads it back.
+        `path` may be the address of an object, such as s3://bucket/reports.parquet. `deniable.read_reports` reads it
+        back.
         """
         if is_sheet(path):
             return write_sheet(sheet(self), self.header, path, self.labels.heading())

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from deniable.designs.objects import place_of
 from deniable.domain import Domain
 from deniable.errors import DeniableError, InputError, MissingValueError
 from deniable.frames.pieces import open_table
@@ -86,7 +87,7 @@ def _toml(value: object) -> str:
 
 def infer_domain(path: str | Path, columns: Sequence[str] | None = None) -> Domain:
     """Read the categories off a table: all columns, or the named ones. Discloses that each occurs; see `INFERRED`."""
-    source = open_table(Path(path))
+    source = open_table(place_of(path))
     names = list(source.schema.names if columns is None else columns)
     missing = [name for name in names if name not in source.schema.names]
     if missing:

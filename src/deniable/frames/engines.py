@@ -10,6 +10,7 @@ sets, how many hold each category. An engine answers these two questions, by col
 from __future__ import annotations
 
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -23,15 +24,15 @@ from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from deniable.designs.base import Design
+    from deniable.designs.objects import Object
     from deniable.designs.told import Told
     from deniable.frames.support import Piece, Progress, Questions
 
-    Place = Path
+    Place = Path | Object
     Where = Mapping[str, Any]  # only rows with these values in these columns
     Keys = tuple[NDArray[np.int64], NDArray[np.int64]]  # combinations that occur (a row each), and how often each does
 
@@ -172,8 +173,11 @@ class IbisEngine:
         self.name = name or str(table.get_backend().name)
 
     @classmethod
-    def duckdb(cls, paths: Sequence[Path]) -> IbisEngine:
+    def duckdb(cls, paths: Sequence[Place]) -> IbisEngine:
         """Local Parquet files, counted by an embedded DuckDB."""
+        far = [path for path in paths if not isinstance(path, Path)]
+        if far:
+            raise InputError(f"DuckDB counts local files; leave the engine out for {far[0]}, which is read in batches")
         return cls(_ibis().duckdb.connect().read_parquet([str(path) for path in paths]))
 
     @property

@@ -11,6 +11,7 @@ Two programs at work on one job would disguise rows twice: the folder is locked 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from contextlib import contextmanager
@@ -23,10 +24,12 @@ import pyarrow.parquet as pq
 
 from deniable.designs.files import write_whole
 from deniable.designs.header import Header
+from deniable.designs.objects import Object, place_of
 from deniable.designs.reports import SMALL_CELL
 from deniable.errors import InputError, PrivacyError
 from deniable.frames.arrow import HELD, Disguise
 from deniable.frames.pieces import CSVPieces, open_table
+from deniable.frames.reading import parquet_file
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -52,8 +55,8 @@ class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def randomize_table(
-    table: str | Path,
-    target: str | Path,
+    table: str | Path | Object,
+    target: str | Path | Object,
     design: Design,
     keep: Sequence[str] = (),
     *,
@@ -65,8 +68,9 @@ def randomize_table(
     Interrupted, and called again with the same arguments, it goes on behind the last finished piece.
 
     Args:
-        table: a row a respondent, with the design's attributes as columns.
-        target: the file to write; it must not exist.
+        table: a row a respondent, with the design's attributes as columns; a file, or s3://bucket/people.parquet.
+        target: the file to write; it must not exist. For an object (s3://bucket/reports.parquet) unfinished work lies
+            in the current folder, from which alone it can be taken up again.
         design: what to ask and how to disguise it.
         keep: public columns that ride along in clear.
         notes: sentences for the privacy statement, beside the one that says who disguised the answers.
@@ -75,30 +79,34 @@ def randomize_table(
     Returns:
         How many reports the file holds.
     """
-    goal = Path(target)
+    goal, given = place_of(target), place_of(table)
     if goal.suffix.lower() != ".parquet":
         raise InputError(f"reports of a table are written to a .parquet file, not to {goal.name!r}", file=str(goal))
-    source = open_typed(Path(table), design)
+    source = open_typed(given, design)
     run = Disguise(design, source.schema, keep)
-    job = Description(str(Path(table).resolve()), source.fingerprint(), design.id, tuple(keep), tuple(notes))
-    folder = goal.with_name(goal.name + FOLDER)
+    read = str(given.resolve() if isinstance(given, Path) else given)
+    job = Description(read, source.fingerprint(), design.id, tuple(keep), tuple(notes))
+    folder = _folder(goal)
     _refuse_second(folder, goal)
-    goal.parent.mkdir(parents=True, exist_ok=True)
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder):
         _refuse_second(folder, goal)  # another program may have finished meanwhile
         _take_up(folder, job)
         if not goal.exists():
-            done = _make_parts(folder, source, run, progress)
-            _assemble(
-                folder, goal, done, run.schema.with_metadata(Header(design.canonical(), (HELD, *notes)).metadata())
-            )
-        rows: int = pq.read_metadata(goal).num_rows
+            # What goes into object storage is made here first: an object cannot be renamed into its place.
+            whole = goal if isinstance(goal, Path) else folder / goal.name
+            if not whole.exists():
+                done = _make_parts(folder, source, run, progress)
+                schema = run.schema.with_metadata(Header(design.canonical(), (HELD, *notes)).metadata())
+                _assemble(folder, whole, done, schema)
+            if isinstance(goal, Object):
+                goal.put(whole)
+        rows: int = parquet_file(goal).metadata.num_rows
         _remove(folder)
     return rows
 
 
-def open_typed(table: Path, design: Design) -> Pieces:
+def open_typed(table: Path | Object, design: Design) -> Pieces:
     """Open a table, the columns of a CSV file as the design's categories are."""
     source = open_table(table)
     if isinstance(source, CSVPieces):
@@ -107,12 +115,19 @@ def open_typed(table: Path, design: Design) -> Pieces:
     return source
 
 
-def recognisable(path: str | Path, keep: Sequence[str]) -> str | None:
+def _folder(goal: Path | Object) -> Path:
+    """Where unfinished work lies: beside a file; for an object in the current folder, under a name of its address."""
+    if isinstance(goal, Path):
+        return goal.with_name(goal.name + FOLDER)
+    return Path(f"{goal.name}.{hashlib.sha256(str(goal).encode()).hexdigest()[:8]}{FOLDER}")
+
+
+def recognisable(path: str | Path | Object, keep: Sequence[str]) -> str | None:
     """Say so, if public columns together single out a handful of respondents."""
     if not keep:
         return None
     sizes = pa.table({**{name: [] for name in keep}, "count_all": pa.array([], pa.int64())})
-    for batch in pq.ParquetFile(path).iter_batches(batch_size=GROUP, columns=list(keep)):
+    for batch in parquet_file(place_of(path)).iter_batches(batch_size=GROUP, columns=list(keep)):
         counted = pa.Table.from_batches([batch]).group_by(list(keep)).aggregate([([], "count_all")])
         both = pa.concat_tables([sizes.cast(counted.schema), counted])
         summed = both.group_by(list(keep)).aggregate([("count_all", "sum")])
@@ -132,13 +147,13 @@ def _read_as(variable: Variable, looks: pa.DataType) -> pa.DataType:
     return pa.float64() if variable.edges and is_number else pa.array(variable.categories).type
 
 
-def _refuse_second(folder: Path, goal: Path) -> None:
+def _refuse_second(folder: Path, goal: Path | Object) -> None:
     """Refuse a target that is whole, with nothing left to say by what run: the description goes last."""
     if not (folder / _JOB).exists():
         refuse_second(goal)
 
 
-def refuse_second(goal: Path) -> None:
+def refuse_second(goal: Path | Object) -> None:
     """Refuse a target that is there."""
     if goal.exists():
         raise PrivacyError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 from pyarrow import csv
 
+from deniable.designs.objects import Object
 from deniable.errors import InputError
 from deniable.frames.reading import parquet_file
 
@@ -38,7 +39,7 @@ class Pieces(Protocol):
         ...
 
 
-def open_table(path: Path) -> Pieces:
+def open_table(path: Path | Object) -> Pieces:
     """Open a table by its name's ending."""
     if not path.exists():
         raise InputError(f"there is no file {path}", file=str(path))
@@ -54,15 +55,15 @@ def open_table(path: Path) -> Pieces:
     return kind(path)
 
 
-def _fingerprint(path: Path, *parts: object) -> str:
-    about = path.stat()
-    return hashlib.sha256(repr((about.st_size, about.st_mtime_ns, *parts)).encode()).hexdigest()
+def _fingerprint(path: Path | Object, *parts: object) -> str:
+    state = path.state() if isinstance(path, Object) else (path.stat().st_size, path.stat().st_mtime_ns)
+    return hashlib.sha256(repr((*state, *parts)).encode()).hexdigest()
 
 
 class ParquetPieces:
     """A Parquet file, a piece a row group."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | Object) -> None:
         """Open the file and read its schema only."""
         self._path = path
         plain = parquet_file(path)
@@ -76,11 +77,9 @@ class ParquetPieces:
 
     def pieces(self, columns: Sequence[str], start: int) -> Iterator[Iterator[pa.RecordBatch]]:
         """Read row group by row group. Texts stay dictionaries, as they lie in the file: far cheaper to encode."""
-        import pyarrow.parquet as pq
-
         texts = [name for name in columns if pa.types.is_string(self.schema.field(name).type)]
         # Not mapped into memory, where pages that were read would stay; and read column by column, not all at once.
-        file = pq.ParquetFile(self._path, read_dictionary=texts, pre_buffer=False, buffer_size=1 << 20)
+        file = parquet_file(self._path, read_dictionary=texts, pre_buffer=False, buffer_size=1 << 20)
         for group in range(start, self._groups):
             yield self._batches(file, group, columns)
 
@@ -96,7 +95,7 @@ class CSVPieces:
 
     rows: int | None = None
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | Object) -> None:
         """Open the file and read its first block."""
         self._path = path
         self._types: dict[str, pa.DataType] = {}
@@ -105,7 +104,7 @@ class CSVPieces:
     def _open(self) -> Any:
         try:
             return csv.open_csv(
-                self._path,
+                self._path.stream() if isinstance(self._path, Object) else self._path,
                 read_options=csv.ReadOptions(block_size=_CSV_BYTES, use_threads=False),
                 convert_options=csv.ConvertOptions(column_types=self._types, strings_can_be_null=True),
             )

@@ -16,6 +16,7 @@ from deniable.designs.blocks.reports import BLOCK, BlockReports
 from deniable.designs.codec import design_from_bytes
 from deniable.designs.files import pyreadstat, sidecar
 from deniable.designs.header import Header
+from deniable.designs.objects import Object, place_of
 from deniable.designs.paired.design import Paired
 from deniable.designs.paired.reports import PairedReports
 from deniable.designs.reports import BALLOT, Reports, answer_columns
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 D = TypeVar("D", Blocks, Paired)
 
 
-def read_reports(path: str | Path) -> Reports:
-    """Read reports and their design from a file, or from a folder of Parquet files.
+def read_reports(path: str | Path | Object) -> Reports:
+    """Read reports and their design from a file, from a folder of Parquet files, or from s3://bucket/reports.parquet.
 
     Refused with the reason: a file without its design, with an altered one, or one newer than this program; codes that
     the design cannot have made.
@@ -47,14 +48,14 @@ def read_reports(path: str | Path) -> Reports:
     return _reports_of(header, design, _read_table(source, header, design))
 
 
-def read_design(path: str | Path) -> Design:
+def read_design(path: str | Path | Object) -> Design:
     """The design of a file of reports; or out of a JSON file: the one beside reports, or the design alone."""
-    source = Path(path)
+    source = place_of(path)
     header = read_beside(source) if source.suffix.lower() == ".json" else read_header(source)
     return design_of(header, str(source))
 
 
-def read_header(path: str | Path) -> Header:
+def read_header(path: str | Path | Object) -> Header:
     """Read what a file of reports says about them, without reading the reports."""
     source = existing(path)
     if source.is_file() and source.suffix.lower() == ".parquet":
@@ -69,7 +70,7 @@ def read_header(path: str | Path) -> Header:
     return Header.from_json(beside.read_bytes(), str(beside))
 
 
-def read_beside(path: Path) -> Header:
+def read_beside(path: Path | Object) -> Header:
     """The header in a JSON file of its own; a design alone has no notes."""
     if not path.is_file():
         raise InputError(f"there is no file {path}", file=str(path))
@@ -106,9 +107,9 @@ def _expected(kind: type[D], design: Design, what: str) -> D:
     return design
 
 
-def existing(path: str | Path) -> Path:
-    """The path, if there is something we can read at it."""
-    source = Path(path)
+def existing(path: str | Path | Object) -> Path | Object:
+    """The path or the object, if there is something we can read at it."""
+    source = place_of(path)
     if not source.exists():
         raise InputError(f"there is no file {source}", file=str(source))
     if source.is_file() and source.suffix.lower() not in _READERS:
@@ -119,15 +120,15 @@ def existing(path: str | Path) -> Path:
     return source
 
 
-def parquet_file(path: Path) -> pq.ParquetFile:
-    """Open a Parquet file, with a message a person can use when it is none."""
+def parquet_file(path: Path | Object, **options: Any) -> pq.ParquetFile:
+    """Open a Parquet file, with a message a person can use when it is none; `options` are pyarrow's."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(path)
+        return pq.ParquetFile(path if isinstance(path, Path) else path.open(), **options)
     except (pa.ArrowInvalid, OSError) as error:
-        size = path.stat().st_size
+        size = path.stat().st_size if isinstance(path, Path) else path.state()[0]
         told = "it is empty" if not size else f"it may have been cut short while it was copied ({error})"
         raise InputError(f"{path} is not a readable Parquet file: {told}", file=str(path)) from None
 
@@ -146,7 +147,7 @@ def read_csv(path: Path) -> pa.Table:
 # -- each format -------------------------------------------------------------------------------------------------------
 
 
-def _read_parquet(path: Path) -> pa.Table:
+def _read_parquet(path: Path | Object) -> pa.Table:
     return parquet_file(path).read()
 
 
@@ -207,7 +208,14 @@ def _from_sheet(path: Path, header: Header, design: Design) -> pa.Table:
     return pa.table({**before, **named, **rest})
 
 
-def _read_table(source: Path, header: Header, design: Design) -> pa.Table:
+def _read_table(source: Path | Object, header: Header, design: Design) -> pa.Table:
+    if not isinstance(source, Path):
+        if source.is_dir():
+            import pyarrow as pa
+
+            return pa.concat_tables([parquet_file(part).read() for part in source.parts(".parquet")])
+        with source.fetched() as local:
+            return _read_table(local, header, design)
     if source.is_dir():
         import pyarrow.dataset as ds
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from deniable.designs.header import Header
+from deniable.designs.objects import Object, place_of
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import BALLOT, Reports, answer_columns
 from deniable.errors import DesignError, InputError, MissingColumnError
@@ -231,13 +232,14 @@ def open_reports(place: Any, design: Design | str | Path | None = None, *, engin
     """Open reports without reading them: estimates count them where they are.
 
     Args:
-        place: a file or folder that `deniable randomize` or `Reports.write` made; or an Ibis table; or a Spark frame.
+        place: a file or folder that `deniable randomize` or `Reports.write` made, or the address of one in object
+            storage (s3://bucket/reports.parquet); or an Ibis table; or a Spark frame.
         design: for tables, which cannot hold it: the design, or the JSON file that holds it.
         engine: for Parquet files, "bincount" (the default: NumPy, streaming) or "duckdb".
 
     Files that can only be read as a whole (CSV, SPSS, Stata; designs in blocks or pairs) are read.
     """
-    if not isinstance(place, str | Path):
+    if not isinstance(place, str | Path | Object):
         return _open_table(place, design)
     path = existing(place)
     header = read_header(path)
@@ -247,7 +249,10 @@ def open_reports(place: Any, design: Design | str | Path | None = None, *, engin
     stored = path.is_dir() or path.suffix.lower() == ".parquet"
     if not stored or not made_by.one_by_one:
         return read_reports(path)
-    paths = sorted(path.glob("**/[!_.]*.parquet")) if path.is_dir() else [path]
+    paths: list[Path | Object] = [path]
+    if path.is_dir():
+        below = sorted(path.glob("**/[!_.]*.parquet")) if isinstance(path, Path) else path.parts(".parquet")
+        paths = [*below]
     if engine not in ("auto", "bincount", "duckdb"):
         raise InputError(f'Parquet files are counted by "bincount" or "duckdb", not by {engine!r}', engine=engine)
     counting: Engine = IbisEngine.duckdb(paths) if engine == "duckdb" else ParquetEngine(paths)
@@ -273,4 +278,4 @@ def _open_table(place: Any, design: Design | str | Path | None) -> Reports:
 
 def _header(given: Design | str | Path) -> Header:
     """A design as it is given, or out of a JSON file: the one beside reports, or the design alone."""
-    return read_beside(Path(given)) if isinstance(given, str | Path) else Header(given.canonical())
+    return read_beside(place_of(given)) if isinstance(given, str | Path) else Header(given.canonical())

@@ -6,11 +6,11 @@ Nothing is written before everything is disguised: a run that was interrupted ha
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from deniable.designs.objects import place_of
 from deniable.errors import InputError
 from deniable.frames.arrow import HELD
 from deniable.frames.job import open_typed, refuse_second
@@ -18,13 +18,15 @@ from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from deniable.designs.base import Design
+    from deniable.designs.objects import Object
 
 
 def randomize_whole(
-    table: str | Path,
-    target: str | Path,
+    table: str | Path | Object,
+    target: str | Path | Object,
     design: Design,
     keep: Sequence[str] = (),
     *,
@@ -35,11 +37,11 @@ def randomize_whole(
 
     Memory use grows with the table.
     """
-    goal = Path(target)
+    goal = place_of(target)
     if goal.suffix.lower() != ".parquet":
         raise InputError(f"reports of a table are written to a .parquet file, not to {goal.name!r}", file=str(goal))
     refuse_second(goal)
-    source = open_typed(Path(table), design)
+    source = open_typed(place_of(table), design)
     wanted = [name for name in (*design.domain, *keep) if name in source.schema.names]
     absent = [name for name in keep if name not in wanted]
     if absent:
@@ -49,6 +51,5 @@ def randomize_whole(
     if progress is not None:
         progress(0, frame.num_rows)
     reports = design.randomize(frame, list(keep)).with_notes(HELD, *notes)
-    goal.parent.mkdir(parents=True, exist_ok=True)
     reports.write(goal)
     return reports.n

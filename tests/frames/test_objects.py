@@ -1,0 +1,169 @@
+"""Reports and tables in object storage: written, read, counted and disguised there, as files are here."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import uuid
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from pyarrow import fs
+
+import deniable as dn
+from deniable.cli.app import app
+from deniable.designs.objects import Object, _meaning
+from deniable.errors import InputError, PrivacyError
+from deniable.frames import job
+from deniable.frames.stored import StoredReports, open_reports
+from deniable.randomness import Seeded
+
+DOMAIN = dn.Domain({"smokes": ["no", "yes"], "town": range(20)})
+DESIGN = dn.Independent(DOMAIN, channels={"smokes": dn.KRR(2, 1.0), "town": dn.Unary(20, 1.0)})
+
+
+@pytest.fixture(scope="module")
+def server():
+    """An object store on loopback."""
+    from moto.server import ThreadedMotoServer
+
+    logging.getLogger("werkzeug").disabled = True
+    made = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    made.start()
+    host, port = made.get_host_and_port()
+    yield f"http://{host}:{port}"
+    made.stop()
+
+
+@pytest.fixture
+def bucket(server, monkeypatch):
+    """An empty bucket of it, and the environment in which it is found."""
+    settings = {
+        "AWS_ENDPOINT_URL": server,
+        "AWS_ACCESS_KEY_ID": "somebody",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    name = f"b{uuid.uuid4().hex}"
+    fs.S3FileSystem(endpoint_override=server, region="us-east-1", allow_bucket_creation=True).create_dir(name)
+    return f"s3://{name}"
+
+
+def people(n=3000):
+    rng = np.random.default_rng(1)
+    towns, region = rng.integers(0, 20, n), rng.choice(["north", "süd"], n)
+    return pa.table({"smokes": rng.choice(["no", "yes"], n), "town": towns, "region": region})
+
+
+def made():
+    return DESIGN.randomize(people(), keep=["region"], source=Seeded(1))
+
+
+def same(found, expected):
+    assert found.n == expected.n
+    for names in (["smokes"], ["town"], ["smokes", "town"]):
+        assert np.array_equal(found.tabulate(names)[0].counts, expected.tabulate(names)[0].counts)
+    groups = [(value, part.n) for value, part in found.groups("region")]
+    assert groups == [(value, part.n) for value, part in expected.groups("region")]
+
+
+@pytest.mark.parametrize("name", ["r.parquet", "r.csv", "r.sav", "r.dta"])
+def test_reports_are_written_and_read_back(bucket, name):
+    reports = made()
+    address = f"{bucket}/some folder/{name}".replace(" ", "-")
+    assert str(reports.write(address)) == address
+    found = dn.read_reports(address)
+    assert found.design == DESIGN
+    same(found, reports)
+    opened = open_reports(address)
+    assert isinstance(opened, StoredReports) == name.endswith("parquet")
+    same(opened, reports)
+
+
+def test_a_folder_of_parts_is_counted(bucket, tmp_path):
+    reports = made()
+    table = pq.read_table(reports.write(tmp_path / "r.parquet")).replace_schema_metadata(None)
+    for part in range(3):
+        pq.write_table(table.slice(part * 1000, 1000), tmp_path / "part.parquet")
+        Object(f"{bucket}/folder/part-{part}.parquet").put(tmp_path / "part.parquet")
+    Object(f"{bucket}/folder/_design.json").write_bytes(reports.header.json())
+    same(open_reports(f"{bucket}/folder"), reports)
+    same(dn.read_reports(f"{bucket}/folder"), reports)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_table_is_disguised_from_bucket_to_bucket(bucket, ending, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    local = tmp_path / f"people.{ending}"
+    people().to_pandas().to_csv(local, index=False) if ending == "csv" else pq.write_table(people(), local)
+    table, target = f"{bucket}/people.{ending}", f"{bucket}/out/reports.parquet"
+    Object(table).put(local)
+    local.unlink()
+    assert job.randomize_table(table, target, DESIGN, ["region"]) == 3000
+    found = dn.read_reports(target)
+    assert found.design == DESIGN
+    assert found.public["region"].to_list() == people()["region"].to_pylist()
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(PrivacyError, match="already there"):
+        job.randomize_table(table, target, DESIGN, ["region"])
+
+
+def test_an_interrupted_upload_leaves_nothing_and_sends_the_same_disguise_again(bucket, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(people(), tmp_path / "people.parquet")
+    target = f"{bucket}/reports.parquet"
+
+    def interrupted(file, out, _size):
+        out.write(file.read(100))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "copyfileobj", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
+    assert not Object(target).exists()
+    (kept,) = tmp_path.glob("*.unfinished/reports.parquet")
+    disguise = kept.read_bytes()
+    job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
+    assert Object(target).read_bytes() == disguise
+    assert not list(tmp_path.glob("*.unfinished"))
+
+
+def test_by_the_command_line(bucket, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(people().drop(["town"]), tmp_path / "people.parquet")
+    (tmp_path / "domain.toml").write_text('smokes = ["no", "yes"]')
+
+    def run(*arguments, code=0):
+        done = CliRunner().invoke(app, list(arguments), prog_name="deniable")
+        assert done.exit_code == code, done.output
+        return done.output
+
+    randomize = ("randomize", "people.parquet", "--domain", "domain.toml", "--epsilon", "2", "--keep", "region")
+    assert "3000 reports" in run(*randomize, "-o", f"{bucket}/r.parquet")
+    assert "3000 reports" in run("estimate", f"{bucket}/r.parquet", "--by", "region")
+    run("export", f"{bucket}/r.parquet", "-o", f"{bucket}/r.csv")
+    run("export", f"{bucket}/r.csv", "-o", f"{bucket}/design.json")
+    run("export", f"{bucket}/r.parquet", "-o", f"{bucket}/labelled.csv", "--labelled")
+    assert Object(f"{bucket}/labelled.csv").read_bytes().startswith(b'"smokes"')
+    assert dn.read_reports(f"{bucket}/r.csv").n == 3000
+    assert open_reports(f"{bucket}/r.parquet", f"{bucket}/design.json").n == 3000
+
+
+def test_refusals_say_what_to_do(bucket):
+    with pytest.raises(InputError, match="there is no"):
+        dn.read_reports(f"{bucket}/nothing.parquet")
+    with pytest.raises(InputError, match="there is no bucket 'nobodys'"):
+        made().write("s3://nobodys/r.parquet")
+    with pytest.raises(InputError, match="leave the engine out"):
+        open_reports(str(made().write(f"{bucket}/r.parquet")), engine="duckdb")
+    assert "AWS_ACCESS_KEY_ID" in _meaning(
+        "AWS Error ACCESS_DENIED during HeadObject operation: No response body.", "b"
+    )
+    assert "cannot be reached" in _meaning("AWS Error NETWORK_CONNECTION during HeadObject operation: curlCode: 7", "b")
+    assert _meaning("something else", "b") == "something else"
