@@ -32,6 +32,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from waiting import until  # found through the line above, as it is by every other test
 
+# Whatever the shell says: without bytecode each of the hundreds of programs that tests start compiles NumPy anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 SURVEY = """
 format = 1
 name = "smoking"

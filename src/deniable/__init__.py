@@ -310,6 +310,8 @@ else:
         told = f"module {__name__!r} has no attribute {name!r}"
         if name in _INSTEAD:
             return f"{told}; write deniable.{_INSTEAD[name]}"
+        if name.startswith("_"):  # nobody's guess at a name of ours; tools look for such in every module
+            return told
         from difflib import get_close_matches
 
         alike = {each.lower(): each for each in __all__}

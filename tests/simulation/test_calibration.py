@@ -25,7 +25,7 @@ def test_calibration_writes_its_tables_between_the_marks(tmp_path, capsys, monke
     )
     other = tmp_path / "other.md"
     other.write_text(f"{calibrate.START}{calibrate.END}")
-    calibrate.main(["--replicates", "20", "--write", str(page), "--write-tests", str(other)])
+    calibrate.main(["--replicates", "4", "--write", str(page), "--write-tests", str(other)])
     assert other.read_text().count("###") == 1
     assert "RRBA two-step" in other.read_text()
     text = page.read_text()
