@@ -50,6 +50,7 @@ from deniable.inference.measures import phi_squared
 from deniable.inference.prevalence import prevalence
 from deniable.inference.regression.heard import listen
 from deniable.optimal.contrasts import Contrasts
+from deniable.optimal.guess import Guess
 from deniable.reporting.methods import facts_of_survey
 from deniable.reporting.scripts.tables import script_tables
 from deniable.surveys.example import example_text
@@ -214,6 +215,8 @@ OTHERS = {
     "Wanted": lambda: dn.Wanted.mean("a", scores=[1, 2]),
     "Certificate": lambda: dn.optimal_channel([0, 1, 2], 1.0).certificate,
     "Problem": lambda: dn.optimal_channel([0, 1, 2], 1.0).problem,
+    "Guess": lambda: Guess.of(dn.Domain(DOMAIN), [{"a": [1, 2]}, {"a": [3, 1]}]),
+    "Population": lambda: Guess.of(dn.Domain(DOMAIN), {"a": [1, 2]}).populations[0],
     "Contrasts": lambda: Contrasts(dn.Domain(DOMAIN), (dn.Wanted.mean("b"), dn.Wanted.table("a", "b"))),
     "Graph": lambda: dn.graphs.Graph([("ann", "bob"), ("bob", "cem")]),
     "Graph of an array": lambda: dn.graphs.Graph(np.array([[0, 1], [1, 2]]), nodes=5),

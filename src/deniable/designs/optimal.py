@@ -4,8 +4,9 @@ Each respondent is asked one question of one to four attributes, with the whole 
 and through which channel follows from what is wanted (`deniable.optimal.wanted`): tables are asked through channels
 that treat all cells alike, means, distribution functions and associations through channels that are made for them
 (`deniable.optimal.channel`), and ballots are drawn with whole-number weights. All of it is found by a convex program
-(`deniable.optimal.pooled`) at even shares, rounded to integers, and judged by these integers: `loss` is n times the
-summed variance of the wanted numbers when all reports are pooled, `floor` what no design at this epsilon goes below.
+(`deniable.optimal.pooled`) at even shares or at a guess of the truth (`deniable.optimal.at_guess`), rounded to
+integers, and judged by these integers: `loss` is n times the summed variance of the wanted numbers when all reports are
+pooled, `floor` what no design at this epsilon goes below, both at even shares or both at the guess.
 
 Estimates need no weights: which ballot it was does not depend on the answers.
 """
@@ -22,17 +23,20 @@ import numpy as np
 from deniable.designs.base import Design, Question
 from deniable.device.epsilon import exp_below
 from deniable.domain import Domain
-from deniable.errors import ConvergenceError, DesignError, NotCoveredError, PrecisionError
+from deniable.errors import ConvergenceError, DesignError, InputError, NotCoveredError, PrecisionError
 from deniable.frozen import again, fix
+from deniable.optimal.at_guess import MOST_CONTRASTS, contrasts_of, loss_at, pool_at
 from deniable.optimal.certificate import MOST_ANSWERS
 from deniable.optimal.channel import optimal_channel
 from deniable.optimal.contrasts import Contrasts
 from deniable.optimal.floor import Floor, floor
+from deniable.optimal.guess import Guess
 from deniable.optimal.language import gathered
 from deniable.optimal.made_for import channel_for
 from deniable.optimal.mix import candidate_questions
 from deniable.optimal.pooled import pool, pooled_loss
-from deniable.optimal.wanted import asked_of, matrix_of
+from deniable.optimal.wanted import Wanted, asked_of, made_for
+from deniable.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,13 +46,16 @@ if TYPE_CHECKING:
     from deniable.channels.choice import Choice, Chooser
     from deniable.device.statement import Statement
     from deniable.domain import Category
-    from deniable.optimal.wanted import Wanted
+    from deniable.optimal.at_guess import GuessPool
+    from deniable.optimal.guess import Truth
+    from deniable.optimal.pooled import Pool
 
 _CLOSE = 5e-4  # how far above the best mix, as a share
 _AS_GOOD = 1e-3  # one question for everybody that loses no more than this is asked alone
 _RARE = (0.05, 0.02, 0.01, 5e-3, 2e-3, 1e-3)  # shares of respondents whose questions may go, if that costs no more than
 _PRUNED = 1e-4  # this share of the loss
 _TOTAL = 1 << 20  # the ballots' weights sum to about this
+_MOST_QUESTIONS = 200  # that are weighed at a guess
 _MADE = 128  # possible answers up to which a channel is made for one attribute's numbers
 _MADE_TOGETHER = 32  # and for everything at once
 
@@ -71,6 +78,7 @@ class Optimal(Design):
 
     wanted: tuple[Wanted, ...]  # what it was made for; nothing, where the design was read from a file
     asked_epsilon: float
+    guess: Guess | None  # the truth at which it was made and is judged; even shares where there is none
 
     def __init__(
         self,
@@ -80,18 +88,21 @@ class Optimal(Design):
         *,
         largest: int | None = None,
         channel: Choice | Chooser = "least_variance",
+        truth: Truth | None = None,
     ) -> None:
         """Take what is wanted, as in `floor`, and the respondent's total epsilon.
 
         `largest` are the most attributes of a question: four by default, or three where these would be too many.
-        `channel` is what tables go through; whatever else is wanted gets channels of its own.
+        `channel` is what tables go through; whatever else is wanted gets channels of its own. `truth` is a guess, as in
+        `floor`: where it is right, fewer respondents are needed; where it is wrong, more, but estimates stay right.
         """
         exp_below(epsilon)  # refuses an epsilon that is none
         known, items = domain if isinstance(domain, Domain) else Domain(domain), gathered(wanted)
         asked = asked_of(known, items)
-        questions, weights = _chosen(asked, items, float(epsilon), largest, channel)
+        guess = None if truth is None else Guess.of(known, truth)
+        questions, weights = _chosen(_Task(asked, items, guess), float(epsilon), largest, channel)
         super().__init__(asked, questions, [[index] for index in range(len(questions))], weights)
-        fix(self, wanted=items, asked_epsilon=float(epsilon))
+        fix(self, wanted=items, asked_epsilon=float(epsilon), guess=guess)
 
     @classmethod
     def of_questions(
@@ -103,21 +114,22 @@ class Optimal(Design):
         *,
         wanted: Sequence[Wanted] = (),
         asked_epsilon: float = 0.0,
+        guess: Guess | None = None,
     ) -> Optimal:
         """Make it of the questions and ballots it comes down to; what it was made for is known to its maker alone."""
         made = cls.__new__(cls)
         Design.__init__(made, domain, questions, ballots, weights)
-        fix(made, wanted=tuple(wanted), asked_epsilon=asked_epsilon)
+        fix(made, wanted=tuple(wanted), asked_epsilon=asked_epsilon, guess=guess)
         return made
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        names = ("domain", "questions", "ballots", "weights", "wanted", "asked_epsilon")
+        names = ("domain", "questions", "ballots", "weights", "wanted", "asked_epsilon", "guess")
         return again(type(self).of_questions, **{name: getattr(self, name) for name in names})
 
     @cached_property
     def loss(self) -> float:
-        """N times the summed variance of what is wanted from n respondents, at even shares, from the integers."""
-        found = loss_of(self, self._made_for)
+        """N times the summed variance of what is wanted from n respondents, from the integers; see `guess`."""
+        found = loss_of(self, self._made_for, self.guess)
         assert found is not None  # only what could be computed was chosen
         return found
 
@@ -125,7 +137,9 @@ class Optimal(Design):
     def floor(self) -> Floor:
         """What no design at this epsilon goes below: certified where the question is small, else the closed form."""
         wanted = self._made_for
-        return best_floor(self.domain, wanted, self.asked_epsilon)
+        if self.guess is None:
+            return best_floor(self.domain, wanted, self.asked_epsilon)
+        return floor_at(self.domain, wanted, self.asked_epsilon, self.guess)
 
     @property
     def times(self) -> float:
@@ -145,14 +159,19 @@ class Optimal(Design):
         plain = super()._statement()
         if not self.wanted:
             return plain
-        made = f"Made for {', '.join(str(one) for one in self.wanted)}: {self.floor.within(self.loss)}."
+        try:
+            near = self.floor.within(self.loss)
+        except InputError:
+            return plain  # a floor at a guess is for few cells
+        made = f"Made for {', '.join(str(one) for one in self.wanted)}: {near}."
         return replace(plain, notes=(*plain.notes, made))
 
 
-def loss_of(design: Design, wanted: Sequence[Wanted]) -> float | None:
+def loss_of(design: Design, wanted: Sequence[Wanted], truth: Truth | None = None) -> float | None:
     """N times the summed variance of what is wanted, from n respondents of any design, all reports pooled.
 
-    At even shares, from the integers that are run; None where the design pairs respondents or is too large.
+    At even shares or at a guess, from the integers that are run; None where the design pairs respondents, or has more
+    contrasts than can be judged together.
 
     Raises:
         NotCoveredError: some wanted number is told by no ballot.
@@ -163,6 +182,8 @@ def loss_of(design: Design, wanted: Sequence[Wanted]) -> float | None:
         [(design.questions[index].attributes, design.questions[index].channel) for index in ballot]
         for ballot in design.ballots
     ]
+    if truth is not None:
+        return loss_at(design.domain, tuple(wanted), ballots, design.chances, Guess.of(design.domain, truth))
     return pooled_loss(Contrasts(design.domain, tuple(wanted)), ballots, design.chances)
 
 
@@ -194,21 +215,56 @@ def best_floor(domain: Domain, wanted: tuple[Wanted, ...], epsilon: float) -> Fl
         return floor(domain, wanted, epsilon)
 
 
+def floor_at(domain: Domain, wanted: tuple[Wanted, ...], epsilon: float, guess: Guess) -> Floor:
+    """The same at a guess.
+
+    Raises:
+        InputError: the attributes that are wanted have too many cells for a floor at a guess.
+    """
+    small = asked_of(domain, wanted).cells <= MOST_ANSWERS
+    try:
+        return floor(domain, wanted, epsilon, guess, certify=small)
+    except ConvergenceError:
+        return floor(domain, wanted, epsilon, guess)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is wanted, and at which truth it is judged."""
+
+    asked: Domain
+    items: tuple[Wanted, ...]
+    guess: Guess | None
+
+    def pool(self, questions: Sequence[Question]) -> Pool | GuessPool | None:
+        """What questions tell, everybody being asked one of them."""
+        ballots = [[(question.attributes, question.channel)] for question in questions]
+        if self.guess is None:
+            return pool(Contrasts(self.asked, self.items), ballots)
+        try:
+            return pool_at(self.asked, self.items, ballots, self.guess)
+        except NotCoveredError:
+            return None
+
+
 def _chosen(
-    asked: Domain, items: tuple[Wanted, ...], epsilon: float, largest: int | None, channel: Choice | Chooser
+    task: _Task, epsilon: float, largest: int | None, channel: Choice | Chooser
 ) -> tuple[list[Question], list[int]]:
     """The questions and how often each is asked, the most frequent first."""
-    contrasts = Contrasts(asked, items)
-    candidates = [*_made_for_them(asked, items, epsilon), *_alike(asked, epsilon, largest, channel)]
-    weights, loss = _balanced(contrasts, candidates)
+    asked = task.asked
+    sets = candidate_questions(asked, largest) if task.guess is None else _few_questions(asked, largest)
+    candidates = [*_made_for_them(task, epsilon), *_alike(asked, epsilon, sets, channel)]
+    if task.guess is not None:
+        candidates += _made_for_tables(task, epsilon, sets)
+    weights, loss = _balanced(task, candidates)
     for one in candidates:
-        if one.attributes == asked.names and _loss(contrasts, [one], np.ones(1)) <= loss * (1 + _AS_GOOD):
+        if one.attributes == asked.names and _loss(task, [one], np.ones(1)) <= loss * (1 + _AS_GOOD):
             return [one], [1]  # no need to draw
-    return _whole(*_pruned(contrasts, candidates, weights, loss))
+    return _whole(*_pruned(task, candidates, weights, loss))
 
 
 def _pruned(
-    contrasts: Contrasts, candidates: Sequence[Question], weights: NDArray[np.float64], loss: float
+    task: _Task, candidates: Sequence[Question], weights: NDArray[np.float64], loss: float
 ) -> tuple[list[Question], NDArray[np.float64]]:
     """Without the questions that hardly anybody is asked and that tell nothing the others do not.
 
@@ -223,7 +279,7 @@ def _pruned(
             continue
         fewer = [kept[place] for place in often]
         try:
-            balanced, reached = _balanced(contrasts, fewer)
+            balanced, reached = _balanced(task, fewer)
         except DesignError:
             continue  # something wanted is told by the rare ones alone
         if reached <= loss * (1 + _PRUNED):
@@ -237,44 +293,76 @@ def _whole(questions: Sequence[Question], weights: NDArray[np.float64]) -> tuple
     return [questions[place] for place in order], [max(1, round(float(weights[place]) * _TOTAL)) for place in order]
 
 
-def _loss(contrasts: Contrasts, questions: Sequence[Question], chances: NDArray[np.float64]) -> float:
-    found = pool(contrasts, [[(question.attributes, question.channel)] for question in questions])
+def _loss(task: _Task, questions: Sequence[Question], chances: NDArray[np.float64]) -> float:
+    found = task.pool(questions)
     return float("inf") if found is None else found.value(chances)[0]
 
 
-def _balanced(contrasts: Contrasts, candidates: Sequence[Question]) -> tuple[NDArray[np.float64], float]:
-    found = pool(contrasts, [[(question.attributes, question.channel)] for question in candidates])
+def _balanced(task: _Task, candidates: Sequence[Question]) -> tuple[NDArray[np.float64], float]:
+    found = task.pool(candidates)
     if found is None or found.value(np.full(len(candidates), 1 / len(candidates)))[0] == float("inf"):
-        raise DesignError(
-            "no questions of at most four attributes and 4096 possible answers tell everything that is wanted; ask for "
-            "smaller tables, or for fewer numbers at once",
-            wanted=len(contrasts.wanted),
+        weighed = (
+            "4096 possible answers tell everything that is wanted; ask for smaller tables, or for fewer numbers at once"
+            if task.guess is None
+            else f"{MOST_CONTRASTS} contrasts in all, which is what is weighed at a guess, tell everything that is "
+            f"wanted; leave the truth out for the best design at even shares, or want less at once"
         )
+        raise DesignError(f"no questions of at most four attributes and {weighed}", wanted=len(task.items))
     weights, loss, _ = found.balanced(_CLOSE)
     return weights, loss
 
 
-def _made_for_them(asked: Domain, items: tuple[Wanted, ...], epsilon: float) -> list[Question]:
+def _made_for_them(task: _Task, epsilon: float) -> list[Question]:
     """Questions through channels that are made for what is wanted of them."""
+    asked, items = task.asked, task.items
     sets = dict.fromkeys(tuple(n for n in asked if n in one.attributes) for one in items if one.kind != "table")
     sizes = dict.fromkeys(sets, _MADE) | ({asked.names: _MADE_TOGETHER} if asked.names not in sets else {})
     found = []
     for names, most in sizes.items():
-        part = asked.project(names)
         inside = [one for one in items if set(one.attributes) <= set(names)]
-        if part.cells <= most and any(one.kind != "table" or one.attributes != names for one in inside):
-            # Of its own table alone, sets of the best size are as good as can be.
-            try:
-                found.append(Question(names, optimal_channel(matrix_of(part, inside), epsilon)))
-            except (ConvergenceError, PrecisionError):
-                continue  # the others do
+        if asked.project(names).cells <= most and any(one.kind != "table" or one.attributes != names for one in inside):
+            # Of its own table alone, sets of the best size are as good as can be, at even shares.
+            found += _made(task, names, inside, epsilon)
     return found
 
 
-def _alike(asked: Domain, epsilon: float, largest: int | None, channel: Choice | Chooser) -> list[Question]:
+def _made_for_tables(task: _Task, epsilon: float, sets: Iterable[tuple[str, ...]]) -> list[Question]:
+    """Questions about tables, through channels that are made for them at the guess."""
+    found = []
+    for names in sets:
+        if task.asked.project(names).cells <= MOST_ANSWERS:
+            found += _made(task, names, [Wanted.table(*names)], epsilon)
+    return found
+
+
+def _made(task: _Task, names: tuple[str, ...], wanted: Sequence[Wanted], epsilon: float) -> list[Question]:
+    """A question through the channel that is best for some numbers: one for each truth it may be."""
+    part = task.asked.project(names)
+    truths = [None] if task.guess is None else [Table(part, one.shares(part)) for one in task.guess.populations]
+    found = []
+    for truth in truths:
+        rows, shares = made_for(part, wanted, truth), None if truth is None else truth.values
+        try:
+            found.append(Question(names, optimal_channel(rows, epsilon, shares)))
+        except (ConvergenceError, PrecisionError):
+            continue  # the others do
+    return found
+
+
+def _few_questions(asked: Domain, largest: int | None) -> list[tuple[str, ...]]:
+    """Sets of attributes that may be asked together where all of their contrasts are weighed at once."""
+    sets = candidate_questions(asked, largest)
+    for size in range(max(map(len, sets)), 0, -1):
+        few = [names for names in sets if len(names) <= size]
+        if contrasts_of(asked, few) <= MOST_CONTRASTS and len(few) <= _MOST_QUESTIONS:
+            return few
+    return [names for names in sets if len(names) == 1]
+
+
+def _alike(asked: Domain, epsilon: float, sets: Iterable[tuple[str, ...]], channel: Choice | Chooser) -> list[Question]:
     """Questions about whole tables."""
     found = []
-    for names in candidate_questions(asked, largest):
+    for names in sets:
         try:
             found.append(Question(names, channel_for(asked.project(names), epsilon, channel)))
         except PrecisionError:

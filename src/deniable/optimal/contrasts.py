@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.domain import Domain
+    from deniable.optimal.guess import Population
     from deniable.optimal.wanted import Wanted
 
     Attributes = tuple[str, ...]
@@ -38,10 +39,14 @@ _NOTHING = 1e-20  # of a squared length: rounding
 
 @dataclass(frozen=True, eq=False)
 class Contrasts(Frozen):
-    """The wanted numbers at even shares, as lengths on the contrasts of each set of attributes."""
+    """The wanted numbers as lengths on the contrasts of each set of attributes.
+
+    Quantiles and differences stand for their derivative, which is taken at even shares or at a population.
+    """
 
     domain: Domain
     wanted: tuple[Wanted, ...]
+    truth: Population | None = None
 
     def dimensions(self, attributes: Attributes) -> int:
         """How many contrasts the set has."""
@@ -122,7 +127,8 @@ class Contrasts(Frozen):
         return float(np.linalg.svd(np.concatenate(stacked), compute_uv=False).sum())
 
     def _parts(self, one: Wanted) -> dict[Attributes, NDArray[np.float64]]:
-        rows = one.rows(self.domain)
+        known = None if self.truth is None else self.truth.shares(self.domain.project(one.attributes))
+        rows = one.rows(self.domain, known)
         total = float((rows**2).sum()) / prod(len(self.domain[name]) for name in one.attributes)
         found = self.coordinates(rows, one.attributes)
         return {names: part for names, part in found.items() if float((part**2).sum()) > _NOTHING * total}

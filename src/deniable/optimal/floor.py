@@ -37,6 +37,7 @@ from deniable.drawing import DARK, axes
 from deniable.errors import InputError, UnknownCategoryError
 from deniable.frozen import Frozen
 from deniable.optimal.contrasts import Contrasts
+from deniable.optimal.guess import Guess
 from deniable.optimal.language import gathered
 from deniable.optimal.wanted import asked_of, matrix_of
 from deniable.summary import Shown, Summary
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
     from deniable.domain import Category
     from deniable.optimal.certificate import Certificate
+    from deniable.optimal.guess import Population, Truth
     from deniable.optimal.wanted import Wanted
 
 _LOWERED = 1 - 1e-9  # singular values of a few thousand dimensions are exact to about 1e-12 of the largest
@@ -128,7 +130,7 @@ def floor(
     domain: Domain | Mapping[str, Iterable[Category]],
     wanted: Wanted | str | Sequence[Wanted | str | Sequence[str]],
     epsilon: float,
-    truth: Table | None = None,
+    truth: Truth | None = None,
     *,
     certify: bool = False,
 ) -> Floor:
@@ -138,7 +140,8 @@ def floor(
         domain: the attributes and their categories.
         wanted: what the survey is made for: `Wanted` numbers, a name for its shares, a list of names for their table.
         epsilon: what each respondent may spend in total.
-        truth: an assumed table; even shares by default, and for attributes it does not hold.
+        truth: a guess: a table, shares by attribute, or a list of guesses, whose floors are averaged (`Guess`); even
+            shares by default, and for attributes it does not hold.
         certify: search for a certificate too, and give the higher of the two bounds; for at most 16 cells.
 
     >>> pairs = [["a", "b"], ["a", "c"], ["a", "d"], ["b", "c"], ["b", "d"], ["c", "d"]]
@@ -149,7 +152,17 @@ def floor(
     """
     exp_below(epsilon)  # refuses an epsilon that is none
     items = gathered(wanted)
-    asked = asked_of(domain if isinstance(domain, Domain) else Domain(domain), items)
+    known = domain if isinstance(domain, Domain) else Domain(domain)
+    asked = asked_of(known, items)
+    if truth is not None and not isinstance(truth, Table):
+        guess = Guess.of(known, truth)
+        tables = [assumed(asked, one) for one in guess.populations]
+        if len(tables) == 1:
+            return floor(asked, items, epsilon, tables[0], certify=certify)
+        # The average of the floors is a floor of the average; of closed forms, as no one certificate would prove it.
+        each = [floor(asked, items, epsilon, table).loss for table in tables]
+        average = sum(weight * one for weight, one in zip(guess.weights, each, strict=True)) * _LOWERED
+        return Floor(average, epsilon, asked.cells, is_even=False)
     shares = None if truth is None else assumed(asked, truth)
     if shares is None:
         loss = at_even_shares(epsilon, asked.cells, Contrasts(asked, items).singular_sum ** 2)
@@ -186,7 +199,7 @@ def at_truth(epsilon: float, rows: NDArray[np.float64], shares: NDArray[np.float
     return 4 * (1 + gain) / gain**2 * float(singular.sum()) ** 2 * _LOWERED
 
 
-def assumed(asked: Domain, truth: Table) -> Table:
+def assumed(asked: Domain, truth: Table | Population) -> Table:
     """The assumed truth over the asked attributes, even over those it does not hold."""
     for name in asked:
         if name in truth.domain and truth.domain[name] != asked[name]:

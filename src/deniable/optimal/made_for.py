@@ -15,7 +15,7 @@ from deniable.frozen import Frozen, fix
 from deniable.optimal.channel import optimal_channel
 from deniable.optimal.language import gathered
 from deniable.optimal.search import LARGEST
-from deniable.optimal.wanted import Wanted, matrix_of
+from deniable.optimal.wanted import Wanted, made_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ class MadeFor(Frozen):
         others = [one for one in inside if one.kind != "table" or set(one.attributes) != set(question)]
         if others and question.cells <= LARGEST:
             try:
-                return optimal_channel(matrix_of(question, inside), epsilon)
+                return optimal_channel(made_for(question, inside), epsilon)
             except (ConvergenceError, PrecisionError):
                 pass  # what is found for every question is the next best
         return best_channel(question.cells, epsilon, "least_variance")

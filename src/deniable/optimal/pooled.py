@@ -30,7 +30,7 @@ from deniable.errors import ConvergenceError, NotCoveredError
 from deniable.optimal.contrasts import subsets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
@@ -44,6 +44,11 @@ if TYPE_CHECKING:
 
 MOST_MIXED = 512  # contrasts that are joined by channels made for what is wanted
 _STEPS = 4000
+_SURE, _FURTHER, _FURTHEST = (
+    0.5,
+    1.1,
+    8.0,
+)  # a step's power: what always helps, how it grows while it helps, and its end
 _NOTHING = 1e-11  # of the largest eigenvalue: no information
 _MISSED = 1e-7  # of what is wanted: how much of it may lie where there is none, by rounding
 
@@ -94,15 +99,31 @@ class Pool:
 
     def balanced(self, close: float) -> tuple[NDArray[np.float64], float, float]:
         """The probabilities of least loss, that loss, and what no other goes below: closer than this share."""
-        w = np.full(self.ballots, 1 / self.ballots)
-        for _ in range(_STEPS):
-            loss, slope = self.value(w)
-            bound = 2 * loss - float(slope.max())
-            if bound >= loss * (1 - close):
-                return w, loss, bound
-            w = w * np.sqrt(np.maximum(slope, 0.0) / loss)  # rounding may take nothing a little below zero
-            w /= w.sum()
-        raise ConvergenceError(f"the mix of {len(w)} ballots was not balanced in {_STEPS} steps", bound=bound)
+        return balance(self.value, self.ballots, close)
+
+
+def balance(
+    value: Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]], ballots: int, close: float
+) -> tuple[NDArray[np.float64], float, float]:
+    """The probabilities at which a convex function, homogeneous of degree -1, is least; it, and what it is not below.
+
+    `value` gives the function and how it falls towards each probability.
+    """
+    w, power = np.full(ballots, 1 / ballots), _SURE
+    before, last = w, float("inf")
+    for _ in range(_STEPS):
+        loss, slope = value(w)
+        if not loss <= last:
+            # Too far: back, with the power that never is.
+            w, power = before, _SURE
+            loss, slope = value(w)
+        bound = 2 * loss - float(slope.max())
+        if bound >= loss * (1 - close):
+            return w, loss, bound
+        before, last = w, loss
+        w = w * (np.maximum(slope, 0.0) / loss) ** power  # rounding may take nothing a little below zero
+        w, power = w / w.sum(), min(_FURTHER * power, _FURTHEST)
+    raise ConvergenceError(f"the mix of {ballots} ballots was not balanced in {_STEPS} steps", bound=bound)
 
 
 def pool(contrasts: Contrasts, ballots: Sequence[Ballot]) -> Pool | None:
@@ -206,10 +227,15 @@ def _inverse(group: _Group, w: NDArray[np.float64]) -> NDArray[np.float64] | Non
     for ballot, each in group.plain:
         diagonal += w[ballot] * each
     total[np.diag_indices(size)] += np.repeat(diagonal, np.diff(group.ends))
+    return inverted(total, group.gram)
+
+
+def inverted(total: NDArray[np.float64], gram: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """An information's F^+, or None where that is nothing for some of what is wanted."""
     values, vectors = np.linalg.eigh(total)
     told = values > _NOTHING * max(values[-1], 1e-300)
     missed = vectors[:, ~told]
-    if missed.size and np.trace(missed.T @ group.gram @ missed) > _MISSED**2 * np.trace(group.gram):
+    if missed.size and np.trace(missed.T @ gram @ missed) > _MISSED**2 * np.trace(gram):
         return None
     return np.asarray((vectors[:, told] / values[told]) @ vectors[:, told].T)
 

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from deniable.domain import Category, Domain, Variable
     from deniable.tables.table import Table
 
+_BESIDES = 0.03  # what is needed besides, as a share of what is wanted
+
 Kind = Literal["table", "mean", "cdf", "quantiles", "ranges", "difference", "association"]
 
 
@@ -161,6 +163,46 @@ class Wanted(Frozen):
         shares = np.full(own.shape, 1 / own.cells) if truth is None else np.reshape(truth, own.shape)
         return sqrt(self.weight) * np.asarray(_ROWS[self.kind](self, own, shares), dtype=np.float64)
 
+    def needs(self, domain: Domain) -> NDArray[np.float64] | None:
+        """What must be told besides, as rows: what a number that is not linear is computed from, whatever the truth.
+
+        A quantile takes the whole distribution function, a difference the numerator and the denominator of each group.
+        Their derivative at an assumed truth is next to nothing where the truth is another one.
+        """
+        own = domain.project(self.attributes)
+        if self.kind == "quantiles":
+            return _cdf(self, own, np.empty(0))
+        if self.kind != "difference":
+            return None
+        of, by = own.values()
+        scores = np.eye(len(of)) if self.options[1] is None else _scaled(self.options[1], of)[None]
+        return np.array([np.kron(row, group) for row in (*scores, np.ones(len(of))) for group in np.eye(len(by))])
+
+
+def made_for(domain: Domain, wanted: Iterable[Wanted], truth: Table | None = None) -> NDArray[np.float64]:
+    """What a channel of one question is made for: all wanted numbers, and a little of what they are computed from.
+
+    Without it the best channel for a median at even shares would tell nothing at other truths.
+
+    >>> from deniable.domain import Domain
+    >>> median = Wanted.quantiles("age")
+    >>> [len(rows(Domain({"age": range(5)}), [median])) for rows in (matrix_of, made_for)]
+    [1, 5]
+    """
+    parts = []
+    for one in wanted:
+        rows = matrix_of(domain, [one], truth)
+        parts.append(rows)
+        needed = one.needs(domain)
+        if needed is not None:
+            more = lifted(domain, one.attributes, needed)
+            parts.append(more * sqrt(_BESIDES * _length(rows) / _length(more)))
+    return np.concatenate(parts)
+
+
+def _length(rows: NDArray[np.float64]) -> float:
+    return float(((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum())
+
 
 def asked_of(domain: Domain, wanted: Iterable[Wanted]) -> Domain:
     """The attributes that some wanted number needs, in the domain's order: nobody is asked about others."""
@@ -175,16 +217,20 @@ def matrix_of(domain: Domain, wanted: Iterable[Wanted], truth: Table | None = No
     >>> matrix_of(Domain({"a": [0, 1], "b": [0, 1]}), [Wanted.mean("a")]).tolist()
     [[0.0, 0.0, 1.0, 1.0]]
     """
-    lifted = []
+    found = []
     for one in wanted:
         own = None if truth is None else truth.project(one.attributes).values
-        rows = one.rows(domain, own)
-        places = [int(axis) for axis in domain.axes(one.attributes)]
-        shape = [len(rows), *(len(domain[name]) for name in one.attributes), *[1] * (len(domain) - len(places))]
-        rest = [axis for axis in range(len(domain)) if axis not in places]
-        spread = np.moveaxis(rows.reshape(shape), range(1, len(domain) + 1), [axis + 1 for axis in (*places, *rest)])
-        lifted.append(np.broadcast_to(spread, (len(rows), *domain.shape)).reshape(len(rows), -1))
-    return np.concatenate(lifted)
+        found.append(lifted(domain, one.attributes, one.rows(domain, own)))
+    return np.concatenate(found)
+
+
+def lifted(domain: Domain, attributes: Sequence[str], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows over the cells of some attributes, as rows over all cells."""
+    places = [int(axis) for axis in domain.axes(attributes)]
+    shape = [len(rows), *(len(domain[name]) for name in attributes), *[1] * (len(domain) - len(places))]
+    rest = [axis for axis in range(len(domain)) if axis not in places]
+    spread = np.moveaxis(rows.reshape(shape), range(1, len(domain) + 1), [axis + 1 for axis in (*places, *rest)])
+    return np.broadcast_to(spread, (len(rows), *domain.shape)).reshape(len(rows), -1)
 
 
 def _written(one: Wanted) -> list[str]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from deniable.designs.base import Design
     from deniable.estimation.fit.evidence import Evidence
+    from deniable.optimal.guess import Population
 
     Array = NDArray[np.float64]
 
@@ -32,7 +33,7 @@ _MISSED = 1e-6  # of a functional's length: how much of it may lie where reports
 
 
 def expected_observations(
-    design: Design, table: Table | None, n: float, attributes: Sequence[str]
+    design: Design, table: Table | Population | None, n: float, attributes: Sequence[str]
 ) -> list[Observation]:
     """Expected counts about some attributes from n respondents, for ballots that ask all of them.
 
@@ -64,7 +65,7 @@ def expected_observations(
 
 
 def expected_evidence(
-    design: Design, table: Table | None, n: float, attributes: Sequence[str]
+    design: Design, table: Table | Population | None, n: float, attributes: Sequence[str]
 ) -> tuple[Evidence, Table]:
     """What n respondents would say on average about some attributes, on every ballot, and the truth that is assumed.
 
@@ -109,7 +110,7 @@ def expected_variances(evidence: Evidence, truth: Array, rows: Array) -> Array |
     return np.asarray(np.einsum("ij,jk,ik->i", wide, inverse, wide))
 
 
-def _truth(names: Sequence[str], design: Design, table: Table | None) -> Table:
+def _truth(names: Sequence[str], design: Design, table: Table | Population | None) -> Table:
     known = [] if table is None else [name for name in names if name in table.domain]
     others = [name for name in names if name not in known]
     parts = []

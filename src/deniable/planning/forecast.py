@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.choice import planned_for
-from deniable.designs.optimal import best_floor
+from deniable.designs.optimal import best_floor, floor_at
 from deniable.device.epsilon import require_number
 from deniable.device.statement import rounded_up
 from deniable.domain import Domain
@@ -31,10 +31,9 @@ from deniable.errors import DesignError, InputError, NotCoveredError, UnknownAtt
 from deniable.estimation.estimator import estimate
 from deniable.estimation.fit.efficient import MOST_CELLS as EFFICIENT_CELLS
 from deniable.frozen import Frozen
-from deniable.optimal.certificate import MOST_ANSWERS
-from deniable.optimal.floor import floor
+from deniable.optimal.guess import Guess
 from deniable.optimal.language import gathered
-from deniable.optimal.wanted import Wanted, asked_of
+from deniable.optimal.wanted import Wanted
 from deniable.planning.candidates import CANDIDATES, candidate
 from deniable.planning.candidates.purpose import Purpose
 from deniable.planning.expected import expected_evidence, expected_observations, expected_variances
@@ -51,8 +50,8 @@ if TYPE_CHECKING:
     from deniable.designs.observation import Observation
     from deniable.domain import Category
     from deniable.optimal.floor import Floor
+    from deniable.optimal.guess import Truth
     from deniable.results import Frame
-    from deniable.tables.table import Table
 
 __all__ = ["CANDIDATES", "Candidate", "Forecast", "candidate", "plan"]
 
@@ -109,7 +108,7 @@ class Forecast(Shown, Frozen):
     candidates: tuple[Candidate, ...]
     n: int
     epsilon: float
-    truth: Table | None = None
+    truth: Guess | None = None
 
     @property
     def tables(self) -> tuple[tuple[str, ...], ...]:
@@ -142,8 +141,7 @@ class Forecast(Shown, Frozen):
         try:
             if self.truth is None:
                 return best_floor(self.domain, self.wanted, self.epsilon)
-            small = asked_of(self.domain, self.wanted).cells <= MOST_ANSWERS
-            return floor(self.domain, self.wanted, self.epsilon, self.truth, certify=small)
+            return floor_at(self.domain, self.wanted, self.epsilon, self.truth)
         except InputError:
             return None  # too many cells for a floor at a guess
 
@@ -254,7 +252,7 @@ def plan(
     tables: Wanted | str | Sequence[Wanted | str | Sequence[str]] | None = None,
     n: int | None = None,
     *,
-    truth: Table | None = None,
+    truth: Truth | None = None,
     also: Mapping[str, Design] | None = None,
 ) -> Forecast:
     """Compare designs at the same epsilon a respondent, for what is wanted.
@@ -265,7 +263,8 @@ def plan(
         tables: what is wanted: tables, each a list of attributes (or one attribute); and any other numbers, as `Wanted`
             or as texts such as "mean(age)" (`deniable.optimal.language`); every attribute by itself by default.
         n: the number of respondents.
-        truth: an assumed joint table; even shares by default (and for attributes it does not hold).
+        truth: a guess: a table, shares by attribute, or a list of these, over which variances are averaged (`Guess`);
+            even shares by default, and for attributes it does not hold.
         also: designs of your own to be judged beside them, by name.
 
     >>> wanted = [["a", "b"], ["b", "c"]]
@@ -288,13 +287,14 @@ def plan(
         raise InputError(f"a forecast needs at least 2 respondents, and a whole number of them, not {n!r}", n=n)
     for one in asked:
         one.rows(known)
-    purpose = Purpose(known, epsilon, asked, int(n), truth)
+    guess = None if truth is None else Guess.of(known, truth)
+    purpose = Purpose(known, epsilon, asked, int(n), guess, None if guess is None else guess.populations[0])
     found = [_judge(name, design, purpose) for name, design in (*_designs(purpose), *(also or {}).items())]
     if all(one.is_paired for one in found):
         raise DesignError(f"no registered design can be made for {listed(known)} at epsilon {epsilon:g}")
-    forecast = Forecast(known, asked, tuple(found), purpose.n, epsilon, truth)
+    forecast = Forecast(known, asked, tuple(found), purpose.n, epsilon, guess)
     ranked = sorted(found, key=lambda c: (c.is_paired, int(np.isnan(c.std_error).sum()), forecast.error(c)))
-    return Forecast(known, asked, tuple(ranked), purpose.n, epsilon, truth)
+    return Forecast(known, asked, tuple(ranked), purpose.n, epsilon, guess)
 
 
 def _designs(purpose: Purpose) -> Iterator[tuple[str, Design]]:
@@ -322,9 +322,25 @@ def _made(make: Callable[[Purpose], Design | None], purpose: Purpose) -> Design 
 
 
 def _judge(name: str, design: Design, purpose: Purpose) -> Candidate:
-    parts = [_judged(design, purpose, one) for one in purpose.wanted]
+    parts = [_averaged(design, purpose, one) for one in purpose.wanted]
     errors, reports, costs, gains, losses = zip(*parts, strict=True)
     return Candidate(name, design, errors, reports, costs, gains, float(np.sum(losses)))
+
+
+def _averaged(design: Design, purpose: Purpose, one: Wanted) -> tuple[float, float, float, float, float]:
+    """One wanted item over all populations of the guess, each with its weight: variances, costs and losses."""
+    if purpose.guess is None:
+        return _judged(design, purpose, one)
+    each = [_judged(design, replace(purpose, truth=population), one) for population in purpose.guess.populations]
+    error, reports, cost, gain, loss = (
+        float(np.average(column, weights=purpose.guess.weights)) for column in zip(*_squared(each), strict=True)
+    )
+    return float(np.sqrt(error)), reports, cost, gain, loss
+
+
+def _squared(rows: Sequence[tuple[float, ...]]) -> list[tuple[float, ...]]:
+    """With variances in the place of errors."""
+    return [(error**2, *rest) for error, *rest in rows]
 
 
 def _judged(design: Design, purpose: Purpose, one: Wanted) -> tuple[float, float, float, float, float]:

@@ -62,6 +62,7 @@ class DesignEntry(_Entry, frozen=True):
     channel: Choice | None = None
     again: int | float | None = None
     respondents: int | None = None
+    guess: dict[str, tuple[float, ...]] | None = None
     k: int | None = None
     answer: Literal["one", "all"] | None = None
     clusters: tuple[tuple[str, ...], ...] | None = None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def make(purpose: Purpose) -> Paired | None:
     """Coins shared by pairs of respondents, for the assumed shares; only for tables of one attribute."""
-    if all(len(table) > 1 for table in purpose.tables):
+    if not any(one.kind == "table" and len(one.attributes) == 1 for one in purpose.wanted):
         return None
     truth, epsilon = purpose.truth, purpose.epsilon
     expected: dict[str, list[float]] = {}

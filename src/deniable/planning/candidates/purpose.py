@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from deniable.channels.choice import Choice, Chooser
     from deniable.domain import Domain
+    from deniable.optimal.guess import Guess, Population
     from deniable.optimal.wanted import Wanted
     from deniable.tables.table import Table
 
@@ -24,7 +25,8 @@ class Purpose:
         epsilon: what each respondent may spend in total.
         wanted: the wanted numbers.
         n: the number of respondents.
-        truth: the assumed joint table; None for even shares.
+        guess: the assumed truth; None for even shares.
+        truth: the population of the guess at which a design is judged.
         channel: the kind of channel that questions go through, or what chooses it.
     """
 
@@ -32,7 +34,8 @@ class Purpose:
     epsilon: float
     wanted: tuple[Wanted, ...]
     n: int
-    truth: Table | None = None
+    guess: Guess | None = None
+    truth: Table | Population | None = None
     channel: Choice | Chooser = "krr"
 
     @cached_property
