@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import deniable as dn
@@ -83,7 +84,26 @@ MISTAKES = {
     ),
     "a key that there is not": (lambda: survey("first = 1", "frist = 1"), "no key 'frist' here.*'first'"),
     "a language": (lambda: survey('["en", "de"]', '["en", "german!"]'), "a code such as 'en'"),
+    # what nobody foresaw
+    "a set of categories": (lambda: dn.Domain({"a": {"x", "y"}}), "in order, which a set is not"),
+    "two names in one text": (
+        lambda: dn.estimate(REPORTS, "smokes,sleep"),
+        r"a list: \['smokes', 'sleep'\]",
+    ),
+    "a number for a name": (lambda: dn.estimate(REPORTS, 0), "attributes are named"),
+    "groups of a disguised attribute": (lambda: dn.estimate(REPORTS, "smokes", by="sleep"), "'sleep' was disguised"),
+    "groups of two columns": (lambda: dn.estimate(answered(), "cheated", by=["a", "b"]), "one public column"),
+    "one attribute to test": (lambda: dn.independence(REPORTS, "smokes"), "two attributes"),
+    "a public column to test": (lambda: dn.independence(answered(), "cheated", "faculty"), "homogeneity"),
+    "a measure of reports": (lambda: dn.odds_ratio(REPORTS), r"odds_ratio\(estimate\(reports"),
+    "a dictionary for the truth": (lambda: dn.estimate(REPORTS, "smokes").plot(truth={"no": 1}), r"Table\(domain"),
+    "a lazy frame": (lambda: JOINT.randomize(pl.LazyFrame({"smokes": ["no"], "sleep": ["bad"]})), r"\.collect\(\)"),
+    "a number for people": (lambda: JOINT.randomize(5), "people are handed in as a data frame"),
     # names
+    "another package's interval": (lambda: dn.estimate(REPORTS, "smokes").ci, "write .interval"),
+    "another package's frame": (lambda: REPORTS.to_pandas, "write .to_frame"),
+    "another package's file": (lambda: REPORTS.to_csv("r.csv"), "write .write"),
+    "another package's mechanism": (lambda: dn.GRR, r"KRR\(k, epsilon\)"),
     "small letters": (lambda: dn.warner, "did you mean Warner"),
 }
 
@@ -94,7 +114,17 @@ def test_it_is_answered_in_our_words(mistake):
     with pytest.raises((dn.DeniableError, AttributeError), match=told) as refused:
         make()
     # Python wants names that are not there to be this; everything else is an error of our own.
-    assert isinstance(refused.value, AttributeError) == (mistake == "small letters")
+    is_name = mistake == "small letters" or mistake.startswith("another package's")
+    assert isinstance(refused.value, AttributeError) == is_name
+
+
+def test_what_is_meant_is_taken():
+    assert dn.Domain({"a": np.array([1, 2])})["a"].categories == (1, 2)
+    assert JOINT.randomize(PEOPLE.iloc[:0]).n == 0
+    listed = dn.independence(REPORTS, ["smokes", "sleep"], replicates=19)
+    assert listed.pvalue == dn.independence(REPORTS, "smokes", "sleep", replicates=19).pvalue
+    assert list(dn.estimate(answered(), "cheated", by=["faculty"])) == ["arts", "law"]
+    assert dn.Table.count({"smokes": ["no"], "sleep": ["bad"]}, dn.Domain(DOMAIN)).total == 1
 
 
 def test_there_are_enough():

@@ -108,6 +108,8 @@ class Variable:
         looked_up = self._looked_up(column)
         if looked_up is not None:
             return looked_up
+        if not len(column):
+            return np.empty(0, np.min_scalar_type(len(self) - 1))
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if pa.types.is_floating(column.type):
@@ -210,6 +212,12 @@ def _numpy(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
 def _categories(name: str, given: Any) -> tuple[Any, ...]:
     if isinstance(given, Mapping) and "bins" in given:
         return _bins(name, given)
+    if isinstance(given, set | frozenset):
+        raise DesignError(
+            f"the categories of {name!r} are in order, which a set is not: write them as a list, such as "
+            f"{{{name!r}: {sorted(map(str, given))}}}",
+            attribute=name,
+        )
     if isinstance(given, str):
         raise DesignError(
             f"the categories of {name!r} are a list, not a text whose letters would be taken for them: write "
@@ -217,7 +225,8 @@ def _categories(name: str, given: Any) -> tuple[Any, ...]:
             attribute=name,
         )
     try:
-        return tuple(given)
+        # NumPy's numbers are taken for the ones that they are.
+        return tuple(each.item() if hasattr(each, "dtype") else each for each in given)
     except TypeError:
         raise DesignError(
             f'the categories of {name!r} are a list, such as ["no", "yes"], not {given!r}', attribute=name
@@ -297,8 +306,10 @@ class Domain(Frozen, Mapping[str, Variable]):
         try:
             return self._variables[name]
         except KeyError:
+            parts = [part.strip() for part in str(name).split(",")]
+            several = f"; several are a list: {parts}" if len(parts) > 1 and set(parts) <= set(self._variables) else ""
             raise UnknownAttributeError(
-                f"there is no attribute {name!r}; the domain has {listed(self._variables)}", attribute=name
+                f"there is no attribute {name!r}; the domain has {listed(self._variables)}{several}", attribute=name
             ) from None
 
     def __contains__(self, name: object) -> bool:

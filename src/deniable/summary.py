@@ -139,6 +139,30 @@ class Summary(Frozen):
         return "".join([f"<dl>{facts}</dl>" if facts else "", *tables, *notes])
 
 
+_ELSEWHERE = {
+    "interval": ("ci", "conf_int", "confint", "confidence_interval", "intervals"),
+    "std_error": ("se", "bse", "stderr", "std_err", "standard_error"),
+    "pvalue": ("p", "p_value", "pval", "pvalues"),
+    "values": ("proportions", "shares", "prob", "probabilities", "estimate", "estimates", "p_hat"),
+    "coefficients": ("params", "coef", "coef_", "beta"),
+    "to_frame": ("to_pandas", "to_df", "to_dataframe", "df", "frame", "to_dict", "head", "to_polars"),
+    "to_csv": ("to_excel", "to_html", "save"),
+    "write": ("to_csv", "to_parquet", "to_excel", "save", "to_spss", "to_stata"),
+}
+
+
+def unknown_name(thing: object, name: str) -> str:
+    """What to say of a name that there is not: which of ours is meant, where other packages have it."""
+    kind = type(thing)
+    told = f"{kind.__name__!r} object has no attribute {name!r}"
+    ours = [known for known, others in _ELSEWHERE.items() if name in others and known in _names(kind)]
+    return f"{told}; write .{' or .'.join(ours)}" if ours else told
+
+
+def _names(kind: type) -> set[str]:
+    return {*dir(kind), *(each for base in kind.__mro__ for each in getattr(base, "__annotations__", {}))}
+
+
 class Shown:
     """A result that shows its summary."""
 
@@ -163,6 +187,12 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
+
+    if not TYPE_CHECKING:  # a checker is to refuse these names, not to take every one
+
+        def __getattr__(self, name: str) -> Any:
+            """Answer the names that other packages use with ours; nothing is there by them."""
+            raise AttributeError(unknown_name(self, name))
 
 
 def of_shares(

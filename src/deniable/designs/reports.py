@@ -22,7 +22,7 @@ from deniable.frozen import Frozen, again, fix, readonly
 from deniable.given import as_frame
 from deniable.labels import UNKNOWN, Labels, fits
 from deniable.results import backend_of, frame_of
-from deniable.summary import html_table
+from deniable.summary import html_table, unknown_name
 from deniable.tables.table import tally
 from deniable.wording import listed
 
@@ -223,6 +223,12 @@ class Reports(Frozen):
         """Split by the values of a public column."""
         if self.public is None or by not in self.public.columns:
             have = [] if self.public is None else self.public.columns
+            if by in self.design.domain:
+                raise UnknownAttributeError(
+                    f"{by!r} was disguised, so nobody knows who is in which of its groups: ask for the joint table, as "
+                    f"in estimate(reports, [..., {by!r}]), and independence(reports, ..., {by!r}) for a test",
+                    attribute=by,
+                )
             raise UnknownAttributeError(
                 f"there is no public column {by!r} among the reports; they have {listed(have) or 'none'}. Let it ride "
                 f"along with randomize(frame, keep=[{by!r}])",
@@ -240,6 +246,12 @@ class Reports(Frozen):
         """The parts that have some of the rows only."""
         public = None if self.public is None else self.public[rows.tolist()]
         return {"ballots": readonly(self.ballots[rows]), "answers": readonly(self.answers[rows]), "public": public}
+
+    if not TYPE_CHECKING:  # a checker is to refuse these names, not to take every one
+
+        def __getattr__(self, name: str) -> Any:
+            """Answer the names that other packages use with ours; nothing is there by them."""
+            raise AttributeError(unknown_name(self, name))
 
     def to_frame(self) -> Frame:
         """Write the reports as a frame that `Reports(frame, design)` reads back."""

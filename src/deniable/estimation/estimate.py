@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.drawing import DARK, LIGHT, MARK, MOST_ROWS
+from deniable.errors import InputError
 from deniable.estimation.intervals import Method, intervals
 from deniable.frozen import Frozen, readonly
 from deniable.labels import UNKNOWN, Labels
@@ -197,6 +198,11 @@ class Estimate(Shown, Frozen):
         ax.hlines(rows, low, high, color=DARK, label=f"{level:.0%} interval")
         ax.plot(self.efficient.values.ravel()[shown], rows, "|", color=DARK, markersize=10, label="efficient")
         if truth is not None:
+            if not isinstance(truth, Table):
+                raise InputError(
+                    f"the truth is a table, not {type(truth).__name__}: Table.count(people, domain) counts one, and "
+                    f"Table(domain, shares) takes the shares as they are"
+                )
             shares = truth.project(self.attributes).normalize().values.ravel()[shown]
             ax.plot(shares, rows, "o", color=MARK, label="truth")
         ax.set_yticks(rows, [named[cell] for cell in shown], parse_math=False)

@@ -142,7 +142,7 @@ def estimate(
     if isinstance(attributes, Channel):
         return estimate(_counted(reports, attributes), ANSWER, method)
     collected = _collected(reports, attributes)
-    names = _names(collected, attributes)
+    names, by = _names(collected, attributes), _column(by)
     refuse_public(collected, names)
     if isinstance(collected, Reports):
         collected.design.domain.project(names)  # an attribute that there is not is told with those that there are
@@ -306,6 +306,8 @@ def _collected(reports: Any, attributes: object) -> Collected:
 
 def _names(reports: Any, attributes: str | Iterable[str] | None) -> list[str]:
     if attributes is not None:
+        if not isinstance(attributes, str | Iterable):
+            raise InputError(f"attributes are named, such as 'smokes' or ['smokes', 'sleep'], not {attributes!r}")
         return [attributes] if isinstance(attributes, str) else list(attributes)
     first = _listed(reports)[0]
     known = list(first.domain if isinstance(first, Observation) else first.design.domain)
@@ -316,6 +318,18 @@ def _names(reports: Any, attributes: str | Iterable[str] | None) -> list[str]:
         f"{{name: estimate(reports, name) for name in reports.design.domain}}",
         attributes=tuple(known),
     )
+
+
+def _column(by: Any) -> str | None:
+    """The one public column to group by; a list of it will do."""
+    if isinstance(by, list | tuple):
+        if len(by) != 1:
+            raise InputError(
+                f"groups are those of one public column, not of {listed(by)}: combine them into a column of their own, "
+                f"and let that ride along with randomize(frame, keep=[...])"
+            )
+        by = by[0]
+    return None if by is None else str(by)
 
 
 def _counted(counts: Any, channel: Channel) -> Observation:

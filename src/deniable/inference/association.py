@@ -73,8 +73,8 @@ _KNOWN = ("auto", "lrt", "pearson", "wald_bootstrap", "wald", "two_step")
 
 def independence(
     reports: Collected | Table,
-    a: str,
-    b: str,
+    a: str | Sequence[str],
+    b: str | None = None,
     method: str = "auto",
     *,
     given: str | Sequence[str] | None = None,
@@ -90,7 +90,7 @@ def independence(
     Args:
         reports: what respondents sent, a simulation's tallies, or observations; for the central comparators a table of
             undisguised counts.
-        a: one attribute.
+        a: one attribute; or both, as a list.
         b: the other.
         method: "auto" (the valid test for these reports), "lrt" (bootstrap likelihood ratio; "wald_bootstrap", which
             version 0.1 had for sets, is now the same), "pearson" (on the disguised table, only where both attributes
@@ -106,6 +106,7 @@ def independence(
         strata: each respondent's stratum, or the name of a public column.
         clusters: each respondent's cluster, or the name of a public column.
     """
+    a, b = _both(reports, a, b)
     if method in _REFUSED:
         raise InvalidTestError(
             f'{_REFUSED[method]}. Use method="auto", which picks the test that holds for these reports',
@@ -120,6 +121,27 @@ def independence(
         more: dict[str, Any] = {"replicates": replicates, "source": source, "weights": sampling}
         return conditional_independence(reports, a, b, given or (), method, **more)
     return tested(covering(reports, (a, b)), method, replicates, source)
+
+
+def _both(reports: Any, a: str | Sequence[str], b: str | None) -> tuple[str, str]:
+    """The two attributes; a public column is told the way to go."""
+    names = [a, b] if isinstance(a, str) and b is not None else [a] if isinstance(a, str) else [*a, b]
+    named = [name for name in names if name is not None]
+    if len(named) != 2:
+        raise InputError(
+            f"independence is a matter of two attributes, such as independence(reports, 'smokes', 'sleep'); named: "
+            f"{listed(named)}"
+        )
+    columns = reports.public_names if isinstance(reports, Reports) else ()
+    clear = next((name for name in named if name in columns and name not in reports.design.domain), None)
+    if clear is not None:
+        other = named[1 - named.index(clear)]
+        raise InputError(
+            f"{clear!r} is a public column: whether {other!r} is alike in its groups is told by homogeneity(reports, "
+            f"{other!r}, by={clear!r})",
+            attribute=clear,
+        )
+    return named[0], named[1]
 
 
 def tested(evidence: Evidence, method: str, replicates: int, source: Source | None) -> TestResult:

@@ -436,6 +436,11 @@ def _pair(categories: Sequence[Category], named: Sequence[Category] | None) -> t
 
 
 def _two_way(estimate: Estimate) -> NDArray[np.float64]:
+    if not hasattr(estimate, "efficient"):
+        raise InputError(
+            f"a measure of association is one of an estimate, not of {type(estimate).__name__}: write "
+            f"odds_ratio(estimate(reports, ['smokes', 'sleep'])), and so for the others"
+        )
     if estimate.efficient.values.ndim != 2:
         raise InputError(
             f"a measure of association needs the joint table of two attributes; this is one of "
