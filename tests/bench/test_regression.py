@@ -13,7 +13,7 @@ def test_the_benchmark_runs_on_a_small_frame():
 
 
 def test_the_command_returns_its_verdict(monkeypatch, capsys):
-    monkeypatch.setattr(regression, "measure", lambda: outcome)
+    monkeypatch.setattr(regression, "measure", lambda *_rows, **_repeats: outcome)
     outcome = regression.Measurement("t", {"a": [1]}, [regression.Claim("c", 1.0, regression.LIMIT, at_most=True)])
     assert regression.main() == 0
     assert "t" in capsys.readouterr().out

@@ -306,3 +306,20 @@ def test_the_design_of_a_table_may_come_from_a_file(made, tmp_path):
     (tmp_path / "alone.json").write_bytes(reports.design.canonical())
     for name in ("beside.json", "alone.json"):
         assert open_reports(table, tmp_path / name).design == reports.design
+
+
+def test_progress_is_told_in_rows_or_in_queries(made, tmp_path):
+    reports = made["sets"]
+    told = []
+    stored = open_reports(reports.write(tmp_path / "r.parquet"), progress=lambda *each: told.append(each))
+    stored.tabulate(["age"])
+    stored.tabulate(["sex"])
+    assert told == [(ROWS, ROWS)] * 2
+    import ibis
+
+    told.clear()
+    table = ibis.duckdb.connect().create_table("reports", uploaded(made["views_sets"]))
+    views = open_reports(table, made["views_sets"].design, progress=lambda *each: told.append(each))
+    views.tabulate(["age", "children"])
+    assert told
+    assert all(1 <= done <= every for done, every in told)

@@ -79,9 +79,10 @@ def reports_at(
     *,
     words: Path | None = None,
     language: str | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
 ) -> Reports:
     """Open reports: a file of them, or what a collector has stored so far; with a survey's words, if any are known."""
-    found = _opened(place, design, engine)
+    found = _opened(place, design, engine, progress)
     if words is not None:
         from deniable.surveys.survey import read_survey
 
@@ -96,7 +97,9 @@ def reports_at(
     return found.with_labels(found.labels.speaking(language))
 
 
-def _opened(place: Path | str, design: str | None, engine: str) -> Reports:
+def _opened(
+    place: Path | str, design: str | None, engine: str, progress: Callable[[int, int | None], object] | None
+) -> Reports:
     from deniable.collection.export import collected, simulated_note
     from deniable.frames.stored import open_reports
 
@@ -108,7 +111,7 @@ def _opened(place: Path | str, design: str | None, engine: str) -> Reports:
         return found
     if design is not None:
         raise InputError("--design chooses among the designs of a collector's store; a file of reports has only one")
-    return open_reports(place, engine=engine)
+    return open_reports(place, engine=engine, progress=progress)
 
 
 def name_of(place: Path | str) -> str:

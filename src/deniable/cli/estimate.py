@@ -24,6 +24,7 @@ from deniable.cli.common import (
     table_option,
     words_options,
 )
+from deniable.cli.progress import Progress
 from deniable.device.statement import rounded_up
 from deniable.errors import InputError
 from deniable.wording import listed
@@ -92,10 +93,11 @@ def command(
         raise InputError(f"there is no method {method!r}; choose from {listed(get_args(Method))}", method=method)
     if plot is not None and plot.suffix.lower() != ".svg":
         raise InputError(f"plots are written to .svg files, not to {plot.name!r}")
-    opened = reports_at(reports, design, engine, words=words, language=language)
-    wanted = [split(table) for table in tables] or [[name] for name in opened.design.domain]
-    drawn = {"weights": weights, "strata": strata, "clusters": clusters}
-    found = [_estimate(opened, names, method, by, drawn) for names in wanted]
+    with Progress("Counting") as progress:
+        opened = reports_at(reports, design, engine, words=words, language=language, progress=progress)
+        wanted = [split(table) for table in tables] or [[name] for name in opened.design.domain]
+        drawn = {"weights": weights, "strata": strata, "clusters": clusters}
+        found = [_estimate(opened, names, method, by, drawn) for names in wanted]
     if plot is not None:
         _draw(plot, found[0], level)
     if as_json:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from deniable.cli.common import FILE, PLACE, as_json, console, emit, split
+from deniable.cli.progress import Progress
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def command(
     if kind != "paired" and (p, rho) != (None, None):
         raise InputError(f"--p and --rho belong to --design paired, not to --design {kind}")
     disguise = randomize_table if design.one_by_one else randomize_whole
-    with _Progress(shown=sys.stderr.isatty()) as progress:
+    with Progress("Disguising") as progress:
         rows = disguise(table, output, design, keep, notes=warned, progress=progress)
     if told := recognisable(output, keep):
         click.echo(f"Warning: {told}", err=True)
@@ -164,35 +164,3 @@ def _paired(domain: Domain, epsilon: float, p: float | None, rho: float | None) 
             epsilon=design.epsilon,
         )
     return design
-
-
-class _Progress:
-    """Rows done, rate and time left, on a terminal only."""
-
-    def __init__(self, *, shown: bool) -> None:
-        from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-        from rich.text import Text
-
-        class Rate(ProgressColumn):
-            def render(self, task: Task) -> Text:
-                return Text(f"{task.speed:,.0f} rows/s" if task.speed else "")
-
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.completed:,.0f} rows"),
-            Rate(),
-            TimeRemainingColumn(),
-        )
-        self._bar = Progress(*columns, console=console(stderr=True), disable=not shown, transient=True)
-        self._task = self._bar.add_task("Disguising", total=None)
-
-    def __call__(self, done: int, rows: int | None) -> None:
-        self._bar.update(self._task, completed=done, total=rows)
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._bar.stop()

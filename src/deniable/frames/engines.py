@@ -116,7 +116,10 @@ class ParquetEngine:
         total = np.zeros(cells, dtype=np.int64)
         # Wide enough for the key: a product of small integers overflows their own type.
         dtype = np.min_scalar_type(max(cells - 1, 1))
+        seen = 0
         for batch in self._batches(list(sizes), where):
+            seen += batch.num_rows
+            self._seen(seen)
             if not batch.num_rows:
                 continue
             key = None

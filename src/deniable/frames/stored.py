@@ -27,7 +27,7 @@ from deniable.labels import UNKNOWN, Labels, fits
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import narwhals as nw
     from numpy.typing import NDArray
@@ -228,7 +228,13 @@ class StoredReports(Reports):
         return f"<StoredReports, counted by {self.engine.name}; {self.design!r}>"
 
 
-def open_reports(place: Any, design: Design | str | Path | None = None, *, engine: str = "auto") -> Reports:
+def open_reports(
+    place: Any,
+    design: Design | str | Path | None = None,
+    *,
+    engine: str = "auto",
+    progress: Callable[[int, int], object] | None = None,
+) -> Reports:
     """Open reports without reading them: estimates count them where they are.
 
     Args:
@@ -236,11 +242,13 @@ def open_reports(place: Any, design: Design | str | Path | None = None, *, engin
             storage (s3://bucket/reports.parquet); or an Ibis table; or a Spark frame.
         design: for tables, which cannot hold it: the design, or the JSON file that holds it.
         engine: for Parquet files, "bincount" (the default: NumPy, streaming) or "duckdb".
+        progress: called while reports are counted, with the rows seen and those there are; where a database counts
+            sets, with the queries done and those there are.
 
     Files that can only be read as a whole (CSV, SPSS, Stata; designs in blocks or pairs) are read.
     """
     if not isinstance(place, str | Path | Object):
-        return _open_table(place, design)
+        return _open_table(place, design, progress)
     path = existing(place)
     header = read_header(path)
     if design is not None and _header(design).design != header.design:
@@ -255,11 +263,13 @@ def open_reports(place: Any, design: Design | str | Path | None = None, *, engin
         paths = [*below]
     if engine not in ("auto", "bincount", "duckdb"):
         raise InputError(f'Parquet files are counted by "bincount" or "duckdb", not by {engine!r}', engine=engine)
-    counting: Engine = IbisEngine.duckdb(paths) if engine == "duckdb" else ParquetEngine(paths)
+    counting: Engine = IbisEngine.duckdb(paths) if engine == "duckdb" else ParquetEngine(paths, progress)
     return StoredReports(counting, made_by, notes=header.notes, labels=header.words or UNKNOWN)
 
 
-def _open_table(place: Any, design: Design | str | Path | None) -> Reports:
+def _open_table(
+    place: Any, design: Design | str | Path | None, progress: Callable[[int, int], object] | None
+) -> Reports:
     if design is None:
         raise InputError("a table cannot hold the design of its reports: give design=, or the JSON file that holds it")
     if type(place).__module__.startswith("pyspark."):
@@ -273,7 +283,7 @@ def _open_table(place: Any, design: Design | str | Path | None) -> Reports:
         )
     header = _header(design)
     made_by = design_of(header, "what was given")
-    return StoredReports(IbisEngine(place), made_by, notes=header.notes, labels=header.words or UNKNOWN)
+    return StoredReports(IbisEngine(place, progress), made_by, notes=header.notes, labels=header.words or UNKNOWN)
 
 
 def _header(given: Design | str | Path) -> Header:
