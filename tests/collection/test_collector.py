@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from deniable.collection.collector import Collector
+from deniable.collection import collector as module
+from deniable.collection.collector import Collector, read_batch
 from deniable.collection.form import form_body, words_mark
+from deniable.collection.simulated import simulated
+from deniable.collection.storage.base import Fate, Row
 from deniable.collection.storage.sqlite import SqliteStore
-from deniable.collection.work import Work
-from deniable.device.messages import Report
+from deniable.device.messages import MOST_BATCH_BYTES, Application, Report
 from deniable.device.wire import encode
 from deniable.errors import StoreError
 from deniable.surveys.survey import parse_survey
@@ -55,15 +58,19 @@ def collector(tmp_path):
         each.close()
 
 
-def sent(collector, identity="ab" * 32):
-    """Send a report that fits, as a device would; returns what was wrong with it."""
+def report_to(collector, identity="ab" * 32, design=None):
+    """A report that fits."""
     answers = (1,) * len(collector.survey.design.ballots[0])
+    return Report(version=2, id=identity, design=design or collector.design_id, ballot=0, answers=answers)
+
+
+def sent(collector, message=None, **options):
+    """Send a message, one report that fits by default, as a device would; returns what was wrong with it."""
 
     async def run():
         collector.writer.start()
         try:
-            report = Report(version=2, id=identity, design=collector.design_id, ballot=0, answers=answers)
-            return await collector.receive(encode(report))
+            return await collector.receive(encode(message or report_to(collector)), **options)
         finally:
             await collector.writer.stop()
 
@@ -119,10 +126,82 @@ def test_a_survey_without_an_issuer_goes_on_where_its_date_is_moved(collector):
     assert not made.is_open  # by hand, it is for good
 
 
+class Nobody:
+    """Stands where work is done for those who have to be asked: nobody is to come here."""
+
+    def on(self, size):
+        raise AssertionError(f"{size} bytes took a place")
+
+    def close(self):
+        pass
+
+
 def test_a_report_that_needs_nobody_s_word_takes_no_place_among_those_that_do(collector, monkeypatch):
+    earlier = collector(survey_of(epsilon=3.0)).design_id
     made = collector(survey_of())
-    monkeypatch.setattr(made, "_work", Work(most_bytes=1))
+    monkeypatch.setattr(made, "_work", Nobody())
     assert sent(made) is None
+    monkeypatch.setitem(made._served, earlier, replace(made._served[earlier], door=None))
+    for design, code in (("0" * 64, "unknown-design"), (earlier, "closed")):
+        assert asyncio.run(made.receive(encode(report_to(made, design=design)))).code == code
+
+
+def test_a_store_that_cannot_be_asked_fails_every_report_of_a_batch(collector, monkeypatch):
+    made = collector(survey_of())
+
+    def fails(_reports):
+        raise StoreError("the disk is away")
+
+    monkeypatch.setattr(made, "_is_told_at_once", lambda _report: False)
+    monkeypatch.setattr(made, "_judge", fails)
+    receipt = sent(made, [report_to(made), report_to(made, "cd" * 32)])
+    assert [failure.problem.code for failure in receipt.failures] == ["unavailable", "unavailable"]
+
+
+@pytest.mark.parametrize("code", ["closed", "unavailable", "not-invited"])
+def test_a_token_that_is_not_signed_is_counted_among_what_was_turned_away(collector, monkeypatch, code):
+    made = collector(survey_of())
+
+    async def looked():
+        if code == "unavailable":
+            raise StoreError("the disk is away")
+        return code != "closed"
+
+    monkeypatch.setattr(made.opening, "looked", looked)
+    asked = encode(Application(version=1, invitation="ab" * 16, blinded="00" * 256))
+    assert asyncio.run(made.sign(asked)).code == code
+    made.rejections.write()
+    assert made.rejections.total() == {code: 1}
+
+
+def test_what_is_made_up_is_marked(collector):
+    for made_up in (False, True):
+        made = collector(survey_of())
+        assert sent(made, report_to(made, f"{made_up:064x}"), made_up=made_up) is None
+        assert simulated(made.store, made.numbers) == made_up
+
+
+def test_a_chain_of_blocks_is_told_what_is_new_and_its_own(collector, monkeypatch):
+    made, told = collector(survey_of(keys=BLOCKS)), []
+
+    class Listening:
+        def took(self, cells):
+            told.append(cells)
+            return False
+
+    monkeypatch.setattr(made, "_chain_of", {made.number: Listening()})
+    rows = [Row(b"1", made.number, "new"), Row(b"2", made.number, "seen"), Row(b"3", made.number + 1, "another's")]
+    asyncio.run(made._took(rows, [Fate.STORED, Fate.SAME, Fate.STORED]))
+    assert told == [["new"]]
+
+
+def test_a_batch_has_a_most_of_bytes_and_of_reports(collector, monkeypatch):
+    made = collector(survey_of())
+    assert read_batch(b"[" + b" " * MOST_BATCH_BYTES).code == "too-large"
+    monkeypatch.setattr(module, "MOST_BATCH", 2)
+    assert read_batch(encode([report_to(made)] * 3)).code == "too-large"
+    monkeypatch.setattr(module, "_RAW_BATCH", None)  # needed for what is wrong only
+    assert read_batch(encode([report_to(made)] * 2)) == [report_to(made)] * 2
 
 
 def test_what_was_not_stored_is_never_acknowledged(collector, monkeypatch):
