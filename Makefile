@@ -98,7 +98,7 @@ pictures: .venv/.test ## take the documentation's pictures of pages and of the n
 	@$(BIN)/python -m deniable.reporting.picture docs/images/estimates.svg
 
 calibrate: .venv/.test ## simulate sizes of tests and coverage of intervals; writes two pages of docs/explanation
-	@$(BIN)/python -m deniable.bench.calibrate --write docs/explanation/calibration.md \
+	@$(BIN)/python -m deniable.bench.calibrate --keep build/calibrate --write docs/explanation/calibration.md \
 		--write-tests docs/explanation/which-test-when.md
 
 reproduce: .venv/.test ## compute the papers' tables and figures anew; writes docs/explanation/reproduction.md

@@ -29,7 +29,7 @@ def test_coverage_is_counted_for_every_coefficient(monkeypatch):
     monkeypatch.setattr(coverage, "_CASES", {"RR logit": (500,), "RR predictor in a linear model": (300,)})
     rows = list(coverage.regressions(3, seed=1))
     assert len(rows) == 6
-    assert all(0 <= share <= 1 for *_, share in rows)
+    assert all(0 <= hits <= 3 for *_, hits in rows)
     outcome = coverage.measure(count=2)
     assert "slope of z" in str(outcome)
     assert [claim.required for claim in outcome.claims] == list(coverage.COVERED)

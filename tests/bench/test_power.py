@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.bench import calibrate, power
+from deniable.bench import power, surveyed
 from deniable.designs.observation import Observation
 from deniable.estimation.estimator import estimate
 from deniable.inference.association import wald_statistics
@@ -15,27 +15,27 @@ from deniable.randomness import Seeded
 def test_many_wald_tests_at_once_are_the_library_s(name):
     from scipy.stats import chi2
 
-    moved = calibrate.associated(name)
+    moved = surveyed.associated(name)
     channel = dn.KRR(moved.size, epsilon=1.0)
-    found = calibrate.surveys(channel, moved, 10_000, 40, Seeded(1).stream().generator())
+    found = surveyed.surveys(channel, moved, 10_000, 40, Seeded(1).stream().generator())
     rejected = []
     for i in range(40):
         one = Observation(["a", "b"], channel, found.counts[..., i].reshape(moved.shape))
         w1, w0, df = wald_statistics(estimate(one, ["a", "b"], method="inversion"))
         rejected.append(min(w1, w0) > chi2.isf(0.05, df))
-    assert power.wald_rejects(found).tolist() == rejected
+    assert surveyed.wald_rejects(found).tolist() == rejected
 
 
 @pytest.mark.parametrize("case", power.CASES, ids=lambda case: f"{case.table}, {case.n}")
 def test_one_association_gives_wald_its_stated_power_in_every_column(case):
-    moved = calibrate.associated(case.table)
-    assert np.allclose(moved.sum(axis=0), calibrate.TABLES[case.table].sum(axis=0))
+    moved = surveyed.associated(case.table)
+    assert np.allclose(moved.sum(axis=0), surveyed.TABLES[case.table].sum(axis=0))
     found = power.asymptotic(dn.KRR(moved.size, epsilon=1.0), moved, case.n)
     assert found == pytest.approx(case.wald, abs=0.015)  # rounding, and the errors of a simulation
 
 
 def test_without_association_the_power_is_the_level():
-    null = calibrate.TABLES["3x4"]
+    null = surveyed.TABLES["3x4"]
     assert power.asymptotic(dn.KRR(12, epsilon=1.0), null, 10_000) == pytest.approx(0.05)
 
 

@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import binom
 
 import deniable as dn
-from deniable.bench import calibrate, levels, pooled, strengths, weighted
+from deniable.bench import calibrate, kept, levels, pooled, strengths, surveyed, weighted
+from deniable.bench.section import Section
 from deniable.inference.prevalence import prevalence
 
 
@@ -44,7 +45,7 @@ def test_calibration_writes_its_tables_between_the_marks(tmp_path, capsys, monke
 def test_size_of_the_bootstrap_likelihood_ratio():
     rng = np.random.default_rng(11)
     runs = 600
-    found = calibrate.surveys(dn.KRR(12, epsilon=1.0), calibrate.TABLES["3x4"], 10_000, runs, rng)
+    found = surveyed.surveys(dn.KRR(12, epsilon=1.0), surveyed.TABLES["3x4"], 10_000, runs, rng)
     # Binomial(600, .05) has sd .0089: six of them are .053.
     assert calibrate.rejects(found, rng) < 0.05 + 0.053
 
@@ -87,6 +88,40 @@ def test_a_stratified_cluster_sample_has_the_errors_that_are_stated(monkeypatch)
     assert clusters == 40
     # 150 independent surveys: a share of .95 is found at .82 or below, and one of .05 at .18 or above, with probability
     # 8e-9. The root of summed variances of 150 surveys has a relative error of at most .058: five of them.
-    assert held > 0.82
-    assert size < 0.18
+    assert min(held) > 0.82 * 150
+    assert size < 0.18 * 150
     assert 0.71 < ratio < 1.29
+
+
+def test_a_cell_is_judged_together_with_all_others():
+    section = Section("t", "", ("what", "found", "required", "met"), [])
+    section.judge(["size"], 120, 2000, (0.02, 0.06))
+    # 172 of 2,000 at .06 come with a chance of 1.7e-6, and with .0001 for 300 cells and two sides that is no alarm yet
+    assert binom.sf(171, 2000, 0.06) > 1e-4 / 600
+    section.judge(["size"], 172, 2000, (0.02, 0.06))
+    assert section.met
+    section.judge(["cells"], [1900, 1890, 1820], 2000, (0.93, 0.97))
+    assert section.judged == 5
+    assert section.rows[-1][1:] == ["0.9100 - 0.9500", "0.93 - 0.97", "yes"]
+    section.judge(["cells"], [1900, 1780], 2000, (0.93, 0.97))
+    assert not section.met
+    assert section.rows[-1][-1] == "NO"
+
+
+def test_finished_sections_are_kept_and_not_those_of_another_program(tmp_path, monkeypatch):
+    made = []
+
+    def make(count, seed):
+        made.append((count, seed))
+        section = Section("t", "told", ("a", "b"), [])
+        section.add(["x"], 0.25, (0.0, 0.1))
+        return section
+
+    first, again = (kept.kept(tmp_path / "new", "t", 10, 1, make) for _ in range(2))
+    assert made == [(10, 1)]
+    assert again.markdown() == first.markdown()
+    assert not again.met
+    monkeypatch.setattr(kept, "program", lambda: "another")
+    kept.kept(tmp_path / "new", "t", 10, 1, make)
+    kept.kept(None, "t", 10, 1, make)
+    assert len(made) == 3

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.bench.calibrate import ALPHA, MONTE_CARLO, SHIFTS, TABLES, Surveys, associated, surveys, write
-from deniable.bench.section import Section
+from deniable.bench.compared import MONTE_CARLO
+from deniable.bench.section import Section, write
+from deniable.bench.surveyed import ALPHA, SHIFTS, TABLES, associated, surveys, wald_rejects
 from deniable.channels.krr import KRR
 from deniable.inference.measures import residual_jacobian
 from deniable.inference.ratio import independence_ratio
@@ -73,46 +74,6 @@ def asymptotic(channel: Channel, pi: NDArray[np.float64], n: int) -> float:
 
     d, v = moments(channel, pi)
     return float(ncx2.sf(chi2.isf(ALPHA, len(d)), len(d), n * float(d @ np.linalg.solve(v, d))))
-
-
-def wald_rejects(found: Surveys) -> NDArray[np.bool_]:
-    """Whether Wald's test rejects each survey: covariance under H1 and under H0, the larger of the two p-values."""
-    from scipy.special import chdtri
-
-    channel, shape = found.first.channel, found.first.domain.shape
-    counts = found.counts.reshape(-1, found.counts.shape[-1]).T
-    n = float(counts[0].sum())
-    inverse = np.linalg.inv(channel.matrix())
-    pi = (counts / n @ inverse.T).reshape(-1, *shape)
-    rows, columns = pi.sum(axis=2), pi.sum(axis=1)
-    d = (pi - rows[:, :, None] * columns[:, None, :])[:, :-1, :-1].reshape(len(pi), -1)
-
-    def statistic(
-        rows: NDArray[np.float64], columns: NDArray[np.float64], lam: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        k = _slopes(rows, columns) @ inverse
-        mean = np.einsum("bik,bk->bi", k, lam)
-        v = (np.einsum("bik,bk,bjk->bij", k, lam, k) - mean[:, :, None] * mean[:, None, :]) / (n - 1)
-        return np.einsum("bi,bi->b", d, np.linalg.solve(v, d[..., None])[..., 0])
-
-    inside = [np.maximum(margin, 1e-6) for margin in (rows, columns)]
-    null_rows, null_columns = (margin / margin.sum(axis=1, keepdims=True) for margin in inside)
-    null = (null_rows[:, :, None] * null_columns[:, None, :]).reshape(len(pi), -1) @ channel.matrix().T
-    least = np.minimum(statistic(rows, columns, counts / n), statistic(null_rows, null_columns, null))
-    rejected: NDArray[np.bool_] = least > float(chdtri(d.shape[1], ALPHA))
-    return rejected
-
-
-def _slopes(rows: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How each survey's residuals move with its cells: surveys x residuals x cells."""
-    r, c = rows.shape[1], columns.shape[1]
-    slopes = np.zeros((len(rows), r - 1, c - 1, r, c))
-    for i in range(r - 1):
-        for j in range(c - 1):
-            slopes[:, i, j, i, j] += 1
-            slopes[:, i, j, i, :] -= columns[:, j, None]
-            slopes[:, i, j, :, j] -= rows[:, i, None]
-    return slopes.reshape(len(rows), (r - 1) * (c - 1), r * c)
 
 
 def measure(count: int = 10_000, seed: int = 1) -> Section:

@@ -9,8 +9,10 @@ from deniable.summary import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-FALSE_ALARM = 1e-4  # the chance that any of a section's cells is judged wrongly
+FALSE_ALARM = 1e-4  # the chance that any of all sections' cells is judged wrongly
+CELLS = 300  # of all sections together, at most
 
 
 @dataclass
@@ -22,6 +24,7 @@ class Section:
     columns: Sequence[str]
     rows: list[list[object]]
     met: bool = True
+    judged: int = 0
 
     def add(self, row: list[object], value: float, bounds: tuple[float, float] | None = None) -> None:
         """Append a row that ends with a value, and whether it lies within its bounds."""
@@ -32,17 +35,23 @@ class Section:
         self.met &= inside
         self.rows.append([*row, value, f"{bounds[0]:g} - {bounds[1]:g}", "yes" if inside else "NO"])
 
-    def judge(self, row: list[object], hits: int, surveys: int, bounds: tuple[float, float], cells: int) -> None:
+    def judge(self, row: list[object], hits: int | Sequence[int], surveys: int, bounds: tuple[float, float]) -> None:
         """Append a row that ends with a share of surveys, met unless it lies outside its bounds for certain.
 
-        By an exact binomial test: in as many cells together, one within its bounds fails with a chance of 1e-4.
+        By exact binomial tests: in all cells of all sections together, one that is within its bounds fails with a
+        chance of 1e-4. Of several shares, as of a table's cells, the least and the largest are shown, and all are
+        judged.
         """
         from scipy.stats import binom
 
-        below, above = binom.cdf(hits, surveys, bounds[0]), binom.sf(hits - 1, surveys, bounds[1])
-        met = bool(min(below, above) >= FALSE_ALARM / (2 * cells))
+        each = [hits] if isinstance(hits, int) else list(hits)
+        self.judged += len(each)
+        chances = [min(binom.cdf(h, surveys, bounds[0]), binom.sf(h - 1, surveys, bounds[1])) for h in each]
+        met = bool(min(chances) >= FALSE_ALARM / (2 * CELLS))
         self.met &= met
-        self.rows.append([*row, hits / surveys, f"{bounds[0]:g} - {bounds[1]:g}", "yes" if met else "NO"])
+        shares = sorted({min(each) / surveys, max(each) / surveys})
+        shown = number(shares[0]) if isinstance(hits, int) else " - ".join(map(number, shares))
+        self.rows.append([*row, shown, f"{bounds[0]:g} - {bounds[1]:g}", "yes" if met else "NO"])
 
     def markdown(self) -> str:
         """The section as Markdown."""
@@ -50,3 +59,14 @@ class Section:
         lines.append("|" + "---|" * len(self.columns))
         lines += ["| " + " | ".join(number(cell) for cell in row) + " |" for row in self.rows]
         return "\n".join(lines)
+
+
+def write(page: Path, sections: Sequence[Section], marks: tuple[str, str]) -> None:
+    """Put sections between the marks of a page, in the place of those of the same titles, or behind them."""
+    start, end = marks
+    before, _, rest = page.read_text(encoding="utf-8").partition(start)
+    old, _, after = rest.partition(end)
+    kept = {text.partition("\n")[0]: text.strip() for text in old.split("### ")[1:]}
+    kept |= {section.title: section.markdown().removeprefix("### ") for section in sections}
+    text = "\n\n".join(f"### {part}" for part in kept.values())
+    page.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}", encoding="utf-8")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 1024  # of a table whose covariance is written out
 _DRAWS = 999
-_POINTS, _ROUNDS = 17, 4  # a bracket is narrowed sixteenfold a round
+_HALVINGS = 16  # of a bracket
 _RAREST = 0.01  # of an even share: no margin is taken to be smaller
 
 
@@ -92,11 +92,16 @@ class Inverted(Frozen):
 
     def __call__(self, level: float) -> tuple[float, float]:
         """The ends of the interval."""
+        low, high = self.of_phi(level)
+        return self.at(low), self.at(high)
+
+    def of_phi(self, level: float) -> tuple[float, float]:
+        """The least and the largest t, whatever the measure."""
         alpha = (1 - level) / 2
         most = float(np.sqrt(min(self.estimate.values.shape) - 1))  # phi of the strongest association there is
         low = self._edge(lambda t: self._beyond(t)[0] > alpha, most)
         high = self._edge(lambda t: self._beyond(t)[1] <= alpha, most)
-        return self.at(low), self.at(high)
+        return low, high
 
     @staticmethod
     def _edge(there: Callable[[float], bool], most: float) -> float:
@@ -104,11 +109,10 @@ class Inverted(Frozen):
         if there(0.0):
             return 0.0
         low, high = 0.0, most
-        for _ in range(_ROUNDS):
-            grid = np.linspace(low, high, _POINTS)[1:]
-            first = next((i for i, t in enumerate(grid) if there(float(t))), len(grid) - 1)
-            low, high = (grid[first - 1] if first else low), grid[first]
-        return float((low + high) / 2)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if there(middle) else (middle, high)
+        return (low + high) / 2
 
 
 def squares(tables: Array) -> Array:

@@ -40,8 +40,8 @@ _MOST = 3000  # evaluations of a fit before what is left to gain is counted agai
 _WORK = 2.5e9  # what all of them may cost together: about as many nanoseconds
 _ONE = 60_000  # evaluations for the data themselves, which are fitted once
 _LOOK, _REACHED, _MANY = 99, 20, 500  # of so many replicates or more, the first are looked at before the others
-_SMALL = 4  # cells of tables that are fitted together with others
-_TOGETHER = 1 << 17  # counts of all replicates of the surveys that are fitted together
+_SMALL = 36  # cells of tables that are fitted together with others
+_TOGETHER = 1 << 19  # counts of all replicates of the surveys that are fitted together
 _MIXED = 0.01  # share of the even table in a start at a fitted one
 
 
@@ -170,8 +170,8 @@ class LikelihoodRatio:
     def kind(self) -> object:
         """Ratios of one kind differ in their counts alone, so that their replicates can be fitted together.
 
-        Only those of two yes/no attributes. Fits of larger tables gain little by it, and they creep: rounding, which
-        depends on what is fitted beside them, may let one stop a step earlier, and no p-value shall depend on that.
+        Only those of small tables: fits of larger ones gain little by it. Rounding depends on what is fitted beside,
+        and a fit that creeps may stop a step earlier by it, which moves a statistic by less than a thousandth.
         """
         evidence, model = self.h0[0].evidence, self.h0[0].model
         if len(self.h0) > 1 or len(self.h1) > 1 or not isinstance(evidence, Evidence) or evidence.cells > _SMALL:
@@ -228,6 +228,8 @@ def _together(
     alike: Sequence[LikelihoodRatio], replicates: int, rngs: Sequence[np.random.Generator]
 ) -> Iterator[Tested]:
     """The tests of surveys of one kind."""
+    # The data are fitted one by one, whatever is tested beside them: what is drawn depends on the last digit of their
+    # null table.
     fits, observed = alike[0], [ratio.statistic(ratio.counts, sharp=True) for ratio in alike]
     null = [ratio.null(seen.null, ratio.counts) for ratio, seen in zip(alike, observed, strict=True)]
 
@@ -243,8 +245,8 @@ def _together(
     # A p-value above .2 need not be known better than to a few percent; one that matters has all replicates.
     close = [k for k in look if first < replicates and (look[k].high >= observed[k].low).sum() < _REACHED]
     rest = draw(close, replicates - first)
-    for k, seen in look.items():
-        yield _told(observed[k], [seen, rest[k]] if k in rest else [seen], replicates)
+    for k, drawn in look.items():
+        yield _told(observed[k], [drawn, rest[k]] if k in rest else [drawn], replicates)
 
 
 def _told(observed: Statistics, drawn: Sequence[Statistics], replicates: int) -> Tested:
