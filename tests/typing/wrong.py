@@ -25,7 +25,7 @@ dn.independence(reports, "smokes", "sleep").p_value  # wrong: attr-defined
 dn.Joint(domain, epslon=1)  # wrong: call-arg
 dn.Joint()  # wrong: call-arg
 dn.KRR(2, eps=1.0)  # wrong: call-arg
-dn.independence(reports, "smokes")  # wrong: call-arg
+dn.independence(reports, "smokes", 5)  # wrong: arg-type
 dn.plan(domain, epsilon=1.0, tabels=["smokes"], n=100)  # wrong: call-arg
 dn.Client("http://127.0.0.1").answer({"smokes": "yes"}, publik=["region"])  # wrong: call-arg
 dn.logit("y ~ x", None, chanel=dn.Warner(0.8))  # wrong: call-arg

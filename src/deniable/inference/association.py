@@ -33,6 +33,7 @@ from deniable.estimation.fit.gathering import gather, refuse_pairs
 from deniable.estimation.fit.quasi import Quasi, countable
 from deniable.estimation.fit.said import Counted
 from deniable.estimation.sampling.reading import sampling_of
+from deniable.inference.asked import both_asked
 from deniable.inference.central import laplace, mcindep
 from deniable.inference.measures import residual_jacobian
 from deniable.inference.ratio import LikelihoodRatio, independence_ratio, interaction_ratio, tests_of
@@ -106,7 +107,7 @@ def independence(
         strata: each respondent's stratum, or the name of a public column.
         clusters: each respondent's cluster, or the name of a public column.
     """
-    a, b = _both(reports, a, b)
+    a, b = both_asked(reports, a, b)
     if method in _REFUSED:
         raise InvalidTestError(
             f'{_REFUSED[method]}. Use method="auto", which picks the test that holds for these reports',
@@ -121,27 +122,6 @@ def independence(
         more: dict[str, Any] = {"replicates": replicates, "source": source, "weights": sampling}
         return conditional_independence(reports, a, b, given or (), method, **more)
     return tested(covering(reports, (a, b)), method, replicates, source)
-
-
-def _both(reports: Any, a: str | Sequence[str], b: str | None) -> tuple[str, str]:
-    """The two attributes; a public column is told the way to go."""
-    names = [a, b] if isinstance(a, str) and b is not None else [a] if isinstance(a, str) else [*a, b]
-    named = [name for name in names if name is not None]
-    if len(named) != 2:
-        raise InputError(
-            f"independence is a matter of two attributes, such as independence(reports, 'smokes', 'sleep'); named: "
-            f"{listed(named)}"
-        )
-    columns = reports.public_names if isinstance(reports, Reports) else ()
-    clear = next((name for name in named if name in columns and name not in reports.design.domain), None)
-    if clear is not None:
-        other = named[1 - named.index(clear)]
-        raise InputError(
-            f"{clear!r} is a public column: whether {other!r} is alike in its groups is told by homogeneity(reports, "
-            f"{other!r}, by={clear!r})",
-            attribute=clear,
-        )
-    return named[0], named[1]
 
 
 def tested(evidence: Evidence, method: str, replicates: int, source: Source | None) -> TestResult:

@@ -22,6 +22,7 @@ from deniable.channels.kronecker import Kronecker
 from deniable.errors import InputError
 from deniable.estimation.dispersion import Dispersion
 from deniable.estimation.fit.efficient import efficient_from
+from deniable.inference.asked import two_way
 from deniable.inference.delta import How, Measure, close_to_zero, derived, floored, gradient, nearest, simplex
 from deniable.inference.inverted import MOST_CELLS, Inverted
 from deniable.inference.profile import evidence_of, odds_ratio_interval
@@ -94,7 +95,7 @@ def information(x: NDArray[Any]) -> np.inexact[Any]:
 
 def null_mean(estimate: Estimate) -> float:
     """The mean of n phi^2 if the two attributes were independent: what noise alone would show."""
-    table = _two_way(estimate)
+    table = two_way(estimate)
     rows, columns = (_positive(table.sum(axis=1 - axis)) for axis in (0, 1))
     samples, domain = estimate.dispersion.samples, estimate.table.domain
     alone = len(samples) == 1 and (estimate.pooled is None or len(estimate.pooled.evidence.groups) == 1)
@@ -234,7 +235,7 @@ def _ends(estimate: Estimate, f: Any, scale: float) -> Callable[[float], tuple[f
 
 def _cells(estimate: Estimate, *, positive: bool) -> tuple[NDArray[np.float64], tuple[str, ...]]:
     """The efficient cells if the measure is defined there, else the nearest table without negative ones."""
-    _two_way(estimate)
+    two_way(estimate)
     table = estimate.efficient.values
     fine = (table > 0).all() if positive else all((table.sum(axis=axis) > 0).all() for axis in (0, 1))
     if fine:
@@ -251,7 +252,7 @@ def cramers_v(estimate: Estimate, *, correct: bool = True, method: How = "delta"
 
     Where noise leaves nothing of phi^2, V is 0 and its error is that of the square root of the error of phi^2.
     """
-    table = _two_way(estimate)
+    table = two_way(estimate)
     size = min(table.shape) - 1
     squared = chi2(estimate, correct=correct, method=method, **more)
     n = estimate.n * size
@@ -284,7 +285,7 @@ def correlation(
         replicates: for "bootstrap".
         source: for "bootstrap".
     """
-    _two_way(estimate)
+    two_way(estimate)
     variables = list(estimate.table.domain.values())
     given = [None, None] if scores is None else list(scores)
     if len(given) != 2:
@@ -375,7 +376,7 @@ def odds_ratio(
     undefined. Of weighted reports the ratio is divided by the design effect of the log odds ratio. "delta" and
     "bootstrap" work on the logarithm of the plug-in value.
     """
-    _two_way(estimate)
+    two_way(estimate)
     rows, columns = estimate.table.domain.values()
     i, k = _pair(rows.categories, groups)
     j, m = _pair(columns.categories, outcomes)
@@ -420,7 +421,7 @@ def _between(estimate: Estimate, f: Any, name: str, scale: Any, **more: Any) -> 
 
 
 def _contrast(estimate: Estimate, groups: Sequence[Category] | None, outcome: Category | None) -> tuple[int, int, int]:
-    _two_way(estimate)
+    two_way(estimate)
     rows, columns = estimate.table.domain.values()
     a, b = _pair(rows.categories, groups)
     return a, b, len(columns) - 1 if outcome is None else columns.code(outcome)
@@ -433,20 +434,6 @@ def _pair(categories: Sequence[Category], named: Sequence[Category] | None) -> t
     if len(named) != 2 or missing or named[0] == named[1]:
         raise InputError(f"name two different categories of {listed(categories)}, not {listed(named)}")
     return categories.index(named[0]), categories.index(named[1])
-
-
-def _two_way(estimate: Estimate) -> NDArray[np.float64]:
-    if not hasattr(estimate, "efficient"):
-        raise InputError(
-            f"a measure of association is one of an estimate, not of {type(estimate).__name__}: write "
-            f"odds_ratio(estimate(reports, ['smokes', 'sleep'])), and so for the others"
-        )
-    if estimate.efficient.values.ndim != 2:
-        raise InputError(
-            f"a measure of association needs the joint table of two attributes; this is one of "
-            f"{listed(estimate.attributes)}"
-        )
-    return estimate.efficient.values
 
 
 def _positive(margin: NDArray[np.float64]) -> NDArray[np.float64]:
