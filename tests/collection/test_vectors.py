@@ -65,7 +65,9 @@ def test_the_files_are_what_the_generator_writes():
 def test_a_design_is_accepted_or_refused_for_the_stated_reason(vector):
     body = vector["body"].encode()
     if vector["reason"] is None:
-        assert verify(body, vector["hash"]).ratio == Fraction(vector["ratio"])
+        found = verify(body, vector["hash"])
+        assert found.ratio == Fraction(vector["ratio"])
+        assert found.claim == (Fraction(vector["claim"]) if "claim" in vector else None)
         return
     with pytest.raises(RefusedDesignError) as caught:
         verify(body, vector["hash"])

@@ -262,10 +262,18 @@ def changed(path: str, value: object, original: dict = GOOD) -> dict:
 def design_vectors() -> list[dict]:  # noqa: PLR0915 - one line a vector
     found = []
 
-    def add(name: str, body: object, reason: str | None, *, asked_for: str | None = None, ratio: str | None = None):
+    def add(
+        name: str,
+        body: object,
+        reason: str | None,
+        *,
+        asked_for: str | None = None,
+        ratio: str | None = None,
+        **more: str,
+    ):
         text = body if isinstance(body, str) else canonical(body)
         name_ = asked_for or hashlib.sha256(text.encode()).hexdigest()
-        found.append({"name": name, "hash": name_, "body": text, "reason": reason, "ratio": ratio})
+        found.append({"name": name, "hash": name_, "body": text, "reason": reason, "ratio": ratio, **more})
 
     krr, mixture = KRR(2, 1.0).ratio, Fraction(30000, 10000)
     add("good", GOOD, None, ratio=f"{(krr * mixture).numerator}/{(krr * mixture).denominator}")
@@ -508,6 +516,11 @@ def add_unserved(add: Callable[..., None]) -> None:
 def add_blocks(add: Callable[..., None]) -> None:
     ratios = [1 + Fraction(LIMITS[cells].keep, LIMITS[cells].floor) for cells in (3, 2)]
     add("in blocks", BLOCKS, None, ratio=_text(ratios[0] * ratios[1]))
+    claim = math.prod(Fraction(WHOLE, WHOLE - LIMITS[cells].keep) for cells in (3, 2))
+    deniable = changed("plan.kind", "deniability", BLOCKS)
+    add("blocks that claim deniability", deniable, None, ratio=_text(ratios[0] * ratios[1]), claim=_text(claim))
+    add("deniability beyond the true epsilon", changed("epsilon", "1.9", deniable), "epsilon-exceeded")
+    add("deniability without blocks", changed("plan.kind", "deniability"), "wrong-blocks")
     limits = "plan.questions.0.channel."
     add("limits with a point", canonical(BLOCKS).replace('"cells":3', '"cells":3.0'), "malformed")
     add("limits without a floor", changed(limits + "least_fake", ..., BLOCKS), "malformed")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from deniable.device.client import Client
-from deniable.device.consent import BLOCKS
+from deniable.device.consent import BLOCKS, DENIABILITY
 from deniable.device.line import Line
 from deniable.device.partner import PAUSE, Seeker, find_partner
 from deniable.device.sending import SIMULATED, persist, post_batch, post_report
@@ -78,7 +78,9 @@ class Crowd:
         if sides is not None:
             vars(client)["_sides"] = lambda: sides
         agreed = [variable.name for variable in self.design.public]
-        self._waiting.append(encode(client.answer(values, public=agreed, accept=[BLOCKS], send=False).report))
+        self._waiting.append(
+            encode(client.answer(values, public=agreed, accept=[BLOCKS, DENIABILITY], send=False).report)
+        )
         client.close()
         if len(self._waiting) >= self._batch:
             self._send()

@@ -33,7 +33,7 @@ from deniable.device.messages import Announcement, Form, Problem, Report
 from deniable.device.origins import fingerprint, is_for
 from deniable.device.partner import find_sides
 from deniable.device.sending import settles
-from deniable.device.statement import Statement, rounded_down
+from deniable.device.statement import Statement, both_numbers, rounded_down
 from deniable.device.ticket import Pass, Tickets
 from deniable.device.verify import verify
 from deniable.device.wire import decode, encode
@@ -158,7 +158,8 @@ class Client:
             f"Admission: {terms.admission}. Reports may go to {listed(terms.audience)}.",
             f"Design {fingerprint(design.id)}{issuer}: the same for everybody, or somebody is being told apart.{place}",
         )
-        return Statement(design.ratio, notes)
+        both = () if design.claim is None else (both_numbers(design.claim, design.ratio),)
+        return Statement(design.ratio, (*both, *notes))
 
     # -- being let in -----------------------------------------------------------------------------------------------
 
@@ -217,7 +218,8 @@ class Client:
             public: the attributes that may travel in clear. A survey that wants others is refused.
             design: the hash of the design, as it was published for everybody; another one is refused.
             epsilon: the most that this survey's whole report may tell; one that may tell more is refused.
-            accept: "blocks" for a survey with blind tokens whose fakes are published block by block. Whoever shows
+            accept: "deniability" for a survey that claims a smaller epsilon than its reports may tell, as `describe`
+                says. "blocks" for a survey with blind tokens whose fakes are published block by block. Whoever shows
                 you a block of your own could recognise your report by it; the chain is compared before you answer.
             send: False leaves the report for a later `send`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.device.statement import rounded_up
+from deniable.device.statement import both_numbers, rounded_up
 from deniable.errors import PrivacyError
 from deniable.wording import listed
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from deniable.device.verified import VerifiedDesign
 
 BLOCKS = "blocks"  # what a caller accepts who answers a survey with blind tokens and blocks
+DENIABILITY = "deniability"  # and one that claims less than its reports may tell
 
 
 def needs_chain(design: VerifiedDesign) -> bool:
@@ -44,6 +45,13 @@ def agree(
             f"this survey wants {listed(unnamed)} in clear, not disguised. If you agree, say "
             f"public={[variable.name for variable in found.public]}; else leave it out. Nothing was sent",
             attributes=unnamed,
+        )
+    if found.claim is not None and DENIABILITY not in accept:
+        raise PrivacyError(
+            f"this survey claims deniability, which is less than differential privacy at the number it claims. "
+            f"{both_numbers(found.claim, found.ratio)} Your account is charged the true one. If you agree, say "
+            f'accept=["deniability"]',
+            design=found.id,
         )
     if needs_chain(found) and BLOCKS not in accept:
         raise PrivacyError(

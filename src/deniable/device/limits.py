@@ -13,14 +13,11 @@ often.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING
 
 from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, PrecisionError
-
-if TYPE_CHECKING:
-    from fractions import Fraction
 
 BITS = 32
 WHOLE = 1 << BITS
@@ -57,6 +54,30 @@ class Limits:
                 cells=cells,
             )
         return cls(cells, keep, lowest)
+
+    @classmethod
+    def kept(cls, cells: int, keep: Fraction, epsilon: float) -> Limits:
+        """The published protocol's `keep`, with as low a floor as meets epsilon: F = K / (e^epsilon - 1), rounded up.
+
+        >>> from fractions import Fraction
+        >>> limits = Limits.kept(4, Fraction(1, 2), 5.0)
+        >>> limits.keep == WHOLE // 2, round(limits.floor / WHOLE, 6)
+        (True, 0.003392)
+        """
+        bare = cls.unfloored(cells, keep)
+        floor = ceil(bare.keep / (exp_below(epsilon) - 1))
+        if bare.keep + cells * floor > WHOLE:
+            raise DesignError(
+                f"to keep the truth with probability {float(keep):g} and tell epsilon {epsilon:g} at most, fakes of "
+                f"{cells} cells would need more than all other draws. Lower keep, or raise epsilon",
+                keep=float(keep),
+            )
+        return cls(cells, bare.keep, floor)
+
+    @property
+    def claim(self) -> Fraction:
+        """What the published protocol claims for an answer, whatever the fakes: 1 / (1 - p) as an exact ratio."""
+        return Fraction(WHOLE, WHOLE - self.keep)
 
     @classmethod
     def unfloored(cls, cells: int, keep: Fraction) -> Limits:

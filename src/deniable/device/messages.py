@@ -77,7 +77,9 @@ class Plan(Message, frozen=True):
     """A design as `deniable.designs.base.Design.to_dict` writes it."""
 
     format: Literal[1]
-    kind: Literal["design", "independent", "joint", "clusters", "sampled", "views", "optimal", "blocks", "paired"]
+    kind: Literal[
+        "design", "independent", "joint", "clusters", "sampled", "views", "optimal", "blocks", "deniability", "paired"
+    ]
     domain: Annotated[tuple[Attribute, ...], Meta(min_length=1)]
     questions: Annotated[tuple[Asked, ...], Meta(min_length=1)]
     ballots: Annotated[tuple[tuple[Whole, ...], ...], Meta(min_length=1)]

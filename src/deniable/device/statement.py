@@ -93,6 +93,16 @@ class Statement:
         return beliefs(self.posterior, f"One whole report: epsilon {epsilon}", ax)
 
 
+def both_numbers(claim: Ratio, ratio: Ratio) -> str:
+    """The epsilon that is claimed for a deniable report, and the true one, in one sentence.
+
+    >>> both_numbers(Fraction(2), Fraction(100))
+    'Claimed epsilon (deniability, not differential privacy): 0.6932. True epsilon: 4.6052.'
+    """
+    claimed, true = (rounded_up(exact.epsilon_of(each)) for each in (claim, ratio))
+    return f"Claimed epsilon (deniability, not differential privacy): {claimed}. True epsilon: {true}."
+
+
 def _check_notes(notes: object) -> None:
     # A lone string would pass for a sequence of one-letter sentences.
     if not isinstance(notes, tuple) or not all(isinstance(note, str) for note in notes):

@@ -114,6 +114,8 @@ def check_door(message: Design) -> None:
 
 def check_blocks(message: Design, *, adaptive: bool) -> None:
     """Check that a design says how its blocks follow each other if it has any."""
+    if message.plan.kind == "deniability" and not adaptive:
+        refuse("wrong-blocks", "a design that claims deniability is published block by block")
     if adaptive != (message.blocks is not None):
         refuse("wrong-blocks", "channels are published block by block exactly where blocks have a size")
 

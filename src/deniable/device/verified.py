@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING
 
 from deniable.device import messages
@@ -14,7 +16,6 @@ from deniable.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from fractions import Fraction
 
     from deniable.device.encoding import Coded
     from deniable.device.kinds.base import Kind
@@ -103,6 +104,15 @@ class VerifiedDesign(Frozen):
     def is_adaptive(self) -> bool:
         """Tell whether channels are published block by block."""
         return self.questions[0].channel.limits is not None
+
+    @property
+    def claim(self) -> Fraction | None:
+        """The exact ratio that is claimed for a whole report, where less is claimed than the true one: deniability."""
+        if self.message.plan.kind != "deniability":
+            return None
+        limits = [question.channel.limits for question in self.questions]
+        claims = [Fraction(1) if each is None else each.claim for each in limits]  # all have some: `verify` has looked
+        return max(prod((claims[index] for index in ballot), start=Fraction(1)) for ballot in self.ballots)
 
     @property
     def is_paired(self) -> bool:

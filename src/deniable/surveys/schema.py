@@ -70,7 +70,9 @@ class DesignEntry(_Entry, frozen=True):
     block_size: int | None = None
     p: float | None = None
     rho: float | None = None
-    accept: Literal["a partner who knows the coin"] | None = None
+    mode: Literal["ldp", "deniability"] | None = None
+    keep: float | None = None
+    accept: Literal["a partner who knows the coin", "deniability instead of differential privacy"] | None = None
 
 
 class SurveyEntry(_Entry, frozen=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from starlette.routing import Route
@@ -55,4 +56,5 @@ class PairApi:
 
     def _write(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
-        loop.run_in_executor(None, self._collector.write_meetings)
+        with suppress(RuntimeError):  # the server is stopping; the collector writes them when it is closed
+            loop.run_in_executor(None, self._collector.write_meetings)

@@ -619,6 +619,23 @@ test("blind tokens and blocks: the whole chain is followed first, and the weaker
   assert.ok(requests.some(({ path }) => path.endsWith("blocks?after=-1")));
 });
 
+test("a survey that claims deniability is drawn by nobody who did not agree to the true number", async () => {
+  const { form, design: plain } = await inBlocks();
+  const design = { ...plain, plan: { ...plain.plan, kind: "deniability" } };
+  const { texts, replaces, ...kept } = design;
+  const planId = await hash(canonical(kept));
+  const id = await hash(canonical(design));
+  await serve(form, design, blockPages(id, await chainOf(planId, 0)));
+  const client = await Client.open();
+  assert.deepEqual([client.weaker, await client.needsConsent()], [["deniability"], true]);
+  const { claim, ratio } = client.design;
+  assert.ok(claim && claim.n * ratio.d < ratio.n * claim.d); // less is claimed than is told, and charged
+  await assert.rejects(client.draw(), code("no-consent"));
+  assert.deepEqual(await client.memory.all("events"), []);
+  await client.consent();
+  assert.equal(JSON.parse(await answer(client)).design, id);
+});
+
 test("pairs are drawn by nobody who did not agree to what they promise", async () => {
   const form = formOf();
   const plain = await designOf(form, { epsilon: "4", static: [] });

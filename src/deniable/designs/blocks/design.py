@@ -61,6 +61,8 @@ class Blocks(Design):
         block_size: respondents a block; 1 is the paper's version 1.
         mode: "ldp" (default) or "deniability".
         keep: the paper's p ("deniability" only; in "ldp" it follows from epsilon and phi).
+        most_told: the true epsilon that no block may exceed ("deniability" only): fakes then have a floor, and the
+            design can be served. Without it they have none, as published.
 
     >>> design = Blocks({name: [0, 1] for name in "AREOST"}, k=2, epsilon=1.0)
     >>> len(design.questions), 0.999 < design.epsilon <= 1.0
@@ -81,6 +83,7 @@ class Blocks(Design):
     requested: float  # the epsilon asked for
     phi: Fraction
     keep: Fraction | None
+    most_told: float | None
     limits: tuple[Limits, ...]
 
     def __init__(
@@ -94,6 +97,7 @@ class Blocks(Design):
         block_size: int = 250,
         mode: Literal["ldp", "deniability"] = "ldp",
         keep: float | Fraction | None = None,
+        most_told: float | None = None,
     ) -> None:
         """Fix the questions and, for each, the most that any block may keep and the least that each fake must get."""
         known = domain if isinstance(domain, Domain) else Domain(domain)
@@ -105,6 +109,8 @@ class Blocks(Design):
             raise DesignError(
                 'in mode "ldp" keep follows from epsilon and phi; a keep of your own is mode="deniability"'
             )
+        if mode == "ldp" and most_told is not None:
+            raise DesignError('in mode "ldp" epsilon is what is told; most_told= belongs to mode="deniability"')
         if block_size < 1:
             raise DesignError(f"a block has at least 1 respondent, not {block_size}", block_size=block_size)
         even = stated(phi, "phi")
@@ -113,17 +119,23 @@ class Blocks(Design):
         limits: list[Limits] = []
         ballots: list[list[int]] = []
         for view in views(known.names, k):
-            budget = even_share(epsilon, 1 if answer == "one" else len(view))
+            told = epsilon if most_told is None else most_told
+            budget = even_share(told, 1 if answer == "one" else len(view))
             first = len(questions)
             for combination in view:
                 cells = known.project(combination).cells
-                limit = Limits.of(cells, budget, even) if kept is None else Limits.unfloored(cells, kept)
+                if kept is None:
+                    limit = Limits.of(cells, budget, even)
+                elif most_told is None:
+                    limit = Limits.unfloored(cells, kept)
+                else:
+                    limit = Limits.kept(cells, kept, budget)
                 limits.append(limit)
                 questions.append(Question(combination, first_mixture(limit)))
             indices = list(range(first, len(questions)))
             ballots += [[index] for index in indices] if answer == "one" else [indices]
         fix(self, k=k, answer=answer, mode=mode, block_size=int(block_size), requested=float(epsilon))
-        fix(self, phi=even, keep=kept, limits=limits)
+        fix(self, phi=even, keep=kept, most_told=most_told, limits=limits)
         super().__init__(known, questions, ballots)
 
     def _given(self) -> dict[str, Any]:
@@ -136,6 +148,7 @@ class Blocks(Design):
             "block_size": self.block_size,
             "mode": self.mode,
             "keep": self.keep,
+            "most_told": self.most_told,
         }
 
     __reduce__ = Frozen.__reduce__  # through this constructor: the limits are more than the questions
@@ -158,8 +171,7 @@ class Blocks(Design):
         if self.keep is None:
             return self.epsilon
         # The design's integers, not the stated p: what is said is said about what is run.
-        p = Fraction(self.limits[0].keep, 1 << BITS)
-        return self.width * epsilon_of(1 / (1 - p))
+        return self.width * epsilon_of(self.limits[0].claim)
 
     def _statement(self) -> Statement:
         """Say in words what is asked, and what any block that a respondent accepts can tell about them."""
@@ -295,20 +307,28 @@ class Blocks(Design):
             {"attributes": list(q.attributes), "bits": BITS, "most_kept": x.keep, "least_fake": x.floor}
             for q, x in zip(self.questions, self.limits, strict=True)
         ]
-        return data | {
-            "k": self.k,
-            "epsilon": self.requested,
-            "answer": self.answer,
-            "phi": str(self.phi),
-            "block_size": self.block_size,
-            "mode": self.mode,
-            "keep": None if self.keep is None else str(self.keep),
-        }
+        floored = {} if self.most_told is None else {"most_told": self.most_told}
+        return (
+            data
+            | floored
+            | {
+                "k": self.k,
+                "epsilon": self.requested,
+                "answer": self.answer,
+                "phi": str(self.phi),
+                "block_size": self.block_size,
+                "mode": self.mode,
+                "keep": None if self.keep is None else str(self.keep),
+            }
+        )
 
     def plan(self) -> dict[str, object]:
         """Every question with the limits that its blocks must keep."""
-        if self.mode != "ldp":
-            raise DesignError("blocks without a floor keep no epsilon, and are not served", mode=self.mode)
+        if not all(limits.floor for limits in self.limits):
+            raise DesignError(
+                "blocks without a floor keep no epsilon, and are not served: say most_told=, the true epsilon",
+                mode=self.mode,
+            )
         questions = [
             {
                 "attributes": list(question.attributes),
@@ -323,7 +343,8 @@ class Blocks(Design):
             for question, limits in zip(self.questions, self.limits, strict=True)
         ]
         data = self.to_dict()
-        return {**{key: data[key] for key in ("format", "kind", "domain", "ballots")}, "questions": questions}
+        kind = "blocks" if self.mode == "ldp" else "deniability"  # devices show both numbers, and ask to agree
+        return {**{key: data[key] for key in ("format", "domain", "ballots")}, "kind": kind, "questions": questions}
 
     def served_in_blocks(self) -> int:
         """How many respondents a block takes."""
@@ -342,6 +363,7 @@ class Blocks(Design):
                 block_size=data["block_size"],
                 mode=data["mode"],
                 keep=None if data["keep"] is None else Fraction(data["keep"]),
+                most_told=data.get("most_told"),
             )
         except (KeyError, TypeError) as error:
             raise DesignError(f"this is not a design in blocks: {error!r}") from None

@@ -14,8 +14,9 @@ import msgspec
 from deniable.designs.base import Design, Question
 from deniable.designs.blocks.design import Blocks
 from deniable.designs.blocks.fakes import first_mixture
+from deniable.device.epsilon import compose
 from deniable.device.limits import BITS, Limits
-from deniable.device.statement import Statement
+from deniable.device.statement import Statement, both_numbers
 from deniable.domain import Domain
 from deniable.errors import DesignError
 from deniable.frozen import fix
@@ -32,6 +33,7 @@ class MessageBlocks(Blocks):
     """Questions with the limits that every block must keep; how large blocks are is the collector's business."""
 
     _message: bytes
+    _is_deniability: bool
 
     def __init__(self, message: Mapping[str, Any]) -> None:
         """Read the message's plan; every channel in it must be adaptive."""
@@ -45,8 +47,16 @@ class MessageBlocks(Blocks):
             limits.append(Limits(cells, channel["most_kept"], channel["least_fake"]))
             questions.append(Question(tuple(asked["attributes"]), first_mixture(limits[-1])))
         Design.__init__(self, domain, questions, plan["ballots"])
-        fix(self, limits=limits, mode="ldp", keep=None, requested=float(message["epsilon"]), block_size=_UNBOUNDED)
-        fix(self, _message=msgspec.json.encode(message))
+        fix(
+            self,
+            limits=limits,
+            mode="ldp",
+            keep=None,
+            most_told=None,
+            requested=float(message["epsilon"]),
+            block_size=_UNBOUNDED,
+        )
+        fix(self, _message=msgspec.json.encode(message), _is_deniability=plan["kind"] == "deniability")
 
     def _given(self) -> dict[str, Any]:
         return {"message": self.to_dict()}
@@ -57,7 +67,9 @@ class MessageBlocks(Blocks):
             "Fakes are learned block by block; every respondent is in one.",
             "Any published block that keeps the floor keeps this bound; devices refuse others.",
         )
-        return Statement(self.ratio, (*Design._statement(self).notes, *notes))
+        claims = [compose(self.limits[index].claim for index in ballot) for ballot in self.ballots]
+        both = (both_numbers(max(claims), self.ratio),) if self._is_deniability else ()
+        return Statement(self.ratio, (*Design._statement(self).notes, *notes, *both))
 
     def to_dict(self) -> dict[str, object]:
         """The message."""

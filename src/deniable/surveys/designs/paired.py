@@ -12,15 +12,16 @@ if TYPE_CHECKING:
     from deniable.surveys.designs.wish import Wish
 
 KEYS = ("p", "rho", "accept")
+ACCEPT = "a partner who knows the coin"
 
 
 def make(wish: Wish) -> Paired:
     """The design that a file asks for, where it keeps what the file promises."""
     entry, epsilon = wish.entry, wish.epsilon
-    if entry.accept is None:
+    if entry.accept != ACCEPT:
         raise SurveyError(
             "design.accept: pairing respondents is weaker than its claimed epsilon: the partner, or whoever matched "
-            'the two, learns more. Epsilon here is what they learn. Say accept = "a partner who knows the coin"',
+            f'the two, learns more. Epsilon here is what they learn. Say accept = "{ACCEPT}"',
             path="design.accept",
         )
     if entry.p is None or entry.rho is None:

@@ -121,11 +121,11 @@ export class Client {
 
   // -- consent --------------------------------------------------------------------------------------------------------
 
-  /** @returns {string[]} why less is promised here than elsewhere, which has to be agreed to: "pairs", "blocks" */
+  /** @returns {string[]} why less is promised here than elsewhere, which has to be agreed to: "pairs", "deniability", "blocks" */
   get weaker() {
-    const { isPaired, isAdaptive, admission } = this.design;
+    const { isPaired, isAdaptive, claim, admission } = this.design;
     // A block that was shown to one respondent only would mark a report, which its blind token does not.
-    const reasons = { pairs: isPaired, blocks: isAdaptive && admission === "blind" };
+    const reasons = { pairs: isPaired, deniability: claim !== null, blocks: isAdaptive && admission === "blind" };
     return Object.entries(reasons).flatMap(([name, holds]) => (holds ? [name] : []));
   }
 

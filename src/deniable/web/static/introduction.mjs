@@ -45,6 +45,11 @@ function warn(screen, client) {
   for (const each of document.querySelectorAll("[data-weaker]")) {
     each.toggleAttribute("hidden", !client.weaker.includes(each.getAttribute("data-weaker") ?? ""));
   }
+  const { claim, ratio } = client.design;
+  if (claim) {
+    const both = { claimed: shown(claim), claimedsure: belief(claim), told: shown(ratio), toldsure: belief(ratio) };
+    for (const [name, value] of Object.entries(both)) screen.fill(document, { [name]: (speech) => speech.number(value) });
+  }
   if (!client.design.isPaired) return;
   const { claimed, partner, coin, delta } = statement(client.design);
   const said = { claimed: shown(claimed), partner: shown(partner), coin: shown(coin) };

@@ -184,7 +184,10 @@ export const isFor = (audience, origin) =>
 const isLoopback = (origin) => LOOPBACK.includes(ORIGIN.exec(origin)?.[2] ?? "");
 
 /** @param {Anything} message @param {boolean} isAdaptive */
-export function checkBlocks({ blocks }, isAdaptive) {
+export function checkBlocks({ blocks, plan }, isAdaptive) {
+  if (plan.kind === "deniability" && !isAdaptive) {
+    refuse("wrong-blocks", "a design that claims deniability is published block by block");
+  }
   if (isAdaptive !== (blocks !== null)) {
     refuse("wrong-blocks", "channels are published block by block exactly where blocks have a size");
   }

@@ -2,7 +2,7 @@
 /** What a device checks before it answers: nothing a server says is believed that can be computed. */
 
 import { channelOf, checkTold, checkWeights, weights } from "./channels.mjs";
-import { compose, epsilonOf, fits, larger } from "./exact.mjs";
+import { compose, epsilonOf, fits, larger, ratio } from "./exact.mjs";
 import {
   between,
   canonical,
@@ -49,7 +49,7 @@ const design = object({
   epsilon: decimal,
   plan: object({
     format: one,
-    kind: oneOf("design", "independent", "joint", "clusters", "sampled", "views", "optimal", "blocks", "paired"),
+    kind: oneOf("design", "independent", "joint", "clusters", "sampled", "views", "optimal", "blocks", "deniability", "paired"),
     domain: list(object({ name: short, categories: list(category) }), 1),
     questions: list(object({ attributes: list(string, 1), channel: weights }), 1),
     ballots: list(list(whole), 1),
@@ -98,6 +98,7 @@ const design = object({
  * @property {number[] | null} weights how often each ballot is drawn; null for all alike
  * @property {Ratio} ratio of the dearest ballot
  * @property {boolean} isAdaptive channels are published block by block
+ * @property {Ratio | null} claim what is claimed for a whole report, where that is less than the true ratio: deniability
  * @property {boolean} isPaired respondents share coins two by two
  */
 
@@ -171,9 +172,14 @@ async function judge(id, message) {
     weights: message.weights && message.weights.map(Number),
     ratio: dearest,
     isAdaptive,
+    claim: plan.kind === "deniability" ? ballots.map(claimOf).reduce(larger) : null,
     isPaired: questions.some(({ channel }) => channel.coins),
   };
 }
+
+/** @param {Question[]} ballot @returns {Ratio} what deniability claims for an answer, 1 / (1 - p), over all of them */
+const claimOf = (ballot) =>
+  compose(ballot.flatMap(({ channel: { limits } }) => (limits ? [ratio(1n << 32n, (1n << 32n) - limits.keep)] : [])));
 
 /**
  * Check that a report can be held by its message, and that what is repeated of it is shared by many.

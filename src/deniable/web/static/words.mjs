@@ -515,6 +515,14 @@ export const WORDS = {
     "en": "Compare it there, at one public place that is the same for everybody. A fingerprint in a link or letter that is yours alone proves nothing: whoever sent it to you can send each person another one.",
     "de": "Vergleichen Sie dort, an einem öffentlichen Ort, der für alle derselbe ist. Ein Fingerabdruck in einem Link oder Brief, den nur Sie bekommen, beweist nichts: Wer ihn schickt, kann jeder Person einen anderen schicken."
   },
+  "weaker_deniability": {
+    "en": "This survey claims deniability: whatever you send, everybody may have sent it by chance. For that it claims epsilon {claimed}, as if somebody who is undecided about you, 50 to 50, could become at most {claimedsure}% sure. An answer that few people give is hidden less well: by it they can become {toldsure}% sure (epsilon {told}). This is the true number, and what your account is charged.",
+    "de": "Diese Umfrage behauptet Abstreitbarkeit: Was Sie auch senden, könnte jeder zufällig gesendet haben. Dafür behauptet sie Epsilon {claimed}, als könnte, wer über Sie im Ungewissen ist, 50 zu 50, höchstens {claimedsure}% sicher werden. Eine Antwort, die wenige geben, ist schlechter verborgen: Durch sie wird man bis zu {toldsure}% sicher (Epsilon {told}). Das ist die wahre Zahl, und sie wird Ihrem Konto berechnet."
+  },
+  "agree_deniability": {
+    "en": "I have read this and accept the true number.",
+    "de": "Ich habe das gelesen und nehme die wahre Zahl in Kauf."
+  },
   "weaker_blocks": {
     "en": "Your admission is blind: nobody can connect it with your invitation. But the numbers that disguise your answer are published anew for each group of respondents. Your device follows them from the first group on, and cannot see whether others are shown the same. Whoever makes a group for you alone can tell which report is yours. What your answers tell stays within the bound above.",
     "de": "Ihre Zulassung ist blind: Niemand kann sie mit Ihrer Einladung in Verbindung bringen. Die Zahlen, mit denen Ihre Antwort verschleiert wird, werden aber für jede Gruppe von Befragten neu veröffentlicht. Ihr Gerät verfolgt sie von der ersten Gruppe an und kann nicht sehen, ob anderen dieselben gezeigt werden. Wer für Sie allein eine Gruppe macht, kann erkennen, welche Meldung Ihre ist. Was Ihre Antworten verraten, bleibt innerhalb der Grenze oben."
