@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
 
+import numpy as np
 import pytest
 
 from deniable.collection.form import announcement, design_body, form_body
@@ -99,3 +100,18 @@ def test_what_is_served_is_described(tail, clear):
     assert notes[1].startswith("Admission: open. Reports may go to 'http://localhost")
     told = "the same for everybody, or somebody is being told apart."
     assert notes[2] == f"Design {fingerprint(design_id(served.body))}: {told}"
+
+
+def test_a_channel_made_for_some_numbers_says_what_it_tells():
+    asked = 'wanted = ["association(smokes, drinks)"]\n[design]\nkind = "optimal"\n'
+    drinks = '[[questions]]\nname = "drinks"\ntext = "Do you drink?"\nkind = "yes-no"\n'
+    served = Served(asked + drinks)
+    notes = Client("http://localhost", transport=served).describe().notes
+    design = parse_survey(SURVEY.format(tail=asked + drinks)).design
+    (question,) = design.questions
+    # The second way: the rank of its matrix, which the constant is part of.
+    assert question.channel.sums == np.linalg.matrix_rank(question.channel.matrix()) - 1 == 1
+    said = "tell 1 of the 3 independent sums of its shares, and nobody can learn the others from them."
+    said = f"Reports to {question.name} {said}"
+    assert notes[0] == said
+    assert said in design.describe().notes

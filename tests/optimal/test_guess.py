@@ -7,8 +7,13 @@ import pytest
 
 import deniable as dn
 from deniable.designs.optimal import loss_of
+from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, InputError, UnknownAttributeError, UnknownCategoryError
 from deniable.optimal.guess import Guess
+from deniable.optimal.integers import whole_weights
+from deniable.optimal.problem import Problem
+from deniable.optimal.search import solution
+from deniable.optimal.vertex import few_patterns
 from deniable.planning.expected import expected_evidence, expected_variances
 from deniable.surveys.survey import parse_survey
 
@@ -77,8 +82,7 @@ def test_a_plan_at_a_guess_says_so_and_ranks_by_it():
     assert alone.at(n=100).n == 100
 
 
-def test_a_survey_file_takes_shares():
-    text = """
+TEXT = """
 format = 1
 name = "smoking"
 title = "Smoking"
@@ -97,6 +101,10 @@ last = 3
 kind = "optimal"
 guess = {{ {} }}
 """
+
+
+def test_a_survey_file_takes_shares():
+    text = TEXT
     design = parse_survey(text.format("smokes = [0.9, 0.1]")).design
     assert design.guess.populations[0].project("smokes").values.tolist() == [0.9, 0.1]
     for wrong in ("smokes = [0.9]", "drinks = [0.9, 0.1]", "smokes = [0, 0]", "smokes = [2, -1]"):
@@ -104,6 +112,39 @@ guess = {{ {} }}
             parse_survey(text.format(wrong))
     with pytest.raises(InputError, match="takes no guess"):
         parse_survey(text.format("smokes = [0.9, 0.1]").replace('"optimal"', '"joint"'))
+
+
+def test_a_survey_file_carries_the_integers_and_solves_nothing(monkeypatch):
+    text = TEXT.format("smokes = [0.9, 0.1]").replace("1.0\n", '1.0\nwanted = ["mean(trust)", "smokes"]\n')
+    first = parse_survey(text).design
+    carried = f"{text}made = '{first.canonical().decode()}'\n"
+    monkeypatch.setattr("deniable.optimal.channel.solution", None)  # whoever solves falls
+    monkeypatch.setattr("deniable.designs.optimal._balanced", None)
+    again = parse_survey(carried).design
+    assert again.id == first.id
+    assert str(again.describe()) == str(first.describe())
+    cheap = carried.replace("epsilon = 1.0", "epsilon = 0.5")
+    other = carried.replace("last = 3", "last = 4")
+    kind = carried.replace('"kind":"optimal"', '"kind":"design"')
+    torn = carried.replace('"bits":16', '"bits":17')
+    more = carried.replace('"mean(trust)"', '"smokes * trust"')
+    for wrong, match in ((cheap, "more than 0.5"), (other, "other attributes"), (kind, "of kind"), (torn, "bits")):
+        with pytest.raises(InputError, match=rf"design\.made: .*{match}"):
+            parse_survey(wrong)
+    with pytest.raises(InputError, match="made for something else"):
+        parse_survey(more)
+
+
+def test_noise_of_the_solver_changes_integers_and_not_how_good_they_are():
+    """So integers are carried, never computed twice."""
+    problem = Problem.of(np.tril(np.ones((9, 9)))[:-1], 1.0)
+    found, rng = solution(problem), np.random.default_rng(0)
+    for size in (0.0, 1e-13, 1e-9):
+        p = found.point.p * (1 + size * rng.normal(size=len(found.point.p)))
+        moved = found._replace(point=found.point._replace(p=p))
+        channel, loss = whole_weights(problem, *few_patterns(problem, moved), found.point.loss)
+        assert loss <= found.point.loss * 1.001
+        assert channel.ratio <= exp_below(1.0)
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,11 @@ class Channel(Frozen, ABC):
     is_partial: bool = False  # whether reports tell only some functionals of the truth's shares
     categories: tuple[Category, ...] | None = None
 
+    @property
+    def sums(self) -> int | None:
+        """How many independent sums of the shares the reports tell; None where nobody counted."""
+        return None if self.is_partial else self.inputs - 1
+
     # -- privacy ------------------------------------------------------------------------------------------------
 
     @property

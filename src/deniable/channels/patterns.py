@@ -27,7 +27,7 @@ import numpy as np
 
 from deniable.channels.explicit import Explicit
 from deniable.channels.weights import whole, width
-from deniable.device.kinds.patterns import MOST_TRUTHS
+from deniable.device.kinds.patterns import MOST_TRUTHS, sums_told
 from deniable.errors import DesignError, ProbabilityError
 from deniable.frozen import fix, readonly
 from deniable.wording import counted
@@ -115,6 +115,11 @@ class Patterns(Explicit):
     def outputs(self) -> int:  # type: ignore[override]
         """The patterns, and the remainder where there is one."""
         return len(self.large) + any(self.remainder)
+
+    @cached_property
+    def sums(self) -> int | None:
+        """How many independent sums of the shares the reports tell; None where patterns are too many to count them."""
+        return sums_told(self.large, self.inputs)
 
     @cached_property
     def ratio(self) -> Fraction:

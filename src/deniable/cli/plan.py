@@ -124,6 +124,8 @@ def _write(asked: Path, output: Path, forecast: Forecast) -> None:
     more |= {"k": len(best.design.questions[0].attributes)} if name == "views" else {}
     channel = "least_variance" if rest.endswith("least variance") else None
     more |= {"respondents": forecast.n} if channel is not None or name == "optimal" else {}
+    # Its integers: solved again by other libraries, it might be another design.
+    more |= {"made": best.design.canonical().decode()} if name == "optimal" else {}
     made = text if best.name == OWN else with_design(text, name, channel, **more)
     if parse_survey(made).design != best.design:
         raise InputError(f"the design {best.name!r} cannot be written into a survey file")

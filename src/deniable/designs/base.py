@@ -25,7 +25,7 @@ from deniable.designs.observation import Observation
 from deniable.designs.reports import Reports, Tallies
 from deniable.designs.told import Telling, Told
 from deniable.device.epsilon import compose, epsilon_of
-from deniable.device.statement import Statement
+from deniable.device.statement import Statement, told_in_part
 from deniable.domain import Domain
 from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen, again, fix, readonly
@@ -210,6 +210,11 @@ class Design(Frozen):
             self.ratio,
             (
                 f"{self._title} over {', '.join(self.domain)}. {drawn} {self._listed_questions()}.",
+                *(
+                    told_in_part(question.name, question.channel.inputs, question.channel.sums)
+                    for question in self.questions
+                    if question.channel.is_partial
+                ),
                 "Columns declared public travel in clear and are outside this statement.",
             ),
         )

@@ -33,7 +33,7 @@ from deniable.device.messages import Announcement, Form, Problem, Report
 from deniable.device.origins import fingerprint, is_for
 from deniable.device.partner import find_sides
 from deniable.device.sending import settles
-from deniable.device.statement import Statement, both_numbers, rounded_down
+from deniable.device.statement import Statement, both_numbers, rounded_down, told_in_part
 from deniable.device.ticket import Pass, Tickets
 from deniable.device.verify import verify
 from deniable.device.wire import decode, encode
@@ -154,6 +154,11 @@ class Client:
         issuer = f"; the issuer's key {fingerprint(terms.issuer)}" if terms.issuer else ""
         place = f" It is published at {terms.published}." if terms.published else ""
         notes = (
+            *(
+                told_in_part(question.name, question.channel.truths, question.channel.sums)
+                for question in design.questions
+                if (question.channel.sums or 0) < question.channel.truths - 1
+            ),
             clear or "Nothing travels in clear.",
             f"Admission: {terms.admission}. Reports may go to {listed(terms.audience)}.",
             f"Design {fingerprint(design.id)}{issuer}: the same for everybody, or somebody is being told apart.{place}",

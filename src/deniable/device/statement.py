@@ -103,6 +103,17 @@ def both_numbers(claim: Ratio, ratio: Ratio) -> str:
     return f"Claimed epsilon (deniability, not differential privacy): {claimed}. True epsilon: {true}."
 
 
+def told_in_part(name: str, truths: int, sums: int | None) -> str:
+    """Say what can be learned from the reports to a question whose channel was made for some numbers.
+
+    >>> told_in_part("age", 11, 1)
+    'Reports to age tell 1 of the 10 independent sums of its shares, and nobody can learn the others from them.'
+    """
+    of = f"the {truths - 1} independent sums of its shares"
+    told = f"some of {of}" if sums is None else f"{sums} of {of}"
+    return f"Reports to {name} tell {told}, and nobody can learn the others from them."
+
+
 def _check_notes(notes: object) -> None:
     # A lone string would pass for a sequence of one-letter sentences.
     if not isinstance(notes, tuple) or not all(isinstance(note, str) for note in notes):

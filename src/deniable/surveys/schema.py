@@ -63,6 +63,7 @@ class DesignEntry(_Entry, frozen=True):
     again: int | float | None = None
     respondents: int | None = None
     guess: dict[str, tuple[float, ...]] | None = None
+    made: str | None = None
     k: int | None = None
     answer: Literal["one", "all"] | None = None
     clusters: tuple[tuple[str, ...], ...] | None = None

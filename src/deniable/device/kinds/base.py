@@ -39,6 +39,11 @@ class Kind(Message, frozen=True):
         return self.truths
 
     @property
+    def sums(self) -> int | None:
+        """How many independent sums of the shares reports tell: all, one less than truths, unless a kind counts."""
+        return self.truths - 1
+
+    @property
     def ratio(self) -> Fraction:
         """By how much one report can shift anybody's odds between two truths."""
         raise NotImplementedError

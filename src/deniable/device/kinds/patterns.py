@@ -12,9 +12,13 @@ from deniable.device.refusal import refuse
 from deniable.device.wire import Whole
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from deniable.device.chance import Draw
 
 MOST_TRUTHS = 256
+_MOST_COUNTED = 1024  # patterns
+_PRIME = 2305843009213693951
 
 
 class PatternsWeights(Kind, frozen=True, tag="patterns", tag_field="kind", dict=True):
@@ -53,6 +57,11 @@ class PatternsWeights(Kind, frozen=True, tag="patterns", tag_field="kind", dict=
         return tuple(left)
 
     @property
+    def sums(self) -> int | None:
+        """As many as the patterns that are independent of each other and of everybody."""
+        return sums_told([int(text, 16) for text in self.large], self.k)
+
+    @property
     def ratio(self) -> Fraction:
         """The largest quotient of two weights of the same report, the remainder's included."""
         ratios = [Fraction(high, low) for low, high in zip(self.low, self.high, strict=True)]
@@ -89,6 +98,34 @@ class PatternsWeights(Kind, frozen=True, tag="patterns", tag_field="kind", dict=
             for text, low, high in zip(self.large, self.low, self.high, strict=True)
         ]
         return stretch([*weights, self.remainder[truth]], draw(self.bits))
+
+
+def sums_told(patterns: Sequence[int], k: int) -> int | None:
+    """How many independent sums of k shares the reports of some patterns tell; None where there are too many to count.
+
+    All reports together have the weight 2^bits for every truth, so their weights span the constant; a report less its
+    `low` times that is its pattern. So what reports tell is what patterns span beside the constant, counted modulo a
+    prime: never more than there are, and less only for patterns that somebody chose for it.
+
+    >>> sums_told([0b0011, 0b1100], 4), sums_told([0b0001, 0b0010, 0b0100], 4)  # one half or the other; everything
+    (1, 3)
+    """
+    if len(patterns) > _MOST_COUNTED:
+        return None
+    found: dict[int, list[int]] = {}  # by the place of its first digit that is not zero, which is 1
+    for pattern in ((1 << k) - 1, *patterns):
+        row = [pattern >> v & 1 for v in range(k)]
+        for first, known in found.items():
+            if row[first]:
+                times = row[first]
+                row = [(one - times * other) % _PRIME for one, other in zip(row, known, strict=True)]
+        place = next((v for v, digit in enumerate(row) if digit), None)
+        if place is not None:
+            inverse = pow(row[place], -1, _PRIME)
+            found[place] = [digit * inverse % _PRIME for digit in row]
+            if len(found) == k:
+                break
+    return len(found) - 1
 
 
 def _is_hexadecimal(text: str, k: int) -> bool:
