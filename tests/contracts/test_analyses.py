@@ -36,6 +36,7 @@ from deniable.estimation.fit.evidence import of_counts
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.models import Independence
 from deniable.inference.regression import model, source
+from deniable.inference.regression.correlation import Correlation
 from deniable.inference.regression.heard import Heard, listen
 
 DOMAIN = dn.Domain({"a": ["no", "yes"], "b": [0, 1, 2], "c": ["no", "yes"]})
@@ -123,7 +124,6 @@ GROUPS = ("Estimates", "Measures", "Numbers", "Tests", "Regression")
 NOT_OF_REPORTS = {
     "prevalence": "one question of a classic survey, as codes and its device: tests/inference/test_prevalence.py",
     "unrelated_two_samples": "two classic samples as codes: tests/inference/test_unrelated.py",
-    "correlate": "columns of a frame, each with its own device: tests/inference/regression/test_correlation.py",
     "derived": "takes a function of the caller's; all measures are made with it",
     "null_mean": "how much noise adds to chi2, which depends on the design: it is subtracted in chi2",
     "adjusted": "p-values alone",
@@ -144,6 +144,7 @@ CALLS = {
     "linear": {"": {"formula": "b ~ a + c + z"}, "open": {"formula": "b ~ z"}, "of an open": {"formula": "w ~ a"}},
     "random_intercept": {"": {"formula": "c ~ a"}},
     "all_pairs": {"": {"attributes": ["a", "c"]}},
+    "correlate": {"": {"x": "a", "y": "c"}, "with an open": {"x": "a", "y": "z"}},
     "mean": {"": {"attribute": "b"}},
     "means_by": {"": {"attribute": "b", "by": "a"}},
     "mean_difference": {"": {"attribute": "b", "by": "a"}},
@@ -212,7 +213,8 @@ def numbers(result, reports):
         return tuple(np.concatenate(both) for both in zip(*parts, strict=True))
     if isinstance(result, dn.Estimate):
         return result.efficient.values.ravel(), result.std_error.ravel()
-    if hasattr(result, "columns") or hasattr(result, "column_names"):  # records: made of a table, they have its shares
+    is_frame = hasattr(result, "columns") or hasattr(result, "column_names")
+    if is_frame and not isinstance(result, Correlation):  # records: made of a table, they have its shares
         truths = np.array(nw.from_native(result)["a"].to_list())
         return np.array([(truths == each).mean() for each in DOMAIN["a"].categories]), dn.estimate(
             reports, "a"
@@ -222,7 +224,7 @@ def numbers(result, reports):
         return result.values.ravel()[moves], result.std_error.ravel()[moves]
     if hasattr(result, "params"):
         return result.params.to_numpy(), result.std_error.to_numpy()
-    each = pair_of(reports).n if result.name in ("chi2", "G2") else 1  # these grow with it
+    each = pair_of(reports).n if getattr(result, "name", "") in ("chi2", "G2") else 1  # these grow with it
     return np.array([result.value / each]), np.array([result.std_error / each])
 
 
@@ -251,7 +253,7 @@ JOINTLY = (
     "independence",
     "conditional_independence",
 )
-REGRESSED = ("logit", "multinomial", "linear", "random_intercept")
+REGRESSED = ("logit", "multinomial", "linear", "random_intercept", "correlate")
 NUMBERS = ("mean", "means_by", "mean_difference", "total", "cdf")
 OF_B = ("estimate a*b*c", "conditional_independence", "multinomial", "linear", "linear open", *NUMBERS)
 
@@ -342,6 +344,7 @@ def closed_forms():
         "cramers_v": phi,
         "phi": phi,
         "correlation": phi,
+        "correlate": phi,
         "odds_ratio": table[0, 0] * table[1, 1] / (table[0, 1] * table[1, 0]),
         "risk_ratio": given[1, 1] / given[0, 1],
         "difference": given[1, 1] - given[0, 1],

@@ -63,3 +63,48 @@ def test_how_it_shows_itself_and_what_it_refuses(survey):
         dn.correlate(survey, "sex", "y", channels={})
     with pytest.raises(MissingValueError):
         dn.correlate(few.assign(y=[np.nan] * 6), "x", "y", channels={})
+
+
+def test_the_error_is_that_of_the_five_means():
+    rng, device = np.random.default_rng(2), dn.Warner(0.8)
+    x = (rng.random(800) < 0.4).astype(int)
+    y = x + rng.normal(size=800)
+    said = device.randomize(x, source=dn.Seeded(2))
+    found = dn.correlate(pd.DataFrame({"x": said, "y": y}), "x", "y", channels={"x": device})
+    z = (said - 0.2) / 0.6  # the score of Warner's device; of a yes or no the square is the same
+    five = np.stack([z, y, z * y, z, y**2])
+    (ex, ey, exy, exx, eyy), spread = five.mean(axis=1), np.cov(five) / 800
+    vx, vy = exx - ex**2, eyy - ey**2
+    r, root = (exy - ex * ey) / np.sqrt(vx * vy), np.sqrt(vx * vy)
+    slopes = [-ey / root + r * ex / vx, -ex / root + r * ey / vy, 1 / root, -r / (2 * vx), -r / (2 * vy)]
+    assert found.value == pytest.approx(r, rel=1e-10)
+    assert found.std_error == pytest.approx(np.sqrt(slopes @ spread @ slopes), rel=1e-10)
+
+
+def test_weights_repeat_and_clusters_widen():
+    rng, design = np.random.default_rng(3), dn.Joint({"a": [0, 1], "b": [0, 1]}, 3.0)
+    village = np.repeat(np.arange(30), 20)
+    lean = (0.2 + 0.6 * rng.random(30))[village]
+    people = pd.DataFrame({name: (rng.random(600) < lean).astype(int) for name in "ab"}).assign(village=village)
+    reports = design.randomize(people, keep=["village"], source=dn.Seeded(3))
+    plain, even = dn.correlate(reports, "a", "b"), dn.correlate(reports, "a", "b", weights=np.full(600, 2.0))
+    assert even.value == pytest.approx(plain.value, rel=1e-10)
+    assert even.std_error == pytest.approx(plain.std_error, rel=1e-10)
+    often = rng.integers(1, 3, 600)
+    weighted = dn.correlate(reports, "a", "b", weights=often)
+    table = dn.correlation(dn.estimate(reports, ["a", "b"], weights=often))
+    assert weighted.value == pytest.approx(table.value, abs=1e-6)
+    assert weighted.std_error == pytest.approx(table.std_error, rel=1e-3)
+    clustered = dn.correlate(reports, "a", "b", clusters="village")
+    assert clustered.std_error > plain.std_error
+    assert clustered.freedom == 29
+
+
+def test_reports_need_no_channels_and_something_disguised():
+    design = dn.Joint({"a": [0, 1], "b": [0, 1]}, 3.0)
+    people = pd.DataFrame({"a": [0, 1] * 20, "b": [0, 1] * 20, "z": [0, 1] * 20, "w": [0, 1] * 20})
+    reports = design.randomize(people, keep=["z", "w"], source=dn.Seeded(1))
+    with pytest.raises(InputError, match="leave channels= out"):
+        dn.correlate(reports, "a", "b", channels={"a": dn.Warner(0.8)})
+    with pytest.raises(InputError, match="as a frame"):
+        dn.correlate(reports, "z", "w")

@@ -1,11 +1,14 @@
 """Correlation of two columns of which one or both were disguised.
 
 A disguised column with truth scores s_v has unbiased scores  z = Q's  and  zz = Q's^2  of a report:  E(z | truth) = s,
-E(zz | truth) = s^2. A column given directly is its own score. Since the two devices are independent,
+E(zz | truth) = s^2; two that were asked in one question have such scores of their product too. A column given directly
+is its own score. With them
 
-    Cov(x, y) = E z_x z_y - E z_x E z_y,     Var(x) = E zz_x - (E z_x)^2,     r = Cov / sqrt(Var(x) Var(y)).
+    Cov(x, y) = E z_xy - E z_x E z_y,     Var(x) = E zz_x - (E z_x)^2,     r = Cov / sqrt(Var(x) Var(y)),
 
-The standard error is the delta method's, from the empirical covariance of the five means. Nothing is clipped: with much
+z_xy = z_x z_y where the devices are independent. Means are pooled over all who speak of what they are of (`moments`).
+The standard error is the delta method's, from the covariance of the five means; with weights, strata and clusters that
+of the sampling. Nothing is clipped: with much
 noise r can lie outside [-1, 1].
 
 References:
@@ -20,21 +23,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.designs.reports import Reports
 from deniable.errors import InputError, MissingValueError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
 from deniable.inference.regression.formula import as_pandas, column_of
+from deniable.inference.regression.heard import public_of
+from deniable.inference.regression.model import drawn_of
+from deniable.inference.regression.moments import Voices, Wanted, pool, voices_of, voices_of_columns
 from deniable.inference.regression.outcome import disguised
 from deniable.results import Interval, intervals_by_row
 from deniable.summary import Shown, Summary
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from deniable.channels.base import Channel
+    from deniable.estimation.sampling.reading import Given, Weights
+    from deniable.inference.regression.model import Options
 
     Array = NDArray[np.float64]
 
@@ -49,6 +58,7 @@ class Correlation(Shown):
         n: the number of rows.
         columns: which were correlated.
         notes: what a reader must know.
+        freedom: degrees of freedom of its error: infinite but for a survey's clusters.
     """
 
     value: float
@@ -56,10 +66,11 @@ class Correlation(Shown):
     n: int
     columns: tuple[str, str]
     notes: tuple[str, ...] = ()
+    freedom: float = np.inf
 
     def interval(self, level: float = 0.95) -> Interval:
         """On Fisher's scale, atanh(r) +- z std_error / (1 - r^2), mapped back; plain Wald where |r| >= 1."""
-        wide = critical_value(1 - level)
+        wide = critical_value(1 - level, self.freedom)
         if abs(self.value) >= 1:
             ends = self.value - wide * self.std_error, self.value + wide * self.std_error
             return Interval(np.array(ends[0]), np.array(ends[1]), level, "Wald")
@@ -91,17 +102,29 @@ class Correlation(Shown):
         return ax
 
 
-def correlate(frame: Any, x: str, y: str, *, channels: Mapping[str, Channel] | None = None) -> Correlation:
-    """Pearson's correlation of two columns, each disguised (named in `channels`) or given directly.
+def correlate(
+    frame: Any,
+    x: str,
+    y: str,
+    *,
+    channels: Mapping[str, Channel] | None = None,
+    weights: Weights = None,
+    strata: Given = None,
+    clusters: Given = None,
+) -> Correlation:
+    """Pearson's correlation of two columns, each disguised or given directly.
 
     A disguised column's truths count 0, 1, 2, ... in the order of its categories, or as the categories themselves where
     these are numbers. For two yes-or-no answers this is the phi coefficient.
 
     Args:
-        frame: any data frame.
-        x: one column.
+        frame: any data frame, or `Reports` of any design: every report that speaks of an attribute counts.
+        x: one column; of reports, an attribute or a public column.
         y: the other.
-        channels: the channels of the disguised ones. Their devices must be independent of each other.
+        channels: the channels of a frame's disguised columns. Their devices must be independent of each other.
+        weights: survey weights, one a respondent, a column's name, or what `rake` made.
+        strata: each respondent's stratum, or the name of a column.
+        clusters: each respondent's cluster, or the name of a column.
 
     >>> import pandas as pd
     >>> import deniable as dn
@@ -109,17 +132,20 @@ def correlate(frame: Any, x: str, y: str, *, channels: Mapping[str, Channel] | N
     >>> round(dn.correlate(frame, "x", "y").value, 4)
     0.7071
     """
-    data, known = as_pandas(frame), dict(channels or {})
-    strangers = [name for name in known if name not in (x, y)]
-    if strangers:
-        raise InputError(f"channels names {listed(strangers)}, which are not correlated here")
     if x == y:
         raise InputError(f"name two different columns, not {x!r} twice: one device's noise is in both")
-    if len(data) < 4:
-        raise TooFewReportsError(f"{len(data)} rows are too few for a correlation", n=len(data))
-    (zx, zzx), (zy, zzy) = (_scores(name, column_of(data, name), known.get(name)) for name in (x, y))
-    moments = np.stack([zx, zy, zx * zy, zzx, zzy])
-    ex, ey, exy, exx, eyy = moments.mean(axis=1)
+    heard = _of_reports(frame, x, y, channels) if isinstance(frame, Reports) else _of_frame(frame, x, y, channels)
+    n = len(heard.data)
+    if n < 4:
+        raise TooFewReportsError(f"{n} rows are too few for a correlation", n=n)
+    options: Options = {}
+    for name, given in (("weights", weights), ("strata", strata), ("clusters", clusters)):
+        if given is not None:
+            options[name] = given  # type: ignore[literal-required]
+    drawn = drawn_of(options, heard.data)
+    weight = np.ones(n) if drawn is None else drawn.sampling.weights
+    wanted = [heard.product(powers) for powers in ({x: 1}, {y: 1}, {x: 1, y: 1}, {x: 2}, {y: 2})]
+    (ex, ey, exy, exx, eyy), pulls = pool(heard.voices, wanted, weight)
     cov, vx, vy = exy - ex * ey, exx - ex**2, eyy - ey**2
     if vx <= 0 or vy <= 0:
         name = x if vx <= 0 else y
@@ -134,22 +160,67 @@ def correlate(frame: Any, x: str, y: str, *, channels: Mapping[str, Channel] | N
     slopes = np.array(
         [-ey / root + value * ex / vx, -ex / root + value * ey / vy, 1 / root, -value / (2 * vx), -value / (2 * vy)]
     )
-    error = float(np.sqrt(slopes @ np.cov(moments) @ slopes / len(data)))
+    moved = pulls @ slopes
+    variance = n / (n - 1) * float(moved @ moved) if drawn is None else float(drawn.covariance(moved[:, None])[0, 0])
     notes = ("The estimate lies outside [-1, 1]: noise reaches that far.",) if abs(value) > 1 else ()
-    return Correlation(float(value), error, len(data), (x, y), notes)
+    freedom = np.inf if drawn is None else drawn.sampling.df
+    return Correlation(float(value), float(np.sqrt(variance)), n, (x, y), (*notes, *heard.used), freedom)
 
 
-def _scores(name: str, column: Any, channel: Channel | None) -> tuple[Array, Array]:
-    """Unbiased scores of a column's value and of its square."""
-    if channel is not None:
-        found = disguised(name, column, channel)
-        numbers = all(isinstance(label, int | float) for label in found.labels)
-        scale = np.array(found.labels if numbers else range(len(found.labels)), dtype=np.float64)
-        return found.scores @ scale, found.scores @ scale**2
+@dataclass(frozen=True)
+class _Heard:
+    """Rows of a frame or of reports: who speaks of which disguised column, and what its truths count."""
+
+    data: Any
+    voices: list[Voices]
+    counts: Mapping[str, Array]  # of the disguised columns
+    used: tuple[str, ...] = ()
+
+    def product(self, powers: Mapping[str, int]) -> Wanted:
+        """The mean of a product of powers of the two columns."""
+        hidden = tuple(name for name in self.counts if name in powers)
+        cells: Array = np.ones(1)
+        for name in hidden:
+            cells = np.outer(cells, self.counts[name] ** powers[name]).ravel()
+        rows = np.ones(len(self.data))
+        for name, power in powers.items():
+            if name not in hidden:
+                rows = rows * _open(name, column_of(self.data, name)) ** power
+        return Wanted(hidden, np.outer(cells, rows))
+
+
+def _of_reports(reports: Reports, x: str, y: str, channels: Mapping[str, Channel] | None) -> _Heard:
+    if channels:
+        raise InputError("reports know from their design what every answer went through; leave channels= out")
+    domain = reports.design.domain
+    hidden = [name for name in domain if name in (x, y)]
+    if not hidden:
+        raise InputError(f"neither {x!r} nor {y!r} is an attribute of the design; correlate public columns as a frame")
+    voices, used = voices_of(reports, hidden)
+    return _Heard(public_of(reports), voices, {name: _numbers(domain[name].categories) for name in hidden}, used)
+
+
+def _of_frame(frame: Any, x: str, y: str, channels: Mapping[str, Channel] | None) -> _Heard:
+    data, known = as_pandas(frame), dict(channels or {})
+    strangers = [name for name in known if name not in (x, y)]
+    if strangers:
+        raise InputError(f"channels names {listed(strangers)}, which are not correlated here")
+    columns = [disguised(name, column_of(data, name), channel) for name, channel in known.items()]
+    voices = voices_of_columns(columns, len(data))
+    return _Heard(data, voices, {column.name: _numbers(column.labels) for column in columns})
+
+
+def _numbers(labels: Sequence[Any]) -> Array:
+    """What truths count: themselves where they are numbers, else their places."""
+    numbers = all(isinstance(label, int | float) for label in labels)
+    return np.array(labels if numbers else range(len(labels)), dtype=np.float64)
+
+
+def _open(name: str, column: Any) -> Array:
+    """A column of numbers that was not disguised."""
     if column.isna().any():
         raise MissingValueError(f"column {name!r} has {int(column.isna().sum())} missing values; drop those rows")
     try:
-        values = column.to_numpy(dtype=np.float64)
+        return np.asarray(column.to_numpy(dtype=np.float64))
     except (TypeError, ValueError):
         raise InputError(f"column {name!r} must hold numbers, or be named in channels", attribute=name) from None
-    return values, values**2

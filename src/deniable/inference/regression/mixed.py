@@ -305,6 +305,7 @@ def random_intercept(
     rr: Mapping[str, Channel] | None = None,
     rr_models: Mapping[str, str] | None = None,
     nodes: int = NODES,
+    **sampled: Any,
 ) -> RandomIntercept:
     """Logistic regression of a disguised answer with a random intercept for every group.
 
@@ -323,9 +324,9 @@ def random_intercept(
         rr: disguised predictors of a frame, as in `Options`.
         rr_models: their models, likewise.
         nodes: quadrature nodes per group.
+        **sampled: weights, strata and clusters are refused: see the message.
     """
-    if nodes < 2:
-        raise InputError(f"quadrature needs at least 2 nodes, not {nodes}")
+    _check(nodes, sampled, groups)
     models, notes = _hidden_models(formula, frame, groups, rr or {}, rr_models or {})
     try:
         fixed = logit(
@@ -377,6 +378,21 @@ def random_intercept(
             loglik = value - objective.likelihood.add_steady(params[:-1], np.zeros(len(params) - 1))
             return RandomIntercept(formula, fixed, params, inverse(-hessian), loglik, count, groups, notes)
     raise ConvergenceError("no maximum within 100 steps; use more nodes or fewer predictors")
+
+
+def _check(nodes: int, sampled: Mapping[str, Any], groups: str) -> None:
+    """Enough nodes; and no weights, for which there is another way."""
+    if nodes < 2:
+        raise InputError(f"quadrature needs at least 2 nodes, not {nodes}")
+    strangers = [name for name in sampled if name not in ("weights", "strata", "clusters")]
+    if strangers:
+        raise InputError(f"random_intercept() knows no {listed(strangers)}")
+    if sampled:
+        raise InputError(
+            f"{listed(list(sampled))} cannot be used here: the variance between groups would depend on how the weights "
+            f"of a group's respondents are scaled, and on how the groups were drawn. Use logit() with them and "
+            f"clusters={groups!r}, whose errors allow for groups; or add what the weights depend on as predictors"
+        )
 
 
 def _hidden_models(
