@@ -138,6 +138,7 @@ CALLS = {
         "by": {"attributes": "a", "by": "z"},
     },
     "goodness_of_fit": {"a": {"attributes": "a", "expected": POPULATIONS["unrelated"].table("a")}, "a*c": {}},
+    "independence": {"": {"a": "a", "b": "c"}},
     "homogeneity": {"": {"attributes": "c", "by": "z"}},
     "logit": {"": {}, "open": {"formula": "c ~ z"}, "of an open": {"formula": "high ~ a + z"}},
     "multinomial": {"": {"formula": "b ~ a + c"}},
