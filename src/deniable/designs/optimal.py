@@ -192,8 +192,8 @@ def nearness(design: Design, wanted: Sequence[Wanted]) -> str:
 
     The epsilon is the design's own, which is what its respondents spend.
     """
-    if not wanted or not isfinite(design.epsilon):
-        return ""
+    if not wanted or not isfinite(design.epsilon) or design.served_in_blocks() is not None:
+        return ""  # in blocks the channels change with the reports, and nobody knows to what
     try:
         loss = loss_of(design, wanted)
     except NotCoveredError:
