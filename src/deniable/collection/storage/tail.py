@@ -11,9 +11,6 @@ times in all, however many there are: to seal every thousand would take time tha
 Besides, sealing is given about a tenth of the time; a load beyond that lengthens the tail.
 
 A crash at any instant leaves files of which `layout.State` says which count. Nothing is in two that do.
-
-Several rows go into one statement, because SQLite lets go of Python's interpreter lock around every step: a statement a
-row would hand it back and forth with the server thread thousands of times a second.
 """
 
 from __future__ import annotations
@@ -22,19 +19,19 @@ import sqlite3
 import threading
 from collections import Counter
 from contextlib import closing, suppress
-from itertools import chain
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
+from deniable.collection.storage.arrived import ARRIVED, Arrived, is_keyed
 from deniable.collection.storage.base import Fate, Row, fates
 from deniable.collection.storage.commit import Alone, taken, telling, transaction
 from deniable.collection.storage.layout import PART, State, discard, place, remove, replacing, unfinished, uri
-from deniable.collection.storage.sealed import REPORTS, TOTALS, write_sealed
+from deniable.collection.storage.sealed import TOTALS, write_sealed
 from deniable.collection.storage.snapshot import BY_BLOCK, Snapshot
 from deniable.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from deniable.collection.storage.base import Column, Mark
@@ -46,7 +43,6 @@ PATIENCE = 600.0  # seconds after which the tail is sealed, whatever it holds
 SHARE = 0.1  # of the time, at most, is spent on sealing
 _LATER = 5.0  # seconds to wait after sealing failed, or while another program seals
 _TRIES = 1000  # to read while files are replaced; a second one is rare
-_SIZES = tuple(1 << power for power in range(8, -1, -1))  # rows a statement: few shapes, so each is prepared once
 _CACHE_KIB = 16384  # a larger one saves no CPU: keys come in no order, and the system keeps the file in memory as well
 _JOURNAL_PAGES = 10_000  # 40 MB: a page changed by many commits is copied back once
 _ADD = "INSERT INTO totals VALUES (?, ?) ON CONFLICT DO UPDATE SET reports = reports + excluded.reports"
@@ -68,10 +64,9 @@ class Tail:
         self._alone, self._reading, self._sealing = Alone(layout.lock), threading.Lock(), threading.Lock()
         self._snapshot: Snapshot | None = None  # what readers see
         self._state: State | None = None  # what the writer knows
-        self._db: sqlite3.Connection | None = None  # the tail that is written to
-        self._frozen: Snapshot | None = None  # everything but that tail
-        self._totals = False  # whether the tail keeps them; one of an earlier version does not
-        self._unsealed, self._enough = 0, SEGMENT  # reports in that tail, and how many are sealed together
+        self._tails: list[Arrived] = []  # the last is written to
+        self._frozen: Snapshot | None = None  # everything but the tails
+        self._enough = SEGMENT  # how many are sealed together
         self._thread: threading.Thread | None = None
         self._wake, self._stop = threading.Event(), threading.Event()
 
@@ -85,48 +80,75 @@ class Tail:
             fresh.setdefault(row.key, row)
         keys = sorted(fresh)  # neighbours share pages, and what came together is shuffled
         with telling(self._layout.folder), self._alone:
-            db, frozen = self._follow()
-            taken = frozen.find(keys)
-            with transaction(db):
-                for some in _portions([fresh[key] for key in keys if key not in taken]):
-                    taken |= _insert(db, some)
-                new = Counter(row.design for key, row in fresh.items() if key not in taken)
-                if new and self._totals:
-                    db.executemany(_ADD, new.items())
-            self._unsealed += len(fresh) - len(taken)
-        if self._unsealed >= self._enough:
+            tails, frozen = self._follow()
+            try:
+                taken = self._put(tails, frozen, fresh, keys)
+            except BaseException:  # who knows how far it came: the keys are read again
+                self._leave()
+                raise
+            is_due = len(tails[-1]) >= self._enough
+        if is_due:
             self._wake.set()
         if not taken and len(fresh) == len(rows):
             return [Fate.STORED] * len(rows)
         return fates(rows, fresh, taken)
 
-    def _follow(self) -> tuple[sqlite3.Connection, Snapshot]:
-        """The tail to write to, and all that lies in other files; somebody else may have sealed meanwhile."""
-        if self._state is None or self._db is None or self._frozen is None or not self._layout.is_still(self._state):
-            self._leave()
+    def _put(
+        self, tails: Sequence[Arrived], frozen: Snapshot, fresh: Mapping[bytes, Row], keys: Sequence[bytes]
+    ) -> dict[bytes, Row]:
+        """Append those that are nowhere yet; returns the others as they are stored."""
+        last = tails[-1]
+        with transaction(last.db):
+            last.look()
+            taken = frozen.find(keys)
+            for tail in tails:
+                taken |= tail.find(keys)
+            new = [fresh[key] for key in keys if key not in taken]
+            if new:
+                last.put(new)
+                last.db.executemany(_ADD, Counter(row.design for row in new).items())
+        last.keep(new)
+        return taken
+
+    def _follow(self) -> tuple[list[Arrived], Snapshot]:
+        """The tails, of which the last is added to, and the rest; somebody else may have sealed meanwhile."""
+        if self._state is None or self._frozen is None or not self._layout.is_still(self._state):
+            known = {} if self._state is None else dict(zip(self._state.files, self._tails, strict=True))
+            try:
+                self._open(known)
+            finally:
+                for one in known.values():
+                    if one not in self._tails:
+                        one.close()
+        assert self._frozen is not None
+        return self._tails, self._frozen
+
+    def _open(self, known: Mapping[int, Arrived]) -> None:
+        """Open what there is now; of a tail that stays, what is known is not read again."""
+        self._tails = []
+        self._leave()
+        state = self._layout.state()
+        if not state.tails or _is_keyed(self._layout.tail(state.tails[-1])):  # one of an earlier version stays as it is
+            self._new_tail(max(state.first, 1, *(number + 1 for number in state.tails)))
             state = self._layout.state()
-            if not state.tails:
-                self._new_tail(max(state.first, 1))
-                state = self._layout.state()
-            self._frozen = Snapshot(self._layout, State(state.first, state.tails[:-1]))
-            self._db = _connect(self._layout.tail(state.tails[-1]))
-            (self._unsealed,) = self._db.execute("SELECT COUNT(*) FROM reports").fetchone()
-            self._totals = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'totals'").fetchone() is not None
-            self._enough = max(SEGMENT, self._frozen.sealed // TENTH)
-            self._state = state
-        return self._db, self._frozen
+        for file, number in zip(state.files, state.tails, strict=True):
+            self._tails.append(known.get(file) or Arrived(_connect(self._layout.tail(number))))
+        self._frozen = Snapshot(self._layout, State(state.first, ()))
+        self._enough = max(SEGMENT, self._frozen.sealed // TENTH)
+        self._state = state
 
     def _leave(self) -> None:
-        for one in (self._db, self._frozen):
-            if one is not None:
-                one.close()
-        self._db = self._frozen = self._state = None
+        for tail in self._tails:
+            tail.close()
+        if self._frozen is not None:
+            self._frozen.close()
+        self._tails, self._frozen, self._state = [], None, None
 
     def _new_tail(self, number: int) -> int:
         path = self._layout.tail(number)
         with replacing(path) as db:
             db.execute(f"PRAGMA application_id = {PART}")
-            db.execute(REPORTS)
+            db.execute(ARRIVED)
             db.execute(TOTALS)
             db.execute(BY_BLOCK)
         place(path)
@@ -299,41 +321,13 @@ def _connect(path: Path) -> sqlite3.Connection:
     return db
 
 
+def _is_keyed(path: Path) -> bool:
+    """Tell whether a tail is in the order of its keys, as those of earlier versions are."""
+    with closing(_connect(path)) as db:
+        return is_keyed(db)
+
+
 def _is_empty(path: Path) -> bool:
     """Tell whether no report is in a file."""
     with closing(sqlite3.connect(uri(path, "mode=rw"), uri=True, timeout=30.0)) as db:
         return db.execute("SELECT 1 FROM reports LIMIT 1").fetchone() is None
-
-
-def _insert(db: sqlite3.Connection, rows: Sequence[Row]) -> dict[bytes, Row]:
-    """Insert rows without looking for them first; only where that fails are they. Returns those that were there."""
-    try:
-        _put(db, rows)
-    except sqlite3.IntegrityError:
-        marks = ", ".join("?" * len(rows))
-        found = db.execute(
-            f"SELECT key, design, cell FROM reports WHERE key IN ({marks})",  # noqa: S608 - question marks only
-            [row.key for row in rows],
-        )
-        there = {row[0]: Row(*row) for row in found}
-        for portion in _portions([row for row in rows if row.key not in there]):
-            _put(db, portion)
-        return there
-    return {}
-
-
-def _put(db: sqlite3.Connection, rows: Sequence[Row]) -> None:
-    values = ", ".join(["(?, ?, ?)"] * len(rows))
-    db.execute(
-        f"INSERT INTO reports VALUES {values}",  # noqa: S608 - question marks only
-        list(chain.from_iterable(rows)),
-    )
-
-
-def _portions(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """Cut rows into portions of few different sizes."""
-    start = 0
-    for size in _SIZES:
-        while len(rows) - start >= size:
-            yield rows[start : start + size]
-            start += size

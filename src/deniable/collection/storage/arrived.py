@@ -1,0 +1,93 @@
+"""The reports of a tail, as they arrived: rows are appended, and which keys there are is known in memory.
+
+A table in the order of its keys would have every report change a page of its own, which is written whole: the longer
+the tail, the dearer a report. Nothing but the key and the place of its row is held here, of the tail alone. Other
+programs may add to the same file; SQLite tells whether somebody has.
+
+Several rows go into one statement, because SQLite lets go of Python's interpreter lock around every step: a statement a
+row would hand it back and forth with the server thread thousands of times a second.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, TypeVar
+
+from deniable.collection.storage.base import Row
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Collection, Iterator, Sequence
+
+T = TypeVar("T")
+ARRIVED = "CREATE TABLE reports (key BLOB NOT NULL, design INTEGER NOT NULL, cell TEXT NOT NULL)"
+_SIZES = tuple(1 << power for power in range(8, -1, -1))  # rows a statement: few shapes, so each is prepared once
+
+
+class Arrived:
+    """What is in a tail. To be used by whoever holds the store's lock."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        """Take a connection to the tail, and read the keys in it."""
+        self.db = db
+        self._at: dict[bytes, int] = {}
+        self._last = self._version = 0
+        self.is_keyed = is_keyed(db)  # of an earlier version: in the order of its keys, and not added to
+        self.look()
+
+    def __len__(self) -> int:
+        """How many reports there are."""
+        return len(self._at)
+
+    def look(self) -> None:
+        """Read the keys that others have added."""
+        (version,) = self.db.execute("PRAGMA data_version").fetchone()
+        if version != self._version and not self.is_keyed:
+            for place, key in self.db.execute("SELECT rowid, key FROM reports WHERE rowid > ?", (self._last,)):
+                self._at[key] = self._last = place
+            self._version = version
+
+    def find(self, keys: Collection[bytes]) -> dict[bytes, Row]:
+        """The reports under these keys."""
+        column = "key" if self.is_keyed else "rowid"
+        wanted: list[bytes | int] = list(keys) if self.is_keyed else [self._at[key] for key in keys if key in self._at]
+        found: dict[bytes, Row] = {}
+        for some in portions(wanted):
+            marks = ", ".join("?" * len(some))
+            query = f"SELECT key, design, cell FROM reports WHERE {column} IN ({marks})"  # noqa: S608 - question marks only
+            found |= {row[0]: Row(*row) for row in self.db.execute(query, some)}
+        return found
+
+    def put(self, rows: Sequence[Row]) -> None:
+        """Append rows whose keys are not there, within a transaction; `keep` follows when it is through."""
+        for some in portions(rows):
+            values = ", ".join(["(?, ?, ?)"] * len(some))
+            self.db.execute(
+                f"INSERT INTO reports VALUES {values}",  # noqa: S608 - question marks only
+                list(chain.from_iterable(some)),
+            )
+
+    def keep(self, rows: Sequence[Row]) -> None:
+        """Know the rows that were put last: they lie one behind the other."""
+        for row in rows:
+            self._last += 1
+            self._at[row.key] = self._last
+
+    def close(self) -> None:
+        """Close the file."""
+        self.db.close()
+
+
+def is_keyed(db: sqlite3.Connection) -> bool:
+    """Tell whether a tail is in the order of its keys."""
+    (made,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'reports'").fetchone()
+    return "WITHOUT ROWID" in made
+
+
+def portions(rows: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Cut rows into portions of few different sizes."""
+    start = 0
+    for size in _SIZES:
+        while len(rows) - start >= size:
+            yield rows[start : start + size]
+            start += size
