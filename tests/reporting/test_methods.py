@@ -50,8 +50,8 @@ def test_what_a_design_does_not_do_is_not_said():
 
 
 def test_what_travels_in_clear_is_named():
-    assert "outside this bound, are the answers to: Your faculty." in written()
-    assert "außerhalb dieser Grenze, sind die Antworten auf: Ihre Fakultät." in written(language="de")
+    assert "outside this bound, are the answers to: \u201cYour faculty\u201d." in written()
+    assert "außerhalb dieser Grenze, sind die Antworten auf: \u201eIhre Fakultät\u201c." in written(language="de")
 
 
 @pytest.mark.parametrize(("admission", "told", "unsaid"), [

@@ -118,7 +118,7 @@ def _board(say: _Say) -> list[str]:
         " ".join([say("board_stored"), *([say(f"admission_{facts.admission}")] if facts.admission else [])]),
         *say.clear(),
         *([say("adaptive")] if design.served_in_blocks() is not None else []),
-        *([say("static", names=_listed(facts.static))] if facts.static else []),
+        *([say("static", names=say.quoted(facts.static))] if facts.static else []),
         say("board_limits"),
     ]
 
@@ -211,6 +211,11 @@ class _Say:
         """A number as the language writes it."""
         return text.replace(".", ",") if self.facts.labels.language == "de" else text
 
+    def quoted(self, names: tuple[str, ...] | list[str]) -> str:
+        """Questions, each between quotation marks: what they end with is not the sentence's."""
+        begin, end = "\u201e\u201c" if self.facts.labels.language == "de" else "\u201c\u201d"
+        return ", ".join(f"{begin}{name}{end}" for name in names)
+
     def number(self, value: float) -> str:
         """A probability."""
         return self.number_text(f"{value:.4f}")
@@ -227,8 +232,4 @@ class _Say:
     def clear(self) -> list[str]:
         """What travels in clear."""
         names = [self.facts.labels.question(name) for name in self.facts.labels.public]
-        return [self("clear", names=_listed(names))] if names else []
-
-
-def _listed(names: tuple[str, ...] | list[str]) -> str:
-    return "; ".join(names)
+        return [self("clear", names=self.quoted(names))] if names else []

@@ -145,7 +145,8 @@ def listen(host: str, port: int) -> socket.socket:
         taken.listen()  # only then nobody else can take it
     except OSError as error:
         taken.close()
-        raise InputError(f"cannot listen on {host}:{port}: {error.strerror}", host=host, port=port) from error
+        way = "choose another with --port, or end what listens there"
+        raise InputError(f"cannot listen on {host}:{port}: {error.strerror}; {way}", host=host, port=port) from error
     return taken
 
 
