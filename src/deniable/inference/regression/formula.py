@@ -162,7 +162,10 @@ def _plain(error: Exception) -> str:
 
 
 def _array(made: Any) -> Array:
-    return np.ascontiguousarray(made.to_numpy(dtype=np.float64))
+    matrix = np.empty(made.shape)
+    for place in range(made.shape[1]):  # column by column: pandas would lay all out the other way first
+        matrix[:, place] = made.iloc[:, place].to_numpy(dtype=np.float64)
+    return matrix
 
 
 def check_rank(matrix: Array, terms: tuple[str, ...]) -> None:
