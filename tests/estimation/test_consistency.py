@@ -167,3 +167,16 @@ def test_the_graphical_model_gives_a_joint_table(reports, truth):
         table, what = ENGINES["graphical"](observations_of(reports, NAMES), DOMAIN)
     assert "graphical model" in what
     assert np.abs(table.values - truth.values).sum() / 2 < 0.05
+
+
+def test_a_table_that_only_a_model_implies_has_errors_where_other_attributes_ride_along():
+    # Sets of pairs have no form for one attribute of a pair: reports about c and d bring d along.
+    domain = dn.Domain({name: [0, 1] for name in "abcd"})
+    truth = dn.Table(domain, np.random.default_rng(1).dirichlet(np.full(16, 4.0)).reshape(2, 2, 2, 2))
+    views = dn.Views(domain, 2, 4.0, channel="unary").simulate(truth, 20_000, source=dn.Seeded(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = dn.estimate(views, ["a", "b", "c"])
+    assert (found.std_error > 0).all()
+    apart = np.abs(found.efficient.values - truth.project(["a", "b", "c"]).values)
+    assert (apart < 6 * found.std_error + 0.05).all()  # a three-way interaction, which no pair tells of, is left out

@@ -28,7 +28,7 @@ import numpy as np
 from deniable.channels.blockwise import Blockwise
 from deniable.designs.observation import Observation
 from deniable.domain import Domain
-from deniable.errors import InputError, NotCoveredError
+from deniable.errors import InputError
 from deniable.estimation.dispersion import Dispersion
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.fit.linearized import contributions, counts_of, recounted
@@ -56,6 +56,7 @@ Engine = Callable[[Sequence[Observation], Domain], tuple[Table, str]]
 REPLICATES = 200
 _MEASURED = 16  # replicates behind the warning
 _ROUGHLY = 1e-2  # nats left to gain in a replicate's fit: errors of errors matter less
+_SEEN = 1e-6  # of an even share: no cell of what rides along is smaller
 
 
 def _loglinear(observations: Sequence[Observation], domain: Domain) -> tuple[Table, str]:
@@ -316,18 +317,28 @@ def draw_reports(
     observations: Sequence[Observation], table: Table, replicates: int, source: Source
 ) -> list[NDArray[np.float64]]:
     """Counts of reports drawn anew from a table through the observations' channels, replicates last."""
-    if any(not set(o.domain) <= set(table.domain) for o in observations):
-        raise NotCoveredError(
-            f"some channels cannot be looked at through {listed(table.domain)} alone, so reports cannot be drawn anew "
-            f"from this table; estimate all attributes of their questions together",
-            attributes=table.attributes,
-        )
     rng = source.stream().generator()
     drawn = []
     for o in observations:
-        own = table.project(o.domain.names).values.reshape(o.channel.input_shape)
+        own = _through(o, table).reshape(o.channel.input_shape)
         drawn.append(o.channel.draw(own, o.n, rng, replicates).reshape(o.channel.outputs, replicates))
     return drawn
+
+
+def _through(o: Observation, table: Table) -> NDArray[np.float64]:
+    """The table of an observation's attributes: the given one, within its cells what the observation says of others.
+
+    Others are there where a channel has no form for part of its attributes (sets of pairs, say).
+    """
+    known = [name for name in o.domain if name in table.domain]
+    if len(known) == len(o.domain):
+        return table.project(known).values
+    said = np.asarray(o.channel.solve(o.counts.reshape(o.channel.output_shape) / o.n))
+    shares = np.maximum(norm_sub(said.ravel()), _SEEN / o.domain.cells).reshape(o.domain.shape)
+    others = tuple(axis for axis, name in enumerate(o.domain) if name not in known)
+    here = [1 if axis in others else size for axis, size in enumerate(o.domain.shape)]
+    given = table.project(known).values.reshape(here) if known else 1.0
+    return np.asarray(shares / shares.sum(axis=others, keepdims=True) * given)
 
 
 def bootstrap(
