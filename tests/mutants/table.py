@@ -25,9 +25,9 @@ _COLLECTOR = _in("collection", "collector blocks pairs invitations issuer openin
 SUBJECTS = {
     "krr": Subject(
         "deniable.channels.krr",
-        (*_in("channels", "krr"), *_KRR, "src/deniable/channels/krr.py"),
+        (*_in("channels", "krr"), *_KRR, *_in("privacy", "shuffle"), "src/deniable/channels/krr.py"),
     ),
-    "support": Subject("deniable.channels.support", _in("contracts", "support")),
+    "support": Subject("deniable.channels.support", (*_in("contracts", "support"), *_in("privacy", "shuffle"))),
     "epsilon": Subject(
         "deniable.device.epsilon", (*_in("device", "epsilon ledger statement"), "src/deniable/device/epsilon.py")
     ),

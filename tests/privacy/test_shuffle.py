@@ -95,6 +95,18 @@ def test_clones_are_what_the_law_of_sets_gives(channel):
     assert least == pytest.approx(float(share) / 2)
 
 
+def test_clones_of_k_rr_are_what_its_own_draws_give():
+    """Both statements at once: every report's least law over truths, and the two truths' own reports."""
+    channel = dn.KRR(4, 1.0)
+    law = channel.weights().tolist()
+    draws = sum(row[0] for row in law)
+    (share, heard), (own, told) = channel.clones()
+    assert all(2 * min(row) >= share * (row[0] + row[1]) for row in law)
+    assert (share, heard) == (2 * Fraction(law[1][0], law[0][0] + law[1][0]), 1)
+    assert (own, told) == (Fraction(2 * law[2][0], draws), Fraction(law[0][0] + law[1][0], draws))
+    assert dn.KRR(2, other=2**15 + 1, bits=16).clones() == ()  # which lies more often than not
+
+
 def test_it_stands_beside_the_local_one():
     design = dn.Joint({"a": ["no", "yes"], "b": ["no", "yes"]}, 1.0)
     plain, more = design.describe(), design.describe(published=5000)
