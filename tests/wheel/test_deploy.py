@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import configparser
 import json
+import os
 import re
 import shlex
 import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -45,28 +47,64 @@ def started(words):
     return serve_command.make_context("serve", arguments).params
 
 
+NOBODY = 65534
+
+
+@pytest.fixture
+def elsewhere():
+    """An empty folder of another user, and how to run something as that user there; oneself, where one is not root."""
+    folder = Path(tempfile.mkdtemp(prefix="deniable-"))
+    other = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    folder.chmod(0o755)
+    if other:
+        os.chown(folder, NOBODY, NOBODY)
+
+    def as_other(words, **options):
+        return {"args": words, "cwd": folder, **other, **options}
+
+    pythons = (sys.executable, "/usr/bin/python3")
+    for python in pythons:  # root's own may be closed to others
+        try:
+            asked = subprocess.run(
+                **as_other([python, "-c", "import sys; print(sys.version_info >= (3, 11))"]),
+                capture_output=True,
+                check=False,
+            )
+        except OSError:
+            continue
+        if asked.stdout.strip() == b"True":
+            break
+    else:
+        pytest.fail(f"another user can run none of {pythons}")
+    yield (
+        folder,
+        lambda words, **options: as_other(words, env={**os.environ, "HOME": str(folder), "PYTHON": python}, **options),
+    )
+    shutil.rmtree(folder)
+
+
 @pytest.mark.slow
-def test_every_run_line_calls_a_script_that_works_in_an_empty_folder(tmp_path, wheel):
+def test_every_run_line_calls_a_script_that_works_in_an_empty_folder_as_another_user(elsewhere, wheel):
+    folder, as_other = elsewhere
     lines = [json.loads(rest) for word, rest in instructions() if word == "RUN"]
     assert [line[:2] for line in lines] == [["sh", "-c"]]
     for source in (rest.split()[0] for word, rest in instructions() if word == "COPY" and "--from" not in rest):
         for path in [wheel] if source.startswith("dist/") else [ROOT / source]:
-            place = tmp_path / (f"dist/{path.name}" if path == wheel else source)
+            place = folder / (f"dist/{path.name}" if path == wheel else source)
             place.parent.mkdir(exist_ok=True)
             shutil.copy(path, place)
+            place.chmod(0o755)
     for *shell, line in lines:
-        assert (tmp_path / line.split()[0]).parent == tmp_path / "deploy"
+        assert (folder / line.split()[0]).parent == folder / "deploy"
         here = line.replace("/opt/deniable", "environment").replace(" /data", " data")
-        done = subprocess.run([*shell, here], check=False, cwd=tmp_path, capture_output=True, text=True)
+        done = subprocess.run(**as_other([*shell, here]), check=False, capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, f"deniable {__version__}\n"), done.stderr
-    assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
-    (tmp_path / "survey").mkdir()
-    program = tmp_path / "environment" / "bin" / "deniable"
-    subprocess.run([program, "new", "survey/survey.toml"], check=True, cwd=tmp_path, capture_output=True)
-    with subprocess.Popen(
-        [program, "serve", "survey/survey.toml", "--port", "0", "--data", "data"],
-        cwd=tmp_path, stdout=subprocess.PIPE, text=True,
-    ) as server:  # fmt: skip
+    assert (folder / "data").stat().st_mode & 0o777 == 0o700
+    assert os.geteuid() != 0 or (folder / "data").stat().st_uid == NOBODY
+    program = folder / "environment" / "bin" / "deniable"
+    subprocess.run(**as_other([program, "new", "survey.toml"]), check=True, capture_output=True)
+    command = [program, "serve", "survey.toml", "--port", "0", "--data", "data"]
+    with subprocess.Popen(**as_other(command), stdout=subprocess.PIPE, text=True) as server:
         try:
             port = server.stdout.readline().rpartition(":")[2].strip()
             assert subprocess.run([sys.executable, DEPLOY / "health", port], check=False).returncode == 0
