@@ -165,6 +165,7 @@ def test_encoding_names_what_it_measures_and_every_way_gives_the_same_codes():
         "disguise a frame / read it",
         "encode texts / dictionaries",
         "whole rows / needed columns",
+        "codes of 64 bits / of 8",
     ]
     domain, table = encoding.people(500, 3)
     assert (domain.encode(table) == domain.encode(encoding.written_out(table))).all()

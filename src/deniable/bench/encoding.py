@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deniable.bench import Claim, Measurement, side_by_side
+from deniable.channels.krr import KRR
 from deniable.designs.independent import Independent
 from deniable.designs.views import Views
 from deniable.domain import Domain
@@ -72,6 +73,15 @@ def measure(rows: int = ROWS) -> Measurement:
         {"views, whole rows": partial(all_columns, views, codes), "views": partial(views.randomize_codes, codes)},
         repeats=3,
     )
+    small = np.random.default_rng(2).integers(0, 4, rows, dtype=np.uint8)
+    channel, wide_codes = KRR(4, 1.0), small.astype(np.int64)
+    taken |= side_by_side(
+        {
+            "codes of 8 bits": partial(channel.randomize, small),
+            "codes of 64 bits": partial(channel.randomize, wide_codes),
+        },
+        repeats=7,
+    )
     sizes = {name: rows // 10 if name.startswith("views") else rows for name in taken}
     read = taken["read the file"]
     saved = taken["encode texts"] / taken["encode dictionaries"]
@@ -83,6 +93,7 @@ def measure(rows: int = ROWS) -> Measurement:
             Claim("disguise a frame / read it", taken["disguise the frame, texts"] / read, TWICE, at_most=True),
             Claim("encode texts / dictionaries", saved, SAVED),
             Claim("whole rows / needed columns", gathered, GATHERED),
+            Claim("codes of 64 bits / of 8", taken["codes of 64 bits"] / taken["codes of 8 bits"], TWICE, at_most=True),
         ],
     )
 

@@ -5,7 +5,7 @@ a cluster of processes, and by ClickHouse (its SQL compiled by Ibis, run by chdb
 All must count the same. CPU time is that of every process that takes part; loading the tables is not counted. What a
 client holds meanwhile is measured in a process of its own, before and during the count.
 
-`python -m deniable.bench.engines 100000` measures so many rows.
+`python -m deniable.bench.engines 10000000 NumPy DuckDB` measures so many rows, by these engines.
 """
 
 from __future__ import annotations
@@ -325,7 +325,8 @@ def measure(rows: int = ROWS, engines: Sequence[str] = tuple(ENGINES), *, memory
 
 def main() -> int:
     """Measure and print."""
-    return measure(int(sys.argv[1]) if __name__ == "__main__" and len(sys.argv) > 1 else ROWS).show()
+    given = sys.argv[1:] if __name__ == "__main__" else []
+    return measure(int(given[0]) if given else ROWS, given[1:] or tuple(ENGINES)).show()
 
 
 if __name__ == "__main__":

@@ -322,7 +322,9 @@ class Channel(Frozen, ABC):
         draws = np.empty(min(CHUNK, len(flat)), dtype=f"<u{run.bits // 8}")
         for start in range(0, len(flat), CHUNK):
             part = flat[start : start + CHUNK]
-            if part.max() >= self.inputs or (part.dtype.kind == "i" and part.min() < 0):
+            # Without its sign a negative code is a huge one: one look finds both.
+            seen = part.view(f"u{part.itemsize}") if part.dtype.kind == "i" else part
+            if seen.max() >= self.inputs:
                 strangers = int(((flat < 0) | (flat >= self.inputs)).sum())
                 raise InputError(
                     f"{strangers} codes lie outside 0 .. {self.inputs - 1}, the truths of {self.name}. Encode the "

@@ -79,7 +79,7 @@ class ParquetEngine:
     def __init__(self, paths: Sequence[Place], progress: Progress | None = None) -> None:
         """Take files of one schema; `progress` is called with the rows seen and those there are."""
         self._paths, self.progress = tuple(paths), progress
-        self._files = [parquet_file(path) for path in paths]
+        self._files = [parquet_file(path, pre_buffer=False) for path in paths]
         if not self._files:
             raise InputError("there are no Parquet files to count")
 
