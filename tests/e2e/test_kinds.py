@@ -356,3 +356,25 @@ def test_without_a_partner_or_without_the_means(serving, visitor):
         assert "X25519" in shown(page, "unsupported").inner_text()
         assert kept(page) == [[], [], []]
         assert old.posted() == []
+
+
+# -- deniability ------------------------------------------------------------------------------------------------------
+
+
+def test_a_survey_that_claims_deniability_shows_both_numbers_and_asks_to_agree(serving, visitor):
+    accepted = 'mode = "deniability", keep = 0.5, accept = "deniability instead of differential privacy"'
+    text = SURVEY.replace("epsilon = 1.5", "epsilon = 4.5").replace(
+        TABLES, f'design = {{ kind = "blocks", block_size = 3, {accepted} }}'
+    )
+    with serving(text) as service:
+        page = visitor(viewport={"width": 360, "height": 740}).visit(service.url)
+        words = shown(page, "intro").inner_text()
+        assert "claims epsilon 0.69" in words
+        assert "(epsilon 4.5" in words
+        assert flaws(page) == []
+        press(page, "Begin")
+        assert "Please agree first" in alert(page)
+        assert kept(page)[1:] == [[], []]
+        page.get_by_label("accept the true number").check()
+        press(page, "Begin")
+        shown(page, "questions")
