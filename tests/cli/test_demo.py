@@ -59,9 +59,9 @@ def test_every_respondent_answers_the_collector_over_http(tmp_path):
 
 
 def rows(output, columns):
-    """The printed rows: so many labels, then truth, estimate, interval and verdict."""
-    shares = rf"{SHARE}\s+{SHARE}\s+{SHARE} to {SHARE}"
-    line = re.compile(r"^\s*" + r"(\w+)\s+" * columns + rf"{shares}\s+(yes|no)\s*$", re.MULTILINE)
+    """The printed rows: so many labels, then estimate, standard error, interval, truth and verdict."""
+    shares = rf"{SHARE}\s+[\d.]+%\s+{SHARE} to {SHARE}\s+{SHARE}"
+    line = re.compile(r"^ " + r"(\w+)\s+" * columns + rf"{shares}\s+(yes|no)\s*$", re.MULTILINE)
     return [(m[:columns], [float(x) / 100 for x in m[columns:-1]], m[-1]) for m in line.findall(output)]
 
 
@@ -84,9 +84,11 @@ def test_the_disguise_is_described_with_its_own_integers(result):
 def test_estimates_stand_beside_the_truth(result):
     frame, domain = fair()
     truth = Table.count(frame, domain).normalize()
-    one_way = [row for row in rows(result[0].output, 2) if row[0][0] in domain]
-    assert [row[0] for row in one_way] == [(name, c) for name, v in domain.items() for c in v.categories]
-    for (name, category), (true, value, low, high), held in one_way:
+    cells = [(name, category) for name, variable in domain.items() for category in variable.categories]
+    for (name, category), ((shown,), (value, low, high, true), held) in zip(
+        cells, rows(result[0].output, 1), strict=True
+    ):
+        assert shown == category
         assert true == pytest.approx(truth.project(name).at(**{name: category}), abs=5e-4)
         assert low < value < high
         assert abs(value - true) < 0.1  # standard error .013: seven of them
@@ -98,6 +100,7 @@ def test_the_pair_is_shown_with_how_many_truths_are_held(result):
     cells = rows(output, 2)
     assert [cell[0] for cell in cells] == [("no", "unhappy"), ("no", "happy"), ("yes", "unhappy"), ("yes", "happy")]
     assert sum(cell[1][0] for cell in cells) == pytest.approx(1, abs=0.002)
+    assert sum(cell[1][3] for cell in cells) == pytest.approx(1, abs=0.002)
     held, of = map(int, re.search(r"hold (\d) of the (\d) true values", output).groups())
     assert of == 4
     assert held == sum(cell[2] == "yes" for cell in cells)
@@ -128,7 +131,7 @@ def without_report(monkeypatch, tmp_path):
 
 
 def test_the_noise_is_new_in_every_run(without_report):
-    first, second = (rows(run().output, 2) for _ in range(2))
+    first, second = (rows(run().output, 1) for _ in range(2))
     assert first
     assert first != second  # equal with probability below 1e-12: a dozen estimates, each to a tenth of a percent
 
@@ -150,7 +153,7 @@ def test_an_impossible_epsilon_is_refused_in_words(epsilon, tmp_path):
 
 def test_less_privacy_gives_narrower_intervals(without_report):
     def width(epsilon):
-        return sum(high - low for _, (_, _, low, high), _ in rows(run("--epsilon", epsilon).output, 2))
+        return sum(high - low for _, (_, low, high, _), _ in rows(run("--epsilon", epsilon).output, 1))
 
     assert width(1) > 2 * width(4) > 0
 

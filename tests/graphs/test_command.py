@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -63,9 +64,12 @@ def test_estimates_are_the_library_s(folder, what):
     shown = run("seeded.npz", "--of", what, "--csv", "all.csv")
     assert shown.exit_code == 0, shown.output
     assert f"standard error {expected.total.std_error:.1f}" in shown.output
+    assert "95% intervals go from low to high" in shown.output
+    first = expected.summary().rows()[int(np.argmax(expected.values))]
+    assert re.search(r"^ *" + " +".join(map(re.escape, first.values())) + " *$", shown.output, re.MULTILINE)
     with (folder / "all.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert np.allclose([float(row["estimate"]) for row in rows], expected.values)
+    assert np.allclose([float(row[expected.name]) for row in rows], expected.values)
     assert np.allclose([float(row["std_error"]) for row in rows], expected.std_error)
 
 

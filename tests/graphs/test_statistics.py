@@ -159,8 +159,10 @@ def test_degrees_that_differ_by_no_more_than_noise_become_the_mean():
 
 def test_an_estimate_shows_itself(kite):
     estimate = randomize(kite, 4.0, source=Seeded(8)).degrees()
-    assert estimate.to_frame().column_names == ["node", "degree", "std_error"]
-    assert "degree, in the whole graph" in str(estimate)
+    assert estimate.to_frame().column_names == ["node", "degree", "std_error", "low", "high"]
+    assert f"All edges: {estimate.total.value:.1f}, standard error" in str(estimate)
+    assert "90% intervals go from low to high" in str(estimate.summary(0.9))
+    assert list(estimate.summary(0.9).columns["low"]) == estimate.interval(0.9).low.tolist()
     assert repr(estimate) == "<NodeEstimate: degree of 6 nodes>"
     assert "<table>" in estimate._repr_html_()
 

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
-from rich import box
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table as Grid
 
-from deniable.cli.common import as_json, emit
+from deniable.cli.common import as_json, emit, grid, laid_out
 from deniable.collection.export import stored_reports
 from deniable.collection.simulation import Crowd
 from deniable.datasets import fair
@@ -22,11 +20,12 @@ from deniable.designs.views import Views
 from deniable.estimation.estimator import estimate
 from deniable.inference.association import independence
 from deniable.reporting.report import held_by, write_report
+from deniable.summary import Summary, beside, share
 from deniable.tables.table import Table
 from deniable.web.serve import Service, background
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from rich.table import Table as Grid
 
     from deniable.designs.base import Design
     from deniable.designs.reports import Reports
@@ -102,11 +101,12 @@ def command(output: Path, epsilon: float, as_json: bool) -> None:
         if line not in statement.notes:
             console.print(line)
     _step(console, 5, "What the reports tell about everybody")
-    console.print("Shares recovered from the disguised answers, beside the truth:")
-    console.print(_beside(one_way, truth))
+    console.print("Shares recovered from the disguised answers, the truth, and whether the interval holds it:")
+    for known in one_way:
+        console.print(_beside(known, truth))
     _step(console, 6, f"And how {PAIR[0]} goes with {PAIR[1]}")
     console.print(f"{pair.n} people's devices happened to draw this pair; what others told of either helps as well:")
-    console.print(_beside([pair], truth))
+    console.print(_beside(pair, truth))
     held, cells = held_by(pair, truth)
     console.print(
         f"The intervals hold {held} of the {cells} true values of this table. On average 19 in 20 do; run it again for "
@@ -189,7 +189,7 @@ def _disguise(design: Design) -> str:
 
 
 def _first_reports(reports: Reports) -> Grid:
-    grid = _grid("asked about", "reported")
+    shown = grid(["asked about", "reported"])
     # Reports come out of the store sorted by what they say, so that nobody can tell who came when.
     rows = np.linspace(0, reports.n - 1, _SHOWN).astype(int)
     for ballot, answer in zip(reports.ballots[rows], reports.answers[rows, 0], strict=True):
@@ -197,38 +197,13 @@ def _first_reports(reports: Reports) -> Grid:
         asked = reports.design.domain.project(reports.design.questions[index].attributes)
         codes = np.stack(np.unravel_index([int(answer)], asked.shape), axis=1)
         said = [f"{name}: {column[0].as_py()}" for name, column in asked.decode(codes).items()]
-        grid.add_row(" and ".join(asked), ", ".join(said))
-    return grid
+        shown.add_row(" and ".join(asked), ", ".join(said))
+    return shown
 
 
-def _beside(estimates: Sequence[Estimate], truth: Table) -> Grid:
-    """Estimates with their intervals beside the true shares, a row a cell."""
-    grid = _grid(*(estimates[0].attributes if len(estimates) == 1 else ("attribute", "answer")))
-    for heading in ("truth", "estimate", "95% interval"):
-        grid.add_column(heading, justify="right")
-    grid.add_column("holds the truth")
-    for known in estimates:
-        shares = truth.project(known.attributes).normalize().values
-        interval = known.interval()
-        labels = zip(*known.table.cells().values(), strict=True)
-        columns = (shares, known.values, interval.low, interval.high, interval.contains(shares))
-        for label, (true, value, low, high, held) in zip(
-            labels, zip(*map(np.ravel, columns), strict=True), strict=True
-        ):
-            names = known.attributes if len(estimates) > 1 else ()
-            grid.add_row(
-                *names,
-                *map(str, label),
-                f"{true:.1%}",
-                f"{value:.1%}",
-                f"{low:.1%} to {high:.1%}",
-                "yes" if held else "[bold]no[/bold]",
-            )
-    return grid
-
-
-def _grid(*headings: str) -> Grid:
-    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in headings:
-        grid.add_column(heading)
-    return grid
+def _beside(known: Estimate, truth: Table) -> Grid:
+    """An estimate's summary, and behind it the true shares."""
+    shares = truth.project(known.attributes).normalize().values
+    held = ["yes" if one else "no" for one in known.interval().contains(shares).ravel()]
+    truths = {"truth": [share(one) for one in shares.ravel()], "holds it": held}
+    return laid_out(Summary(beside(known.summary().columns, truths)))

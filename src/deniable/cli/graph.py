@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 import numpy as np
 
-from deniable.cli.common import FILE, as_json, console, emit, grid
+from deniable.cli.common import FILE, as_json, console, emit, laid_out
 from deniable.device.statement import rounded_up
 from deniable.errors import InputError
 
@@ -111,35 +112,28 @@ def _everybody(nodes: str | None) -> list[str] | int | None:
 
 def _estimate(noisy: NoisyGraph, what: str, level: float, top: int, table: Path | None, *, as_json: bool) -> None:
     found = noisy.degrees() if what == "degrees" else noisy.triangles()
+    summary = found.summary(level)
     if table is not None:
-        _write(found, level, table)
-    most = np.argsort(-found.values)[:top]
-    interval = found.interval(level)
-    name = "edges" if what == "degrees" else "triangles"
+        summary.to_csv(table)
+    most = np.argsort(-found.values)[:top].tolist()
     if as_json:
-        emit(_data(noisy, found, name, most, level))
+        emit(_data(noisy, found, most, level))
         return
     out = console()
-    rows = grid(["node"], [found.name, f"{level:.0%} interval"])
-    for i in most:
-        low, high = interval.low[i], interval.high[i]
-        rows.add_row(str(found.nodes[i]), f"{found.values[i]:.1f}", f"{low:.1f} to {high:.1f}")
-    out.print(rows)
+    out.print(laid_out(summary, rows=most))
     out.print(f"The largest {len(most)} of {len(found.nodes)} nodes. The largest estimates are too large on average.")
-    total = found.total
-    out.print(f"All {name}: {total.value:.1f}, standard error {total.std_error:.1f}.")
     out.print(f"epsilon of an edge: {rounded_up(noisy.epsilon)}.")
-    for note in dict.fromkeys([*found.notes, *noisy.notes]):
+    for note in dict.fromkeys([*summary.notes, *noisy.notes]):
         out.print(note, markup=False)
 
 
-def _data(noisy: NoisyGraph, found: NodeEstimate, name: str, most: Any, level: float) -> dict[str, Any]:
+def _data(noisy: NoisyGraph, found: NodeEstimate, most: Any, level: float) -> dict[str, Any]:
     interval = found.interval(level)
     return {
         "nodes": len(found.nodes),
         "epsilon": noisy.epsilon,
         "level": level,
-        "total": {"of": name, "value": found.total.value, "std_error": found.total.std_error},
+        "total": asdict(found.total),
         "largest": [
             {
                 "node": found.nodes[i],
@@ -152,17 +146,3 @@ def _data(noisy: NoisyGraph, found: NodeEstimate, name: str, most: Any, level: f
         ],
         "notes": [*found.notes, *noisy.notes],
     }
-
-
-def _write(found: NodeEstimate, level: float, path: Path) -> None:
-    import csv
-
-    from deniable.formulas import plain
-
-    interval = found.interval(level)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
-        out.writerow(["node", "estimate", "std_error", "low", "high"])
-        columns = (found.values, found.std_error, interval.low, interval.high)
-        nodes = [plain(node) if isinstance(node, str) else node for node in found.nodes]
-        out.writerows(zip(nodes, *(column.tolist() for column in columns), strict=True))

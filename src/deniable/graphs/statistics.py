@@ -37,7 +37,7 @@ from deniable.drawing import DARK, LIGHT
 from deniable.errors import EstimationError, InputError
 from deniable.frozen import Frozen
 from deniable.results import Interval, axes, frame_of, intervals_by_row, legend
-from deniable.summary import Shown, Summary
+from deniable.summary import Shown, Summary, Written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,10 +69,14 @@ def noise(channel: KRR, reports: int = 1) -> float:
 
 @dataclass(frozen=True)
 class Total:
-    """A sum over the whole graph, with its standard error."""
+    """A sum over the whole graph, with its standard error: the number of edges, or of triangles (`of`)."""
 
     value: float
     std_error: float
+    of: str
+
+    def __str__(self) -> str:
+        return f"All {self.of}: {self.value:.1f}, standard error {self.std_error:.1f}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,17 +108,23 @@ class NodeEstimate(Shown, Frozen):
         reach = NormalDist().inv_cdf((1 + level) / 2) * self.std_error
         return Interval(self.unbiased - reach, self.unbiased + reach, level, "normal")
 
-    def _columns(self) -> dict[str, Any]:
-        return {"node": list(self.nodes), self.name: self.values.tolist(), "std_error": self.std_error.tolist()}
+    def _numbers(self, level: float) -> dict[str, list[float]]:
+        low, high = self.interval(level)
+        numbers = {self.name: self.values, "std_error": self.std_error, "low": low, "high": high}
+        return {heading: column.tolist() for heading, column in numbers.items()}
 
-    def to_frame(self, backend: Any = None) -> Frame:
+    def to_frame(self, backend: Any = None, *, level: float = 0.95) -> Frame:
         """Make a data frame: of the library named by `backend`, else a pyarrow table."""
-        return frame_of(self._columns(), backend)
+        return frame_of({"node": list(self.nodes), **self._numbers(level)}, backend)
 
-    def summary(self) -> Summary:
+    def summary(self, level: float = 0.95) -> Summary:
         """The nodes, a row each, and the whole graph."""
-        whole = f"{self.name}, in the whole graph: {self.total.value:.4f}, std error {self.total.std_error:.4f}"
-        return Summary(self._columns(), (whole, *self.notes))
+        numbers = {
+            heading: [Written(value, f"{value:.1f}") for value in column]
+            for heading, column in self._numbers(level).items()
+        }
+        told = f"{level:.0%} intervals go from low to high, around the unbiased values."
+        return Summary({"node": list(self.nodes), **numbers}, (f"{self.total}.", told, *self.notes))
 
     def __repr__(self) -> str:
         return f"<NodeEstimate: {self.name} of {len(self.nodes)} nodes>"
@@ -123,18 +133,19 @@ class NodeEstimate(Shown, Frozen):
         """Draw every node's number with its interval; of many nodes a curve, the largest number first."""
         low, high = self.interval(level)
         order = np.argsort(-self.values, kind="stable")
-        total = f"{self.name}, in the whole graph: {self.total.value:.1f}, std error {self.total.std_error:.1f}"
         if len(order) <= _NAMED:
             labels = [str(self.nodes[i]) for i in order]
             ends = (low[order], high[order])
-            return intervals_by_row(labels, self.values[order], ends, ax, of=self.name, level=level, title=total)
+            return intervals_by_row(
+                labels, self.values[order], ends, ax, of=self.name, level=level, title=str(self.total)
+            )
         ax, rank = axes(ax), np.arange(1, len(order) + 1)
         ax.fill_between(rank, low[order], high[order], color=LIGHT, alpha=0.5, label=f"{level:.0%} interval")
         ax.plot(rank, self.values[order], color=DARK, label="estimate")
         ax.axhline(0, color="black", linewidth=0.8)
         ax.set_xlabel("nodes, the largest number first")
         ax.set_ylabel(self.name)
-        legend(ax, total)
+        legend(ax, str(self.total))
         return ax
 
 
@@ -196,7 +207,7 @@ def degrees(noisy: NoisyGraph, method: str = "unbiased") -> NodeEstimate:
         values, weight = _shrunk(unbiased, s2)
         notes = (f"Shrunk to the mean degree: {weight:.0%} of each node's distance from it was kept.",)
     error = np.full(n, degree_variance(n, s2) ** 0.5)
-    total = Total(float(unbiased.sum() / 2), (comb(n, 2) * s2) ** 0.5)
+    total = Total(float(unbiased.sum() / 2), (comb(n, 2) * s2) ** 0.5, "edges")
     return NodeEstimate("degree", noisy.nodes, values, unbiased, error, total, notes)
 
 
@@ -223,7 +234,7 @@ def triangles(noisy: NoisyGraph) -> NodeEstimate:
     values, squares = _walks(noisy)
     variance, total = _estimated_variances(_degrees(noisy), squares, s2)
     variance = np.maximum(variance, s2**3 * comb(n - 1, 2))
-    whole = Total(float(values.sum() / 3), max(total, s2**3 * comb(n, 3)) ** 0.5)
+    whole = Total(float(values.sum() / 3), max(total, s2**3 * comb(n, 3)) ** 0.5, "triangles")
     note = "Standard errors are estimated from the same reports: the noise of a triangle count depends on the graph."
     return NodeEstimate("triangles", noisy.nodes, values, values, np.sqrt(variance), whole, (note,))
 

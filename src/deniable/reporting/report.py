@@ -226,17 +226,18 @@ def _crossing(level: float) -> Text:
     return Text(f"Shares of all respondents in each combination, with {level:.0%} intervals.")
 
 
+# Laid out across, not as a summary is: a row a cell, which is right for every other medium, hides how two attributes go
+# together. The values are written as there.
+
+
 def _cross(estimate: Estimate, level: float) -> Grid:
     """Two attributes across: a row a category of the first, a column a category of the second."""
     down, across = estimate.table.domain.values()
-    interval = estimate.interval(level)
-    labels = estimate.labels
+    labels, shown = estimate.labels, _shares(estimate, level)
     names = [labels.shown(down.name, category) for category in down.categories]
     columns: list[Column] = [(f"{down.name} \\ {across.name}", names, False)]
     for place, category in enumerate(across.categories):
-        cells = zip(estimate.values[:, place], interval.low[:, place], interval.high[:, place], strict=True)
-        shown = [f"{share(value)} ({Span(low, high)})" for value, low, high in cells]
-        columns.append((labels.shown(across.name, category), shown, True))
+        columns.append((labels.shown(across.name, category), shown[place :: len(across.categories)], True))
     asked = labels.asked(estimate.attributes) or _and(estimate.attributes)
     return Grid(f"{asked}, from {estimate.n} reports", tuple(columns))
 
@@ -248,13 +249,16 @@ def _grouped(found: Grouped, level: float) -> list[Block]:
     names = [", ".join(row) for row in zip(*labels.cells(cells).values(), strict=True)]
     columns: list[Column] = [(f"{_and(found.attributes)} \\ {found.by}", names, False)]
     for group, one in found.items():
-        interval = one.interval(level)
-        ends = zip(one.values.ravel(), interval.low.ravel(), interval.high.ravel(), strict=True)
-        shown = [f"{share(value)} ({Span(low, high)})" for value, low, high in ends]
-        columns.append((f"{labels.shown(found.by, group)}, {one.n} reports", shown, True))
+        columns.append((f"{labels.shown(found.by, group)}, {one.n} reports", _shares(one, level), True))
     asked = labels.asked([*found.attributes, found.by]) or f"{_and(found.attributes)} by {found.by}"
     caption = f"{asked}: shares of each group's own members, with {level:.0%} intervals"
     return [Grid(caption, tuple(columns)), *(Text(note, "note") for note in found.warnings())]
+
+
+def _shares(estimate: Estimate, level: float) -> list[str]:
+    """Every cell's share with its interval."""
+    cells = zip(estimate.values.ravel(), *map(np.ravel, estimate.interval(level)), strict=True)
+    return [f"{share(value)} ({Span(low, high)})" for value, low, high in cells]
 
 
 def _associations(pairs: Pairs) -> list[Block]:
