@@ -6,12 +6,15 @@ import json
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from watching import LOOK, NO_CHANCE, flaws, shown, stored
 
+from deniable.cli.app import app
 from deniable.collection.export import stored_reports
 from deniable.collection.simulation import Crowd
 from deniable.device.messages import design_id
 from deniable.estimation.estimator import estimate
+from deniable.web.login import new_link
 
 MONTHS = ["January", "February", "March", "April", "May", "June"]
 MONTHS += ["July", "August", "September", "October", "November", "December"]
@@ -180,46 +183,68 @@ def test_a_static_set_without_a_second_level_is_refused(serving, visitor):
 
 OPTIMAL = """
 format = 1
-name = "stress"
-title = "Stress"
+name = "sleep"
+title = "Sleep"
 epsilon = 1.0
-wanted = ["cdf(stress)"]
+wanted = ["ranges(hours; < 3..5 to < 6) weight 4"]
 design = { kind = "optimal" }
 
 [[questions]]
-name = "stress"
-text = "How much stress do you have?"
-kind = "scale"
-first = 0
-last = 5
+name = "hours"
+text = "How many hours do you sleep?"
+kind = "number"
+bins = [3, 4, 5, 6, 7, 8, 9, 10]
 
 [[questions]]
-name = "smokes"
-text = "Do you smoke?"
-kind = "yes-no"
+name = "mood"
+text = "How do you feel?"
+choices = ["well", "so-so", "badly", "awful"]
 """
 
 
-def test_a_channel_made_for_some_numbers_is_verified_shown_and_sent(serving, visitor):
+def test_a_number_is_asked_through_a_channel_made_for_one_share_of_it(serving, visitor, tmp_path):
     with serving(OPTIMAL) as service:
         design = service.collector.survey.design
-        assert any(question.channel.kind == "patterns" for question in design.questions)
+        kinds = {question.name: (question.channel.kind, question.channel.sums) for question in design.questions}
+        assert kinds["hours"] == ("patterns", 1)
+        assert len(set(design.weights)) == len(design.ballots) == 2
+        crowd = Crowd(service.url, batch=300)
+        for number in range(299):
+            crowd.answer({"hours": 4.5 + number % 5, "mood": "well" if number % 3 else "badly"})
+        crowd.flush()
         someone = visitor()
+        someone.context.add_init_script(NO_CHANCE)  # the first ballot
         page = someone.visit(service.url)
         shown(page, "intro")
+        page.get_by_text("What nobody can learn from this survey").click()
+        assert page.locator("#partial li").all_inner_texts() == ["hours: 1 / 8"]
+        assert flaws(page) == []
         page.get_by_role("button", name="Begin").click()
         shown(page, "questions")
-        for label in ("3", "No"):
-            field = page.get_by_label(label, exact=True)
-            if field.count():
-                field.first.check()
+        (asked,) = (design.questions[index].name for index in design.ballots[0])
+        if asked == "hours":
+            page.get_by_label("How many hours").fill("7.5")
+        else:
+            page.get_by_label("badly", exact=True).check()
         page.get_by_role("button", name="Disguise my answers").click()
         shown(page, "review")
         report = json.loads(page.locator("#bytes").text_content())
-        question = design.questions[design.ballots[report["ballot"]][0]]
-        assert 0 <= report["answers"][0] < question.channel.reports
+        assert report["ballot"] == 0
+        assert 0 <= report["answers"][0] < design.questions[design.ballots[0][0]].channel.reports
         assert flaws(page) == []
         send(page)
         (body,) = someone.posted()
         assert json.loads(body) == report
-        assert stored_reports(service.store, service.collector.design_id).n == 1
+        assert stored_reports(service.store, service.collector.design_id).n == 300
+        page = visitor().visit(service.url + new_link(service.store))
+        page.get_by_role("button", name="Open the results").click()
+        page.get_by_role("heading", name="What the survey was made for").wait_for()
+        assert "ranges(hours; < 3..5 to < 6) weight 4" in page.inner_text("main")
+        page.close()  # it would look for the collector once that has ended
+        out = tmp_path / "report.md"
+        words = ["--words", str(tmp_path / "survey.toml"), "--replicates", "19"]
+        done = CliRunner().invoke(app, ["report", str(tmp_path / "data"), "-o", str(out), *words])
+        assert done.exit_code == 0, done.output
+        text = out.read_text(encoding="utf-8")
+        assert "ranges(hours; \\< 3..5 to \\< 6) weight 4" in text
+        assert "No table of 'hours' is shown" in text

@@ -2,7 +2,8 @@
 
 `designs.json`: a design's bytes and the hash it was asked for by; accepted (with the exact ratio of its dearest ballot)
 or refused (with the reason's code). `outcomes.json`: a channel, and which report some draws, in order, make of a truth;
-for two levels also what they make of a kept set. `members`: which categories a report holds.
+for two levels also what they make of a kept set. `members`: which categories a report holds. `sums`: how many
+independent sums of the shares the reports of patterns tell.
 `accounts.json`: whether an exact ratio fits into an epsilon. `reports.json`: a body and what a collector makes of it.
 `blocks.json`: a design in blocks, and blocks that a device uses or refuses, alone and in a chain. `pairs.json`: the
 sides that two keys give to each question, the report of every side and draw, and the numbers of the privacy statement.
@@ -949,7 +950,8 @@ def outcome_vectors() -> list[dict]:
             intervals = [part for part in channel.intervals(truth) if part[0] < part[1]]
             for first, end, report in intervals if len(intervals) < 8 else [*intervals[:3], *intervals[-3:]]:
                 rows += [[truth, [draw], report] for draw in sorted({first, (first + end) // 2, end - 1})]
-        found.append({"channel": channel.to_dict(), "ratio": _text(channel.ratio), "outcomes": rows})
+        sums = {"sums": channel.sums} if isinstance(channel, Patterns) else {}
+        found.append({"channel": channel.to_dict(), "ratio": _text(channel.ratio), "outcomes": rows, **sums})
         assert channel_from_dict(channel.to_dict()) == channel
     return found + [set_outcomes(channel) for channel in set_channels()]
 

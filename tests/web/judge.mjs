@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 const [cases, program] = process.argv.slice(2);
 const { designs, forms, blocks, design, worded, answers } = JSON.parse(readFileSync(cases, "utf-8"));
 const part = (name) => import(pathToFileURL(`${program}/${name}.mjs`));
-const { verify } = await part("verify");
+const { partialOf, verify } = await part("verify");
 const { readForm } = await part("form");
 const { checkBlock, readBlock } = await part("blocks");
 const { codeOf } = await part("encoding");
@@ -37,9 +37,13 @@ async function code([item, [type, text]]) {
   return codeOf({ name, categories: readJson(categories).value, coder, rules }, VALUES[type](text));
 }
 
+// What it costs, and of which questions reports tell only some sums of the shares: how many.
+const accepted = ({ ratio, questions }) =>
+  [`${ratio.n}/${ratio.d}`, ...partialOf(questions).map(({ name, sums, all }) => `${name}: ${sums} of ${all}`)].join("; ");
+
 const found = { designs: [], forms: [], blocks: [], answers: [] };
 for (const { body, hash } of designs) {
-  found.designs.push(await verify(bytes(body), hash).then(({ ratio }) => `${ratio.n}/${ratio.d}`, reason));
+  found.designs.push(await verify(bytes(body), hash).then(accepted, reason));
 }
 for (const { body, hash } of forms) {
   // As if the design named these words: what else could be wrong with them?

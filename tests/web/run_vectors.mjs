@@ -48,11 +48,12 @@ const refused = (why) => {
   throw new Error(why);
 };
 
-for (const { channel, ratio, outcomes, resent = [], members = [] } of load("outcomes.json")) {
+for (const { channel, ratio, outcomes, sums, resent = [], members = [] } of load("outcomes.json")) {
   const fields = channels.weights(messages.readJson(JSON.stringify(channel)).value, "channel");
   channels.checkWeights(fields, "channel");
   const made = channels.channelOf(fields);
   compare(`ratio: ${channel.kind}`, text(made.ratio), ratio);
+  compare(`sums: ${channel.kind}`, made.sums?.(), sums);
   for (const [truth, draws, report] of outcomes) {
     const [draw, left] = drawing(draws);
     compare(`outcome: ${JSON.stringify([channel, truth, draws])}`, [made.outcome(truth, draw), left], [report, []]);

@@ -97,6 +97,14 @@ WORDS: dict[str, dict[str, str]] = {
         "Ihre ist etwas öfter darin als jede andere. Niemand kann der Menge ansehen, welche Antwort Ihre ist oder ob "
         "sie darin ist.",
     },
+    "partly": {"en": "What nobody can learn from this survey", "de": "Was aus dieser Umfrage niemand erfahren kann"},
+    "partly_note": {
+        "en": "Some questions are asked for a few numbers alone, such as a mean. What everybody sends, taken together, "
+        "tells so many of the independent sums of the shares of their answers; nobody can learn the others from it:",
+        "de": "Manche Fragen werden nur um weniger Zahlen willen gestellt, etwa eines Mittelwerts. Was alle senden, "
+        "verrät zusammen so viele der unabhängigen Summen der Anteile ihrer Antworten; die übrigen kann daraus "
+        "niemand erfahren:",
+    },
     "belief": {
         "en": "Somebody who is undecided about you, 50 to 50, can become at most {belief}% sure from what you send.",
         "de": "Wer über Sie im Ungewissen ist, 50 zu 50, kann durch das Gesendete höchstens {belief}% sicher werden.",

@@ -44,6 +44,7 @@ PROGRAM = (
     "messages.mjs",
     "pairs.mjs",
     "pictures.mjs",
+    "rank.mjs",
     "screen.mjs",
     "shown.mjs",
     "terms.mjs",

@@ -12,7 +12,7 @@ from deniable.device.refusal import refuse
 from deniable.device.wire import Whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from deniable.device.chance import Draw
 
@@ -68,17 +68,27 @@ class DenseWeights(Kind, frozen=True, tag="dense", tag_field="kind"):
 def independent(columns: Sequence[Sequence[int]], prime: int) -> bool:
     """Tell whether columns are independent modulo a prime below 2^26.
 
-    A hostile design may hold a thousand columns of a thousand weights. So a column is one long integer, with 64 bits
-    an entry, and takes a multiple of another in two operations of it; entries are reduced when the column is done.
-
     >>> independent([[2, 1], [1, 2]], 67108859), independent([[2, 1], [4, 2]], 67108859)
     (True, False)
     """
+    return len(columns) <= len(columns[0]) and all(adding(columns, prime))
+
+
+def adding(columns: Sequence[Sequence[int]], prime: int) -> Iterator[bool]:
+    """Tell of each column whether it adds to what those before it span, modulo a prime below 2^26.
+
+    A hostile design may hold a thousand columns of a thousand weights. So a column is one long integer, with 64 bits
+    an entry, and takes a multiple of another in two operations of it; entries are reduced when the column is done.
+
+    >>> list(adding([[2, 1], [4, 2], [1, 2], [0, 1]], 67108859))
+    [True, False, True, False]
+    """
     size = len(columns[0])
-    if len(columns) > size:
-        return False
     bases: list[tuple[int, int]] = []  # each with a 1 in its own place, counted in bits from the end, and 0 before it
     for column in columns:
+        if len(bases) == size:  # everything is spanned
+            yield False
+            continue
         left = _joined([weight % prime for weight in column])
         for number, (place, base) in enumerate(bases, start=1):
             if factor := (left >> place & _ENTRY) % prime:
@@ -87,11 +97,10 @@ def independent(columns: Sequence[Sequence[int]], prime: int) -> bool:
                 left = _joined(_entries(left, size, prime))
         entries = _entries(left, size, prime)
         pivot = next((place for place, entry in enumerate(entries) if entry), None)
-        if pivot is None:
-            return False
-        scale = pow(entries[pivot], -1, prime)
-        bases.append((64 * (size - 1 - pivot), _joined([entry * scale % prime for entry in entries])))
-    return True
+        yield pivot is not None
+        if pivot is not None:
+            scale = pow(entries[pivot], -1, prime)
+            bases.append((64 * (size - 1 - pivot), _joined([entry * scale % prime for entry in entries])))
 
 
 _ENTRY = (1 << 64) - 1

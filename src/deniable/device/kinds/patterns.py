@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from deniable.device.chance import stretch
 from deniable.device.kinds.base import Kind, draws_of
+from deniable.device.kinds.dense import PRIMES, adding
 from deniable.device.refusal import refuse
 from deniable.device.wire import Whole
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 MOST_TRUTHS = 256
 _MOST_COUNTED = 1024  # patterns
-_PRIME = 2305843009213693951
 
 
 class PatternsWeights(Kind, frozen=True, tag="patterns", tag_field="kind", dict=True):
@@ -104,28 +104,16 @@ def sums_told(patterns: Sequence[int], k: int) -> int | None:
     """How many independent sums of k shares the reports of some patterns tell; None where there are too many to count.
 
     All reports together have the weight 2^bits for every truth, so their weights span the constant; a report less its
-    `low` times that is its pattern. So what reports tell is what patterns span beside the constant, counted modulo a
-    prime: never more than there are, and less only for patterns that somebody chose for it.
+    `low` times that is its pattern. So what reports tell is what patterns span beside the constant, counted modulo two
+    primes, as browsers do: never more than there are, and less only for patterns that somebody chose for it.
 
     >>> sums_told([0b0011, 0b1100], 4), sums_told([0b0001, 0b0010, 0b0100], 4)  # one half or the other; everything
     (1, 3)
     """
     if len(patterns) > _MOST_COUNTED:
         return None
-    found: dict[int, list[int]] = {}  # by the place of its first digit that is not zero, which is 1
-    for pattern in ((1 << k) - 1, *patterns):
-        row = [pattern >> v & 1 for v in range(k)]
-        for first, known in found.items():
-            if row[first]:
-                times = row[first]
-                row = [(one - times * other) % _PRIME for one, other in zip(row, known, strict=True)]
-        place = next((v for v, digit in enumerate(row) if digit), None)
-        if place is not None:
-            inverse = pow(row[place], -1, _PRIME)
-            found[place] = [digit * inverse % _PRIME for digit in row]
-            if len(found) == k:
-                break
-    return len(found) - 1
+    rows = [[pattern >> v & 1 for v in range(k)] for pattern in ((1 << k) - 1, *patterns)]
+    return max(sum(adding(rows, prime)) for prime in PRIMES) - 1
 
 
 def _is_hexadecimal(text: str, k: int) -> bool:

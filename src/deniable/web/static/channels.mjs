@@ -19,6 +19,8 @@ import { refuse } from "./messages.mjs";
  * @property {Levels} [levels] where one set is kept for good, and others are made of it
  * @property {boolean} [isPseudonym] hardly two people send the same report: one that is repeated is a name
  * @property {number} [reports] how many different reports there are, where a report is one category
+ * @property {() => number | null} [sums] where reports may tell only some of the inputs - 1 independent sums of the shares,
+ * how many they tell, from the integers; null: there are too many to count
  * @property {Limits} [limits] where the integers are published block by block; `outcome` needs a block's then
  * @property {Coins} [coins] where two respondents share a coin; `outcome` needs the side it shows this one then
  */

@@ -2,8 +2,9 @@
 /** What a respondent reads before anything is asked: whose survey it is, what it may tell, what it costs. */
 
 import { shown, shownDelta, statement } from "./pairs.mjs";
-import { element, reveal } from "./screen.mjs";
+import { element, make, reveal } from "./screen.mjs";
 import { belief, cost, left } from "./shown.mjs";
+import { partialOf } from "./verify.mjs";
 
 /** @typedef {import("./client.mjs").Client} Client */
 /** @typedef {import("./screen.mjs").Screen} Screen */
@@ -18,6 +19,7 @@ export function introduce(screen, client) {
   reveal("data-admission", design.admission);
   reveal("data-adaptive", design.isAdaptive ? "" : null);
   explain(design);
+  limit(screen, design);
   screen.fill(document, { belief: (said) => said.number(belief(design.ratio)), collector: client.collector.origin });
   element("believed").setAttribute("width", belief(design.ratio));
   screen.fill(document, { clear: String(design.public.length) });
@@ -37,6 +39,15 @@ function explain(design) {
   reveal("data-sends", sets === design.questions.length ? "sets" : "answers");
   reveal("data-paired", design.isPaired ? "yes" : "no");
   reveal("data-sets", sets ? "" : null);
+}
+
+/** @param {Screen} screen @param {Client["design"]} design Say of which questions nobody can learn everything. */
+function limit(screen, design) {
+  const partial = partialOf(design.questions);
+  element("partial").replaceChildren(
+    ...partial.map(({ name, sums, all }) => make("li", {}, screen.quote(name), `: ${sums ?? "?"} / ${all}`)),
+  );
+  element("partly").hidden = !partial.length;
 }
 
 /** @param {Screen} screen @param {Client} client Say where less is promised than elsewhere; the page asks to agree. */

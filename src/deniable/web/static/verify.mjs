@@ -198,6 +198,17 @@ function checkSize(message, ballots) {
   }
 }
 
+/**
+ * The questions whose reports tell only some of the independent sums of the shares: how many of how many.
+ *
+ * @param {Question[]} questions @returns {{name: string, sums: number | null, all: number}[]} null: too many to count
+ */
+export const partialOf = (questions) =>
+  questions
+    .map(({ name, channel }) => ({ name, sums: channel.sums?.() ?? null, all: channel.inputs - 1, channel }))
+    .filter(({ sums, all, channel }) => channel.sums && sums !== all)
+    .map(({ name, sums, all }) => ({ name, sums, all }));
+
 /** @param {Question[]} questions */
 export const costOf = (questions) => compose(questions.map((question) => question.channel.ratio));
 

@@ -4,6 +4,7 @@
 import { larger, least, most, ratio } from "../exact.mjs";
 import { checkColumn, drawsOf, stretch } from "../integers.mjs";
 import { list, object, refuse, string, whole } from "../messages.mjs";
+import { adding, PRIMES } from "../rank.mjs";
 
 /** @typedef {import("../channels.mjs").Kind} Kind */
 
@@ -45,21 +46,11 @@ export const kind = {
   },
 };
 
-/** Primes so small that products are exact. Full rank modulo either proves full rank. */
-const PRIMES = [67108859, 67108837];
-
 /** @param {bigint[][]} columns @param {number} prime Whether the columns are independent modulo a prime. */
 function independent(columns, prime) {
-  const left = columns.map((column) => column.map((weight) => Number(weight % BigInt(prime))));
-  for (let column = left.pop(); column; column = left.pop()) {
-    const pivot = column.findIndex((entry) => entry !== 0);
-    if (pivot < 0) return false;
-    const base = column;
-    const scale = base[pivot] ?? 0;
-    for (const other of left) {
-      const factor = other[pivot] ?? 0;
-      if (factor) other.forEach((entry, u) => (other[u] = (entry * scale + (prime - factor) * (base[u] ?? 0)) % prime));
-    }
+  if (columns.length > (columns[0]?.length ?? 0)) return false;
+  for (const adds of adding(columns.map((column) => column.map((weight) => Number(weight % BigInt(prime)))), prime)) {
+    if (!adds) return false;
   }
   return true;
 }

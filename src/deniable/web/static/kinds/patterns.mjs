@@ -4,11 +4,13 @@
 import { larger, least, most, ratio } from "../exact.mjs";
 import { drawsOf, stretch } from "../integers.mjs";
 import { list, object, refuse, string, whole } from "../messages.mjs";
+import { adding, PRIMES } from "../rank.mjs";
 
 /** @typedef {import("../channels.mjs").Kind} Kind */
 /** @typedef {import("../messages.mjs").Anything} Anything */
 
 const MOST_TRUTHS = 256n;
+const MOST_COUNTED = 1024; // patterns
 
 /** @param {string} text @param {bigint} k Whether this is how a number below 2^k is written. */
 const isHexadecimal = (text, k) => BigInt(text.length) <= (k + 3n) / 4n && /^[1-9a-f][0-9a-f]*$/.test(text);
@@ -27,6 +29,24 @@ function remainderOf({ k, large, low, high, bits }) {
     for (const v of truthsOf(text)) left[v] -= high[u] - low[u];
   });
   return left;
+}
+
+/**
+ * How many independent sums of the shares the reports of some patterns tell; null where there are too many to count.
+ *
+ * All reports together have the same weight for every truth, so they span the constant; a report less its smaller weight
+ * times that is its pattern. So what reports tell is what patterns span beside the constant.
+ *
+ * @param {number[][]} patterns @param {number} k
+ */
+function sumsTold(patterns, k) {
+  if (patterns.length > MOST_COUNTED) return null;
+  const rows = [Array.from({ length: k }, (_, v) => v), ...patterns].map((truths) => {
+    const row = new Array(k).fill(0);
+    for (const v of truths) row[v] = 1;
+    return row;
+  });
+  return Math.max(...PRIMES.map((prime) => [...adding(rows, prime)].filter((adds) => adds).length)) - 1;
 }
 
 /**
@@ -90,6 +110,7 @@ export const kind = {
         other: Math.min(...every.map((v) => holding(v, fields.low))),
         members: (report) => patterns[report] ?? [],
       },
+      sums: () => sumsTold(patterns, k),
     };
   },
 };
