@@ -10,9 +10,9 @@ import click
 from deniable.collection.entrance import mark_end, was_served
 from deniable.collection.invitations import name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path
+from deniable.collection.searched import read_kept
 from deniable.collection.storage.places import find_store
 from deniable.errors import InputError
-from deniable.surveys.survey import read_survey
 
 
 @click.command("close")
@@ -35,7 +35,7 @@ def command(survey: Path, data: Path, database: str | None) -> None:
     Example:
       deniable close survey.toml
     """  # noqa: D301 - click wants the character itself
-    checked = read_survey(survey)
+    checked = read_kept(survey, data, database, new=False)
     name = name_of(checked)
     path, store = issuer_path(data, checked.name, name), find_store(data if database is None else database)
     with closing(store) if store is not None else nullcontext():

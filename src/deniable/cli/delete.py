@@ -13,10 +13,10 @@ from deniable.cli.common import name_of as place_of
 from deniable.collection.entrance import was_served
 from deniable.collection.invitations import name_of
 from deniable.collection.issuer import issuer_path
+from deniable.collection.searched import kept_in, read_kept
 from deniable.collection.storage.places import find_store
 from deniable.errors import InputError
 from deniable.surveys.pilot import FOLDER
-from deniable.surveys.survey import read_survey
 
 if TYPE_CHECKING:
     from deniable.collection.storage.base import Store
@@ -50,7 +50,7 @@ def command(survey: Path, data: Path, database: str | None, confirm: str | None)
     Example:
       deniable delete survey.toml
     """  # noqa: D301 - click wants the character itself
-    checked = read_survey(survey)
+    checked = read_kept(survey, data, database, new=False)
     place: Path | str = data if database is None else database
     issuer, store = issuer_path(data, checked.name, name_of(checked)), find_store(place)
     with closing(store) if store is not None else nullcontext():
@@ -63,7 +63,12 @@ def command(survey: Path, data: Path, database: str | None, confirm: str | None)
             raise InputError(f"{typed!r} is not the survey's name, {checked.name!r}: nothing was deleted")
         if store is not None:
             store.destroy()
-    for path in (issuer, issuer.with_name(f"{issuer.name}-journal"), issuer.with_suffix(".lock")):
+    for path in (
+        kept_in(data, checked),
+        issuer,
+        issuer.with_name(f"{issuer.name}-journal"),
+        issuer.with_suffix(".lock"),
+    ):
         path.unlink(missing_ok=True)
     with suppress(OSError):  # it holds something else, or is not there
         data.rmdir()

@@ -13,8 +13,8 @@ from deniable.collection.adoption import adopt
 from deniable.collection.entrance import refuse_open
 from deniable.collection.invitations import check_number, invite, name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path
+from deniable.collection.searched import read_kept
 from deniable.collection.storage.places import find_store, open_store
-from deniable.surveys.survey import read_survey
 
 
 @click.command("invite")
@@ -39,7 +39,7 @@ def command(survey: Path, number: int, url: str, data: Path, database: str | Non
     Example:
       deniable invite survey.toml --n 200 --url https://survey.example.org > invitations.csv
     """  # noqa: D301 - click wants the character itself
-    checked = read_survey(survey)
+    checked = read_kept(survey, data, database)
     refuse_open(checked)
     name = name_of(checked)
     if checked.admission == "blind":  # the issuer's file, and never a database

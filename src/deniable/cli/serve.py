@@ -127,7 +127,7 @@ def command(
             shown = None
             if metrics is not None:
                 store = service.store if workers == 1 else beside.enter_context(closing(open_store(data, database)))
-                shown = beside.enter_context(showing(Figures(checked, store), metrics))
+                shown = beside.enter_context(showing(Figures(service.collector.survey, store), metrics))
             for note in found_there(service, place if database is None else "postgresql://..."):
                 click.echo(f"Note: {note}", err=True)
             _announce(service, _url(host, taken.getsockname()[1]), place, urls, shown)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from deniable.channels.krr import KRR
 from deniable.designs.optimal import loss_of
@@ -47,9 +50,7 @@ def build(
             domain.project(table)
         except (UnknownAttributeError, DesignError) as error:
             raise SurveyError(f"tables[{index}]: {error.message}", path=f"tables[{index}]") from error
-    items = (*(Wanted.table(*table) for table in tables), *wanted)
-    spoken = {name for one in items for name in one.attributes}
-    every = (*items, *(Wanted.shares(name) for name in domain if name not in spoken))
+    every = everything(domain, tables, wanted)
     channels = Channels(entry.channel or "krr", _coin(entry), static, every, _planned(entry))
     try:
         design = kind.make(Wish(domain, epsilon, entry, tables, channels, every))
@@ -67,6 +68,25 @@ def build(
             )
     _check_told(design, wanted, entry.kind)
     return design
+
+
+def everything(domain: Domain, tables: Sequence[Sequence[str]], wanted: Sequence[Wanted]) -> tuple[Wanted, ...]:
+    """What a file wants: its tables, its numbers, and the shares of what is asked and not spoken of."""
+    items = (*(Wanted.table(*table) for table in tables), *wanted)
+    spoken = {name for one in items for name in one.attributes}
+    return (*items, *(Wanted.shares(name) for name in domain if name not in spoken))
+
+
+def searched_for(
+    domain: Domain, epsilon: float, entry: DesignEntry, every: Sequence[Wanted], static: Collection[str]
+) -> str | None:
+    """The hash of what decides about a design that is searched for; None: it is not, or the file carries it."""
+    if entry.made is not None or "optimal" not in (entry.kind, entry.channel):
+        return None
+    asked = [(name, domain[name].categories) for name in domain]
+    said = {key: value for key, value in msgspec.structs.asdict(entry).items() if value is not None}
+    content = [asked, epsilon, said, list(map(str, every)), list(static)]
+    return hashlib.sha256(msgspec.json.encode(content, order="deterministic")).hexdigest()
 
 
 def _check_told(design: Design, wanted: Sequence[Wanted], kind: str) -> None:

@@ -17,7 +17,7 @@ from deniable.errors import DeniableError, DesignError, InputError, SurveyError
 from deniable.frozen import Frozen
 from deniable.labels import Labels, bin_words
 from deniable.optimal.language import read_wanted
-from deniable.surveys.asking import build
+from deniable.surveys.asking import build, everything, searched_for
 from deniable.surveys.items import Item, public_item, question_item
 from deniable.surveys.lines import line_of
 from deniable.surveys.schema import Admission, DesignEntry, PublicEntry, QuestionEntry, SurveyEntry
@@ -52,6 +52,7 @@ class Survey(Frozen):
     closes: datetime | None
     texts: Mapping[str, Mapping[str, str]]
     published: str | None = None
+    searched: str | None = None  # the hash of what the design was searched for; None: it follows from the file
 
     @cached_property
     def domain(self) -> Domain:
@@ -191,6 +192,7 @@ def check(entry: SurveyEntry) -> Survey:
         entry.closes,
         say.around(),
         entry.published,
+        searched_for(domain, float(entry.epsilon), entry.design, everything(domain, entry.tables, wanted), static),
     )
 
 

@@ -17,11 +17,11 @@ from deniable.collection.adoption import adopt
 from deniable.collection.closing import Closing
 from deniable.collection.invitations import name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path
+from deniable.collection.searched import read_kept
 from deniable.collection.storage.places import find_store
 from deniable.device.messages import MOST_ADMISSION_BYTES, Problem
 from deniable.device.problems import problem
 from deniable.errors import InputError
-from deniable.surveys.survey import read_survey
 from deniable.web.app import Application
 from deniable.web.ingest import bounded_body
 from deniable.web.responses import json_bytes, json_response, problem_response
@@ -49,7 +49,7 @@ class IssuerService:
     @classmethod
     def open(cls, survey: Path, data: Path) -> IssuerService:
         """Read the survey, and open (or make) the issuer's file."""
-        checked = read_survey(survey)
+        checked = read_kept(survey, data)
         if checked.admission != "blind":
             raise InputError('an issuer is for blind tokens: say admission = "blind" in the survey file')
         store = find_store(data)

@@ -15,13 +15,13 @@ from deniable.collection import tokens
 from deniable.collection.collector import Collector
 from deniable.collection.form import LOOPBACK
 from deniable.collection.issuer import DistantIssuer
+from deniable.collection.searched import read_kept
 from deniable.collection.storage.places import FILE, open_store
 from deniable.collection.tokens import ANALYST
 from deniable.device.messages import MOST_ADMISSION_BYTES
 from deniable.device.transport import Http
 from deniable.errors import InputError, MissingExtraError
-from deniable.surveys.pilot import FOLDER, pilot_of
-from deniable.surveys.survey import read_survey
+from deniable.surveys.pilot import FOLDER
 from deniable.web.log import configuration
 
 if TYPE_CHECKING:
@@ -65,13 +65,13 @@ class Service:
         A `pilot` is another survey, with a store of its own inside the folder `data`.
         """
         _application()  # before anything is made: without it there is nothing to show a token for
-        checked = read_survey(survey)
         if pilot:
             if database is not None or issuer is not None:
                 raise InputError(
                     "a pilot keeps its reports in a folder and lets everybody in: leave --database and --issuer out"
                 )
-            checked, data = pilot_of(checked), data / FOLDER
+            data /= FOLDER
+        checked = read_kept(survey, data, database, pilot=pilot)
         elsewhere = None if issuer is None else DistantIssuer(read_public_key(issuer))
         store = open_store(data, database)
         try:

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deniable.designs.codec import design_from_bytes
+from deniable.designs.integers import differs
 from deniable.designs.optimal import Optimal, loss_of
-from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, InputError, NotCoveredError, SurveyError
 from deniable.optimal.guess import Guess
 from deniable.surveys.designs.wish import SETS
@@ -44,15 +44,7 @@ def _carried(wish: Wish, text: str, guess: Guess | None) -> Optimal:
         read = design_from_bytes(text)
     except DesignError as error:
         raise SurveyError(f"design.made: {error.message}", path="design.made") from error
-    wrong = (
-        f"is of kind {read.kind!r}"
-        if read.kind != Optimal.kind
-        else "asks about other attributes or categories"
-        if read.domain != wish.domain
-        else f"spends epsilon {read.epsilon:.6g}, more than {wish.epsilon:g}"
-        if read.ratio > exp_below(wish.epsilon)
-        else None
-    )
+    wrong = differs(read, Optimal.kind, wish.domain, wish.epsilon)
     if wrong is not None:
         raise SurveyError(
             f"design.made: the design that the file carries {wrong}. Drop the key, and it is made anew (with another "
