@@ -1,6 +1,6 @@
 """Every analysis through every design: right, or refused because nobody was asked, with the way out.
 
-Designs are those of `designs.kinds`, each with a maker here; analyses are the functions that the door lists under
+Designs are those of `every_design`; analyses are the functions that the door lists under
 Estimates, Measures, Numbers, Tests and Regression. A new one is called by the names of its parameters and compared with
 what it finds in the same population undisguised, by its own standard error: it appears in the contract by itself. That
 the undisguised answers are right is shown by closed forms.
@@ -28,7 +28,6 @@ from scipy.optimize import minimize
 import deniable as dn
 from deniable.channels.dense import Dense
 from deniable.designs.base import Design, Question
-from deniable.designs.kinds import HOMES
 from deniable.errors import DeniableError, NotCoveredError
 from deniable.estimation.fit.efficient import efficient_from
 from deniable.estimation.fit.engine import fit
@@ -38,10 +37,10 @@ from deniable.estimation.fit.models import Independence
 from deniable.inference.regression import model, source
 from deniable.inference.regression.correlation import Correlation
 from deniable.inference.regression.heard import Heard, listen
+from every_design import every_design
 
 DOMAIN = dn.Domain({"a": ["no", "yes"], "b": [0, 1, 2], "c": ["no", "yes"]})
 N, DRAWN = 12_000, 2_000  # respondents of a survey that is laid out, and of one that is drawn
-TWO = dn.Domain({name: DOMAIN[name].categories for name in "ac"})
 LOGIT, LEAN = np.array([-0.8, 1.8, 0.5]), 1.2  # log odds of c: intercept, a, z; and how far a moves the open number w
 
 
@@ -78,31 +77,7 @@ POPULATIONS = {
 # -- designs -----------------------------------------------------------------------------------------------------------
 
 
-def lopsided(cells):
-    """A channel that treats no two truths alike, so that it has no form for part of the attributes."""
-    weights = np.random.default_rng(3).integers(1, 5, size=(cells + 1, cells)) * 1000
-    weights[1:] += 30_000 * np.eye(cells, dtype=int)
-    weights[0] += (1 << 16) - weights.sum(axis=0)
-    return Dense.from_weights(weights.tolist(), 16)
-
-
-DESIGNS = {
-    "independent": dn.Independent(DOMAIN, 6.0),
-    "joint": dn.Joint(DOMAIN, 2.5),
-    "clusters": dn.Clusters(DOMAIN, [["a", "c"], ["b"]], 5.0),
-    "views": dn.Views(DOMAIN, 2, 3.0),
-    "sampled": dn.Sampled(DOMAIN, 3.0),
-    "blocks": dn.Blocks(DOMAIN, 2, 3.0, block_size=1000),
-    "unary": dn.Views(DOMAIN, 2, 3.0, channel="unary"),
-    "subset": dn.Joint(DOMAIN, 3.0, channel="subset"),
-    "hashing": dn.Joint(DOMAIN, 3.0, channel="hashing"),
-    "hadamard": dn.Views(DOMAIN, 2, 4.0, channel="hadamard"),
-    "dense": Design(DOMAIN, [Question(("a", "c"), lopsided(4)), Question(("b",), lopsided(3))], [[0, 1]]),
-    "dense on three": Design(DOMAIN, [Question(("a", "b", "c"), lopsided(12))], [[0]]),
-    "optimal": dn.Optimal(DOMAIN, [["a", "c"], ["b", "c"], ["a", "b"]], 3.0),
-    "paired": dn.Paired(TWO, respondents=DRAWN, p=0.9, rho=-0.1),
-    "paired_items": dn.PairedItems(TWO, 0.9, -0.1),
-}
+DESIGNS = every_design(DOMAIN, DRAWN)
 DIRECT = dn.Joint(DOMAIN, 16.0)  # one answer in a million is another than the truth
 
 
@@ -111,10 +86,6 @@ def reports_of(name, people):
     design = DIRECT if name == "direct" else DESIGNS[name]
     laid = can_be_laid_out(design, POPULATIONS[people])
     return survey(design, POPULATIONS[people], (2 if people == "with a number" else 1) * N if laid else DRAWN)
-
-
-def test_the_designs_are_of_every_kind_that_there_is():
-    assert {design.kind for design in DESIGNS.values()} == set(HOMES)
 
 
 # -- analyses ----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 import deniable as dn
-from deniable.channels.dense import Dense
 from deniable.channels.kronecker import Kronecker
 from deniable.designs.base import Design, Question
 from deniable.errors import (
@@ -23,19 +22,12 @@ from deniable.estimation.fit import gathering as module
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.said import Counted, Listed, Moments
 from deniable.estimation.sampling.reading import sampling_of
+from every_design import lopsided
 
 DOMAIN = dn.Domain({"a": range(2), "b": range(3), "c": range(2)})
 FOUR = dn.Domain({name: range(2) for name in "abcd"})
 MANY = dn.Domain({"a": range(2), "b": range(3), "c": range(5)})
 N = 400
-
-
-def lopsided(cells):
-    """A channel that treats no two truths alike, so that it has no form for part of the attributes."""
-    weights = np.random.default_rng(3).integers(1, 5, size=(cells + 1, cells)) * 1000
-    weights[1:] += 6000 * np.eye(cells, dtype=int)
-    weights[0] += (1 << 16) - weights.sum(axis=0)
-    return Dense.from_weights(weights.tolist(), 16)
 
 
 DESIGNS = {
@@ -54,9 +46,11 @@ DESIGNS = {
     "many sets": dn.Joint(MANY, 1.5, channel="unary"),
     "sets side by side": dn.Independent(DOMAIN, 3.0, channel="unary"),
     "hadamard": dn.Views(DOMAIN, 2, 1.5, channel="hadamard"),
-    "dense": Design(DOMAIN, [Question(("a", "b"), lopsided(6)), Question(("c",), lopsided(2))], [[0, 1]]),
+    "dense": Design(
+        DOMAIN, [Question(("a", "b"), lopsided(6, truth=6000)), Question(("c",), lopsided(2, truth=6000))], [[0, 1]]
+    ),
     "other question": Design(
-        DOMAIN, [Question(("a", "b"), lopsided(6)), Question(("b", "c"), dn.KRR(6, 1.0))], [[0], [1]]
+        DOMAIN, [Question(("a", "b"), lopsided(6, truth=6000)), Question(("b", "c"), dn.KRR(6, 1.0))], [[0], [1]]
     ),
 }
 
