@@ -16,6 +16,7 @@ from deniable.reporting.markdown import markdown
 from deniable.reporting.methods import Facts, facts_of_reports, facts_of_survey, methods
 from deniable.reporting.methods_words import SENTENCES
 from deniable.reporting.sources import _SOURCES, cited
+from deniable.surveys.survey import parse_survey
 from exams import EXAMS, TOGETHER, answered, exams
 
 
@@ -40,13 +41,88 @@ def test_the_numbers_are_the_design_s_own_rounded_up(language):
     assert str(stated.ratio) in text
 
 
-def test_what_a_design_does_not_do_is_not_said():
-    assert "which of 2 sets of questions" in written()
-    assert "sets of questions" not in written(TOGETHER)
-    assert "published anew" not in written()
-    assert "a set of answers" not in written()
+# The sentences that not every design has, and a survey of every kind with those that are true of it.
+CONDITIONAL = {
+    "how_answers", "how_sets", "how_signs", "of_some", "drawn", "learned", "learned_in_part", "in_ranges", "static",
+    "no_withdrawal", "participation", "participation_blind", "participation_blind_blocks", "admission_open",
+    "admission_invited", "admission_blind", "admission_blind_blocks", "adaptive", "deniability", "simulated",
+    "methods_n", "methods_estimates", "methods_sets", "methods_in_part", "channel_krr", "channel_sets", "channel_other",
+    "channel_blocks",
+}  # fmt: skip
+OPEN = {"participation", "no_withdrawal", "admission_open"}
+COUNTED = OPEN | {"learned", "how_answers", "methods_estimates"}
+KRR = COUNTED | {"channel_krr"}
+SIGNS = COUNTED - {"how_answers"} | {"how_signs", "channel_other"}
+SETS = OPEN | {"learned", "how_sets", "methods_sets", "channel_sets"}
+BLOCKED = '[design]\nkind = "blocks"\nk = 1'
+BLOCKS = COUNTED | {"drawn", "adaptive", "channel_blocks"}
+RRBA = 'mode = "deniability"\nkeep = 0.5\naccept = "deniability instead of differential privacy"'
+KINDS = {
+    "": KRR | {"drawn"},
+    '[design]\nkind = "sampled"': KRR | {"drawn"},
+    '[design]\nkind = "joint"': KRR,
+    TOGETHER: KRR,
+    '[design]\nkind = "clusters"\nclusters = [["cheated"], ["stress"]]': KRR,
+    '[design]\nkind = "views"\nk = 1\nanswer = "one"': KRR | {"drawn"},
+    '[design]\nkind = "views"\nk = 1\nanswer = "all"': KRR,
+    '[design]\nkind = "joint"\nchannel = "hadamard"': SIGNS,
+    '[design]\nkind = "joint"\nchannel = "block_design"': SIGNS,
+    '[design]\nkind = "joint"\nchannel = "subset"': SETS,
+    '[design]\nkind = "joint"\nchannel = "hashing"': SETS,
+    'wanted = ["ranges(stress; 1..2)"]\n[design]\nkind = "independent"\nchannel = "optimal"': KRR
+    - {"learned", "methods_estimates"}
+    | {"how_signs", "of_some", "learned_in_part", "methods_in_part", "channel_other"},
+    'wanted = ["ranges(stress; 1..2)"]\n[design]\nkind = "optimal"': SIGNS - {"learned", "methods_estimates"}
+    | {"learned_in_part", "methods_in_part"},
+    BLOCKED: BLOCKS,
+    f'[design]\nkind = "blocks"\nk = 1\n{RRBA}': BLOCKS | {"deniability"},
+    'admission = "invited"': KRR - OPEN | {"drawn", "participation", "admission_invited"},
+    'admission = "blind"': KRR - OPEN | {"drawn", "participation_blind", "admission_blind", "no_withdrawal"},
+    'admission = "blind"\n[design]\nkind = "blocks"\nk = 1': BLOCKS - OPEN
+    | {"participation_blind_blocks", "admission_blind_blocks"},
+}
+
+
+def is_said(sentence, text, language):
+    """Whether a sentence stands in the text, whatever is in its places."""
+    pattern = re.sub(r"\\{\w+\\}", ".+?", re.escape(SENTENCES[sentence][language]))
+    return re.search(pattern, text) is not None
+
+
+def said(text, language="en"):
+    return {name for name in CONDITIONAL if is_said(name, text, language)}
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("design", KINDS)
+def test_sentences_are_there_where_they_are_true_and_nowhere_else(design, language):
+    assert said(written(design, language), language) == KINDS[design]
+
+
+def test_what_a_device_keeps_is_what_is_static_as_a_whole():
+    survey = EXAMS.replace('kind = "yes-no"', 'kind = "yes-no"\nstatic = true')
+    for design, is_kept in ((TOGETHER, True), ('[design]\nkind = "joint"', False), (BLOCKED, False)):
+        text = markdown(methods(facts_of_survey(parse_survey(survey.replace("DESIGN", design)))))
+        assert is_said("static", text, "en") is is_kept
+        assert ("draws no other: \u201cHave you cheated in an exam?\u201d" in text) is is_kept
+
+
+def test_of_a_number_its_range_is_used():
+    survey = EXAMS.replace("DESIGN", "").replace('"scale"\nfirst = 1\nlast = 3', '"number"\nbins = [3, 10]')
+    text = markdown(methods(facts_of_survey(parse_survey(survey))))
+    assert said(text) == KINDS[""] | {"in_ranges"}
+    assert "disguised: \u201cHow stressed are you?\u201d." in text
+
+
+def test_what_is_claimed_and_what_is_true():
+    text = written(f'[design]\nkind = "blocks"\nk = 1\n{RRBA}')
+    assert "epsilon = 0.6932 is claimed, which is not differential privacy; the true bound is epsilon = 2.0000." in text
+    assert "Wang" not in text
+
+
+def test_sources_follow_what_was_used():
     assert "Imran" not in written()
-    assert "repeats its earlier disguise" not in written()
+    assert "Dempster" not in written('[design]\nkind = "joint"\nchannel = "subset"')
 
 
 def test_what_travels_in_clear_is_named():
@@ -69,9 +145,18 @@ def test_collected_reports_bring_their_number_and_the_hash_that_was_printed():
     reports = answered()
     served = reports.with_labels(reports.labels.served_as("ab" * 32))
     text = markdown(methods(facts_of_reports(served)))
+    assert said(text) == KRR - OPEN | {"drawn", "participation", "methods_n"}
     assert "600 reports came in." in text
     assert "ab" * 32 in text
     assert "more than once" not in text  # who could answer is not known from reports
+
+
+def test_the_survey_file_knows_more_and_what_is_simulated_is_no_result():
+    reports = answered()
+    served = reports.with_labels(reports.labels.served_as("ab" * 32))
+    text = markdown(methods(facts_of_reports(served, exams(), made_up=600)))
+    assert said(text) == KINDS[""] | {"methods_n", "simulated"}
+    assert text.count("Of these reports, 600 are simulated") == 2
 
 
 def test_reports_that_no_collector_took_are_refused():

@@ -68,6 +68,7 @@ class Channel(Frozen, ABC):
     bits: int | None = None  # the width of a draw; None for a device performed by hand
     is_support: bool = False  # whether reports are sets of truths, counted by what they hold
     is_hashed: bool = False  # whether it takes arithmetic for every truth to tell which of them a report speaks for
+    is_answer: bool = True  # whether a report is one of the truths; else it speaks for several of them
     is_partial: bool = False  # whether reports tell only some functionals of the truth's shares
     categories: tuple[Category, ...] | None = None
 

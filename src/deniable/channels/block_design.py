@@ -76,6 +76,7 @@ class BlockDesign(Channel):
     """
 
     kind = "block_design"
+    is_answer = False
     treats_alike = True
 
     inputs: int

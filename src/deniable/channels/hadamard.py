@@ -46,6 +46,7 @@ class HadamardResponse(Channel):
     """
 
     kind = "hadamard"
+    is_answer = False
     treats_alike = True
 
     inputs: int

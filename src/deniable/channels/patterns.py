@@ -50,6 +50,7 @@ class Patterns(Explicit):
     """
 
     kind = "patterns"
+    is_answer = False
 
     inputs: int
     large: tuple[int, ...]  # a pattern is a number, whose binary digits are its truths

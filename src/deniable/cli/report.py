@@ -137,9 +137,12 @@ def _made_for(words: Path | None) -> list[Wanted]:
 
 def _facts(place: Path | str, design: str | None, words: Path | None, language: str | None) -> Facts:
     """What the paragraphs are made of: of a survey file, or of what its collector took in."""
+    from deniable.collection.export import simulated_at
     from deniable.reporting.methods import facts_of_reports, facts_of_survey
     from deniable.surveys.survey import is_survey, read_survey
 
     if isinstance(place, Path) and place.suffix.lower() == ".toml" and is_survey(place):
         return facts_of_survey(read_survey(place), language)
-    return facts_of_reports(reports_at(place, design, words=words, language=language))
+    found = reports_at(place, design, words=words, language=language)
+    survey = None if words is None else read_survey(words)
+    return facts_of_reports(found, survey, simulated_at(place, design))

@@ -209,7 +209,7 @@ def _announce(service: Service, url: str, place: Path | str, urls: tuple[str, ..
     click.echo(f"Collecting {known.survey.name!r} at {url}")
     click.echo(f"  design      {known.design_id}")
     click.echo(f"  compare     {fingerprint(known.design_id)}, the same for everybody")
-    click.echo(f"  answered at {', '.join(known.origins)}{'' if urls else ' (this machine; --url for others)'}")
+    click.echo(f"  answered at {', '.join(known.origins) if urls else f'{url} (this machine; --url for others)'}")
     true = rounded_up(known.survey.design.epsilon)
     click.echo(f"  promises    epsilon {known.survey.epsilon:g} a respondent; true {true}")
     click.echo(f"  reports in  {place}")

@@ -69,15 +69,24 @@ def collected(place: str | Path, design: str | None = None) -> Reports | None:
         return stored_reports(store, _chosen(store, design))
 
 
+def simulated_at(place: str | Path, design: str | None = None) -> int:
+    """How many of the reports that `collected` finds were sent by a simulation."""
+    return _simulated(place, design)[0]
+
+
 def simulated_note(place: str | Path, design: str | None = None) -> str:
     """What to say of what `collected` finds if a simulation has sent some of it; nothing where none has."""
+    made_up, reports = _simulated(place, design)
+    return said(made_up, reports) if made_up else ""
+
+
+def _simulated(place: str | Path, design: str | None) -> tuple[int, int]:
     store = find_store(place)
     if store is None:
-        return ""
+        return 0, 0
     with closing(store):
         numbers = [number for number, _ in amendments_of(store, _chosen(store, design)).values()]
-        made_up = simulated(store, numbers)
-        return said(made_up, sum(map(store.total, numbers))) if made_up else ""
+        return simulated(store, numbers), sum(map(store.total, numbers))
 
 
 def _chosen(store: Store, start: str | None) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from deniable.reporting.sources import bibtex, cited
 from deniable.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from deniable.channels.base import Channel
     from deniable.designs.base import Design
     from deniable.designs.reports import Reports
@@ -42,7 +44,9 @@ class Facts(Frozen):
         hash: the design's, as its server prints it; empty where it was not served yet.
         reports: how many came; None before the survey.
         admission: who may answer; None where that is not known.
-        static: attributes whose disguise is repeated.
+        static: attributes whose answers do not change.
+        ranges: attributes that are numbers, of which only the range is used.
+        made_up: how many of the reports are simulated.
     """
 
     labels: Labels
@@ -51,22 +55,52 @@ class Facts(Frozen):
     reports: int | None = None
     admission: str | None = None
     static: tuple[str, ...] = ()
+    ranges: tuple[str, ...] = ()
+    made_up: int = 0
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether what disguises answers is published anew for each group of respondents."""
+        return self.design.served_in_blocks() is not None
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Attributes whose disguise a device keeps: all of their question is static, and its channel stays the same."""
+        wholly = [set(asked.attributes) for asked in self.design.questions if set(asked.attributes) <= set(self.static)]
+        return () if self.in_blocks else tuple(name for name in self.static if any(name in each for each in wholly))
+
+    @property
+    def admitted(self) -> str | None:
+        """Who may answer, as the sentences about it are called."""
+        return "blind_blocks" if self.admission == "blind" and self.in_blocks else self.admission
 
 
 def facts_of_survey(survey: Survey, language: str | None = None) -> Facts:
     """Of a survey file, before anybody is asked."""
     labels = survey.labels if language is None else survey.labels.speaking(language)
-    return Facts(labels, survey.design, admission=survey.admission, static=survey.static)
+    return Facts(labels, survey.design, **_known(survey))
 
 
-def facts_of_reports(reports: Reports) -> Facts:
-    """Of what a collector took in. Reports that no collector served may have been disguised by somebody else."""
+def _known(survey: Survey) -> dict[str, Any]:
+    numbers = tuple(item.name for item in survey.questions if item.bins)
+    return {"admission": survey.admission, "static": survey.static, "ranges": numbers}
+
+
+def facts_of_reports(reports: Reports, survey: Survey | None = None, made_up: int = 0) -> Facts:
+    """Of what a collector took in. Reports that no collector served may have been disguised by somebody else.
+
+    Args:
+        reports: what came.
+        survey: its file, if it is at hand: it knows more about who was asked what than the reports.
+        made_up: how many of the reports are simulated.
+    """
     if not reports.labels.design:
         raise InputError(
             "these reports do not say that respondents' own devices disguised them, and the paragraphs would: name the "
             "survey file, or what its collector has stored, as in deniable report deniable-data --methods -o methods.md"
         )
-    return Facts(reports.labels, reports.design, reports.labels.design, reports.n)
+    known = {} if survey is None else _known(survey)
+    return Facts(reports.labels, reports.design, reports.labels.design, reports.n, made_up=made_up, **known)
 
 
 def methods(facts: Facts) -> Document:
@@ -80,7 +114,7 @@ def methods(facts: Facts) -> Document:
             "can be disclosed for certain), so no ready paragraph would be true; `deniable report` states all of it"
         )
     say = _Say(facts)
-    sources = _sources(design)
+    sources = _sources(facts, say.estimated())
     return Document(
         say("title", title=facts.labels.heading(say("a_survey"))),
         say("lead"),
@@ -102,37 +136,38 @@ def _participants(say: _Say) -> list[str]:
     facts = say.facts
     return [
         say("about", title=facts.labels.heading(say("a_survey"))),
-        " ".join([say("device"), *say.how(), *say.drawn(), say("learned")]),
-        say("belief"),
+        " ".join([say("device"), *say.ranges(), *say.how(), *say.drawn(), *say.learned()]),
+        " ".join([say("belief"), *say.claimed()]),
         *say.clear(),
-        *([say("participation")] if facts.admission != "blind" else [say("participation_blind")]),
-        " ".join([say("voluntary"), *([say("no_withdrawal")] if facts.admission in ("open", "blind") else [])]),
+        say(f"participation_{facts.admitted}" if facts.admission == "blind" else "participation"),
+        " ".join([say("voluntary"), *([say("no_withdrawal")] if facts.admitted in ("open", "blind") else [])]),
     ]
 
 
 def _board(say: _Say) -> list[str]:
-    design, facts = say.facts.design, say.facts
+    facts = say.facts
     return [
-        " ".join([say("board_technique"), *say.how(), *say.drawn()]),
-        " ".join([say("board_epsilon"), say("board_meaning"), say("board_exact")]),
-        " ".join([say("board_stored"), *([say(f"admission_{facts.admission}")] if facts.admission else [])]),
+        " ".join([say("board_technique"), *say.ranges(), *say.how(), *say.drawn()]),
+        " ".join([say("board_epsilon"), say("board_meaning"), say("board_exact"), *say.claimed()]),
+        " ".join([say("board_stored"), *([say(f"admission_{facts.admitted}")] if facts.admitted else [])]),
         *say.clear(),
-        *([say("adaptive")] if design.served_in_blocks() is not None else []),
-        *([say("static", names=say.quoted(facts.static))] if facts.static else []),
+        *([say("adaptive")] if facts.in_blocks else []),
+        *([say("static", names=say.asked(facts.kept))] if facts.kept else []),
         say("board_limits"),
     ]
 
 
 def _methods(say: _Say) -> list[str]:
     facts = say.facts
-    sets = any(question.channel.is_support for question in facts.design.questions)
     return [
         say("methods_technique", version=__version__),
         *say.drawn(),
         *([say("methods_n", n=str(facts.reports))] if facts.reports is not None else []),
+        *say.simulated(),
         say("methods_epsilon"),
+        *say.claimed(),
         *([say("methods_hash", hash=facts.hash)] if facts.hash else []),
-        say("methods_sets" if sets else "methods_estimates"),
+        say(say.estimated()),
     ]
 
 
@@ -143,7 +178,8 @@ def _questions(say: _Say) -> list[str]:
     for question in facts.design.questions:
         asked = "; ".join(facts.labels.named(name) for name in question.attributes)
         cells = facts.design.domain.project(question.attributes).cells
-        told.append(f"{asked}: {_channel(say, question.channel, cells)}")
+        fakes = say("channel_blocks", cells=str(cells)) if facts.in_blocks else ""
+        told.append(f"{asked}: {fakes or _channel(say, question.channel, cells)}")
     return told
 
 
@@ -158,7 +194,7 @@ def _channel(say: _Say, channel: Channel, cells: int) -> str:
 
 def _two_chances(channel: Channel, cells: int) -> tuple[float, float] | None:
     """The chance of a report being the truth, and of each other answer, where these are all; else None."""
-    if channel.outputs != cells or cells > _WRITTEN_OUT:
+    if not channel.is_answer or channel.outputs != cells or cells > _WRITTEN_OUT:
         return None
     matrix = channel.matrix()
     same, rest = matrix.diagonal(), matrix[~np.eye(cells, dtype=bool)]
@@ -171,6 +207,7 @@ def _data(say: _Say) -> list[str]:
     facts = say.facts
     return [
         say("data_n", n=str(facts.reports)) if facts.reports is not None else say("data_planned"),
+        *say.simulated(),
         say("data_bound"),
         *say.clear(),
         say("data_share"),
@@ -178,13 +215,17 @@ def _data(say: _Say) -> list[str]:
     ]
 
 
-def _sources(design: Design) -> list[str]:
+def _sources(facts: Facts, estimated: str) -> list[str]:
     """The sources of what was used, and of nothing else."""
-    channels = [question.channel for question in design.questions]
-    counted = any(_two_chances(channel, channel.inputs) for channel in channels if not channel.is_support)
+    design = facts.design
+    channels = [question.channel for question in design.questions if not question.channel.is_support]
     together = len(design.ballots) > 1 and any(len(question.attributes) > 1 for question in design.questions)
-    likelihood = not any(channel.is_support for channel in channels)
-    used = {"wang": counted, "imran": together, "wilson": True, "dempster": likelihood}
+    used = {
+        "wang": not facts.in_blocks and any(_two_chances(channel, channel.inputs) for channel in channels),
+        "imran": together,
+        "wilson": estimated != "methods_in_part",
+        "dempster": estimated == "methods_estimates",
+    }
     return ["warner", "kasiviswanathan", *(name for name, is_used in used.items() if is_used), "deniable"]
 
 
@@ -203,6 +244,9 @@ class _Say:
             "ratio": str(stated.ratio),
             "ballots": str(len(facts.design.ballots)),
         }
+        claimed = getattr(facts.design, "claimed_epsilon", stated.epsilon)
+        self._claims = claimed < stated.epsilon
+        self._numbers["claimed"] = self.number_text(rounded_up(Fraction(claimed), 4))
 
     def __call__(self, sentence: str, /, **places: str) -> str:
         return SENTENCES[sentence][self.facts.labels.language].format(**self._numbers, **places)
@@ -211,7 +255,7 @@ class _Say:
         """A number as the language writes it."""
         return text.replace(".", ",") if self.facts.labels.language == "de" else text
 
-    def quoted(self, names: tuple[str, ...] | list[str]) -> str:
+    def quoted(self, names: Sequence[str]) -> str:
         """Questions, each between quotation marks: what they end with is not the sentence's."""
         begin, end = "\u201e\u201c" if self.facts.labels.language == "de" else "\u201c\u201d"
         return ", ".join(f"{begin}{name}{end}" for name in names)
@@ -220,10 +264,39 @@ class _Say:
         """A probability."""
         return self.number_text(f"{value:.4f}")
 
+    def asked(self, names: Sequence[str]) -> str:
+        """What was asked, each between quotation marks."""
+        return self.quoted([self.facts.labels.question(name) for name in names])
+
     def how(self) -> list[str]:
         """What a device does with an answer."""
-        kinds = {question.channel.is_support for question in self.facts.design.questions}
-        return [self("how_sets" if sets else "how_answers") for sets in sorted(kinds)]
+        kinds = {_sent(question.channel) for question in self.facts.design.questions}
+        which = self("of_all" if len(kinds) == 1 else "of_some")
+        return [self(f"how_{kind}", which=which) for kind in sorted(kinds)]
+
+    def ranges(self) -> list[str]:
+        """That numbers become ranges."""
+        return [self("in_ranges", names=self.asked(self.facts.ranges))] if self.facts.ranges else []
+
+    def learned(self) -> list[str]:
+        """What can be learned of everybody."""
+        return [self("learned_in_part" if self._in_part() else "learned")]
+
+    def claimed(self) -> list[str]:
+        """That less is claimed than the true number."""
+        return [self("deniability")] if self._claims else []
+
+    def simulated(self) -> list[str]:
+        """That reports are no people's."""
+        return [self("simulated", made_up=str(self.facts.made_up))] if self.facts.made_up else []
+
+    def estimated(self) -> str:
+        """Which sentence tells how estimates were made."""
+        sets = any(question.channel.is_support for question in self.facts.design.questions)
+        return "methods_in_part" if self._in_part() else "methods_sets" if sets else "methods_estimates"
+
+    def _in_part(self) -> bool:
+        return any(question.channel.is_partial for question in self.facts.design.questions)
 
     def drawn(self) -> list[str]:
         """That ballots are drawn, where there are several."""
@@ -231,5 +304,10 @@ class _Say:
 
     def clear(self) -> list[str]:
         """What travels in clear."""
-        names = [self.facts.labels.question(name) for name in self.facts.labels.public]
-        return [self("clear", names=self.quoted(names))] if names else []
+        names = self.facts.labels.public
+        return [self("clear", names=self.asked(names))] if names else []
+
+
+def _sent(channel: Channel) -> str:
+    """What a report is, as the sentence about it is called."""
+    return "sets" if channel.is_support else "answers" if channel.is_answer else "signs"

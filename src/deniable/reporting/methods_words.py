@@ -46,14 +46,14 @@ SENTENCES: dict[str, dict[str, str]] = {
         "de": "Ihre Antworten verschleiert Ihr eigenes Gerät, und nur das Verschleierte wird gesendet.",
     },
     "how_answers": {
-        "en": "For a disguised question the device decides by chance whether to send the answer or another one.",
-        "de": "Bei einer verschleierten Frage lost das Gerät aus, ob es die Antwort sendet oder eine andere.",
+        "en": "{which} the device decides by chance whether to send the answer or another one.",
+        "de": "{which} lost das Gerät aus, ob es die Antwort sendet oder eine andere.",
     },
     "how_sets": {
-        "en": "Where a question has many possible answers, the device sends a set of answers, drawn by chance, "
-        "which holds the given one only somewhat more often than any other.",
-        "de": "Wo eine Frage viele mögliche Antworten hat, sendet das Gerät eine ausgeloste Menge von Antworten, "
-        "in der die gegebene nur etwas öfter ist als jede andere.",
+        "en": "{which} the device sends a set of answers, drawn by chance, which holds the given one more often "
+        "than any other, and need not hold it.",
+        "de": "{which} sendet das Gerät eine ausgeloste Menge von Antworten, in der die gegebene öfter ist als "
+        "jede andere, aber nicht sein muss.",
     },
     "drawn": {
         "en": "The device draws by chance, whatever the answers are, which of {ballots} sets of questions the "
@@ -155,9 +155,10 @@ SENTENCES: dict[str, dict[str, str]] = {
         "Grenze gilt für jede Gruppe, und jedes Gerät prüft sie.",
     },
     "static": {
-        "en": "Asked again, a device repeats its earlier disguise of: {names}. Asking often gains nothing there.",
-        "de": "Erneut gefragt, wiederholt ein Gerät seine frühere Verschleierung von: {names}. Häufiges Fragen "
-        "bringt dort nichts.",
+        "en": "Asked again, a device goes on from its earlier disguise of these answers, and draws no other: "
+        "{names}. Asking often gains nothing there.",
+        "de": "Erneut gefragt, geht ein Gerät von seiner früheren Verschleierung dieser Antworten aus und lost "
+        "keine andere: {names}. Häufiges Fragen bringt dort nichts.",
     },
     "board_limits": {
         "en": "Not hidden are: that somebody took part, what is public, what somebody tells others, and what can "
@@ -240,5 +241,80 @@ SENTENCES: dict[str, dict[str, str]] = {
     "data_hash": {
         "en": "The design's SHA-256 is {hash}.",
         "de": "Der SHA-256 des Designs ist {hash}.",
+    },
+    "how_signs": {
+        "en": "{which} the device sends one sign out of a published list, drawn by chance: each is likelier after "
+        "some answers than after others, and possible after all of them.",
+        "de": "{which} sendet das Gerät ein ausgelostes Zeichen aus einer veröffentlichten Liste: Jedes ist nach "
+        "einigen Antworten wahrscheinlicher als nach anderen und nach allen möglich.",
+    },
+    "of_all": {
+        "en": "For a disguised question",
+        "de": "Bei einer verschleierten Frage",
+    },
+    "of_some": {
+        "en": "For some of the disguised questions",
+        "de": "Bei einigen der verschleierten Fragen",
+    },
+    "learned_in_part": {
+        "en": "From all reports together the numbers can be worked out that the survey was made for, but not for "
+        "every question how many people gave each answer.",
+        "de": "Aus allen Meldungen zusammen lassen sich die Zahlen errechnen, für die die Umfrage gemacht ist, "
+        "aber nicht bei jeder Frage, wie viele Menschen welche Antwort gaben.",
+    },
+    "in_ranges": {
+        "en": "Of a number only the range in which it lies is used; that is done on the device, before anything is "
+        "disguised: {names}.",
+        "de": "Von einer Zahl wird nur der Bereich verwendet, in dem sie liegt; das geschieht auf dem Gerät, bevor "
+        "etwas verschleiert wird: {names}.",
+    },
+    "participation_blind_blocks": {
+        "en": "Your device exchanges the invitation for an admission that cannot be connected with it. But how "
+        "answers are disguised is published anew for each group of respondents, and whoever makes a group "
+        "for you alone can tell which report is yours. The bound on your answers holds all the same. What is "
+        "not disguised is that the invitation was used.",
+        "de": "Ihr Gerät tauscht die Einladung gegen eine Zulassung, die sich mit ihr nicht in Verbindung bringen "
+        "lässt. Wie Antworten verschleiert werden, wird aber für jede Gruppe von Befragten neu "
+        "veröffentlicht, und wer eine Gruppe für Sie allein macht, kann erkennen, welche Meldung Ihre ist. "
+        "Die Grenze für Ihre Antworten gilt trotzdem. Nicht verschleiert wird, dass die Einladung benutzt "
+        "wurde.",
+    },
+    "admission_blind_blocks": {
+        "en": "Respondents are invited, and exchange the invitation for a blindly signed admission: who used an "
+        "invitation is known, which report came of it only to somebody who made a group of respondents for "
+        "one person alone. Devices follow the groups from the first one on and ask their owners to agree; "
+        "they cannot rule it out.",
+        "de": "Befragte werden eingeladen und tauschen die Einladung gegen eine blind unterschriebene Zulassung: "
+        "Wer seine Einladung benutzte, ist bekannt; welche Meldung daraus wurde, nur dem, der eine Gruppe "
+        "von Befragten für eine Person allein gemacht hat. Geräte verfolgen die Gruppen von der ersten an "
+        "und bitten um Zustimmung; ausschließen können sie es nicht.",
+    },
+    "deniability": {
+        "en": "The truth is kept with a fixed probability, and for that deniability with epsilon = {claimed} is "
+        "claimed, which is not differential privacy; the true bound is epsilon = {epsilon}. Devices show "
+        "both numbers, charge the true one, and answer only for people who agree.",
+        "de": "Die wahre Antwort bleibt mit einer festen Wahrscheinlichkeit stehen, und dafür wird Abstreitbarkeit "
+        "mit Epsilon = {claimed} behauptet, was nicht Differential Privacy ist; die wahre Grenze ist Epsilon "
+        "= {epsilon}. Geräte zeigen beide Zahlen, rechnen die wahre an und antworten nur, wenn man zustimmt.",
+    },
+    "simulated": {
+        "en": "Of these reports, {made_up} are simulated: they say nothing about people, and what is estimated "
+        "from them is no result.",
+        "de": "Von diesen Meldungen sind {made_up} simuliert: Sie sagen nichts über Menschen, und was aus ihnen "
+        "geschätzt wird, ist kein Ergebnis.",
+    },
+    "methods_in_part": {
+        "en": "The numbers that the survey was made for were estimated from all reports through the known "
+        "probabilities, with standard errors and intervals that include the noise of the disguise; each "
+        "table names its method. The questions and their disguise:",
+        "de": "Die Zahlen, für die die Umfrage gemacht ist, wurden aus allen Meldungen durch die bekannten "
+        "Wahrscheinlichkeiten geschätzt, mit Standardfehlern und Intervallen, die das Rauschen der "
+        "Verschleierung enthalten; jede Tabelle nennt ihr Verfahren. Die Fragen und ihre Verschleierung:",
+    },
+    "channel_blocks": {
+        "en": "{cells} answers; the true one is kept or a fake is drawn, with probabilities that are published for "
+        "each group of respondents.",
+        "de": "{cells} Antworten; die wahre bleibt stehen, oder eine falsche wird ausgelost, mit "
+        "Wahrscheinlichkeiten, die für jede Gruppe von Befragten veröffentlicht werden.",
     },
 }

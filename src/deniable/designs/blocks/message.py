@@ -14,7 +14,7 @@ import msgspec
 from deniable.designs.base import Design, Question
 from deniable.designs.blocks.design import Blocks
 from deniable.designs.blocks.fakes import first_mixture
-from deniable.device.epsilon import compose
+from deniable.device.epsilon import compose, epsilon_of
 from deniable.device.limits import BITS, Limits
 from deniable.device.statement import Statement, both_numbers
 from deniable.domain import Domain
@@ -23,6 +23,7 @@ from deniable.frozen import fix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
 
 MESSAGES = 2  # the newest version of the message
 _UNBOUNDED = 1 << 62
@@ -61,14 +62,22 @@ class MessageBlocks(Blocks):
     def _given(self) -> dict[str, Any]:
         return {"message": self.to_dict()}
 
+    @property
+    def claimed_epsilon(self) -> float:
+        """What the published protocol claims for a whole report, where it is the one that was served."""
+        return epsilon_of(self._claim) if self._is_deniability else self.epsilon
+
+    @property
+    def _claim(self) -> Fraction | float:
+        return max(compose(self.limits[index].claim for index in ballot) for ballot in self.ballots)
+
     def _statement(self) -> Statement:
         """Say in words what is asked, and what any block that a respondent accepts can tell about them."""
         notes = (
             "Fakes are learned block by block; every respondent is in one.",
             "Any published block that keeps the floor keeps this bound; devices refuse others.",
         )
-        claims = [compose(self.limits[index].claim for index in ballot) for ballot in self.ballots]
-        both = (both_numbers(max(claims), self.ratio),) if self._is_deniability else ()
+        both = (both_numbers(self._claim, self.ratio),) if self._is_deniability else ()
         return Statement(self.ratio, (*Design._statement(self).notes, *notes, *both))
 
     def to_dict(self) -> dict[str, object]:
