@@ -11,6 +11,7 @@ import pytest
 
 import deniable as dn
 from deniable.errors import DesignError, InputError
+from deniable.privacy.shuffle import amplified
 
 DOMAIN = dn.Domain({"a": ["n", "y"], "b": [0, 1, 2], "c": ["n", "y"]})
 TWO, THREE, SIX = dn.KRR(2, other=16384, bits=16), dn.KRR(3, other=8192, bits=16), dn.KRR(6, other=4096, bits=16)
@@ -51,6 +52,15 @@ def test_a_kind_of_design_is_called_by_its_name():
     assert dn.Joint(DOMAIN, 1.0).describe().notes[0].startswith("Joint design over a, b, c. ")
     assert repr(design([0], [1])) == "<Design over a, b, c: 3 questions, 2 ballots, epsilon 1.79176 a respondent>"
     assert dn.Question(("a", "c"), SIX).name == "a*c"
+
+
+def test_that_ballots_are_not_drawn_alike_is_said():
+    drawn = dn.Design(DOMAIN, [A, B, C], [[0], [1, 2]], weights=[1, 3])
+    assert (
+        "draws one of 2 ballots, some more often than others but whatever the answers are" in drawn.describe().notes[0]
+    )
+    assert drawn.chances.tolist() == [0.25, 0.75]
+    assert design([0], [1, 2]).chances.tolist() == [0.5, 0.5]
 
 
 # -- what it costs and what it is called -------------------------------------------------------------------------------
@@ -207,12 +217,57 @@ def test_what_ballots_tell_alike_is_one_and_counted_once(monkeypatch):
         reports.count(0, views.told(0, ["a"]))[0] = 7
 
 
+def test_some_sums_of_a_table_are_not_the_table():
+    high, low = 3 << 14, 1 << 14
+    same = dn.Dense.from_weights([[high, low, low, high], [low, high, high, low]], 16, partial=True)
+    first = dn.Dense.from_weights([[high, high, low, low], [low, low, high, high]], 16, partial=True)
+    for channel, told in ((same, []), (first, [["a"]])):
+        asked = dn.Design(DOMAIN, [dn.Question(["a", "c"], channel), B], [[0], [1]])
+        tables = [["a"], ["c"], ["a", "c"], ["a", "b"]]
+        assert [names for names in tables if asked.covers(names)] == told
+        assert asked.covers(["b"])
+
+
+@pytest.mark.parametrize("ballots", [[[1]], [[0], [1]], [[1], [0, 2]], [[1, 2]]], ids=str)
+def test_what_holds_of_one_channel_is_said_of_published_counts_only_where_all_go_through_it(ballots):
+    asked = design(*ballots)
+    clones = THREE.clones() if ballots == [[1]] else ()
+    found = asked.amplified(300)
+    assert found.epsilon == amplified(asked.ratio, 300, clones=clones).epsilon
+    assert amplified(THREE.ratio, 300, clones=THREE.clones()).epsilon < amplified(THREE.ratio, 300).epsilon
+    assert asked.describe(published=300).notes == (*asked.describe().notes, str(found))
+    assert not asked.pairs_reports  # if it did, there would be no such number
+    with pytest.raises(InputError, match="no second number"):
+        dn.Paired({"a": [0, 1]}, p=0.7, rho=-0.2).amplified(300)
+
+
+def test_a_device_disguises_one_answer_not_those_to_questions_it_did_not_draw(monkeypatch):
+    asked, disguise = [], dn.KRR.randomize
+
+    def counted(channel, truths, **options):
+        asked.append(len(truths))
+        return disguise(channel, truths, **options)
+
+    monkeypatch.setattr(dn.KRR, "randomize", counted)
+    design([0], [1], [2], [0, 2]).randomize_codes(np.array([[1, 2, 0]]), source=dn.Seeded(2))
+    assert asked in ([1], [1, 1])
+
+
+def test_devices_are_served_everything_but_the_weights():
+    drawn = dn.Design(DOMAIN, [A, B], [[0], [1]], weights=[1, 3])
+    whole = drawn.to_dict()
+    assert drawn.plan() == {**{name: part for name, part in whole.items() if name != "weights"}, "format": 1}
+    assert whole["weights"] == [1, 3]
+
+
 def test_what_is_simulated_is_a_population():
     assert design([0]).simulate(dn.Table(DOMAIN, [1.0, *[0.0] * 11]), 7).n == 7  # nobody in a cell is no obstacle
     table = dn.Table(DOMAIN, np.full(12, 1 / 12))
     asked = design([0, 1], [2])
     with pytest.raises(InputError, match="at least 1, not 0"):
         asked.simulate(table, 0)
+    with pytest.raises(InputError, match="Seeded"):
+        asked.simulate(table, 10, source=5)
     with pytest.raises(InputError, match="negative cells"):
         asked.simulate(dn.Table(DOMAIN, [-0.1, 1.1, *[0.0] * 10]), 10)
     one = asked.simulate(table, 1, source=dn.Seeded(4))

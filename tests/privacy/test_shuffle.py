@@ -107,6 +107,12 @@ def test_clones_of_k_rr_are_what_its_own_draws_give():
     assert dn.KRR(2, other=2**15 + 1, bits=16).clones() == ()  # which lies more often than not
 
 
+def test_sets_of_more_than_two_chances_or_that_leave_the_truth_out_have_none():
+    lying = dn.SubsetSelection(5, d=2, own=1 << 14, bits=16)  # holds the truth a quarter of the time, each other 7/16
+    assert lying.chances.p < lying.chances.q
+    assert lying.clones() == dn.Unary(5, 1.0).clones() == ()
+
+
 def test_it_stands_beside_the_local_one():
     design = dn.Joint({"a": ["no", "yes"], "b": ["no", "yes"]}, 1.0)
     plain, more = design.describe(), design.describe(published=5000)

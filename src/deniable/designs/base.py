@@ -333,8 +333,8 @@ class Design(Frozen):
         assert told is not None
         if not told.channel.is_partial:
             return True
-        cells = np.eye(self.domain.project(names).cells).reshape(-1, *self.domain.project(names).shape)
-        spread = [Table(self.domain.project(names), cell).expand(told.domain) for cell in cells]
+        wanted = self.domain.project(names)
+        spread = [Table(wanted, cell).expand(told.domain) for cell in np.eye(wanted.cells)]
         return all(told.channel.tells(np.broadcast_to(each, told.domain.shape)) for each in spread)
 
     def simulate(self, table: Table, n: int, *, source: Source = SECURE) -> Tallies:
