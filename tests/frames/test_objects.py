@@ -134,6 +134,26 @@ def test_an_interrupted_upload_leaves_nothing_and_sends_the_same_disguise_again(
     assert not list(tmp_path.glob("*.unfinished"))
 
 
+def test_interrupted_while_it_clears_up_nothing_is_disguised_again(bucket, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(people(), tmp_path / "people.parquet")
+    target = f"{bucket}/reports.parquet"
+
+    def stop(*_args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(job.shutil, "rmtree", stop)
+        with pytest.raises(KeyboardInterrupt):
+            job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
+    assert [left.name for left in tmp_path.glob("*.unfinished/*")] == ["job.json"]
+    disguise = Object(target).read_bytes()
+    monkeypatch.setattr(job.Disguise, "__call__", lambda *_args: pytest.fail("disguised a second time"))
+    assert job.randomize_table(tmp_path / "people.parquet", target, DESIGN) == 3000
+    assert Object(target).read_bytes() == disguise
+    assert not list(tmp_path.glob("*.unfinished"))
+
+
 def test_by_the_command_line(bucket, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pq.write_table(people().drop(["town"]), tmp_path / "people.parquet")
