@@ -17,6 +17,7 @@ from deniable.device.epsilon import (
     compose,
     epsilon_below,
     epsilon_of,
+    exp_above,
     exp_below,
     float_above,
     posterior,
@@ -127,6 +128,18 @@ def test_next_to_one_the_logarithm_has_a_bound_that_needs_no_digits():
 def test_the_power_is_pinned_to_its_last_digit():
     # Sixty digits of e, the last one less by one: accounts are compared with exactly this.
     assert exp_below(1.0) == Fraction("2.71828182845904523536028747135266249775724709369995957496696")
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1.0, 1000.0])
+def test_what_no_epsilon_may_beat_is_above_the_power_and_close(epsilon):
+    below = exp_below(epsilon)  # at most 1e-40 below the power itself
+    assert below * (1 + Fraction(1, 10**39)) < exp_above(epsilon) <= below * (1 + Fraction(1, 10**30))
+
+
+@pytest.mark.parametrize(("text", "number"), [(" 1.5 ", "1.5"), ("", "1")])
+def test_a_text_is_answered_with_the_line_to_write(text, number):
+    with pytest.raises(DesignError, match=f"write epsilon={number}, not {text!r}"):
+        exp_below(text)
 
 
 def test_the_largest_epsilon_is_one_thousand():
