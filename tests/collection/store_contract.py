@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -16,6 +18,11 @@ STORED, SAME, CONFLICT = Fate.STORED, Fate.SAME, Fate.CONFLICT
 
 def row(store, name, cell="[null,0,[1],[]]", design=1):
     return Row(key_of(store.salt, hashlib.sha256(str(name).encode()).hexdigest()), design, cell)
+
+
+def cells_in(joined):
+    """Cells that were joined by commas, which they have inside as well."""
+    return [json.dumps(cell, separators=(",", ":")) for cell in json.loads(f"[{joined}]")]
 
 
 class StoreContract:
@@ -140,6 +147,10 @@ class StoreContract:
             found = {f'["{block}",0,[{answer}],[]]': 350 for answer in (0, 1)}
             assert store.counts_in(1, block) == found
         assert store.counts_in(1, "d" * 64) == store.counts_in(2, "a" * 64) == {}
+        told = Counter()
+        for column in store.columns(1):
+            told.update(dict(zip(cells_in(column.cells), map(int, column.reports.split(",")), strict=True)))
+        assert told == store.counts(1)
 
     def test_compacting_keeps_everything(self, store):
         store.register("a" * 64, b"body")

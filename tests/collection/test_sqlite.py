@@ -214,3 +214,13 @@ def test_something_else_is_refused(tmp_path):
     (tmp_path / "reports.sqlite").write_bytes(b"this is no database, whatever its name says" * 100)
     with pytest.raises(InputError, match="not a store of reports"):
         SqliteStore(tmp_path / "reports.sqlite")
+
+
+def test_a_deleted_store_lets_go_of_its_folder(store, tmp_path):
+    assert store.claim()
+    assert not store.is_shared  # if it were, blocks would be counted four times as often, for other programs
+    store.destroy()
+    assert names(tmp_path) == []
+    another = SqliteStore(tmp_path / "reports.sqlite")
+    assert another.claim()
+    another.close()
