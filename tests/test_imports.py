@@ -13,7 +13,7 @@ import pytest
 import deniable
 
 HEAVY = {"scipy", "pyarrow", "pandas", "matplotlib", "narwhals"}
-SHARED = {"deniable", "deniable.door", "deniable.errors", "deniable.frozen", "deniable.version", "deniable.wording"}
+SHARED = {"deniable"} | {f"deniable.{name}" for name in ("door", "errors", "frozen", "keywords", "version", "wording")}
 
 
 def loaded_by(code):

@@ -99,6 +99,19 @@ MISTAKES = {
     "a dictionary for the truth": (lambda: dn.estimate(REPORTS, "smokes").plot(truth={"no": 1}), r"Table\(domain"),
     "a lazy frame": (lambda: JOINT.randomize(pl.LazyFrame({"smokes": ["no"], "sleep": ["bad"]})), r"\.collect\(\)"),
     "a number for people": (lambda: JOINT.randomize(5), "people are handed in as a data frame"),
+    # arguments
+    "epsilon cut short": (lambda: dn.KRR(4, eps=1), "KRR takes no eps=: write epsilon="),
+    "epsilon of a design cut short": (lambda: dn.Joint(DOMAIN, eps=1), "Joint takes no eps=: write epsilon="),
+    "epsilon of a plan cut short": (lambda: dn.plan(DOMAIN, eps=1, n=100), "plan takes no eps=: write epsilon="),
+    "epsilon for a spinner": (lambda: dn.Warner(epsilon=1), r"write Warner\(p\).*KRR\(2, epsilon=1\)"),
+    "a level for an estimate": (lambda: dn.estimate(REPORTS, "smokes", level=0.9), r"interval\(level=0.9\)"),
+    "an argument mistyped": (lambda: dn.Views(DOMAIN, k=1, epsilon=1.0, anwser="one"), "write answer="),
+    "an argument from nowhere": (lambda: dn.KRR(4, colour=1), "KRR takes no colour=. It takes k, epsilon"),
+    "a frame of reports": (lambda: pd.DataFrame(REPORTS), r"write reports.to_frame\(\)"),
+    "an outcome that there is not": (
+        lambda: dn.logit("smoke ~ faculty", answered()),
+        "disguised, 'cheated', 'stress', in clear 'faculty'",
+    ),
     # names
     "another package's interval": (lambda: dn.estimate(REPORTS, "smokes").ci, "write .interval"),
     "another package's frame": (lambda: REPORTS.to_pandas, "write .to_frame"),

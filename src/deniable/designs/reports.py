@@ -253,6 +253,10 @@ class Reports(Frozen):
             """Answer the names that other packages use with ours; nothing is there by them."""
             raise AttributeError(unknown_name(self, name))
 
+        def __iter__(self) -> Any:
+            """Reports are no rows; whoever makes a data frame of them comes by here."""
+            raise InputError("reports are not gone through one by one: write reports.to_frame() for a data frame")
+
     def to_frame(self) -> Frame:
         """Write the reports as a frame that `Reports(frame, design)` reads back."""
         columns: dict[str, Any] = {BALLOT: self.ballots} if len(self.design.ballots) > 1 else {}

@@ -30,6 +30,7 @@ from deniable.estimation.paired import pair_notes, with_pairs
 from deniable.estimation.partial import OfEvidence, determined, inverted
 from deniable.estimation.sampling.reading import sampling_by, sampling_of
 from deniable.estimation.shrinkage import shrink
+from deniable.keywords import answering
 from deniable.labels import UNKNOWN, Labels
 from deniable.tables.simplex import norm_sub
 from deniable.tables.table import Table
@@ -103,6 +104,7 @@ def estimate(
 ) -> Grouped: ...
 
 
+@answering
 def estimate(
     reports: Collected | ArrayLike,
     attributes: str | Iterable[str] | Channel | None = None,
@@ -126,8 +128,7 @@ def estimate(
             squares on the simplex), "shrink" (towards the product of marginals), "product" (the product itself, of
             marginals without negative cells: RR-Independent), or "auto": "mle" ("wls" where sets were only counted)
             when the table is small for the reports at hand, else "shrink". For tables that no question covers, "auto"
-            is "loglinear" ("ipf" where reports are sets); "ipf", "qp", "l1" and "graphical" are others, see
-            `consistency`.
+            is "loglinear" ("ipf" where reports are sets); "ipf", "qp", "l1", "graphical": see `consistency`.
         by: a public column; the result then has an estimate for each of its values.
         population: "super" (respondents are a sample: the default) or "fixed" (only the people at hand matter).
         gap: for "mle", how many nats of log-likelihood may be left to gain; by default as many as do not show.

@@ -31,6 +31,7 @@ from deniable.errors import DesignError, InputError, NotCoveredError, UnknownAtt
 from deniable.estimation.estimator import estimate
 from deniable.estimation.fit.efficient import MOST_CELLS as EFFICIENT_CELLS
 from deniable.frozen import Frozen
+from deniable.keywords import answering
 from deniable.optimal.guess import Guess
 from deniable.optimal.language import gathered
 from deniable.optimal.wanted import Wanted
@@ -246,6 +247,7 @@ class Forecast(Shown, Frozen):
         return axes
 
 
+@answering
 def plan(
     domain: Domain | Mapping[str, Iterable[Category]],
     epsilon: float,

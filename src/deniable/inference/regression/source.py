@@ -14,7 +14,7 @@ import numpy as np
 
 from deniable.channels.base import Channel
 from deniable.designs.reports import Reports
-from deniable.errors import InputError, NotIdentifiedError, TooFewReportsError
+from deniable.errors import InputError, MissingColumnError, NotIdentifiedError, TooFewReportsError
 from deniable.frozen import readonly
 from deniable.inference.regression.formula import as_pandas, column_of, load_formulaic, split, variables_of
 from deniable.inference.regression.heard import Heard, listen, public_of
@@ -116,6 +116,7 @@ def read_source(
     left, right = split(formula)
     load_formulaic()  # which brings pandas
     if isinstance(frame, Reports):
+        _check_outcome(left, frame)
         used = variables_of(right)
         predictors = [name for name in frame.design.domain if name in used]
         if predictors or left in frame.design.domain:
@@ -130,6 +131,16 @@ def read_source(
         _check_channels(outcome.disguised)
     columns = tuple(disguised(name, column_of(data, name), one) for name, one in rr.items())
     return Source(right, data, data, backend, outcome, columns, told_channel(channel))
+
+
+def _check_outcome(name: str, reports: Reports) -> None:
+    """Refuse an outcome that reports do not have, and name what they have, disguised and in clear."""
+    attributes, public = list(reports.design.domain), [] if reports.public is None else reports.public.columns
+    if name.isidentifier() and name not in (*attributes, *public):
+        clear = f", in clear {listed(public)}" if public else ""
+        raise MissingColumnError(
+            f"the reports have no {name!r}; they have, disguised, {listed(attributes)}{clear}", columns=[name]
+        )
 
 
 def _of_reports(
