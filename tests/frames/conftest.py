@@ -23,7 +23,10 @@ def postgres(cluster):
 
 @pytest.fixture(scope="session")
 def spark():
-    """Spark on two executors that are processes of their own. Only one test may use it: only one worker starts one."""
+    """Spark: for many rows on two executors that are processes of their own, for few in one process.
+
+    Only one test may use it: only one worker starts one.
+    """
     if shutil.which("java") is None:
         pytest.fail("Spark needs a Java 17 runtime; `make test` sees to it")
     # A few small jobs end before a compiler that optimizes has paid for itself.
@@ -35,5 +38,5 @@ def spark():
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.shuffle.partitions": "1",
     }
-    with spark_cluster(**(quick if few else {})) as session:
+    with spark_cluster("local[2]", **quick) if few else spark_cluster() as session:
         yield session

@@ -193,8 +193,8 @@ def spark(path: Path, session: Any = None) -> Iterator[Running]:
 
 
 @contextlib.contextmanager
-def spark_cluster(**more: str) -> Iterator[Any]:
-    """A session of a cluster on this machine: a master, two workers, an executor each; `more` are settings of Spark."""
+def spark_cluster(master: str = "local-cluster[2,1,1024]", **more: str) -> Iterator[Any]:
+    """A session of Spark on this machine: two workers, an executor each, or what `master` says; `more` are settings."""
     if shutil.which("java") is None:
         raise MissingExtraError("Spark needs a Java 17 runtime", extra="engines")
     builder = _package("pyspark.sql").SparkSession.builder
@@ -216,7 +216,7 @@ def spark_cluster(**more: str) -> Iterator[Any]:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         os.environ |= {**ours, "SPARK_WORKER_DIR": folder}
-        builder = builder.master("local-cluster[2,1,1024]")
+        builder = builder.master(master)
         for name, value in {**settings, "spark.sql.warehouse.dir": folder, **more}.items():
             builder = builder.config(name, value)
         session = builder.getOrCreate()
