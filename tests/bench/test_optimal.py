@@ -7,7 +7,7 @@ import pytest
 
 import deniable as dn
 from deniable.bench.all_pairs import asked, parts, simulated
-from deniable.bench.held_back import held_back
+from deniable.bench.held_back import held_back, in_one_thread
 from deniable.bench.optimal import cdf_errors, measure, over_the_best_other
 from deniable.errors import InputError
 from deniable.estimation.fit.efficient import efficient_from
@@ -50,7 +50,11 @@ def test_channels_made_for_some_numbers_are_not_taken_for_others():
 
 
 def test_channels_for_random_numbers_keep_what_they_must():
-    assert all(claim.met for claim in held_back(4, seed=1)[:3])
+    found = held_back(4, seed=1)
+    assert all(claim.met for claim in found[:3])
+    alone = in_one_thread(4, seed=1)
+    assert [claim.what for claim in alone] == [claim.what for claim in found]
+    assert [claim.measured for claim in alone[:3]] == pytest.approx([claim.measured for claim in found[:3]], rel=1e-6)
 
 
 def test_a_random_list_is_not_lost():

@@ -94,3 +94,48 @@ def test_the_survey_s_own_design_is_judged_and_the_recommended_one_written(run):
     assert data["candidates"][0]["design"] == better.design.id
     assert "already there" in run("plan", "own.toml", "--n", "2000", "-o", "better.toml").stderr
     assert "is no survey file" in run("plan", "in/domain.toml", "--epsilon", "1", "--n", "9", "-o", "x.toml").stderr
+
+
+GUESSED = """
+format = 1
+name = "trust"
+title = "Trust"
+epsilon = 1.0
+wanted = ["mean(trust)"]
+design = { kind = "sampled" }
+
+[[questions]]
+name = "smokes"
+text = "Do you smoke?"
+kind = "yes-no"
+
+[[questions]]
+name = "trust"
+text = "Do you trust the post office?"
+kind = "scale"
+first = 1
+last = 4
+"""
+
+
+def test_a_guess_is_planned_at_and_kept(run):
+    Path("even.toml").write_text(GUESSED, encoding="utf-8")
+    even = json.loads(run("plan", "even.toml", "--n", "2000", "--json").stdout)
+    given = ("--guess", "smokes=0.9,0.1", "--guess", "trust=6,2,1,1")
+    done = run("plan", "even.toml", "--n", "2000", *given, "-o", "guessed.toml", "--json")
+    found = json.loads(done.stdout)
+    assert found["guess"] == {"smokes": [0.9, 0.1], "trust": [6.0, 2.0, 1.0, 1.0]}
+    assert found["recommended"] == "optimal"
+    assert found["candidates"][0]["error"] < even["candidates"][0]["error"]
+    written = dn.read_survey("guessed.toml")
+    assert written.guess == {"smokes": (0.9, 0.1), "trust": (6.0, 2.0, 1.0, 1.0)}
+    assert written.design.id == found["candidates"][0]["design"]
+    assert "at your guess" in str(written.design.describe())
+    # The file's own guess is what is planned at next, and stays in what is written.
+    again = run("plan", "guessed.toml", "--n", "2000", "-o", "again.toml", "--json")
+    assert json.loads(again.stdout)["guess"] == found["guess"]
+    assert dn.read_survey("again.toml").guess == written.guess
+    for wrong, told in (("smokes=a,b", "as smokes=0.8,0.2"), ("smokes=1", "2 shares"), ("drinks=1,2", "not among")):
+        refused = run("plan", "even.toml", "--n", "2000", "--guess", wrong)
+        assert refused.exit_code == 3
+        assert told in refused.stderr

@@ -78,6 +78,9 @@ def test_a_restart_serves_the_design_that_was_served(file, tmp_path, noise):
     assert started(file, tmp_path / "data") == first
     kept = read_kept(file, tmp_path / "data")
     assert kept.design == before.design
+    kept_in(tmp_path / "data", kept).unlink()  # as in a copy of the store, or one served before anything was kept
+    assert started(file, tmp_path / "data") == first
+    assert read_kept(file, tmp_path / "data") == kept
     assert kept.design.describe().lines() == before.design.describe().lines()
     assert loss_of(kept.design, kept.wanted) <= loss_of(after.design, kept.wanted) * 1.002
     assert started(file, tmp_path / "elsewhere") != first

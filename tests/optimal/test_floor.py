@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
+from math import nextafter
 
 import numpy as np
 import pytest
@@ -139,3 +141,20 @@ def test_refusals():
     wide = dn.Domain({"x": list(range(70)), "y": list(range(70))})
     with pytest.raises(InputError, match="hang together"):
         dn.floor(wide, dn.Wanted.difference("x", "y", groups=[(0, 1)], scores=range(70)), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("loss", "said"),
+    [
+        (1.25, "1.25"),
+        (nextafter(1.25, 2), "1.26"),
+        (1.25 + 1e-8, "1.26"),
+        (1.0, "1.00"),
+        (1 + 1.3e-9, "1.0001"),  # as near as the floor, which is lowered by a billionth, can be reached
+        (1.0002, "1.01"),
+    ],
+)
+def test_nothing_is_called_nearer_than_it_is(loss, said):
+    found = dn.Floor(1.0, 1.0, 2, is_even=True).within(loss)
+    assert found.startswith(f"within {said} of the best")
+    assert Fraction(said) >= Fraction(loss)

@@ -132,4 +132,5 @@ def test_a_survey_from_nothing_to_results(tmp_path):
         assert ("--new-token" in rest) == (start == 1)
     assert found["reports"] == 120
     left = sorted(path.name for path in (tmp_path / "data").iterdir())
+    assert left.pop(0).startswith("integers-sleep-and-substances-")
     assert left == ["reports.lock", "reports.sealed.sqlite", "reports.sealing.lock", "reports.sqlite"]

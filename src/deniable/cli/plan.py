@@ -12,6 +12,7 @@ from deniable.errors import DesignError, InputError
 from deniable.summary import Summary
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from rich.table import Table as Grid
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from deniable.optimal.wanted import Wanted
     from deniable.planning.forecast import Forecast
 
+    Shares = Mapping[str, Sequence[float]]
 
 _ERRORS = (0.05, 0.02, 0.01)
 _FACTORS = (0.5, 1, 2)
@@ -39,6 +41,14 @@ _OTHER_COLUMNS = 52  # characters that the columns beside those of the tables ta
     multiple=True,
     help='Another wanted number, such as "mean(age)", "cdf(age)" or "association(sex, income) weight 2". Repeatable.',
 )
+@click.option(
+    "--guess",
+    "guesses",
+    multiple=True,
+    metavar="NAME=SHARE,...",
+    help="What you expect an attribute's shares to be, in the order of its categories, such as smokes=0.8,0.2. Errors "
+    "and designs are judged there; even shares otherwise, or a survey's own guess. Repeatable.",
+)
 @click.option("--error", type=float, help="A wanted standard error: how many respondents would it take?")
 @click.option("-o", "--output", type=FILE, help="Write the survey file with the recommended design to this .toml file.")
 @click.option("--plot", type=FILE, help="Draw errors against n and epsilon to this .svg file.")
@@ -50,6 +60,7 @@ def command(
     n: int,
     tables: tuple[str, ...],
     numbers: tuple[str, ...],
+    guesses: tuple[str, ...],
     error: float | None,
     output: Path | None,
     plot: Path | None,
@@ -66,11 +77,13 @@ def command(
       deniable plan survey.toml --n 2000
       deniable plan survey.toml --n 2000 -o recommended.toml
       deniable plan domain.toml --epsilon 2 --n 10000 --table sex,income --error 0.01
+      deniable plan survey.toml --n 2000 --guess smokes=0.8,0.2 -o recommended.toml
       deniable plan domain.toml --epsilon 1 --n 5000 --wanted "mean(age)" --wanted "cdf(income)"
     """  # noqa: D301 - click wants the character itself
     from deniable.planning.forecast import plan
 
-    known, promised, named, own = _read(asked)
+    known, promised, named, own, guessed = _read(asked)
+    guess = _guess(guesses) or guessed
     wanted = [*(split(table) for table in tables), *numbers] or named
     epsilon = promised if epsilon is None else epsilon
     if epsilon is None:
@@ -85,34 +98,48 @@ def command(
         )
     if output is not None and output.exists():
         raise InputError(f"{output} is already there; choose another name", file=str(output))
-    forecast = plan(known, epsilon, wanted, n, also={} if own is None else {OWN: own})
+    forecast = plan(known, epsilon, wanted, n, truth=guess, also={} if own is None else {OWN: own})
     if output is not None:
-        _write(asked, output, forecast)
+        _write(asked, output, forecast, guess)
     if plot is not None:
         _draw(plot, forecast)
     if as_json:
-        emit(_data(forecast, error))
+        emit(_data(forecast, error) | {"guess": None if guess is None else dict(guess)})
         return
     _show(forecast, error)
 
 
-def _read(path: Path) -> tuple[Domain, float | None, list[list[str] | Wanted], Design | None]:
-    """What is asked, at which epsilon, what is wanted, and by which design: of a survey file, or of categories."""
+def _guess(texts: tuple[str, ...]) -> Shares | None:
+    """Shares by attribute, of texts such as "smokes=0.8,0.2"."""
+    found: dict[str, tuple[float, ...]] = {}
+    for text in texts:
+        name, _, shares = text.partition("=")
+        try:
+            found[name.strip()] = tuple(float(share) for share in shares.split(","))
+        except ValueError:
+            raise InputError(
+                f"--guess: write shares in the order of the categories, as smokes=0.8,0.2; not {text!r}"
+            ) from None
+    return found or None
+
+
+def _read(path: Path) -> tuple[Domain, float | None, list[list[str] | Wanted], Design | None, Shares | None]:
+    """What is asked, at which epsilon, what is wanted, by which design, and what is expected: of a file."""
     from deniable.frames.domain_file import read_domain
     from deniable.surveys.survey import is_survey, read_survey
 
     if not is_survey(path):
         domain = read_domain(path)
-        return domain, None, [[name] for name in domain], None
+        return domain, None, [[name] for name in domain], None, None
     survey = read_survey(path)
     asked = {name for one in (*survey.tables, *(w.attributes for w in survey.wanted)) for name in one}
     alone = [[name] for name in survey.domain if name not in asked]
     # What a design in blocks or pairs achieves follows from how it is run, not from its questions alone.
     own = survey.design if survey.design.one_by_one and survey.design.served_in_blocks() is None else None
-    return survey.domain, survey.epsilon, [*map(list, survey.tables), *survey.wanted, *alone], own
+    return survey.domain, survey.epsilon, [*map(list, survey.tables), *survey.wanted, *alone], own, survey.guess
 
 
-def _write(asked: Path, output: Path, forecast: Forecast) -> None:
+def _write(asked: Path, output: Path, forecast: Forecast, guess: Shares | None) -> None:
     """The survey file with the recommended design; it is read again, to be sure that it asks for that very one."""
     from deniable.surveys.survey import parse_survey, with_design
 
@@ -124,6 +151,7 @@ def _write(asked: Path, output: Path, forecast: Forecast) -> None:
     more |= {"k": len(best.design.questions[0].attributes)} if name == "views" else {}
     channel = "least_variance" if rest.endswith("least variance") else None
     more |= {"respondents": forecast.n} if channel is not None or name == "optimal" else {}
+    more |= {"guess": dict(guess)} if guess is not None and name == "optimal" else {}
     # Its integers: solved again by other libraries, it might be another design.
     more |= {"made": best.design.canonical().decode()} if name == "optimal" else {}
     made = text if best.name == OWN else with_design(text, name, channel, **more)

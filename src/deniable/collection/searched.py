@@ -10,9 +10,14 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from deniable.collection.storage.places import open_store
+import msgspec
+
+from deniable.channels.patterns import Patterns
+from deniable.collection.export import design_of
+from deniable.collection.storage.places import find_store, open_store
 from deniable.designs.files import write_whole
 from deniable.designs.integers import with_integers
+from deniable.device.verify import verify_stored
 from deniable.errors import DesignError, InputError
 from deniable.surveys.asking import everything
 from deniable.surveys.pilot import pilot_of
@@ -21,6 +26,9 @@ from deniable.surveys.survey import read_survey
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from deniable.channels.base import Channel
+    from deniable.collection.storage.base import Store
+    from deniable.designs.base import Design
     from deniable.surveys.survey import Survey
 
 _NAME = "integers"
@@ -35,19 +43,23 @@ def read_kept(path: Path, data: Path, database: str | None = None, *, pilot: boo
     survey = pilot_of(read_survey(path)) if pilot else read_survey(path)
     if survey.searched is None:
         return survey
-    found = survey.design.canonical()
     if database is not None:
         place = f"{_NAME} {survey.searched}"
         with closing(open_store(data, database)) as store:
-            kept = store.save(place, found) if new else store.saved(place)
+            kept = store.saved(place) or _served(store, survey)
+            if new:
+                kept = store.save(place, kept or survey.design.canonical())
     else:
         file = kept_in(data, survey)
-        place, kept = str(file), _first(file, found) if new else _bytes(file)
+        place, kept = str(file), file.read_bytes() if file.is_file() else _served_from(data, survey)
+        if new and not file.is_file():
+            kept = kept or survey.design.canonical()
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(file, lambda draft: draft.write_bytes(kept))
     if kept is None:
         return survey
-    wanted = everything(survey.domain, survey.tables, survey.wanted)
     try:
-        return replace(survey, design=with_integers(survey.design, kept, wanted, survey.epsilon))
+        return replace(survey, design=_checked(survey, kept))
     except DesignError as error:
         raise InputError(
             f"{place}: {error.message}. Delete it to begin with another design; to go on with this one, put its text "
@@ -61,13 +73,35 @@ def kept_in(data: Path, survey: Survey) -> Path:
     return data / f"{_NAME}-{survey.name}-{(survey.searched or '')[:16]}.json"
 
 
-def _bytes(file: Path) -> bytes | None:
-    return file.read_bytes() if file.is_file() else None
+def _checked(survey: Survey, kept: bytes) -> Design:
+    wanted = everything(survey.domain, survey.tables, survey.wanted)
+    return with_integers(survey.design, kept, wanted, survey.epsilon)
 
 
-def _first(file: Path, found: bytes) -> bytes:
-    """What lies in a file, once it holds something."""
-    if not file.is_file():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, lambda place: place.write_bytes(found))
-    return file.read_bytes()
+def _served_from(data: Path, survey: Survey) -> bytes | None:
+    store = find_store(data)
+    if store is None:
+        return None
+    with closing(store):
+        return _served(store, survey)
+
+
+def _served(store: Store, survey: Survey) -> bytes | None:
+    """The design last served from a store that answers the same wish: a copy of a store comes without the file."""
+    for name, (_, body) in reversed(store.designs().items()):
+        verified = verify_stored(body, name)
+        if verified.message.survey != survey.name:
+            continue
+        try:
+            served = design_of(verified).to_dict() | {"kind": verified.message.plan.kind}
+            text = msgspec.json.encode(served, order="deterministic")
+            if _given(_checked(survey, text)) == _given(survey.design):
+                return text
+        except DesignError:
+            continue
+    return None
+
+
+def _given(design: Design) -> set[tuple[tuple[str, ...], Channel]]:
+    """The questions whose channels are none that were searched for: these follow from the file."""
+    return {(one.attributes, one.channel) for one in design.questions if one.channel.kind != Patterns.kind}

@@ -20,8 +20,9 @@ from deniable.estimation.consistency import ENGINES, forget_blocks
 from deniable.estimation.estimator import Collected, observations_of
 from deniable.estimation.fit.engine import MOST_CELLS
 from deniable.estimation.fit.gathering import gather
-from deniable.estimation.fit.said import holds_sets
+from deniable.estimation.fit.said import holds_sets, is_partial
 from deniable.estimation.graphical import fit_graphical
+from deniable.estimation.partial import determined
 from deniable.estimation.sampling.reading import sampling_of
 from deniable.randomness import SECURE, Source, check_source
 from deniable.results import frame_of
@@ -56,6 +57,9 @@ def synthesize(
 
     Returns:
         A data frame of the library that the reports came in, else a pyarrow table.
+
+    Raises:
+        NotCoveredError: the shares of some attribute are not told: its channel was made for other numbers.
     """
     check_source(source)
     if n < 1:
@@ -71,6 +75,9 @@ def synthesize(
         observations = forget_blocks([group.said.observation() for group in told.groups])
     known = {v.name: v for o in observations for v in o.domain.values()}
     domain = Domain([known[name] for name in attributes])
+    partly = {name for o in observations if is_partial(o.channel) for name in o.domain}
+    for name in partly & set(attributes):  # a record has one category of each, and nobody may make up their shares
+        determined(gather(reports, [name], sampling=sampling), domain.project([name]), observations)
     stream = source.stream()
     if domain.cells <= most_cells:
         # Reports that are sets have no likelihood: their tables are fitted proportionally instead.

@@ -209,11 +209,12 @@ def conditional_independence(
         test = independence_ratio(seen, a, b, names)
         df = int(np.prod([len(seen.domain[name]) for name in names])) * _df(seen, a, b)
     else:
-        if not any({a, b} <= set(group.said.part) for group in evidence.groups):
-            raise _not_asked((a, b))
+        covering(
+            reports, (a, b)
+        )  # refuses where nobody was asked both, or through channels that do not tell their table
         test, df = interaction_ratio(seen, a, b)
         several = f"no {'three' if len(names) == 1 else 'higher'}-way interaction"
-        told.append(f"Nobody was asked about all of them together: assuming {several}.")
+        told.append(f"No reports tell the table of all of them together: assuming {several}.")
     found = test.test(replicates, generator_of([seen], source))
     method = f"conditional {_kind(seen)} through the channel, bootstrap"
     notes = (*told, *found.notes, used(evidence))

@@ -26,6 +26,7 @@ Computed in double precision, and lowered by more than its rounding errors.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, expm1, isfinite
 from typing import TYPE_CHECKING
 
@@ -102,9 +103,12 @@ class Floor(Shown, Frozen):
 
     def within(self, loss: float) -> str:
         """How near to the best a loss is, in words; rounded up, so that nothing is called nearer than it is."""
-        near = ceil(self.times(loss) * 100 - 1e-6) / 100
+        times = Fraction(loss) / Fraction(self.loss)
+        # The floor is lowered by more than its rounding errors: what reaches it is a billionth above, not a hundredth.
+        places = 4 if 1 < times <= Fraction(10001, 10000) else 2
+        near = f"{ceil(times * 10**places) / 10**places:.{places}f}"
         sure = "certified" if self.certificate else "by the closed formula"
-        return f"within {near:.2f} of the best any design could do at this epsilon, {self.where} ({sure})"
+        return f"within {near} of the best any design could do at this epsilon, {self.where} ({sure})"
 
     def summary(self) -> Summary:
         """The floor, in a sentence."""

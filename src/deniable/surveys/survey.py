@@ -52,6 +52,7 @@ class Survey(Frozen):
     closes: datetime | None
     texts: Mapping[str, Mapping[str, str]]
     published: str | None = None
+    guess: Mapping[str, tuple[float, ...]] | None = None  # shares at which an optimal design was to be judged
     searched: str | None = None  # the hash of what the design was searched for; None: it follows from the file
 
     @cached_property
@@ -119,8 +120,15 @@ def with_design(text: str, kind: str, channel: str | None = None, **more: object
         if not inside and not re.match(r"\s*design\s*[.=]", line):
             kept.append(line)
     keys = {"kind": kind, **({} if channel is None else {"channel": channel}), **more}
-    written = [f"{key} = {msgspec.json.encode(value).decode()}" for key, value in keys.items()]
+    written = [f"{key} = {_written(value)}" for key, value in keys.items()]
     return "\n".join([*kept, "", "[design]", *written])
+
+
+def _written(value: object) -> str:
+    """A value as TOML writes it."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_written(inside)}" for key, inside in value.items()) + " }"
+    return msgspec.json.encode(value).decode()
 
 
 def is_survey(path: str | Path) -> bool:
@@ -192,6 +200,7 @@ def check(entry: SurveyEntry) -> Survey:
         entry.closes,
         say.around(),
         entry.published,
+        entry.design.guess,
         searched_for(domain, float(entry.epsilon), entry.design, everything(domain, entry.tables, wanted), static),
     )
 

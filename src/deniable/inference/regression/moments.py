@@ -181,6 +181,12 @@ def _inverse(covariance: Array) -> Array:
 
 def _asked(voices: Sequence[Voices], wanted: Sequence[Wanted]) -> None:
     """Refuse what nobody was asked together."""
+    if not voices:
+        raise NotCoveredError(
+            "every report came through a channel that tells only some sums of the shares, and from none of them "
+            "something can be said about a respondent's own answers. Ask for the numbers that the channels were made "
+            "for, or use a design whose channels tell all shares"
+        )
     for one in wanted:
         if not any(set(one.names) <= set(voice.names) for voice in voices):
             raise NotCoveredError(
