@@ -118,6 +118,8 @@ if TYPE_CHECKING:
     from deniable.inference.regression.linear import linear as linear
     from deniable.inference.regression.mixed import random_intercept as random_intercept
     from deniable.inference.regression.multinomial import multinomial as multinomial
+    from deniable.inference.regression.poststratified import Poststratified as Poststratified
+    from deniable.inference.regression.poststratify import poststratify as poststratify
     from deniable.inference.unrelated import unrelated_two_samples as unrelated_two_samples
     from deniable.labels import Labels as Labels
     from deniable.optimal.certificate import Certificate as Certificate
@@ -194,6 +196,7 @@ if TYPE_CHECKING:
         "PairedItems",
         "PairedReports",
         "Patterns",
+        "Poststratified",
         "Prevalence",
         "Prevalences",
         "ProjectiveGeometry",
@@ -259,6 +262,7 @@ if TYPE_CHECKING:
         "paired_optimum",
         "phi",
         "plan",
+        "poststratify",
         "power",
         "prevalence",
         "probit",

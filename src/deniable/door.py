@@ -126,6 +126,8 @@ NAMES = {
         "multinomial": "inference.regression.multinomial",
         "linear": "inference.regression.linear",
         "random_intercept": "inference.regression.mixed",
+        "poststratify": "inference.regression.poststratify",
+        "Poststratified": "inference.regression.poststratified",
         "correlate": "inference.regression.correlation",
     },
     "Planning": {

@@ -35,6 +35,17 @@ class Population:
         every = self.shares.sum(axis=0).reshape(self.domain.shape)
         return dn.Table(self.domain, every).project(names).values
 
+    def counted(self, *names):
+        """Cells of public columns and attributes, with their shares as sizes, as a frame."""
+        cells = np.indices(self.domain.shape).reshape(len(self.domain), -1)
+        every = self.public.loc[self.public.index.repeat(self.domain.cells)].reset_index(drop=True)
+        truths = {
+            name: np.tile(np.array(v.categories)[cells[i]], len(self.public))
+            for i, (name, v) in enumerate(self.domain.items())
+        }
+        every = every.assign(**truths, size=self.shares.ravel())
+        return every.groupby(list(names), as_index=False)["size"].sum()
+
     def expected(self, design):
         """For every ballot: the answers that can come, a row each, and how often with which public values; or None."""
         cells = np.indices(self.domain.shape).reshape(len(self.domain), -1)

@@ -76,6 +76,7 @@ def frame():
     return pd.DataFrame({**columns, "age": rng.normal(size=1500), "sex": rng.choice(["F", ODD], 1500)})
 
 
+@cache
 def grouped():
     rng = np.random.default_rng(3)
     school = np.repeat(np.arange(40), 40)
@@ -83,6 +84,11 @@ def grouped():
     said = np.where(rng.random(1600) < 0.9, truth, ~truth).astype(int)
     data = pd.DataFrame({"y": said, "school": school, "age": rng.normal(size=1600)})
     return dn.random_intercept("y ~ age", data, dn.Warner(0.9), groups="school")
+
+
+def poststratified(**rest):
+    cells = pd.DataFrame({"school": np.repeat(np.arange(42), 2), "age": [-1.0, 1.0] * 42, "where": [ODD, "north"] * 42})
+    return dn.poststratify(grouped(), cells, sizes=None, **rest)
 
 
 def ledger(limit=2.0):
@@ -138,6 +144,8 @@ RESULTS = {
     "LeastSquares": lambda: dn.linear("z ~ age + y", frame(), dn.KRR(3, epsilon=2.0), rr={"y": DEVICE}),
     "Regression, linear": lambda: dn.linear("age ~ y", frame(), rr={"y": DEVICE}),
     "RandomIntercept": grouped,
+    "Poststratified": poststratified,
+    "Poststratified by an attribute": lambda: poststratified(by="where"),
     "Correlation": lambda: dn.correlate(frame(), "y", "age", channels={"y": DEVICE}),
     "Compliance": lambda: dn.compliance.cdm({"low": (550, 450), "high": (350, 650)}, p={"low": 0.25, "high": 0.75}),
     "Compliance, undefined": lambda: dn.compliance.sld({"a": (950, 50), "b": (450, 550)}, p={"a": 0.9, "b": 0.5}),

@@ -10,7 +10,7 @@ from deniable.errors import DivergenceError, InputError, TooFewReportsError
 from deniable.inference.regression import mixed
 from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
 from deniable.inference.regression.links import LOGIT
-from deniable.inference.regression.mixed import Marginal
+from deniable.inference.regression.marginal import Marginal
 from deniable.inference.regression.responses import Binary
 
 DEVICE = dn.Warner(0.85)
