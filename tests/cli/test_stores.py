@@ -21,24 +21,14 @@ from deniable.collection.storage.base import Row, key_of
 from deniable.collection.storage.places import open_store
 from deniable.surveys.survey import parse_survey
 from deniable.web.serve import Service, background
+from small_survey import BLOCKS, PAIRED, small_survey
 
 HEAD = 'format = 1\nname = "s"\ntitle = "S"\nepsilon = 4.0\n'
-QUESTIONS = """
-[[questions]]
-name = "a"
-text = "?"
-kind = "yes-no"
-[[questions]]
-name = "b"
-text = "?"
-kind = "yes-no"
-"""
 PUBLIC = '[[public]]\nname = "region"\ntext = "?"\nchoices = ["north", "south"]\n'
-PAIRED = 'design = { kind = "paired", p = 0.7, rho = -0.1, accept = "a partner who knows the coin" }\n'
 SURVEYS = {
-    "independent": HEAD + 'design = { kind = "independent" }\n' + QUESTIONS + PUBLIC,
-    "blocks": HEAD + 'design = { kind = "blocks", k = 2, block_size = 40 }\n' + QUESTIONS,
-    "paired": HEAD + PAIRED + QUESTIONS,
+    "independent": small_survey() + PUBLIC,
+    "blocks": small_survey(BLOCKS),
+    "paired": small_survey(PAIRED),
 }
 N = 120
 

@@ -31,22 +31,9 @@ from deniable.errors import DesignError, PrivacyError, RefusedDesignError
 from deniable.estimation.estimator import estimate
 from deniable.surveys.survey import parse_survey
 from deniable.web.blocks import _page
+from small_survey import BLOCKS, small_survey
 
-SURVEY = """
-format = 1
-name = "blocks"
-title = "Blocks"
-epsilon = 2.0
-design = { kind = "blocks", k = 2, block_size = 40 }
-[[questions]]
-name = "a"
-text = "?"
-kind = "yes-no"
-[[questions]]
-name = "b"
-text = "?"
-kind = "yes-no"
-"""
+SURVEY = small_survey(BLOCKS, epsilon=2.0)
 PERSON = {"a": "yes", "b": "no"}
 
 
@@ -311,7 +298,7 @@ def with_another_fake(block):
 
 
 def test_behind_a_blind_token_a_block_of_ones_own_is_found_out_before_anything_is_drawn(serve, tmp_path):
-    with serve(SURVEY.replace("epsilon = 2.0", 'epsilon = 2.0\nadmission = "blind"')) as running:
+    with serve(small_survey(BLOCKS, "blind", 2.0)) as running:
         (invitation,) = running.collector.entrance.invite(1)
         transport = liar(running, with_another_fake)
         client = Client(running.url, tmp_path / "device", transport=transport, invitation=invitation)

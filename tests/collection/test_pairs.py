@@ -31,31 +31,11 @@ from deniable.errors import InputError, RefusedDesignError, SurveyError
 from deniable.estimation.estimator import estimate
 from deniable.surveys.survey import parse_survey
 from deniable.web.serve import Service
-
-SURVEY = """
-format = 1
-name = "pairs"
-title = "Pairs"
-epsilon = {epsilon}
-[design]
-kind = "paired"
-p = 0.7
-rho = {rho}
-{accept}
-[[questions]]
-name = "a"
-text = "?"
-kind = "yes-no"
-[[questions]]
-name = "b"
-text = "?"
-kind = "yes-no"
-"""
-ACCEPT = 'accept = "a partner who knows the coin"'
+from small_survey import PAIRED, small_survey
 
 
-def text_of(epsilon=4.0, rho=-0.1, accept=ACCEPT):
-    return SURVEY.format(epsilon=epsilon, rho=rho, accept=accept)
+def text_of(design=PAIRED, epsilon=4.0):
+    return small_survey(design, epsilon=epsilon)
 
 
 @pytest.fixture
@@ -83,8 +63,8 @@ def test_epsilon_is_what_a_partner_learns_who_knows_the_coin(design):
 @pytest.mark.parametrize(
     ("options", "path"),
     [
-        ({"accept": ""}, "design.accept"),
-        ({"rho": -3 / 7}, "design.rho"),  # the corner
+        ({"design": '{ kind = "paired", p = 0.7, rho = -0.1 }'}, "design.accept"),
+        ({"design": PAIRED.replace("-0.1", f"{-3 / 7}")}, "design.rho"),  # the corner
         ({"epsilon": 2.0}, "design.p"),
     ],
 )

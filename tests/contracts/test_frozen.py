@@ -55,25 +55,11 @@ from deniable.reporting.methods import facts_of_survey
 from deniable.reporting.scripts.tables import script_tables
 from deniable.surveys.example import example_text
 from deniable.surveys.survey import parse_survey
+from small_survey import BLOCKS, small_survey
 
 DOMAIN = {"a": ["no", "yes"], "b": ["x", "y", "z"], "c": ["u", "v"]}
 YES_NO = {"a": ["no", "yes"], "b": ["no", "yes"]}
 BIT = dn.KRR(2, epsilon=1.0)
-IN_BLOCKS = """
-format = 1
-name = "blocks"
-title = "Blocks"
-epsilon = 2.0
-design = { kind = "blocks", k = 2, block_size = 40 }
-[[questions]]
-name = "a"
-text = "?"
-kind = "yes-no"
-[[questions]]
-name = "b"
-text = "?"
-kind = "yes-no"
-"""
 GOES_ON = {"Client", "Ledger", "Seeded"}  # public, and stated to be no values
 
 
@@ -91,7 +77,7 @@ def sent(design, domain="DOMAIN"):
 
 @cache
 def verified():
-    body = design_body(parse_survey(IN_BLOCKS))
+    body = design_body(parse_survey(small_survey(BLOCKS, epsilon=2.0)))
     return verify(body, messages.design_id(body))
 
 

@@ -20,26 +20,10 @@ from deniable.collection.storage.places import open_store
 from deniable.device.client import Client
 from deniable.device.transport import Http
 from deniable.errors import UnreachableError
+from small_survey import INDEPENDENT, small_survey
 from waiting import until
 
 DEVICES = 3
-SURVEY = """
-format = 1
-name = "devices"
-title = "Devices"
-epsilon = 4.0
-admission = "{admission}"
-design = {design}
-[[questions]]
-name = "a"
-text = "?"
-kind = "yes-no"
-[[questions]]
-name = "b"
-text = "?"
-kind = "yes-no"
-"""
-INDEPENDENT = '{ kind = "independent" }'
 LOG = logging.getLogger(__name__)  # which `make faults` shows
 KINDS = {
     "open": ("open", INDEPENDENT),
@@ -115,7 +99,7 @@ def go_on(devices, reports):
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_device_is_told_what_is_not_so(collectors, times, kind):
     admission, design = KINDS[kind]
-    (server,) = collectors(1, survey=SURVEY.format(admission=admission, design=design)).servers
+    (server,) = collectors(1, survey=small_survey(design, admission)).servers
     moments, stop = random.Random(24), threading.Event()  # noqa: S311 - repeats, hides nothing
     # More than can be used in the time.
     codes = [] if admission == "open" else server.invitations(DEVICES * (1000 + 500 * times.kills))

@@ -19,30 +19,15 @@ import pytest
 from deniable.device.messages import Problem
 from deniable.device.problems import PROBLEMS
 from deniable.device.wire import decode, encode
+from small_survey import BLOCKS, small_survey
 from waiting import until
 
 KINDS = {
-    "open": ("open", '{ kind = "independent" }'),
-    "invited": ("invited", '{ kind = "independent" }'),
-    "blind": ("blind", '{ kind = "independent" }'),
-    "blocks": ("open", '{ kind = "blocks", k = 2, block_size = 40 }'),
+    "open": small_survey(),
+    "invited": small_survey(admission="invited"),
+    "blind": small_survey(admission="blind"),
+    "blocks": small_survey(BLOCKS),
 }
-SURVEY = """
-format = 1
-name = "requests"
-title = "Requests"
-epsilon = 4.0
-admission = "{admission}"
-design = {design}
-[[questions]]
-name = "a"
-text = "?"
-kind = "yes-no"
-[[questions]]
-name = "b"
-text = "?"
-kind = "yes-no"
-"""
 PATHS = [
     *["/v1/reports"] * 6,
     *("/v1/tokens", "/v1/partners", "/v1/issuer", "/v1/survey", "/v1/designs/{design}", "/v1/forms/{design}"),
@@ -163,8 +148,7 @@ def memory(server, what):
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells how much memory a process has")
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_request_makes_the_server_fail_hang_or_grow(collectors, times, kind):
-    admission, design = KINDS[kind]
-    (server,) = collectors(1, survey=SURVEY.format(admission=admission, design=design)).servers
+    (server,) = collectors(1, survey=KINDS[kind]).servers
     server.start()
     try:
         hostile, statuses = Hostile(server, seed=len(kind)), Counter()

@@ -25,6 +25,7 @@ from schemathesis.specs.openapi.checks import (
 
 from deniable.device.ticket import token_id
 from deniable.web.openapi import document
+from small_survey import BLOCKS, PAIRED, small_survey
 
 CHECKS = [
     not_a_server_error,
@@ -35,29 +36,11 @@ CHECKS = [
 ]
 FEWER = int(os.environ.get("DENIABLE_EXAMPLES", "4"))  # of each address; `make faults` sends many more
 EXAMPLES = {"/v1/reports": max(40, FEWER)}
-SURVEY = """
-format = 1
-name = "fuzz"
-title = "Fuzz"
-epsilon = 4.0
-admission = "{admission}"
-design = {design}
-[[questions]]
-name = "a"
-text = "?"
-kind = "yes-no"
-[[questions]]
-name = "b"
-text = "?"
-kind = "yes-no"
-"""
-INDEPENDENT = '{ kind = "independent" }'
-PAIRED = '{ kind = "paired", p = 0.7, rho = -0.1, accept = "a partner who knows the coin" }'
 KINDS = {
-    "open": ("open", INDEPENDENT),
-    "blind": ("blind", INDEPENDENT),
-    "blocks": ("open", '{ kind = "blocks", k = 2, block_size = 40 }'),
-    "pairs": ("open", PAIRED),
+    "open": small_survey(),
+    "blind": small_survey(admission="blind"),
+    "blocks": small_survey(BLOCKS),
+    "pairs": small_survey(PAIRED),
 }
 # What must have been reached at least once: otherwise everything was turned away at the door, and nothing was tried.
 REACHED = {
@@ -130,9 +113,8 @@ def alone(found):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_answer_is_as_documented(kind, serve):
-    admission, design = KINDS[kind]
     found = defaultdict(Counter)
-    with serve(SURVEY.format(admission=admission, design=design)) as running, requests.Session() as session:
+    with serve(KINDS[kind]) as running, requests.Session() as session:
         whole = narrowed(running)
         schemas = [schemathesis.openapi.from_dict(one) for one in (whole, alone(whole))]
         for operation in (result.ok() for schema in schemas for result in schema.get_all_operations()):
