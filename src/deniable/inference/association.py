@@ -217,8 +217,7 @@ def conditional_independence(
         told.append(f"No reports tell the table of all of them together: assuming {several}.")
     found = test.test(replicates, generator_of([seen], source))
     method = f"conditional {_kind(seen)} through the channel, bootstrap"
-    notes = (*told, *found.notes, used(evidence))
-    return TestResult(found.statistic, found.pvalue, df, method, notes, found.simulated)
+    return TestResult(found.statistic, found.pvalue, df, method, (*told, *found.notes, used(evidence)), found.simulated)
 
 
 def _within_groups(
