@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 from click.testing import CliRunner
 
 from deniable.cli.app import app
-from deniable.cli.serve import preflight
+from deniable.cli.serve import _announce, preflight
+from deniable.collection.form import LOOPBACK
 from deniable.surveys.survey import parse_survey
+from deniable.web.serve import Service
 from exams import EXAMS, TOGETHER, exams
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -41,3 +43,16 @@ def test_a_blind_survey_does_not_start_without_what_signs_for_it(tmp_path, monke
     assert ran.exit_code != 0
     assert "pip install 'deniable[tokens]'" in ran.output
     assert not (tmp_path / "data").exists()
+
+
+def test_what_is_served_elsewhere_is_not_recommended_for_here(tmp_path, capsys):
+    path = tmp_path / "exams.toml"
+    path.write_text(EXAMS.replace("DESIGN", ""), encoding="utf-8")
+    there = "https://survey.example.org"
+    for urls, origins in (((), LOOPBACK), ((there,), (there,))):
+        service = Service.open(path, tmp_path / "data", origins=origins)
+        _announce(service, "http://127.0.0.1:8123", tmp_path, urls, None)
+        service.collector.close()
+        told = capsys.readouterr().out
+        assert f"answered at {there if urls else 'http://127.0.0.1:8123 (this machine; --url for others)'}\n" in told
+        assert ("deniable simulate" in told) is not bool(urls)

@@ -133,7 +133,7 @@ def command(
             _announce(service, _url(host, taken.getsockname()[1]), place, urls, shown)
             if pilot:
                 click.echo("This is a pilot: what comes here never counts. Serve the survey without --pilot to begin.")
-            _let_in(service, _url(host, taken.getsockname()[1]))
+            _let_in(service, origins[0] if urls else _url(host, taken.getsockname()[1]))
         except BaseException:
             service.collector.close()
             raise
@@ -215,7 +215,8 @@ def _announce(service: Service, url: str, place: Path | str, urls: tuple[str, ..
     click.echo(f"  reports in  {place}")
     if metrics is not None:
         click.echo(f"  metrics at  {metrics}")
-    click.echo(f"  try it      deniable simulate {url} --n 1000")
+    if not urls:  # elsewhere than at its own addresses devices refuse it, simulated ones too
+        click.echo(f"  try it      deniable simulate {url} --n 1000")
 
 
 def _let_in(service: Service, url: str) -> None:
