@@ -102,16 +102,17 @@ def test_what_is_served_is_described(tail, clear):
     assert notes[2] == f"Design {fingerprint(design_id(served.body))}: {told}"
 
 
-def test_a_channel_made_for_some_numbers_says_what_it_tells():
-    asked = 'wanted = ["association(smokes, drinks)"]\n[design]\nkind = "optimal"\n'
+@pytest.mark.parametrize(("more", "sums"), [("", 1), (', "smokes"', 2)])
+def test_a_channel_made_for_some_numbers_says_what_it_tells(more, sums):
+    asked = f'wanted = ["association(smokes, drinks)"{more}]\n[design]\nkind = "optimal"\n'
     drinks = '[[questions]]\nname = "drinks"\ntext = "Do you drink?"\nkind = "yes-no"\n'
     served = Served(asked + drinks)
     notes = Client("http://localhost", transport=served).describe().notes
     design = parse_survey(SURVEY.format(tail=asked + drinks)).design
     (question,) = design.questions
     # The second way: the rank of its matrix, which the constant is part of.
-    assert question.channel.sums == np.linalg.matrix_rank(question.channel.matrix()) - 1 == 1
-    said = "tell 1 of the 3 independent sums of its shares, and nobody can learn the others from them."
+    assert question.channel.sums == np.linalg.matrix_rank(question.channel.matrix()) - 1 == sums
+    said = f"tell {sums} of the 3 independent sums of its shares, and nobody can learn the others from them."
     said = f"Reports to {question.name} {said}"
     assert notes[0] == said
     assert said in design.describe().notes
