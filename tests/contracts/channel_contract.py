@@ -286,6 +286,9 @@ class SingleDrawContract(RunnableContract):
             codes = np.arange(500) % most
             expected = channel.randomize(codes, source=Seeded(9))
             assert (channel.randomize(codes.astype(dtype), source=Seeded(9)) == expected).all(), dtype
+        for strange in (-1, 1 << 24):  # which in the other order of bytes is 1
+            with pytest.raises(InputError, match=r"^1 codes lie outside"):
+                channel.randomize(np.array([0, strange], dtype=">i4"))
 
     def test_shape_is_kept_and_reports_are_small(self, channel):
         codes = np.zeros((3, 4, 2), dtype=int)

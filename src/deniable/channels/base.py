@@ -324,7 +324,7 @@ class Channel(Frozen, ABC):
         for start in range(0, len(flat), CHUNK):
             part = flat[start : start + CHUNK]
             # Without its sign a negative code is a huge one: one look finds both.
-            seen = part.view(f"u{part.itemsize}") if part.dtype.kind == "i" else part
+            seen = part.view(part.dtype.str.replace("i", "u")) if part.dtype.kind == "i" else part
             if seen.max() >= self.inputs:
                 strangers = int(((flat < 0) | (flat >= self.inputs)).sum())
                 raise InputError(
