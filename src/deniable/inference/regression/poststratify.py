@@ -63,7 +63,7 @@ def poststratify(
     >>> sizes = {"village": {"Ash": 900, "Elm": 500, "Fir": 100, "Oak": 400, "Yew": 500}}
     >>> shares = dn.poststratify(fit, sizes)
     >>> round(shares.overall.value, 2), round(shares.overall.std_error, 3)
-    (0.21, 0.02)
+    (0.22, 0.019)
     """
     if not isinstance(fit, RandomIntercept):
         raise InputError(
