@@ -140,6 +140,42 @@ def test_a_start_that_runs_away_says_what_to_leave_out(monkeypatch):
         dn.random_intercept("report ~ x", sample(4, groups=10), channel=DEVICE, groups="group")
 
 
+def lopsided(low=75):
+    """Four groups where the trait is common and eight where it is rare, x = 1 asked mostly of the latter.
+
+    Of those with x = 1 fewer say yes than the device makes of nobody having the trait, but not in every group.
+    """
+    common, rare = [(0, 100, 70), (1, 20, 10)], [(0, 200, low), (1, 60, 12)]
+    rows = [
+        (group, x, int(i < yes))
+        for group in range(12)
+        for x, n, yes in (common if group < 4 else rare)
+        for i in range(n)
+    ]
+    return pd.DataFrame(rows, columns=["group", "x", "report"])
+
+
+def test_groups_have_a_maximum_where_the_fit_without_them_has_none():
+    device, frame = dn.Warner(0.75), lopsided()
+    with pytest.raises(DivergenceError, match="keeps rising") as told:
+        dn.logit("report ~ x", frame, device)
+    fit = dn.random_intercept("report ~ x", frame, device, groups="group")
+    assert np.abs(fit.marginal.value(fit.values)[1]).max() < 1e-4
+    rng = np.random.default_rng(1)
+    around = fit.values + rng.normal(size=(40, 3)) * rng.choice([0.1, 1.0, 4.0], (40, 1))
+    assert max(fit.marginal.value(params)[0] for params in around) < fit.loglik
+    assert "no maximum" in fit.notes[0]
+    # Against what the likelihood without groups rises to, not against the penalised fit, which lies lower.
+    assert fit.fixed.loglik < fit.alone == told.value.loglik
+    assert fit.no_groups().statistic == pytest.approx(2 * (fit.loglik - told.value.loglik))
+
+
+def test_a_maximum_that_neither_has_is_refused_with_both_reasons():
+    frame = lopsided(20).query("group > 3")
+    with pytest.raises(DivergenceError, match=r"neither without groups nor with them.*Without:.*With:"):
+        dn.random_intercept("report ~ x", frame, dn.Warner(0.75), groups="group")
+
+
 def test_refusals():
     frame = sample(4, groups=10)
     with pytest.raises(TooFewReportsError, match="groups"):

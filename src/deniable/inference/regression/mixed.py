@@ -13,7 +13,14 @@ import numpy as np
 from scipy import optimize, special
 
 from deniable.designs.reports import Reports
-from deniable.errors import ConvergenceError, DivergenceError, InputError, TooFewReportsError
+from deniable.errors import (
+    ConvergenceError,
+    DeniableError,
+    DivergenceError,
+    EstimationError,
+    InputError,
+    TooFewReportsError,
+)
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
 from deniable.inference.regression.binary import logit
@@ -42,6 +49,12 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+_SCALES = (0.5, 2.0, 4.0)  # spreads between groups to start from, the latter where the fit without groups has none
+_AWAY = 20.0  # log odds beyond which a search from a penalised fit is running away
+_STARTED = (
+    "Without groups the likelihood has no maximum, so the search began at the penalised fit; with them it has this one."
+)
+_STEPS = 100  # Newton steps before giving up; a few are usual
 _TOLD_APART = 12  # groups up to which each has its own share of a disguised predictor
 
 
@@ -51,7 +64,7 @@ class RandomIntercept(Shown, Frozen):
 
     Attributes:
         formula: as it was given.
-        fixed: the fit without the random intercept, from which this one started.
+        fixed: the fit without the random intercept, from which this one started; penalised where there is no other.
         values: the parameters of the fit without groups, in the same order, and log s.
         matrix: their covariance, from the observed Hessian.
         loglik: the marginal log-likelihood.
@@ -59,6 +72,7 @@ class RandomIntercept(Shown, Frozen):
         between: which column names them.
         notes: what a reader must know.
         nodes: of the quadrature, per group.
+        alone: the log-likelihood without groups, or its supremum where that lies at infinity.
     """
 
     formula: str
@@ -70,6 +84,7 @@ class RandomIntercept(Shown, Frozen):
     between: str
     notes: tuple[str, ...] = ()
     nodes: int = NODES
+    alone: float = -np.inf
 
     @property
     def marginal(self) -> Marginal:
@@ -120,7 +135,7 @@ class RandomIntercept(Shown, Frozen):
 
     def no_groups(self) -> TestResult:
         """Likelihood ratio test of s = 0, which is on the boundary: p = Pr(chi2_1 > statistic) / 2."""
-        statistic = max(2 * (self.loglik - self.fixed.loglik), 0.0)
+        statistic = max(2 * (self.loglik - self.alone), 0.0)
         pvalue = float(special.erfc(np.sqrt(statistic / 2))) / 2 if statistic > 0 else 1.0
         return TestResult(statistic, pvalue, 1, f"no difference between groups of {self.between}")
 
@@ -176,8 +191,8 @@ def random_intercept(
 
     Coefficients are conditional: log odds within a group. Predictors may be disguised as well; their own models and
     attributes that ride along are as in `logit`, the same in all groups. The maximum is sought from the fit without
-    groups; a standard deviation that runs to zero is reported as a `DivergenceError`, since there is then nothing
-    between the groups.
+    groups, or from the penalised one where that has no maximum; a standard deviation that runs to zero is reported as a
+    `DivergenceError`, since there is then nothing between the groups.
 
     Args:
         formula: "outcome ~ predictors".
@@ -193,19 +208,9 @@ def random_intercept(
     """
     _check(nodes, sampled, groups)
     models, notes = _hidden_models(formula, frame, groups, rr or {}, rr_models or {})
-    try:
-        fixed = logit(
-            formula, frame, channel, design_column=design_column, categories=categories, rr=rr or {}, rr_models=models
-        )
-    except DivergenceError as error:
-        if not models:
-            raise
-        hint = ", ".join(f'"{name}": "1"' for name in models)
-        raise DivergenceError(
-            f"the fit without groups, from which this one starts, has no maximum: {error.message}. Shares of disguised "
-            f"predictors that differ between groups may be the reason: try rr_models={{{hint}}}",
-            models=models,
-        ) from None
+    fixed, trouble = _without_groups(
+        formula, frame, channel, models, {"design_column": design_column, "categories": categories, "rr": rr or {}}
+    )
     members = membership(groups, fixed.data, "group")
     assert members is not None
     count = int(members.max()) + 1
@@ -216,33 +221,21 @@ def random_intercept(
             groups=count,
         )
     objective = Marginal(fixed.likelihood, members, nodes).compact()
-    params = _approach(objective, np.append(fixed.values, np.log(0.5)), fixed.matrix)
-    value, gradient, hessian = objective.evaluate(params)
-    for _ in range(100):
-        step, concave = newton_step(gradient, hessian)
-        step *= min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
-        for halving in range(30):
-            trial = objective.evaluate(params + step * 0.5**halving)
-            if np.isfinite(trial[0]) and trial[0] >= value - 1e-10 * abs(value):
-                break
-        else:
-            raise ConvergenceError(
-                "the likelihood stopped rising short of a maximum; use more nodes or fewer predictors"
-            )
-        params = params + step * 0.5**halving
-        decrement = float(gradient @ step)
-        value, gradient, hessian = trial
-        if params[-1] < np.log(1e-3):
-            raise DivergenceError(
-                f"the standard deviation between groups of {groups!r} runs to zero: the reports show no difference "
-                "between groups. Use logit(), with clusters= for errors that allow for groups",
-                loglik=value,
-                fixed=fixed,
-            )
-        if concave and abs(decrement) < 1e-10:
-            loglik = value - objective.likelihood.add_steady(params[:-1], np.zeros(len(params) - 1))
-            return RandomIntercept(formula, fixed, params, inverse(-hessian), loglik, count, groups, notes, nodes)
-    raise ConvergenceError("no maximum within 100 steps; use more nodes or fewer predictors")
+    try:
+        params, value, matrix = _climb(objective, fixed, groups)
+    except EstimationError as error:
+        if trouble is None:
+            raise
+        raise DivergenceError(
+            f"neither without groups nor with them is there a maximum. Without: {trouble.message}. With: "
+            f"{error.message}",
+            **trouble.details,
+        ) from None
+    if trouble is not None:
+        notes = (*notes, _STARTED)
+    alone = fixed.loglik if trouble is None else float(str(trouble.details["loglik"]))
+    loglik = value - objective.likelihood.add_steady(params[:-1], np.zeros(len(params) - 1))
+    return RandomIntercept(formula, fixed, params, matrix, loglik, count, groups, notes, nodes, alone)
 
 
 def _check(nodes: int, sampled: Mapping[str, Any], groups: str) -> None:
@@ -285,6 +278,67 @@ def _hidden_models(
     return {**models, **given}, ()
 
 
+def _without_groups(
+    formula: str, frame: Any, channel: Channels, models: Mapping[str, str], given: Mapping[str, Any]
+) -> tuple[Regression, DivergenceError | None]:
+    """The fit to start from: without groups; penalised, and why, where that one has no maximum.
+
+    Groups that differ much can have one all the same: the whole sample may hold fewer reports of a trait than its
+    channel makes of nobody having it, while some groups hold more.
+    """
+    try:
+        return logit(formula, frame, channel, rr_models=models, **given), None
+    except DivergenceError as error:
+        if models:
+            hint = ", ".join(f'"{name}": "1"' for name in models)
+            raise DivergenceError(
+                f"the fit without groups, from which this one starts, has no maximum: {error.message}. Shares of "
+                f"disguised predictors that differ between groups may be the reason: try rr_models={{{hint}}}",
+                models=models,
+            ) from None
+        try:
+            return logit(formula, frame, channel, penalty="jeffreys", **given), error
+        except DeniableError:  # a model that cannot be penalised
+            raise error from None
+
+
+def _climb(objective: Marginal, fixed: Regression, groups: str) -> tuple[Array, float, Array]:
+    """From a fit without groups to a maximum: the parameters there, the log-likelihood, and their covariance.
+
+    A penalised fit may be far from it: then several spreads between groups are tried, and the highest way counts.
+    """
+    scales = _SCALES if fixed.penalty else _SCALES[:1]
+    ways = [_approach(objective, np.append(fixed.values, np.log(scale)), fixed.matrix) for scale in scales]
+    params = max(ways, key=lambda way: objective.value(way)[0]) if len(ways) > 1 else ways[0]
+    value, gradient, hessian = objective.evaluate(params)
+    for _ in range(_STEPS // 3 if fixed.penalty else _STEPS):  # from a penalised fit the way may have no end
+        step, concave = newton_step(gradient, hessian)
+        step *= min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
+        for halving in range(30):
+            trial = objective.evaluate(params + step * 0.5**halving)
+            if np.isfinite(trial[0]) and trial[0] >= value - 1e-10 * abs(value):
+                break
+        else:
+            raise ConvergenceError(
+                "the likelihood stopped rising short of a maximum; use more nodes or fewer predictors"
+            )
+        params = params + step * 0.5**halving
+        decrement = float(gradient @ step)
+        value, gradient, hessian = trial
+        if params[-1] < np.log(1e-3):
+            raise DivergenceError(
+                f"the standard deviation between groups of {groups!r} runs to zero: the reports show no difference "
+                "between groups. Use logit(), with clusters= for errors that allow for groups",
+                loglik=value,
+                fixed=fixed,
+            )
+        if fixed.penalty and objective.likelihood.reach(params[:-1]) > _AWAY:
+            break
+        if concave and abs(decrement) < 1e-10:
+            return params, value, inverse(-hessian)
+    raise ConvergenceError("no maximum was reached; use more nodes or fewer predictors")
+
+
 def _approach(objective: Marginal, start: Array, matrix: Array) -> Array:
     """Most of the way, by quasi-Newton steps: a Hessian costs two gradients for every parameter."""
     spread = np.eye(len(start))
@@ -295,5 +349,7 @@ def _approach(objective: Marginal, start: Array, matrix: Array) -> Array:
         return -value, -gradient
 
     with np.errstate(all="ignore"):
-        found = optimize.minimize(down, start, jac=True, method="BFGS", options={"hess_inv0": spread, "gtol": 1e-4})
+        found = optimize.minimize(
+            down, start, jac=True, method="BFGS", options={"hess_inv0": spread, "gtol": 1e-4, "maxiter": 100}
+        )
     return np.asarray(found.x) if np.isfinite(found.fun) and found.x[-1] > np.log(2e-3) else start
