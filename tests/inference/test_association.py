@@ -404,6 +404,20 @@ def test_a_pair_among_many_is_tested_as_it_is_alone(monkeypatch):
         assert pairs[pair].notes == alone.notes
 
 
+@pytest.mark.parametrize("channel", ["krr", "unary", "hadamard", "subset"])
+def test_pairs_of_other_sizes_are_tested_as_they_are_alone(channel):
+    """Groups of reports come in another order for every pair, and are sorted before pairs are fitted together."""
+    rng, sizes = np.random.default_rng(8), {"a": 2, "b": 3, "c": 2, "d": 3, "e": 2}
+    people = {name: rng.integers(0, size, 1500).tolist() for name, size in sizes.items()}
+    design = dn.Views({name: list(range(size)) for name, size in sizes.items()}, 2, 2.0, channel=channel)
+    reports = design.randomize(people, source=dn.Seeded(4))
+    pairs = all_pairs(reports, replicates=99)
+    for pair in pairs.pairs:
+        alone = independence(reports, *pair, replicates=99)
+        assert (alone.pvalue, alone.statistic) == (pairs[pair].pvalue, pairs[pair].statistic)
+        assert pairs[pair].simulated == pytest.approx(alone.simulated, abs=2e-3)
+
+
 def test_heat_map_of_all_pairs():
     import matplotlib as mpl
 

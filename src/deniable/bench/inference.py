@@ -1,4 +1,4 @@
-"""How long a bootstrap test and an exact sample size take.
+"""How long a bootstrap test, the tests of all pairs of a survey and an exact sample size take.
 
 Here the promise is a time a person waits at the keyboard, so seconds are required, not ratios: CPU seconds, the best of
 several repeats.
@@ -7,6 +7,7 @@ several repeats.
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,17 +15,26 @@ from deniable.bench import Claim, Measurement, side_by_side
 from deniable.channels.devices import Warner
 from deniable.channels.krr import KRR
 from deniable.designs.observation import Observation
+from deniable.designs.views import Views
+from deniable.inference.all_pairs import all_pairs
 from deniable.inference.association import independence
 from deniable.inference.goodness import goodness_of_fit
 from deniable.planning.power import sample_size
 from deniable.planning.width import sample_size_for_width
 from deniable.randomness import Seeded
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deniable.designs.reports import Reports
+
 REPLICATES = 999
 LIMITS = {
     f"likelihood ratio, {REPLICATES} replicates, 3x4, epsilon 1, n 10,000": 0.5,
     f"the same on a sparse 3x4 table, {REPLICATES} replicates": 0.5,
     f"goodness of fit, {REPLICATES} draws, 3x4": 0.5,
+    "all 666 pairs of 37 yes/no attributes, Views, epsilon 1, n 20,000": 10.0,
+    "all 666 pairs of 37 attributes of 2 to 4 categories, 105 in all": 20.0,
     "exact sample size, Warner(0.6), prevalence 2%": 1.0,
     "exact sample size, k-RR at epsilon 0.1, prevalence 1%": 1.0,
     "sample size for a width, Warner(0.8)": 1.0,
@@ -39,8 +49,22 @@ def table(rows: list[float], columns: list[float], n: int = 10_000) -> Observati
     return Observation(["a", "b"], channel, drawn.reshape(pi.shape))
 
 
-def measure(replicates: int = REPLICATES, repeats: int = 5) -> Measurement:
-    """Time each task."""
+def asked(sizes: Sequence[int], n: int) -> Reports:
+    """Reports of n respondents asked two attributes each, of so many categories; every fifth shares a cause."""
+    rng = np.random.default_rng(3)
+    cause, people = rng.random(n), {}
+    for place, size in enumerate(sizes):
+        own = rng.choice(size, n, p=rng.dirichlet(np.full(size, 2.0)))
+        shared = (place % 5 == 0) & (rng.random(n) < 0.4)
+        people[f"a{place:02d}"] = np.where(shared, (cause * size).astype(int), own).tolist()
+    domain = {name: list(range(size)) for name, size in zip(people, sizes, strict=True)}
+    return Views(domain, k=2, epsilon=1.0).randomize(people, source=Seeded(1))
+
+
+def measure(replicates: int = REPLICATES, repeats: int = 5, attributes: int = 37, n: int = 20_000) -> Measurement:
+    """Time each task; all pairs once, since they take longest."""
+    mixed = np.random.default_rng(7).permutation([2] * 13 + [3] * 17 + [4] * 7).tolist()
+    several = [asked(sizes[:attributes], n) for sizes in ([2] * 37, mixed)]
     even = table([0.5, 0.3, 0.2], [0.4, 0.3, 0.2, 0.1])
     sparse = table([0.9, 0.08, 0.02], [0.7, 0.2, 0.09, 0.01])
     found: dict[str, object] = {}
@@ -55,7 +79,11 @@ def measure(replicates: int = REPLICATES, repeats: int = 5) -> Measurement:
     def sized(name: str, n: int) -> None:
         found[name] = int(n)
 
-    lrt, rare, fit, large, huge, wide = LIMITS
+    def paired(name: str, reports: Reports) -> None:
+        tests = all_pairs(reports, replicates=replicates)
+        found[name] = int((tests.adjusted < 0.05).sum())
+
+    lrt, rare, fit, yes_no, alarm, large, huge, wide = LIMITS
     seconds = side_by_side(
         {
             lrt: lambda: tested(lrt, even),
@@ -66,10 +94,10 @@ def measure(replicates: int = REPLICATES, repeats: int = 5) -> Measurement:
             wide: lambda: sized(wide, sample_size_for_width(Warner(0.8), 0.1, 0.01)),
         },
         repeats,
-    )
+    ) | side_by_side({yes_no: lambda: paired(yes_no, several[0]), alarm: lambda: paired(alarm, several[1])}, 1)
     rows: dict[str, list[object]] = {
         "task": list(LIMITS),
-        "CPU seconds": list(seconds.values()),
+        "CPU seconds": [seconds[name] for name in LIMITS],
         "answer": [found[name] for name in LIMITS],
     }
     claims = [Claim(name, seconds[name], limit, "s", at_most=True) for name, limit in LIMITS.items()]

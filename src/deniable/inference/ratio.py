@@ -178,8 +178,30 @@ class LikelihoodRatio:
             return self
         if not isinstance(model, Independence) or not evidence.has_likelihood:
             return self
-        sizes = tuple((type(group.said), len(group.counts)) for group in evidence.groups)
-        return model, evidence.shape, sizes, evidence.matrix().tobytes()
+        return model, evidence.shape, tuple(self._groups[i][0] for i in self._sorted)
+
+    @cached_property
+    def _groups(self) -> list[tuple[tuple[str, int, bytes], NDArray[np.int64]]]:
+        """Of every group of reports, what tells it from others but its counts, and where its reports stand."""
+        evidence = self.h0[0].evidence
+        assert isinstance(evidence, Evidence)
+        rows, found = evidence.matrix(), []
+        for group, here in zip(evidence.likely, evidence.places, strict=True):
+            own = np.arange(here.start, here.stop)
+            found.append(((type(group.said).__name__, len(own), rows[here].tobytes()), own))
+        return found
+
+    @cached_property
+    def _sorted(self) -> list[int]:
+        """The groups in an order that does not depend on who was asked first."""
+        return sorted(range(len(self._groups)), key=lambda i: self._groups[i][0])
+
+    def like(self, other: LikelihoodRatio) -> NDArray[np.int64]:
+        """Where the reports of another ratio of this kind stand, in this one's order of groups."""
+        place = np.empty(len(self.counts), dtype=np.int64)
+        for mine, theirs in zip(self._sorted, other._sorted, strict=True):
+            place[self._groups[mine][1]] = other._groups[theirs][1]
+        return place
 
     def warp_speed(self, y: Array, rng: np.random.Generator) -> tuple[Array, Array]:
         """Statistics of many simulated surveys, and one bootstrap statistic of each (Giacomini, Politis & White 2013).
@@ -216,11 +238,8 @@ def tests_of(ratios: Sequence[LikelihoodRatio], replicates: int, rngs: Sequence[
     for place, ratio in enumerate(ratios):
         kinds.setdefault(ratio.kind, []).append(place)
     found: dict[int, Tested] = {}
-    for places in kinds.values():
-        some = max(1, _TOGETHER // (len(ratios[places[0]].counts) * replicates))
-        for begin in range(0, len(places), some):
-            here = places[begin : begin + some]
-            found |= zip(here, _together([ratios[k] for k in here], replicates, [rngs[k] for k in here]), strict=True)
+    for here in kinds.values():
+        found |= zip(here, _together([ratios[k] for k in here], replicates, [rngs[k] for k in here]), strict=True)
     return [found[place] for place in range(len(ratios))]
 
 
@@ -232,13 +251,17 @@ def _together(
     # null table.
     fits, observed = alike[0], [ratio.statistic(ratio.counts, sharp=True) for ratio in alike]
     null = [ratio.null(seen.null, ratio.counts) for ratio, seen in zip(alike, observed, strict=True)]
+    order = [slice(None) if ratio.kind is ratio else fits.like(ratio) for ratio in alike]
 
     def draw(which: Sequence[int], times: int) -> dict[int, Statistics]:
-        if not which:
-            return {}
-        y = [alike[k].again(null[k], rngs[k], times) for k in which]
-        drawn = fits.statistic(np.concatenate(y, axis=1), each=times)
-        return {k: drawn.among(slice(place * times, (place + 1) * times)) for place, k in enumerate(which)}
+        found: dict[int, Statistics] = {}
+        some = max(1, _TOGETHER // (len(fits.counts) * max(1, times)))
+        for begin in range(0, len(which), some):
+            here = which[begin : begin + some]
+            y = [alike[k].again(null[k], rngs[k], times)[order[k]] for k in here]
+            drawn = fits.statistic(np.concatenate(y, axis=1), each=times)
+            found |= {k: drawn.among(slice(place * times, (place + 1) * times)) for place, k in enumerate(here)}
+        return found
 
     first = _LOOK if replicates >= _MANY else replicates
     look = draw(range(len(alike)), first)
@@ -272,7 +295,7 @@ def _fit(part: Part, y: Array, starts: Sequence[Array | None], gap: float, each:
         return score_loglinear(evidence, model, y, gap)
     work = len(y) * each * (30 + evidence.cells / 4)
     most = _ONE if each == 1 else max(50, min(_MOST, int(_WORK / work)))
-    return fit(evidence, model, y, starts=starts, gap=gap, most=most, strict=False)
+    return fit(evidence, model, y, starts=starts, gap=gap, most=most, strict=False, newton=True)
 
 
 def interaction_ratio(evidence: Evidence, a: str, b: str) -> tuple[LikelihoodRatio, int]:

@@ -21,6 +21,8 @@ from deniable.errors import ConvergenceError, EstimationError
 from deniable.estimation.fit.evidence import Evidence
 from deniable.estimation.fit.margins import score_margins
 from deniable.estimation.fit.models import TINY, Independence, Model, Saturated
+from deniable.estimation.fit.peak import MOST_CELLS as PEAK_CELLS
+from deniable.estimation.fit.peak import peaks
 from deniable.estimation.fit.said import Counted
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ _TABLE_GAP, _PER_CELL = 1e-3, 0.005
 MOST_CELLS = 1 << 20
 _MATRIX = 1 << 22  # entries up to which the reports' probabilities are written out for scoring
 _FLOOR = 1e-3  # a leap may shrink a cell at most this much at once: EM never revives a zero
+_LIFTED = 1e-3  # share of the even table where leaps go on from a table that has zeros
 _LONGEST = 64.0  # the longest leap in log pi
 
 
@@ -76,6 +79,7 @@ def fit(
     strict: bool = True,
     accelerate: bool = True,
     progress: Callable[[int, float], None] | None = None,
+    newton: bool = False,
 ) -> Fitted:
     """Fit a model to every replicate of `counts`.
 
@@ -90,6 +94,7 @@ def fit(
         strict: raise where a replicate did not get there; otherwise it is marked in `finished`.
         accelerate: leap; plain EM otherwise (for comparison).
         progress: called with the evaluations made and the largest gap left.
+        newton: fit small tables of any kind by Newton's method (`peak`), as far as it gets, from the even table.
     """
     if not evidence.has_likelihood:
         names = sorted({g.said.channel.name for g in evidence.groups if g not in evidence.likely})
@@ -111,7 +116,9 @@ def fit(
     if exact is not None:
         none = np.zeros(y.shape[1])
         return Fitted(exact, evidence.evaluate(exact, y)[0], none, 1, none == 0)
-    if isinstance(evidence, Evidence) and _is_two_way(evidence, hypothesis) and accelerate:
+    if newton and gap is not None and isinstance(hypothesis, Saturated) and isinstance(evidence, Evidence):
+        best = _newton(evidence, hypothesis, y, gap, most)
+    elif isinstance(evidence, Evidence) and _is_two_way(evidence, hypothesis) and accelerate:
         best = _margins(evidence, hypothesis, y, starts, TEST_GAP if gap is None else gap)
     else:
         climb = _Climb(evidence, gap, most, accelerate=accelerate, progress=progress)
@@ -139,6 +146,21 @@ def _margins(evidence: Evidence, model: Model, y: Array, starts: Sequence[Array 
     even = np.full(whole, 1 / evidence.cells)
     tables = [even if start is None else model.maximize(np.broadcast_to(start, whole)) for start in starts]
     pi, loglik, left, used = score_margins(evidence, y, tables, gap)
+    return Fitted(pi, loglik, left, used, left <= gap)
+
+
+def _newton(evidence: Evidence, model: Saturated, y: Array, gap: float, most: int) -> Fitted:
+    """Newton's method where the table is small; whatever it leaves unfinished goes on by leaps."""
+    climb = _Climb(evidence, gap, most, accelerate=True, progress=None)
+    if evidence.cells > PEAK_CELLS or len(evidence.counts) * evidence.cells**2 > _MATRIX:
+        return climb.run(model, y, None)
+    flat, loglik, left, used = peaks(evidence.matrix(), y, gap)
+    pi = flat.reshape(*evidence.shape, -1)
+    short = ~(left <= gap)
+    if short.any():
+        start = _LIFTED / evidence.cells + (1 - _LIFTED) * pi[..., short]
+        more = climb.run(model, y[:, short], start)
+        pi[..., short], loglik[short], left[short], used = more.pi, more.loglik, more.gap, used + more.evaluations
     return Fitted(pi, loglik, left, used, left <= gap)
 
 

@@ -8,7 +8,8 @@ probabilities of reports move by
 so that score = B' (y / lambda), information = B' diag(n / lambda) B, and score' information^-1 score / 2 is what is
 left to gain, to second order. Steps are clipped, and shortened until they gain. EM crawls where reports say little
 about the truth; this takes some ten steps, and a thousand replicates take them together. Where each cell has a report
-of its own (k-RR, mixtures: lambda_ij = s_ij a_i b_j + o_ij), B need not be written out.
+of its own in every group (k-RR, mixtures: lambda_ij = s a_i b_j + o_ij, lambda_i = s a_i + o_i), B need not be written
+out.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from deniable.estimation.fit.elimination import solve_each
 from deniable.estimation.fit.said import Counted
 
 if TYPE_CHECKING:
@@ -36,7 +38,8 @@ _LOWEST = -40.0  # of a margin's logarithm, beside the largest
 _RIDGE = 1e-7  # of the mean information: lets directions rest that no report speaks of
 _SHORTER = (4.0, 4.0, 8.0, 8.0, 16.0, 64.0, 256.0)  # how steps that lose are shortened
 _TINY = 1e-300
-_AT_ONCE = 1 << 22  # numbers that are worked on together
+_MANY = 64  # replicates
+_AT_ONCE = 1 << 20  # numbers that are worked on together
 
 
 class _Reports(Protocol):
@@ -47,46 +50,67 @@ class _Reports(Protocol):
         ...
 
     def slopes(self, a: Array, b: Array, lam: Array, y: Array) -> tuple[Array, Array]:
-        """The score (parameters, replicates) and the information (replicates, parameters, parameters)."""
+        """The score (parameters, replicates) and the information (parameters, parameters, replicates)."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class _Own:
-    """Each cell has a report of its own: lambda = scale a b' + offset."""
+class _Part:
+    """Reports of one group, each cell with one of its own: lambda = scale m + offset, m of one margin or of both."""
 
-    scale: Array  # over the cells, (rows, columns, 1)
+    here: slice  # where they stand among all reports
+    axes: tuple[int, ...]  # the margins that they speak of
+    scale: Array  # over their cells, replicates last
     offset: Array
 
+    def moved(self, a: Array, b: Array) -> Array:
+        """Scale m: by how much lambda moves with the logarithm of m."""
+        m = a[:, None] * b[None] if len(self.axes) == 2 else (a, b)[self.axes[0]]
+        return self.scale * m
+
+
+@dataclass(frozen=True, eq=False)
+class _Own:
+    """Each cell has a report of its own, in every group."""
+
+    parts: Sequence[_Part]
+
     def probabilities(self, a: Array, b: Array) -> Array:
-        lam = self.scale * a[:, None] * b[None] + self.offset
-        return lam.reshape(-1, a.shape[1])
+        found = [(part.moved(a, b) + part.offset).reshape(-1, a.shape[1]) for part in self.parts]
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     def slopes(self, a: Array, b: Array, lam: Array, y: Array) -> tuple[Array, Array]:
         r, c = len(a), len(b)
-        moved = self.scale * a[:, None] * b[None]  # by the logarithm of a_i, before a's sum to one is kept
-        there, seen = lam.reshape(moved.shape), y.reshape(moved.shape)
-        pull = seen / there * moved
-        total = pull.sum(axis=(0, 1))
-        score = np.concatenate([pull.sum(axis=1) - a * total, pull.sum(axis=0) - b * total])
-        w = y.sum(axis=0) * moved**2 / there
-        by_row, by_column, whole = w.sum(axis=1).T, w.sum(axis=0).T, w.sum(axis=(0, 1))[:, None, None]
-        at, bt = a.T, b.T
-        information = np.empty((a.shape[1], r + c, r + c))
-        information[:, :r, :r] = _centred(by_row, at, whole)
-        information[:, r:, r:] = _centred(by_column, bt, whole)
-        cross = np.moveaxis(w, -1, 0) + whole * at[:, :, None] * bt[:, None, :]
-        cross = cross - at[:, :, None] * by_column[:, None, :] - by_row[:, :, None] * bt[:, None, :]
-        information[:, :r, r:], information[:, r:, :r] = cross, np.swapaxes(cross, 1, 2)
+        margins = (a, b)
+        pulls, weights = [np.zeros_like(a), np.zeros_like(b)], [np.zeros_like(a), np.zeros_like(b)]
+        cross = np.zeros((r, c, a.shape[1]))
+        for part in self.parts:
+            moved = part.moved(a, b)
+            there, seen = lam[part.here].reshape(moved.shape), y[part.here].reshape(moved.shape)
+            pull, w = seen / there * moved, y[part.here].sum(axis=0) * moved**2 / there
+            if len(part.axes) == 1:
+                pulls[part.axes[0]] += pull
+                weights[part.axes[0]] += w
+                continue
+            by_row, by_column, whole = w.sum(axis=1), w.sum(axis=0), w.sum(axis=(0, 1))
+            cross += w + whole * a[:, None] * b[None] - a[:, None] * by_column[None] - by_row[:, None] * b[None]
+            for axis, weight in enumerate((by_row, by_column)):
+                pulls[axis] += pull.sum(axis=1 - axis)
+                weights[axis] += weight
+        score = np.concatenate([pull - m * pull.sum(axis=0) for pull, m in zip(pulls, margins, strict=True)])
+        information = np.empty((r + c, r + c, a.shape[1]))
+        information[:r, :r] = _centred(weights[0], a)
+        information[r:, r:] = _centred(weights[1], b)
+        information[:r, r:], information[r:, :r] = cross, np.swapaxes(cross, 0, 1)
         return score, information
 
 
-def _centred(weight: Array, margin: Array, whole: Array) -> Array:
+def _centred(weight: Array, margin: Array) -> Array:
     """diag(w) - w m' - m w' + (sum w) m m', a matrix a replicate."""
-    out = whole * margin[:, :, None] * margin[:, None, :]
-    out -= weight[:, :, None] * margin[:, None, :] + margin[:, :, None] * weight[:, None, :]
-    place = np.arange(weight.shape[1])
-    out[:, place, place] += weight
+    out = weight.sum(axis=0) * margin[:, None] * margin[None]
+    out -= weight[:, None] * margin[None] + margin[:, None] * weight[None]
+    place = np.arange(len(weight))
+    out[place, place] += weight
     return out
 
 
@@ -118,19 +142,39 @@ class _Any:
         # Of reports that did not come nothing is known where they cannot be listed: there the observed information.
         n = np.repeat(np.add.reduceat(y, self.first, axis=0), self.sizes, axis=0)
         weight = np.where(self.every, n / lam, y / lam**2)
-        scaled = np.moveaxis(moved * np.sqrt(weight)[:, None], -1, 0)
-        return score, np.swapaxes(scaled, 1, 2) @ scaled
+        information = np.empty((moved.shape[1], *moved.shape[1:]))
+        for k in range(len(information)):
+            information[k, k:] = np.einsum("ur,ulr->lr", moved[:, k] * weight, moved[:, k:])
+            information[k:, k] = information[k, k:]
+        return score, information
 
 
-def _reports(evidence: Evidence) -> _Reports:
+def _own(evidence: Evidence) -> _Own | None:
+    """The groups, if each cell has a report of its own in all of them."""
+    parts = []
+    for group, here in zip(evidence.likely, evidence.places, strict=True):
+        said = group.said
+        if not isinstance(said, Counted) or said.codes is not None:
+            return None
+        axes = evidence.domain.axes(said.part)
+        if list(axes) != sorted(axes):
+            return None
+        affine = said.channel.affine()
+        if affine is None or said.channel.outputs != said.channel.inputs or not (affine[0] > 0).all():
+            return None
+        scale, offset = (np.asarray(x, dtype=np.float64).reshape(*said.part.shape, 1) for x in affine)
+        if np.ptp(scale) > 1e-12 * scale.max():
+            return None
+        parts.append(_Part(here, axes, scale, offset))
+    return _Own(parts)
+
+
+def _reports(evidence: Evidence, replicates: int) -> _Reports:
     shape = evidence.domain.shape
-    said = evidence.likely[0].said
-    if len(evidence.likely) == 1 and isinstance(said, Counted) and said.part.names == evidence.domain.names:
-        affine = said.channel.affine() if said.codes is None else None
-        if affine is not None and said.channel.outputs == said.channel.inputs and (affine[0] > 0).all():
-            scale, offset = (np.asarray(x, dtype=np.float64).reshape(*shape, 1) for x in affine)
-            if np.ptp(scale) <= 1e-12 * scale.max():
-                return _Own(scale, offset)
+    # Groups one after the other pay off for many replicates only.
+    own = _own(evidence) if len(evidence.likely) == 1 or replicates >= _MANY else None
+    if own is not None:
+        return own
     rows = evidence.matrix().reshape(-1, *shape)
     sizes = np.array([len(group.counts) for group in evidence.likely])
     every = np.repeat([isinstance(group.said, Counted) for group in evidence.likely], sizes)[:, None]
@@ -153,20 +197,20 @@ def score_margins(
     Returns:
         The tables, their log-likelihoods, what is left to gain, and the evaluations made.
     """
-    known, (r, c) = _reports(evidence), evidence.domain.shape
+    known, (r, c) = _reports(evidence, y.shape[1]), evidence.domain.shape
     step = max(1, _AT_ONCE // (len(y) * (r + c)))
     parts = []
     for begin in range(0, y.shape[1], step):
         here = slice(begin, begin + step)
-        climbs = [_climb(known, y[:, here], _logs(start[..., here]), r=r, gap=gap, most=_FIRST) for start in starts]
-        first = climbs[0]
-        if len(climbs) > 1:
-            best = np.stack([climb[1] for climb in climbs]).argmax(axis=0)
-            chosen = np.stack([climb[0] for climb in climbs])[best, :, np.arange(len(best))].T
-            first = (chosen, *climbs[0][1:3], sum(climb[3] for climb in climbs))
-        theta, loglik, left, used = _climb(known, y[:, here], first[0], r=r, gap=gap, most=most)
+        seen, many = y[:, here], len(starts)
+        theta, used = np.concatenate([_logs(start[..., here]) for start in starts], axis=1), 0
+        if many > 1:
+            climbs = _climb(known, np.tile(seen, many), theta, r=r, gap=gap, most=_FIRST)
+            best = climbs[1].reshape(many, -1).argmax(axis=0)
+            theta, used = climbs[0].reshape(r + c, many, -1)[:, best, np.arange(len(best))], climbs[3]
+        theta, loglik, left, more = _climb(known, seen, theta, r=r, gap=gap, most=most)
         a, b = _shares(theta[:r]), _shares(theta[r:])
-        parts.append((a[:, None] * b[None], loglik, left, used + first[3]))
+        parts.append((a[:, None] * b[None], loglik, left, used + more))
     tables, logliks, lefts, evaluations = zip(*parts, strict=True)
     return np.concatenate(tables, axis=-1), np.concatenate(logliks), np.concatenate(lefts), sum(evaluations)
 
@@ -198,8 +242,8 @@ def _climb(
     for turn in range(most + 1):
         score, information = known.slopes(_shares(theta[:r]), _shares(theta[r:]), lam, y)
         place = np.arange(len(theta))
-        information[:, place, place] += (_RIDGE * information[:, place, place].mean(axis=1) + _TINY)[:, None]
-        move = np.linalg.solve(information, score.T[:, :, None])[:, :, 0].T
+        information[place, place] += _RIDGE * information[place, place].mean(axis=0) + _TINY
+        move = solve_each(information, score)
         left = (score * move).sum(axis=0) / 2
         rest = (left <= gap) | (turn == most)
         here = going[rest]
@@ -209,18 +253,22 @@ def _climb(
         keep = ~rest
         going, theta, y, loglik, move = going[keep], theta[:, keep], y[:, keep], loglik[keep], move[:, keep]
         move = move * np.minimum(1.0, _LONGEST / np.maximum(np.abs(move).max(axis=0), _TINY))
+        there = _lifted(theta + move, r)
+        lam, now = loglik_at(there, y)
+        used += 1
+        worse = np.flatnonzero(~(now >= loglik))
         for shorter in _SHORTER:
-            there = _lifted(theta + move, r)
-            lam, now = loglik_at(there, y)
-            used += 1
-            worse = ~(now >= loglik)
-            if not worse.any():
+            if not len(worse):
                 break
-            move = np.where(worse, move / shorter, move)
-        else:
+            move[:, worse] /= shorter
+            there[:, worse] = _lifted(theta[:, worse] + move[:, worse], r)
+            lam[:, worse], now[worse] = loglik_at(there[:, worse], y[:, worse])
+            used += 1
+            worse = worse[~(now[worse] >= loglik[worse])]
+        if len(worse):
             # No step gains: rounding is all that is left.
-            there = np.where(worse, theta, there)
-            lam, now = loglik_at(there, y)
+            there[:, worse] = theta[:, worse]
+            lam[:, worse], now[worse] = loglik_at(there[:, worse], y[:, worse])
         theta, loglik = there, now
     return done, logliks, lefts, used
 
