@@ -34,7 +34,7 @@ LIMITS = {
     f"the same on a sparse 3x4 table, {REPLICATES} replicates": 0.5,
     f"goodness of fit, {REPLICATES} draws, 3x4": 0.5,
     "all 666 pairs of 37 yes/no attributes, Views, epsilon 1, n 20,000": 10.0,
-    "all 666 pairs of 37 attributes of 2 to 4 categories, 105 in all": 20.0,
+    "all 666 pairs of 37 attributes of 2 to 4 categories, 105 in all": 10.0,
     "exact sample size, Warner(0.6), prevalence 2%": 1.0,
     "exact sample size, k-RR at epsilon 0.1, prevalence 1%": 1.0,
     "sample size for a width, Warner(0.8)": 1.0,
