@@ -70,7 +70,7 @@ def store_into(sabotage):
         try:
             store.register("a" * 64, b"body")
             store.add([Row(bytes(16), 1, "x")])
-            store._reports._db.execute(sabotage)
+            store._reports._tails[-1].db.execute(sabotage)
             store.add([Row(number.to_bytes(16, "big"), 1, "x" * 1000) for number in range(100)])
         finally:
             store.close()

@@ -124,11 +124,6 @@ def choices_no_list():
     write("form.json", '{"elements": [{"type": "radiogroup", "name": "smokes", "choices": "yes, no"}]}')
 
 
-def same_name_twice():
-    question = {"type": "boolean", "name": "smokes"}
-    write("form.json", json.dumps({"elements": [question, question]}))
-
-
 def broken_excel():
     write("form.xlsx", "no Excel")
 
@@ -210,7 +205,6 @@ CASES = [
     (other_json, ("new", "--from", "form.json"), 3, "not a SurveyJS questionnaire: it has neither pages"),
     (free_text_form, ("new", "--from", "form.json"), 3, "offer a list of answers"),
     (choices_no_list, ("new", "--from", "form.json"), 3, "'choices' of 'smokes' must be a list"),
-    (same_name_twice, ("new", "--from", "form.json"), 3, "smokes"),
     (broken_excel, ("new", "--from", "form.xlsx"), 3, "form.xlsx is not a readable Excel file"),
     (excel_without_survey, ("new", "--from", "form.xlsx"), 3, "no sheet named survey"),
     (existing_survey, ("new",), 3, "is not overwritten; choose another name, or say --force"),

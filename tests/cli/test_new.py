@@ -47,7 +47,8 @@ def test_a_questionnaire_is_taken_over_and_what_is_not_is_said(form):
 
 
 def test_nothing_left_out_is_said_too(run):
-    Path("form.json").write_text(json.dumps({"elements": FORM["elements"][:2]}), encoding="utf-8")
+    asked = [{**element, "isRequired": True} for element in FORM["elements"][:2]]
+    Path("form.json").write_text(json.dumps({"elements": asked}), encoding="utf-8")
     result = run("new", "--from", "form.json", "--json")
     assert json.loads(result.stdout) == {"output": "survey.toml", "left_out": []}
     assert "# Every question was taken over.\n" in Path("survey.toml").read_text(encoding="utf-8")

@@ -41,11 +41,13 @@ def test_it_is_the_same_every_time_whatever_the_caller_s_settings(known):
 
 
 def test_settings_and_current_figures_are_left_alone(known):
-    before = dict(mpl.rcParams)
+    def figures():  # other tests may have left some
+        return sys.modules["matplotlib.pyplot"].get_fignums() if "matplotlib.pyplot" in sys.modules else []
+
+    before, open_before = dict(mpl.rcParams), figures()
     chart(known[0])
     assert dict(mpl.rcParams) == before
-    if "matplotlib.pyplot" in sys.modules:
-        assert sys.modules["matplotlib.pyplot"].get_fignums() == []
+    assert figures() == open_before
 
 
 def test_names_inside_begin_with_the_chart_s(known):

@@ -265,7 +265,7 @@ def test_a_full_disk_is_said_and_passes(serve):
     with serve() as running:
         first = report(running)
         assert ask(running, "POST", "/v1/reports", first)[0] == 204
-        db = running.collector.store._reports._db
+        db = running.collector.store._reports._tails[-1].db
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {pages}")
         batches = [b"[" + b",".join(report(running) for _ in range(200)) + b"]" for _ in range(3)]

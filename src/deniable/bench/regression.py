@@ -87,7 +87,7 @@ def measure(rows: int = ROWS, predictors: int = PREDICTORS, repeats: int = 2) ->
     rows_shown: dict[str, list[Any]] = {
         "fit": [
             "statsmodels Logit, the truth",
-            f"deniable logit through {device.name}",
+            f"RR logit through {device.name}",
             f"Newton's method written for {device.name}",
         ],
         "CPU seconds": [seconds["plain"], seconds["disguised"], seconds["tuned"]],

@@ -73,6 +73,11 @@ class Arrived:
             self._last += 1
             self._at[row.key] = self._last
 
+    def forget(self) -> None:
+        """Read all keys again before the next row is put: who knows how far the last ones came."""
+        self._at.clear()
+        self._last = self._version = 0
+
     def close(self) -> None:
         """Close the file."""
         self.db.close()

@@ -83,8 +83,8 @@ class Tail:
             tails, frozen = self._follow()
             try:
                 taken = self._put(tails, frozen, fresh, keys)
-            except BaseException:  # who knows how far it came: the keys are read again
-                self._leave()
+            except BaseException:
+                tails[-1].forget()  # it stays open: on a full disk it could not be opened again
                 raise
             is_due = len(tails[-1]) >= self._enough
         if is_due:
