@@ -14,6 +14,7 @@ from deniable.collection.export import stored_reports
 from deniable.collection.simulated import simulated
 from deniable.estimation.estimator import estimate
 from deniable.formulas import plain
+from deniable.frames.stored import MOST_SINGLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from deniable.web.desk import Surveyed
 
 LEVEL = 0.95
-MOST_SINGLY = 20_000  # reports that are sets and are weighed one by one
 _COUNTED: WeakKeyDictionary[Reports, dict[tuple[str, ...], list[Observation]]] = WeakKeyDictionary()
 _FEWEST = 2  # reports about a table before its error can be estimated
 _NUMBERS = ("estimate", "unbiased", "efficient", "std_error", "low", "high")
