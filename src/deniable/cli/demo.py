@@ -79,9 +79,9 @@ def command(output: Path, epsilon: float, as_json: bool) -> None:
     reports = _collect(console, survey, people.to_pylist())
     design = reports.design
     truth = Table.count(people, domain)
-    # The people at hand are all we speak about, so the truth is their own share.
-    one_way = [estimate(reports, name, population="fixed") for name in domain]
-    pair = estimate(reports, PAIR, population="fixed")
+    # As if others could have been asked as well: errors from all reports then, and rather too large for these people.
+    one_way = [estimate(reports, name) for name in domain]
+    pair = estimate(reports, PAIR)
     test = independence(reports, *PAIR)
 
     _step(console, 1, "The people")
@@ -109,8 +109,8 @@ def command(output: Path, epsilon: float, as_json: bool) -> None:
     console.print(_beside(pair, truth))
     held, cells = held_by(pair, truth)
     console.print(
-        f"The intervals hold {held} of the {cells} true values of this table. On average 19 in 20 do; run it again for "
-        f"new noise."
+        f"The intervals hold {held} of the {cells} true values of this table. On average 19 in 20 or more do; "
+        f"run it again for new noise."
     )
     _step(console, 7, "Do they depend on each other?")
     verdict = "They do" if test.pvalue < LEVEL else "The reports do not show it"
