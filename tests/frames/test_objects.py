@@ -154,6 +154,106 @@ def test_interrupted_while_it_clears_up_nothing_is_disguised_again(bucket, tmp_p
     assert not list(tmp_path.glob("*.unfinished"))
 
 
+def test_an_interrupted_upload_leaves_what_was_there(bucket, tmp_path, monkeypatch):
+    place, local = Object(f"{bucket}/r.csv"), tmp_path / "r.csv"
+    place.write_bytes(b"before")
+    local.write_bytes(b"after" * 100)
+
+    def interrupted(file, out, _size):
+        out.write(file.read(100))
+        raise KeyboardInterrupt
+
+    for copy in (interrupted, lambda _file, out, _size: out.write(b"short")):
+        with monkeypatch.context() as patch:
+            patch.setattr(shutil, "copyfileobj", copy)
+            with pytest.raises((KeyboardInterrupt, InputError), match=r"^$|the store holds 5 of 500 bytes"):
+                place.put(local)
+        assert place.read_bytes() == b"before"
+        assert [str(one) for one in Object(bucket).parts("")] == [str(place)]
+        assert len(place._store.get_file_info(fs.FileSelector(bucket.removeprefix("s3://")))) == 1
+    monkeypatch.setattr("deniable.designs.objects.MOST_COPIED", 100)  # sent under its own name
+    place.put(local)
+    assert place.read_bytes() == b"after" * 100
+
+
+def test_reports_by_another_design_are_never_left_beside_a_new_one(bucket, tmp_path, monkeypatch):
+    """Written over others, and interrupted between the design and the reports: nothing is there to be misread."""
+    other = dn.Independent(DOMAIN, epsilon=3.0).randomize(people(), keep=["region"], source=Seeded(2))
+    put = Object.put
+    for place in (f"{bucket}/r.csv", tmp_path / "r.csv"):
+        made().write(place)
+        made().write(place)  # the same again
+        assert dn.read_reports(place).n == 3000
+
+        def stop(*_arguments):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            if isinstance(place, str):
+                patch.setattr(Object, "put", lambda self, local: stop() if self.suffix == ".csv" else put(self, local))
+            else:
+                patch.setattr("deniable.designs.files._WRITERS", {".csv": stop})
+            with pytest.raises(KeyboardInterrupt):
+                other.write(place)
+        with pytest.raises(InputError, match="there is no"):
+            dn.read_reports(place)
+        other.write(place)
+        assert dn.read_reports(place).design == other.design
+
+
+def test_a_target_that_another_run_made_is_not_taken_for_our_own(bucket, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(people(), tmp_path / "people.parquet")
+    target = f"{bucket}/reports.parquet"
+
+    def late(*_arguments):
+        other = dn.Independent(DOMAIN, epsilon=3.0).randomize(people(), source=Seeded(2))
+        other.write(target)
+        return assemble(*_arguments)
+
+    assemble = job._assemble
+    with monkeypatch.context() as patch:
+        patch.setattr(job, "_assemble", late)
+        with pytest.raises(PrivacyError, match="already there"):
+            job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
+    with pytest.raises(PrivacyError, match=r"has not made it\. Move it away"):
+        job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
+    Object(target).remove()
+    monkeypatch.setattr(job.Disguise, "__call__", lambda *_args: pytest.fail("disguised a second time"))
+    assert job.randomize_table(tmp_path / "people.parquet", target, DESIGN) == 3000
+
+
+def test_a_table_that_changes_while_it_is_disguised_is_refused(bucket, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = Object(f"{bucket}/people.parquet")
+    pq.write_table(people(), tmp_path / "people.parquet")
+    table.put(tmp_path / "people.parquet")
+    make = job._make_parts
+
+    def changed(*arguments):
+        done = make(*arguments)
+        pq.write_table(people(2999), tmp_path / "people.parquet")
+        table.put(tmp_path / "people.parquet")
+        return done
+
+    monkeypatch.setattr(job, "_make_parts", changed)
+    with pytest.raises(PrivacyError, match="as it was before it changed"):
+        job.randomize_table(str(table), f"{bucket}/reports.parquet", DESIGN)
+    assert not Object(f"{bucket}/reports.parquet").exists()
+
+
+def test_an_address_holds_no_credentials(bucket):
+    for address in ("s3://me:hidden@bucket/r.csv", "s3://hidden@bucket/r.csv", "abfs://:hidden@account/r.csv"):
+        with pytest.raises(InputError, match="must not hold credentials") as refused:
+            made().write(address)
+        assert "hidden" not in f"{refused.value} {refused.value.details}"
+    with pytest.raises(InputError, match="has a #"):
+        made().write(f"{bucket}/r.csv#old.csv")
+    odd = f"{bucket}/a b%20c+d.csv"
+    made().write(odd)
+    assert dn.read_reports(odd).n == 3000
+
+
 def test_by_the_command_line(bucket, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pq.write_table(people().drop(["town"]), tmp_path / "people.parquet")

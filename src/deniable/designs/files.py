@@ -56,7 +56,10 @@ def delivered(place: str | Path | Object, write: Callable[[Path], object]) -> Pa
         local = Path(folder) / goal.name
         write(local)
         for file in sorted(Path(folder).iterdir(), key=lambda file: file == local):
-            goal.with_name(file.name).put(file)
+            place = goal.with_name(file.name)
+            if file != local and goal.is_file() and not _is_there(place, file.read_bytes()):
+                goal.remove()
+            place.put(file)
     return goal
 
 
@@ -72,7 +75,7 @@ def _write_reports(frame: Any, header: Header, target: Path) -> None:
     if target.suffix.lower() == ".parquet":
         table = table.replace_schema_metadata(header.metadata())
     else:
-        write_whole(_beside(target), lambda place: place.write_bytes(header.json()))
+        _write_beside(target, header.json())
     write_whole(target, lambda place: write(table, place))
 
 
@@ -90,7 +93,7 @@ def _write_sheet(columns: Sequence[Column], header: Header, target: Path, title:
     write = _SHEETS[target.suffix.lower()]
     target.parent.mkdir(parents=True, exist_ok=True)
     kept = tuple((c.file, c.name, None if c.values is None else tuple(c.values)) for c in columns)
-    write_whole(_beside(target), lambda place: place.write_bytes(replace(header, columns=kept).json()))
+    _write_beside(target, replace(header, columns=kept).json())
     write_whole(target, lambda place: write(columns, place, title))
 
 
@@ -116,8 +119,16 @@ def sidecar(path: Path | Object) -> Path | Object:
     return path / IN_FOLDER if path.is_dir() else path.with_name(path.name + SIDECAR)
 
 
-def _beside(target: Path) -> Path:
-    return target.with_name(target.name + SIDECAR)
+def _write_beside(target: Path, header: bytes) -> None:
+    """Write what must be known of reports. Those that lie there by another design go first: they would be misread."""
+    place = target.with_name(target.name + SIDECAR)
+    if target.exists() and not _is_there(place, header):
+        target.unlink()
+    write_whole(place, lambda path: path.write_bytes(header))
+
+
+def _is_there(place: Path | Object, content: bytes) -> bool:
+    return place.is_file() and place.read_bytes() == content
 
 
 def write_whole(target: Path, write: Callable[[Path], object], folder: Path | None = None) -> None:

@@ -1,14 +1,16 @@
 """Files in object storage, by their address: s3://bucket/folder/reports.parquet.
 
-An object appears when it is whole, or not at all, which is what is asked of every file of reports here. pyarrow reaches
-the stores it knows (s3, gs, abfs, hdfs; we run s3 only) with the credentials that its libraries find: for s3 those of
-the environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY), of AWS_PROFILE, or of the machine. Another server than
-Amazon's is named by AWS_ENDPOINT_URL.
+An object appears when it is whole, or not at all, which is what is asked of every file of reports here: it is sent
+under another name, looked at, and given its own by the store. pyarrow reaches the stores it knows (s3, gs, abfs, hdfs;
+we run s3 only) with the credentials that its libraries find: for s3 those of the environment (AWS_ACCESS_KEY_ID and
+AWS_SECRET_ACCESS_KEY), of AWS_PROFILE, or of the machine. In an address they are refused, since an address is told in
+messages and written down. Another server than Amazon's is named by AWS_ENDPOINT_URL.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import tempfile
 from contextlib import contextmanager, suppress
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from pyarrow import NativeFile
 
+MOST_COPIED = 5 << 30  # bytes that a store gives another name
 SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs")
 
 
@@ -55,6 +58,22 @@ class Object(Frozen):
     """
 
     address: str
+
+    def __post_init__(self) -> None:
+        """Refuse what must not be repeated, and what would be read as another name."""
+        super().__post_init__()
+        parts = urlsplit(self.address)
+        secret = parts.password is not None or (parts.scheme == "s3" and "@" in parts.netloc)
+        if secret or "secret_key" in parts.query:
+            raise InputError(
+                f"an address must not hold credentials: it is told in messages and written down. Take them out of the "
+                f"{parts.scheme} address, and set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (or AWS_PROFILE) instead"
+            )
+        if "#" in self.address:
+            raise InputError(
+                f"the address {self.address} has a #, behind which nothing is read; give the object another name",
+                file=self.address,
+            )
 
     def __str__(self) -> str:
         return self.address
@@ -86,16 +105,29 @@ class Object(Frozen):
     # -- asking the store --------------------------------------------------------------------------------------------
 
     @cached_property
-    def _store(self) -> Any:
-        """The store's file system."""
+    def _reached(self) -> tuple[Any, str]:
+        """The store's file system, and what the object is called there."""
         from pyarrow import fs
 
+        parts = urlsplit(self.address)
         elsewhere = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
         with self._told():
-            if self.address.startswith("s3://") and elsewhere and "endpoint_override" not in self.address:
+            if parts.scheme != "s3":
+                found: tuple[Any, str] = fs.FileSystem.from_uri(self.address)
+                return found
+            if elsewhere and "endpoint_override" not in parts.query:
                 region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
-                return fs.S3FileSystem(endpoint_override=elsewhere, region=region)
-            return fs.FileSystem.from_uri(self.address)[0]
+                return fs.S3FileSystem(endpoint_override=elsewhere, region=region), str(self._path)
+            # The bucket alone: the name of an object may hold what an address cannot.
+            return fs.FileSystem.from_uri(urlunsplit(parts._replace(path="")))[0], str(self._path)
+
+    @property
+    def _store(self) -> Any:
+        return self._reached[0]
+
+    @property
+    def _key(self) -> str:
+        return self._reached[1]
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -111,7 +143,7 @@ class Object(Frozen):
 
     def _info(self) -> Any:
         with self._told():
-            return self._store.get_file_info(str(self._path))
+            return self._store.get_file_info(self._key)
 
     def exists(self) -> bool:
         """Whether there is anything under this name."""
@@ -137,8 +169,8 @@ class Object(Frozen):
         from pyarrow import fs
 
         with self._told():
-            found = self._store.get_file_info(fs.FileSelector(str(self._path), recursive=True))
-        root = str(self._path)
+            found = self._store.get_file_info(fs.FileSelector(self._key, recursive=True))
+        root = self._key
         below = sorted(each.path for each in found if each.is_file and each.path.endswith(suffix))
         plain = [path for path in below if PurePosixPath(path).name[0] not in "_."]
         return [self / path.removeprefix(root).lstrip("/") for path in plain]
@@ -148,12 +180,12 @@ class Object(Frozen):
     def open(self) -> NativeFile:
         """A file that can be read from anywhere in it."""
         with self._told():
-            return self._store.open_input_file(str(self._path))
+            return self._store.open_input_file(self._key)
 
     def stream(self) -> NativeFile:
         """A file that is read from its beginning to its end."""
         with self._told():
-            return self._store.open_input_stream(str(self._path))
+            return self._store.open_input_stream(self._key)
 
     def read_bytes(self) -> bytes:
         """All of it."""
@@ -168,18 +200,48 @@ class Object(Frozen):
             self.put(local)
 
     def put(self, local: Path) -> None:
-        """Send a file there; what is interrupted is removed, since a store would keep what it has got so far."""
+        """Send a file there. What was there before stays until the new one is whole.
+
+        A store keeps whatever it has got when sending is interrupted, so it is sent under another name. Stores copy no
+        object of more than 5 GiB: such a one is sent under its own name, and removed if that is interrupted.
+        """
+        size = local.stat().st_size
+        if size > MOST_COPIED:
+            self._send(local)
+            return
+        staged = self.with_name(f".{self.name}.{secrets.token_hex(8)}.unfinished")
+        staged._send(local)
+        try:
+            with self._told():
+                staged._expect(size)
+                self._store.move(staged._key, self._key)
+        except BaseException:
+            with suppress(OSError, InputError):
+                staged.remove()
+            raise
+
+    def _expect(self, size: int) -> None:
+        found = self.state()[0]
+        if found != size:
+            raise OSError(f"the store holds {found} of {size} bytes; send it again")
+
+    def _send(self, local: Path) -> None:
         with self._told():
-            out = self._store.open_output_stream(str(self._path))
+            out = self._store.open_output_stream(self._key)
             try:
                 with local.open("rb") as file:
                     shutil.copyfileobj(file, out, 1 << 22)
                 out.close()
             except BaseException:
                 with suppress(OSError):
-                    out.close()
-                    self._store.delete_file(str(self._path))
+                    out.close()  # else it is closed later, when nobody removes what was sent
+                    self._store.delete_file(self._key)
                 raise
+
+    def remove(self) -> None:
+        """Delete it."""
+        with self._told():
+            self._store.delete_file(self._key)
 
     @contextmanager
     def fetched(self, *beside: str) -> Iterator[Path]:

@@ -29,7 +29,7 @@ from deniable.designs.reports import SMALL_CELL
 from deniable.errors import InputError, PrivacyError
 from deniable.frames.arrow import HELD, Disguise
 from deniable.frames.pieces import CSVPieces, open_table
-from deniable.frames.reading import parquet_file
+from deniable.frames.reading import parquet_file, read_header
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -92,14 +92,19 @@ def randomize_table(
     with _locked(folder):
         _refuse_second(folder, goal)  # another program may have finished meanwhile
         _take_up(folder, job)
-        if not goal.exists():
+        header = Header(design.canonical(), (HELD, *notes))
+        if goal.exists():
+            _refuse_other(folder, goal, header)
+        else:
             # What goes into object storage is made here first: an object cannot be renamed into its place.
             whole = goal if isinstance(goal, Path) else folder / goal.name
             if not whole.exists():
                 done = _make_parts(folder, source, run, progress)
-                schema = run.schema.with_metadata(Header(design.canonical(), (HELD, *notes)).metadata())
-                _assemble(folder, whole, done, schema)
+                read_last = msgspec.structs.replace(job, fingerprint=source.fingerprint())
+                _take_up(folder, read_last)  # refuses a table that changed meanwhile
+                _assemble(folder, whole, done, run.schema.with_metadata(header.metadata()))
             if isinstance(goal, Object):
+                refuse_second(goal)  # no lock reaches across machines, and this one may have been at it for hours
                 goal.put(whole)
         rows: int = parquet_file(goal).metadata.num_rows
         _remove(folder)
@@ -159,6 +164,19 @@ def refuse_second(goal: Path | Object) -> None:
         raise PrivacyError(
             f"{goal} is already there. Disguising the same people a second time would spend their epsilon a second "
             f"time: what the two disguises tell adds up. If these are other people, choose another name",
+            file=str(goal),
+        )
+
+
+def _refuse_other(folder: Path, goal: Path | Object, header: Header) -> None:
+    """Refuse a target that appeared while this run was unfinished, and that it has not made."""
+    made = folder / goal.name  # what was sent, or was about to be
+    sent = isinstance(goal, Path) or not made.exists() or made.stat().st_size == goal.state()[0]
+    begun = isinstance(goal, Object) and not made.exists() and any(folder.glob(_PART.replace("{:06d}", "*")))
+    if begun or not sent or read_header(goal) != header:
+        raise PrivacyError(
+            f"{goal} is there, and the unfinished run in {folder} has not made it. Move it away and run this again, "
+            f"which keeps the finished rows; or, if nobody has seen them, delete that folder",
             file=str(goal),
         )
 
@@ -244,8 +262,8 @@ def _batches(file: Any) -> Iterator[pa.RecordBatch]:
 
 
 def _remove(folder: Path) -> None:
-    """The description goes last: without it, what is left could be taken for a new job."""
-    for left in folder.iterdir():
+    """The description goes last: without it, what is left could be taken for a new job. Parts go first: see above."""
+    for left in sorted(folder.iterdir(), key=lambda path: path.suffix != ".arrow"):
         if left.name != _JOB:
             left.unlink()
     shutil.rmtree(folder)
