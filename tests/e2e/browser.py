@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
 from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import sync_playwright
-from watching import FLAGS, SURVEY, Visitor
+from watching import BROWSER, FLAGS, SURVEY, Visitor
 
 from deniable.web.serve import Service, background
 
 
 @pytest.fixture(scope="module")
 def chromium():
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.fail("there is no chromium: sudo apt-get install chromium")
+    if BROWSER is None:
+        pytest.fail("there is no browser: sudo apt-get install chromium-headless-shell")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
         yield browser
         browser.close()
 

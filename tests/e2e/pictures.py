@@ -7,14 +7,13 @@ numbers in the pictures differ a little from run to run.
 from __future__ import annotations
 
 import io
-import shutil
 import sys
 import tempfile
 from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
-from watching import FLAGS, pictures, shown
+from watching import BROWSER, FLAGS, pictures, shown
 
 from deniable.collection.simulation import Crowd
 from deniable.randomness import Seeded
@@ -122,7 +121,7 @@ def main(folder):
         with background(service) as url:
             service.url = url
             collect(service)
-            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+            browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
             respond(browser, url, folder)
             look(browser, service, folder)
             browser.close()

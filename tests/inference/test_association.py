@@ -191,12 +191,12 @@ def test_wald_takes_the_larger_p_value_and_warns_when_reports_are_few():
 
 
 def test_wald_holds_its_level():
-    pi, channel, runs, n = np.outer([0.6, 0.4], [0.5, 0.3, 0.2]), dn.KRR(6, epsilon=1.0), 1000, 10_000
+    pi, channel, runs, n = np.outer([0.6, 0.4], [0.5, 0.3, 0.2]), dn.KRR(6, epsilon=1.0), 400, 10_000
     counts = np.random.default_rng(9).multinomial(n, channel.apply(pi.ravel()), size=runs)
     p = [independence(dn.Observation(["a", "b"], channel, c.reshape(2, 3)), "a", "b", "wald").pvalue for c in counts]
     rejected = int((np.array(p) < 0.05).sum())
-    assert binom.cdf(19, runs, 0.05) + binom.sf(87, runs, 0.05) < 1e-6
-    assert 19 < rejected <= 87
+    assert binom.cdf(2, runs, 0.05) + binom.sf(44, runs, 0.05) < 1e-6
+    assert 2 < rejected <= 44
 
 
 @pytest.mark.parametrize("method", ["pearson_reconstructed", "pearson_raw", "pearson"])
@@ -407,8 +407,8 @@ def test_a_pair_among_many_is_tested_as_it_is_alone(monkeypatch):
 @pytest.mark.parametrize("channel", ["krr", "unary", "hadamard", "subset"])
 def test_pairs_of_other_sizes_are_tested_as_they_are_alone(channel):
     """Groups of reports come in another order for every pair, and are sorted before pairs are fitted together."""
-    rng, sizes = np.random.default_rng(8), {"a": 2, "b": 3, "c": 2, "d": 3, "e": 2}
-    people = {name: rng.integers(0, size, 1500).tolist() for name, size in sizes.items()}
+    rng, sizes = np.random.default_rng(8), {"a": 2, "b": 3, "c": 2, "d": 3}
+    people = {name: rng.integers(0, size, 600).tolist() for name, size in sizes.items()}
     design = dn.Views({name: list(range(size)) for name, size in sizes.items()}, 2, 2.0, channel=channel)
     reports = design.randomize(people, source=dn.Seeded(4))
     pairs = all_pairs(reports, replicates=99)

