@@ -8,10 +8,11 @@ from math import comb, exp
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import deniable as dn
 from deniable.errors import InputError
-from deniable.privacy.shuffle import Amplified, _delta, amplified, usual_delta
+from deniable.privacy.shuffle import Amplified, _delta, _likely, amplified, usual_delta
 
 
 def exactly(epsilon, odds, n, share, heard):
@@ -111,6 +112,15 @@ def test_sets_of_more_than_two_chances_or_that_leave_the_truth_out_have_none():
     lying = dn.SubsetSelection(5, d=2, own=1 << 14, bits=16)  # holds the truth a quarter of the time, each other 7/16
     assert lying.chances.p < lying.chances.q
     assert lying.clones() == dn.Unary(5, 1.0).clones() == ()
+
+
+@pytest.mark.parametrize("p", [1e-9, 0.01, 0.3, 0.999, 1 - 1e-12])
+@pytest.mark.parametrize("n", [0, 1, 40, 3000, 1_000_000])
+def test_likely_numbers_are_those_of_the_binomial_law(n, p):
+    count, weight = _likely(n, p)
+    assert np.allclose(weight, binom.pmf(count, n, p), rtol=1e-9, atol=1e-14)
+    assert binom.cdf(count[0] - 1, n, p) <= 1e-14
+    assert binom.sf(count[-1], n, p) <= 1e-14
 
 
 def test_it_stands_beside_the_local_one():

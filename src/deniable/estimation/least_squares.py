@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 1024  # a dense problem: above this the plain projection is used instead
 _SINGULAR = 1e-10  # an eigenvalue below this share of the largest belongs to something that does not vary: the total
+_ROUNDING = 1e-12
 
 
 def least_squares(unbiased: NDArray[np.float64], dispersion: Dispersion) -> NDArray[np.float64]:
@@ -41,11 +42,15 @@ def least_squares(unbiased: NDArray[np.float64], dispersion: Dispersion) -> NDAr
 
 
 def nearest(u: NDArray[np.float64], covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Minimize (x - u)' V^-1 (x - u) over the simplex.
+    """Minimize (x - u)' V^-1 (x - u) over the simplex; a table that lies on it is itself the nearest.
 
     >>> nearest(np.array([0.7, 0.4, -0.1]), np.diag([1.0, 1.0, 1.0])).round(3).tolist()
     [0.65, 0.35, 0.0]
+    >>> nearest(np.array([0.5, 0.25, 0.25]), np.diag([1.0, 2.0, 3.0])).tolist()
+    [0.5, 0.25, 0.25]
     """
+    if u.min() >= 0 and abs(u.sum() - 1) < _ROUNDING:
+        return np.asarray(u / u.sum())
     from scipy.optimize import nnls
 
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
