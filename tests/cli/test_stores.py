@@ -57,6 +57,14 @@ def place(request, tmp_path):
     return {"folder": "data", "file": "copy.db", "address": database}[request.param]
 
 
+def test_a_pilot_alone_is_called_so(tmp_path, run):
+    collect(tmp_path / "data" / "pilot", SURVEYS["independent"])
+    refused = run("estimate", "data")
+    assert refused.exit_code != 0
+    assert "holds the reports of a pilot and no others yet" in " ".join(refused.stderr.split())
+    assert run("estimate", str(Path("data") / "pilot")).exit_code == 0
+
+
 def test_every_command_takes_a_store(place, run):
     exported = run("export", place, "-o", "r.parquet", "--json")
     assert exported.exit_code == 0, exported.output

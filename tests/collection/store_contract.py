@@ -102,6 +102,10 @@ class StoreContract:
         expected = {f"[null,0,[{answer}],[]]": len(range(answer, 3000, 7)) for answer in range(7)}
         assert store.counts(1) == store.recount(1) == expected
         assert sorted(store.scan(1)) == sorted(cell for cell, number in expected.items() for _ in range(number))
+        sought = [row(store, name, f"[null,0,[{name % 7}],[]]") for name in range(1, 4000, 3)]  # more than there are
+        found = store.find([one.key for one in sought for _ in range(2)])
+        assert found == {one.key: one for one, name in zip(sought, range(1, 4000, 3), strict=True) if name < 3000}
+        assert store.find([]) == {}
 
     def test_nothing_is_forgotten_when_it_is_closed(self, store, reopen):
         assert store.register("a" * 64, b"body") == 1

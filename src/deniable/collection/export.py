@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from weakref import WeakKeyDictionary
 
@@ -23,7 +24,7 @@ from deniable.collection.cells import Cells, Memory, all_cells, in_order, of_tex
 from deniable.collection.form import words_mark
 from deniable.collection.meetings import met_of
 from deniable.collection.simulated import said, simulated
-from deniable.collection.storage.places import find_store
+from deniable.collection.storage.places import FILE, find_store, is_address, is_store
 from deniable.designs.base import Design, Question
 from deniable.designs.blocks.reports import BlockReports
 from deniable.designs.paired.design import Paired
@@ -35,11 +36,11 @@ from deniable.device.verify import verify_stored
 from deniable.domain import Domain
 from deniable.errors import InputError, SmallCellWarning
 from deniable.labels import Labels, bin_words
+from deniable.surveys.pilot import FOLDER as PILOT
 from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from deniable.collection.meetings import Met
     from deniable.collection.storage.base import Store
@@ -61,12 +62,26 @@ def collected(place: str | Path, design: str | None = None) -> Reports | None:
 
     Returns:
         None if there is no store at that place.
+
+    Raises:
+        InputError: there is one of a pilot alone.
     """
     store = find_store(place)
     if store is None:
+        _refuse_pilot(place)
         return None
     with closing(store):
         return stored_reports(store, _chosen(store, design))
+
+
+def _refuse_pilot(place: str | Path) -> None:
+    tried = None if is_address(place) else Path(place) / PILOT
+    if tried is not None and is_store(tried / FILE):
+        raise InputError(
+            f"{place} holds the reports of a pilot and no others yet: the survey was tried out, and not served since. "
+            f"To look at what the pilot brought, which never counts, name its own folder, {tried}",
+            folder=str(place),
+        )
 
 
 def simulated_at(place: str | Path, design: str | None = None) -> int:

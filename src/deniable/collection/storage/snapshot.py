@@ -46,10 +46,21 @@ class Snapshot:
             # The last one again and again, up to a power of two: few shapes of a statement, so each is prepared once.
             some = [*some, *[some[-1]] * ((1 << (len(some) - 1).bit_length()) - len(some))]
             marks = ", ".join("?" * len(some))
-            for part in self._all:
-                query = f"SELECT key, design, cell FROM {part}.reports WHERE key IN ({marks})"  # noqa: S608 - our names
-                found |= {row[0]: Row(*row) for row in self._db.execute(query, some)}
-        return found
+            query = f"SELECT key, design, cell FROM {self._counted}.reports WHERE key IN ({marks})"  # noqa: S608 - our names
+            found |= {row[0]: Row(*row) for row in self._db.execute(query, some)}
+        return found | self._in_tails(keys) if keys and self._tails else found
+
+    def _in_tails(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
+        """The same in the tails, which are in no order: each is gone through once, however many keys there are."""
+        self._db.execute("PRAGMA temp_store = MEMORY")  # keys are written to no other file
+        self._db.execute("CREATE TEMP TABLE wanted (key BLOB PRIMARY KEY) WITHOUT ROWID")
+        try:
+            self._db.executemany("INSERT OR IGNORE INTO wanted VALUES (?)", ((key,) for key in keys))
+            among = "reports WHERE key IN (SELECT key FROM temp.wanted)"
+            parts = [f"SELECT key, design, cell FROM {tail}.{among}" for tail in self._tails]  # noqa: S608 - our names
+            return {row[0]: Row(*row) for row in self._ask(union(parts))}
+        finally:
+            self._db.execute("DROP TABLE temp.wanted")
 
     def counts(self, design: int, start: str = "") -> dict[str, int]:
         """How many reports each cell has; or each that begins like this, with the name of a block."""
