@@ -340,12 +340,12 @@ class Domain(Frozen, Mapping[str, Variable]):
         """The attributes' names in order."""
         return tuple(self._variables)
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """The number of categories of each attribute."""
         return tuple(len(variable) for variable in self._variables.values())
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """The number of cells of the full table."""
         return prod(self.shape)

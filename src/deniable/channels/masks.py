@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _PIECE = 16  # bits of a word that are counted at a time
 _WORDS = 1 << 17  # words that are added up together ...
 _LEFT = 128  # ... until so many are left
+_FEW = 1 << 11  # masks that are written out, a byte a bit
 _MANY = 1 << 16  # masks from which on adding is faster
 
 
@@ -85,6 +86,9 @@ def words(categories: int) -> int:
 def held(rows: NDArray[Any], categories: int, times: NDArray[np.integer] | None = None) -> NDArray[np.int64]:
     """Count for every category the masks that hold it (each as many times as it came); a row of words a mask."""
     parts = [np.ascontiguousarray(rows[:, word]) for word in range(rows.shape[1])]
+    if times is None and len(rows) <= _FEW:
+        bits = np.unpackbits(np.ascontiguousarray(rows, dtype="<u8").view(np.uint8), axis=1, bitorder="little")
+        return bits.sum(axis=0, dtype=np.int64)[:categories]
     if times is None and len(rows) >= _MANY:
         return np.concatenate([_added(part) for part in parts])[:categories]
     return np.concatenate([_piece_by_piece(part, times) for part in parts])[:categories]

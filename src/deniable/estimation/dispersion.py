@@ -23,6 +23,7 @@ import numpy as np
 from deniable.designs.observation import Observation
 from deniable.errors import InputError
 from deniable.frozen import Frozen, readonly
+from deniable.tables.marginals import summed
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 Population = Literal["super", "fixed"]
 _MATRIX_CELLS = 4096
+_WRITTEN_OUT = 64  # cells of an observation whose second moments are written out
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +76,17 @@ class Sample(Frozen):
             return self.to_asked((moved - mean) / (n - 1))
         sampling = (1 - n / observation.population) * (pi * spread - mean) / (n - 1)
         return self.to_asked((moved - pi * spread) / n + sampling)
+
+    def matrix(self) -> NDArray[np.float64]:
+        """The superpopulation's covariance written out, from that of all its cells where they are few."""
+        o, n = self.observation, self.observation.n
+        if o.domain.cells > _WRITTEN_OUT:
+            return Dispersion([Sample(o, self.domain, 1.0)], self.domain).matrix()
+        moments = o.channel.second_moments(o.shares[..., None])[0]
+        own = self.own.ravel()
+        whole = ((moments - np.outer(own, own)) / (n - 1)).reshape(*o.domain.shape, own.size)
+        rows = summed(whole, o.domain, self.domain).reshape(-1, own.size)
+        return summed(rows.T.reshape(*o.domain.shape, -1), o.domain, self.domain).reshape(len(rows), len(rows)).T
 
     def variances(self, population: Population) -> NDArray[np.float64]:
         """The covariance's diagonal, in one pass where cell belongs to cell."""

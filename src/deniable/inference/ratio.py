@@ -42,6 +42,7 @@ _ONE = 60_000  # evaluations for the data themselves, which are fitted once
 _LOOK, _REACHED, _MANY = 99, 20, 500  # of so many replicates or more, the first are looked at before the others
 _SMALL = 36  # cells of tables that are fitted together with others
 _TOGETHER = 1 << 19  # counts of all replicates of the surveys that are fitted together
+_DIGITS, _NEGLIGIBLE = 5, 1e-12  # digits of a null table's shares, and below what they are nothing
 _MIXED = 0.01  # share of the even table in a start at a fitted one
 
 
@@ -108,11 +109,19 @@ class LikelihoodRatio:
         ends = np.cumsum([0, *(len(part.evidence.counts) for part in parts)]).tolist()
         return [slice(a, b) for a, b in pairwise(ends)]
 
-    def statistic(self, y: Array, *, sharp: bool = False, each: int | None = None) -> Statistics:
-        """Of every replicate of the counts; `each` says how many of them a survey has, where several lie together."""
+    def statistic(
+        self, y: Array, *, sharp: bool = False, each: int | None = None, near: Sequence[Array] = ()
+    ) -> Statistics:
+        """Of every replicate of the counts.
+
+        `each` says how many of them a survey has, where several lie together. `near` are the tables they were drawn
+        from: under H1 there is one hill, so that a fit may begin anywhere, and there it takes the fewest steps.
+        """
         gap, many = _SHARP if sharp else TEST_GAP, each or y.shape[1]
+        begin = near if len(near) == len(self.h1) and isinstance(self.h1[0].model, Saturated) else [None] * len(self.h1)
         above = [
-            _fit(part, y[here], [None], gap, many) for part, here in zip(self.h1, self._places(self.h1), strict=True)
+            _fit(part, y[here], [first], gap, many)
+            for part, here, first in zip(self.h1, self._places(self.h1), begin, strict=True)
         ]
         below = [
             _fit(part, y[here], self._starts(part, k, above), gap, many)
@@ -247,11 +256,15 @@ def _together(
     alike: Sequence[LikelihoodRatio], replicates: int, rngs: Sequence[np.random.Generator]
 ) -> Iterator[Tested]:
     """The tests of surveys of one kind."""
-    # The data are fitted one by one, whatever is tested beside them: what is drawn depends on the last digit of their
-    # null table.
-    fits, observed = alike[0], [ratio.statistic(ratio.counts, sharp=True) for ratio in alike]
-    null = [ratio.null(seen.null, ratio.counts) for ratio, seen in zip(alike, observed, strict=True)]
+    # What is fitted beside a survey moves its fit by rounding alone. So that it does not move what is drawn, null
+    # tables are brought to a few digits.
+    fits = alike[0]
     order = [slice(None) if ratio.kind is ratio else fits.like(ratio) for ratio in alike]
+    counts = np.concatenate([ratio.counts[here] for ratio, here in zip(alike, order, strict=True)], axis=1)
+    seen = fits.statistic(counts, sharp=True, each=1)
+    tables = [_few_digits(pi) for pi in fits.null(seen.null, counts)]
+    observed = [seen.among(slice(k, k + 1)) for k in range(len(alike))]
+    null = [[pi[..., k : k + 1] for pi in tables] for k in range(len(alike))]
 
     def draw(which: Sequence[int], times: int) -> dict[int, Statistics]:
         found: dict[int, Statistics] = {}
@@ -259,7 +272,8 @@ def _together(
         for begin in range(0, len(which), some):
             here = which[begin : begin + some]
             y = [alike[k].again(null[k], rngs[k], times)[order[k]] for k in here]
-            drawn = fits.statistic(np.concatenate(y, axis=1), each=times)
+            near = [np.repeat(pi[..., list(here)], times, axis=-1) for pi in tables]
+            drawn = fits.statistic(np.concatenate(y, axis=1), each=times, near=near)
             found |= {k: drawn.among(slice(place * times, (place + 1) * times)) for place, k in enumerate(here)}
         return found
 
@@ -270,6 +284,17 @@ def _together(
     rest = draw(close, replicates - first)
     for k, drawn in look.items():
         yield _told(observed[k], [drawn, rest[k]] if k in rest else [drawn], replicates)
+
+
+def _few_digits(tables: Array) -> Array:
+    """Tables (cells, replicates) with shares of so many digits that neither a machine's rounding nor ours is in them.
+
+    >>> _few_digits(np.array([[1 / 3], [2 / 3]])).ravel().tolist()
+    [0.33333, 0.66667]
+    """
+    size = 10.0 ** (np.floor(np.log10(np.maximum(tables, _NEGLIGIBLE))) - _DIGITS + 1)
+    near = np.round(tables / size) * size
+    return near / near.sum(axis=tuple(range(near.ndim - 1)))
 
 
 def _told(observed: Statistics, drawn: Sequence[Statistics], replicates: int) -> Tested:

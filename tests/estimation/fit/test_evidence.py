@@ -201,6 +201,32 @@ def test_what_cannot_ride_along_counts_by_its_moments(monkeypatch):
     assert (evidence.evaluate(pi)[1] * step).sum() == pytest.approx(float((up - down)[0] / 2), rel=1e-5)
 
 
+@pytest.mark.parametrize("channel", ["krr", "subset", "unary"])
+def test_ballots_that_tell_alike_are_added_up(channel, monkeypatch):
+    """Whatever place an attribute has in a question: what is gathered is the sum over ballots, weighted by reports."""
+    monkeypatch.setattr(module, "MOST_RIDING", 12)
+    domain = {"a": range(2), "b": range(3), "c": range(2), "d": range(3), "e": range(2)}
+    rng = np.random.default_rng(4)
+    people = {name: rng.choice(len(values), 900).tolist() for name, values in domain.items()}
+    reports = dn.Views(domain, 2, 2.0, channel=channel).randomize(people, source=dn.Seeded(2))
+    for asked in (["b"], ["a", "d"], ["c", "b"]):
+        evidence = gather(reports, asked)
+        assert len(evidence.groups) <= 6  # of 10 questions, of 4, 6 or 9 cells
+        assert evidence.n + evidence.silent == 900
+        for part in {group.said.part.names for group in evidence.groups}:
+            alone = [
+                o.n * _of_part(o, part) for o in reports.tabulate(asked) if set(o.domain) & set(asked) == set(part)
+            ]
+            mine = [group.said for group in evidence.groups if group.said.part.names == part]
+            total = sum(said.observation().n * _of_part(said.observation(), part) for said in mine)
+            assert total == pytest.approx(np.sum(alone, axis=0), abs=1e-9)
+
+
+def _of_part(observation, part):
+    solved = observation.channel.solve(observation.shares).reshape(observation.domain.shape)
+    return solved.sum(axis=tuple(axis for axis, name in enumerate(observation.domain) if name not in part))
+
+
 def test_counts_alone_say_what_they_can():
     design = DESIGNS["views"]
     table = dn.Table(DOMAIN, np.full(DOMAIN.shape, 1 / 12))

@@ -132,6 +132,13 @@ class Evidence(Frozen):
             return None
         return readonly(np.concatenate([group.rows(np.arange(len(group.counts))) for group in self.likely]))
 
+    @cached_property
+    def _of_all(self) -> Array | None:
+        """For every report how many came with it, of any kind, where all possible ones are listed; else None."""
+        if not self.has_likelihood or any(group.said.how == "report by report" for group in self.groups):
+            return None
+        return readonly(np.concatenate([np.full(len(g.counts), g.counts.sum()) for g in self.groups]))
+
     def matrix(self) -> Array:
         """`forward` written out: (reports, cells)."""
         whole = self._matrix
@@ -180,6 +187,10 @@ class Evidence(Frozen):
     def information(self, pi: Array) -> Array:
         """Fisher information of all reports at a table, (cells, cells), the sum to one not yet taken out."""
         flat = np.asarray(pi, dtype=np.float64).reshape(self.cells)
+        if self._matrix is not None and self._of_all is not None:
+            lam = self._matrix @ flat
+            weight = np.divide(self._of_all, lam, out=np.zeros_like(lam), where=lam > 0)
+            return (self._matrix.T * weight) @ self._matrix
         total = np.zeros((self.cells, self.cells))
         for group in self.groups:
             total += group.information(flat)

@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports, Tallies
-from deniable.domain import Domain
+from deniable.domain import Domain, Variable
 from deniable.errors import DeniableError, DesignError, EstimationError, UnknownAttributeError, UnknownCategoryError
 from deniable.estimation.fit.evidence import Evidence
 from deniable.estimation.fit.group import Group
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from deniable.designs.base import Design
     from deniable.designs.told import Told
-    from deniable.domain import Variable
     from deniable.estimation.sampling.sampling import Sampling
 
     Array = NDArray[np.float64]
@@ -87,21 +86,33 @@ def gather(
 def _room(sources: Sequence[Reported], names: Sequence[str]) -> set[str]:
     """The attributes that the table may have: those that questions bring along, if the table stays small."""
     known: dict[str, Variable] = {}
+    for domain in _spoken_of(sources, names):
+        known |= domain.items()
+        if _too_many(known):
+            break
+    return room_for(known, names)
+
+
+def _spoken_of(sources: Sequence[Reported], names: Sequence[str]) -> Iterator[Domain]:
+    """What reports about some attributes speak of."""
     for source in sources:
         if isinstance(source, Reports):
-            for domain in {asked.domain for asked in told_by(source.design, names)}:
-                known |= domain.items()
+            for told in told_by(source.design, names):
+                yield told.domain
         else:
             for o in [source] if isinstance(source, Observation) else source.observations:
                 narrow = o.narrow(names) if set(o.domain) & set(names) else None
-                known |= {} if narrow is None else narrow.domain.items()
-    return room_for(known, names)
+                if narrow is not None:
+                    yield narrow.domain
+
+
+def _too_many(known: Mapping[str, Variable]) -> bool:
+    return prod(len(variable) for variable in known.values()) > MOST_RIDING
 
 
 def room_for(known: Mapping[str, Variable], names: Sequence[str]) -> set[str]:
     """All of some attributes if their table is small enough, else the asked ones."""
-    cells = prod(len(variable) for variable in known.values())
-    return set(known) if cells <= MOST_RIDING else set(names)
+    return set(names) if _too_many(known) else set(known)
 
 
 def told_by(design: Design, names: Sequence[str]) -> Iterator[Told]:
@@ -119,9 +130,9 @@ class Finding:
     def __init__(self, names: Sequence[str], room: set[str]) -> None:
         """Take the asked attributes, and all that the table may have."""
         self.names, self.room = names, room
-        self.said: dict[tuple[object, ...], list[Said]] = {}
+        self.said: dict[tuple[object, ...], tuple[int, list[Said]]] = {}
         self.silent = 0
-        self.origins: dict[tuple[int, int], tuple[tuple[object, ...], int]] = {}
+        self.origins: list[tuple[int, int, int, int]] = []  # as `Respondents` has them
         self._source = -1
 
     def tabulated(self, source: Tallies | Observation) -> None:
@@ -138,39 +149,48 @@ class Finding:
             self.add(of_observation(observation))
 
     def reports(self, source: Reports, weighed: _Weighed | None) -> None:
-        """Take what respondents sent, ballot by ballot."""
+        """Take what respondents sent; what several ballots tell alike and can be counted is added up at once."""
         self._source += 1
         known, spoken = [name for name in self.names if name in source.design.domain], 0
+        alike: dict[object, _Alike] = {}
         for ballot in source.design.asking(known):
             told = source.told(ballot, known)
-            if told is None:
-                continue
-            said = self._of_ballot(source, ballot, told, weighed)
+            if told is not None:
+                how = None if weighed is not None else self._counted_as(source, told)
+                alike.setdefault(how or ballot, _Alike(how, {})).ballots[ballot] = told
+        for ballots in alike.values():
+            said = ballots.said(source, self.room, weighed)
             spoken += round(said.n)
             if said.n:
-                self.origins[self._source, ballot] = self.add(said)
+                group = self.add(said)
+                self.origins += [(self._source, ballot, *group) for ballot in ballots.ballots]
         self.silent += (source.n if weighed is None else weighed.n(slice(0, source.n))) - spoken
 
-    def _of_ballot(self, source: Reports, ballot: int, told: Told, weighed: _Weighed | None) -> Said:
-        inside = [v for v in told.domain.values() if v.name in self.room]
-        if weighed is None and (len(inside) < len(told.domain) or not source.weighs_singly(told)):
-            # It will count by its moments: no need to list its reports.
-            counts = Observation(told.domain, told.channel, source.count(ballot, told), population=source.n)
-            return Moments(Domain(inside), counts)
-        return _of_ballot(source, ballot, told, weighed)
+    def _counted_as(self, source: Reports, told: Told) -> tuple[object, ...] | None:
+        """What ballots share whose counts can be added up; None where their reports are listed one by one.
 
-    def add(self, said: Said) -> tuple[tuple[object, ...], int]:
-        """Add to what is alike; returns the group's key and where the new reports begin in it."""
+        A design has one object for what its ballots tell alike, so that nothing is compared number by number.
+        """
+        inside = [name in self.room for name in told.domain]
+        if all(inside) and source.weighs_singly(told):
+            return ("cells", id(told.channel), id(told.domain)) if how_listed(told) == "cells" else None
+        if not all(inside) and told.channel.is_support and told.channel.treats_alike:
+            names = tuple(name for name, here in zip(told.domain, inside, strict=True) if here)
+            return "nameless", id(told.channel), names, told.domain.shape, tuple(inside)
+        return "moments", id(told.channel), id(told.domain)
+
+    def add(self, said: Said) -> tuple[int, int]:
+        """Add to what is alike; returns the group's number and where the new reports begin in it."""
         spoken = said.source.domain if isinstance(said, Moments) else said.part
         key = (said.part, spoken, said.channel, type(said))
-        alike = self.said.setdefault(key, [])
+        number, alike = self.said.setdefault(key, (len(self.said), []))
         begins = sum(len(each.counts) for each in alike if isinstance(each, Listed))
         alike.append(said)
-        return key, begins
+        return number, begins
 
     def evidence(self, sources: Sequence[Reported], sampling: Sampling | None) -> Evidence:
         """Lay all of it out over one table."""
-        heard = [_joined(alike) for alike in self.said.values()]
+        heard = [_joined(alike) for _, alike in self.said.values()]
         same_categories(said.part for said in heard)
         known = {v.name: v for said in heard for v in said.part.values()}
         missing = [name for name in self.names if name not in known]
@@ -186,11 +206,47 @@ class Finding:
             inside = [v for v in said.part.values() if v.name in alone]
             groups.append(Group(said if len(inside) == len(said.part) else narrowed(said, Domain(inside)), alone))
         people = [source for source in sources if isinstance(source, Reports)]
-        numbers = {key: number for number, key in enumerate(self.said)}
-        where = {origin: (numbers[key], first) for origin, (key, first) in self.origins.items()}
         everybody = people and len(people) == len(sources)
-        respondents = Respondents(people, self.names, where, sampling) if everybody else None
+        origins = np.array(self.origins, dtype=np.int64).reshape(-1, 4)
+        respondents = Respondents(people, self.names, origins, sampling) if everybody else None
         return Evidence(asked, alone, tuple(groups), self.silent, respondents)
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """Ballots whose reports are added up; one ballot where they are listed one by one."""
+
+    how: tuple[object, ...] | None  # as `Finding` says it
+    ballots: dict[int, Told]
+
+    def said(self, source: Reports, room: set[str], weighed: _Weighed | None) -> Said:
+        """What they say together about attributes in the room."""
+        ballot, told = next(iter(self.ballots.items()))
+        if self.how is None:
+            return _of_ballot(source, ballot, told, weighed)
+        counts = np.add.reduce([source.count(each, own) for each, own in self.ballots.items()])
+        if self.how[0] == "cells":
+            flat: Array = readonly(counts.astype(np.float64).ravel())
+            return Counted(told.domain, told.channel, flat, float(flat.sum()), population=source.n)
+        part = Domain([v for v in told.domain.values() if v.name in room])
+        if self.how[0] == "nameless":
+            return Moments(part, _without_names(told, part, counts, source.n))
+        return Moments(part, Observation(told.domain, told.channel, counts, population=source.n))
+
+
+def _without_names(told: Told, part: Domain, counts: NDArray[np.int64], population: int) -> Observation:
+    """Counts of sets about more attributes than `part`, the others taken together as one without a name.
+
+    A channel that treats all cells alike does not mind which is which, and ballots are drawn at random: reports about
+    a with x and y, and about a with z, are reports about a and something else, which is (x, y) for some respondents and
+    z for others. So whoever asks about a alone, of thousands of questions, has as many groups as there are channels.
+    """
+    axes = told.domain.axes(part)
+    others = [axis for axis in range(len(told.domain)) if axis not in axes]
+    cells = counts.ravel()[: told.domain.cells].reshape(told.domain.shape).transpose(*axes, *others)
+    rest = Variable(f"other than {' and '.join(part)}", tuple(range(told.domain.cells // part.cells)))
+    moved = np.append(cells.ravel(), counts.ravel()[told.domain.cells :])
+    return Observation(Domain([*part.values(), rest]), told.channel, moved, population=population)
 
 
 def _joined(alike: Sequence[Said]) -> Said:

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_FIRST = 4  # steps from every start, after which only the best climb goes on
+_FIRST = 4  # steps from other starts, after which only climbs go on that may end higher than the first
+_MET = 0.05  # of a margin's largest share: climbs so near to each other, with
+_LITTLE = 0.5  # no more nats to gain than this, end at the same place
 _MOST = 60
 _LONGEST = 4.0  # no logarithm moves further in one step
 _LOWEST = -40.0  # of a margin's logarithm, beside the largest
@@ -202,17 +204,36 @@ def score_margins(
     parts = []
     for begin in range(0, y.shape[1], step):
         here = slice(begin, begin + step)
-        seen, many = y[:, here], len(starts)
-        theta, used = np.concatenate([_logs(start[..., here]) for start in starts], axis=1), 0
-        if many > 1:
-            climbs = _climb(known, np.tile(seen, many), theta, r=r, gap=gap, most=_FIRST)
-            best = climbs[1].reshape(many, -1).argmax(axis=0)
-            theta, used = climbs[0].reshape(r + c, many, -1)[:, best, np.arange(len(best))], climbs[3]
-        theta, loglik, left, more = _climb(known, seen, theta, r=r, gap=gap, most=most)
+        logs = [_logs(start[..., here]) for start in starts]
+        theta, loglik, left, used = _highest(known, y[:, here], logs, r=r, gap=gap, most=most)
         a, b = _shares(theta[:r]), _shares(theta[r:])
-        parts.append((a[:, None] * b[None], loglik, left, used + more))
+        parts.append((a[:, None] * b[None], loglik, left, used))
     tables, logliks, lefts, evaluations = zip(*parts, strict=True)
     return np.concatenate(tables, axis=-1), np.concatenate(logliks), np.concatenate(lefts), sum(evaluations)
+
+
+def _highest(
+    known: _Reports, y: Array, starts: Sequence[Array], *, r: int, gap: float, most: int
+) -> tuple[Array, Array, Array, int]:
+    """The highest of the climbs from several starts: one to its end, of the others those that promise more."""
+    theta, loglik, left, used = _climb(known, y, starts[0], r=r, gap=gap, most=most)
+    many = len(starts) - 1
+    if not many:
+        return theta, loglik, left, used
+    others, heights, more, tried = _climb(
+        known, np.tile(y, many), np.concatenate(starts[1:], axis=1), r=r, gap=gap, most=_FIRST, met=np.tile(theta, many)
+    )
+    promised = (heights + more).reshape(many, -1)
+    best = promised.argmax(axis=0)
+    again = np.flatnonzero(promised[best, np.arange(len(best))] > loglik + gap)
+    if len(again):
+        there = others.reshape(len(theta), many, -1)[:, best[again], again]
+        found = _climb(known, y[:, again], there, r=r, gap=gap, most=most)
+        higher = found[1] > loglik[again]
+        here = again[higher]
+        theta[:, here], loglik[here], left[here] = found[0][:, higher], found[1][higher], found[2][higher]
+        tried += found[3]
+    return theta, loglik, left, used + tried
 
 
 def _logs(table: Array) -> Array:
@@ -226,9 +247,9 @@ def _shares(logs: Array) -> Array:
 
 
 def _climb(
-    known: _Reports, y: Array, theta: Array, *, r: int, gap: float, most: int
+    known: _Reports, y: Array, theta: Array, *, r: int, gap: float, most: int, met: Array | None = None
 ) -> tuple[Array, Array, Array, int]:
-    """One climb of all replicates; those that have arrived rest."""
+    """One climb of all replicates; those that have arrived rest, and those that meet where others have (`met`)."""
 
     def loglik_at(logs: Array, counts: Array) -> tuple[Array, Array]:
         lam = np.maximum(known.probabilities(_shares(logs[:r]), _shares(logs[r:])), _TINY)
@@ -237,15 +258,19 @@ def _climb(
     replicates = y.shape[1]
     done, logliks, lefts = np.empty_like(theta), np.empty(replicates), np.empty(replicates)
     going = np.arange(replicates)
+    kept = _kept(theta, r)
+    there_before = None if met is None else np.exp(_lifted(met, r))
     lam, loglik = loglik_at(theta, y)
     used = 1
     for turn in range(most + 1):
         score, information = known.slopes(_shares(theta[:r]), _shares(theta[r:]), lam, y)
-        place = np.arange(len(theta))
-        information[place, place] += _RIDGE * information[place, place].mean(axis=0) + _TINY
-        move = solve_each(information, score)
+        move = _move(score, information, kept, r)
         left = (score * move).sum(axis=0) / 2
         rest = (left <= gap) | (turn == most)
+        if there_before is not None and turn:
+            near = np.abs(np.exp(theta) - there_before[:, going]).max(axis=0) <= _MET
+            rest |= near & (left <= _LITTLE)
+            left = np.where(near & (left <= _LITTLE), 0.0, left)
         here = going[rest]
         done[:, here], logliks[here], lefts[here] = theta[:, rest], loglik[rest], left[rest]
         if rest.all():
@@ -271,6 +296,23 @@ def _climb(
             lam[:, worse], now[worse] = loglik_at(there[:, worse], y[:, worse])
         theta, loglik = there, now
     return done, logliks, lefts, used
+
+
+def _kept(theta: Array, r: int) -> NDArray[np.int64]:
+    """All logarithms but one of each margin, the largest on average: only their differences mean anything."""
+    means = theta.mean(axis=1)
+    return np.delete(np.arange(len(theta)), [means[:r].argmax(), r + means[r:].argmax()])
+
+
+def _move(score: Array, information: Array, kept: NDArray[np.int64], r: int) -> Array:
+    """The step information^-1 score, each margin's logarithms moving by zero on average."""
+    some, place = information[kept[:, None], kept], np.arange(len(kept))
+    some[place, place] += _RIDGE * some[place, place].mean(axis=0) + _TINY
+    move = np.zeros_like(score)
+    move[kept] = solve_each(some, score[kept])
+    move[:r] -= move[:r].mean(axis=0)
+    move[r:] -= move[r:].mean(axis=0)
+    return move
 
 
 def _lifted(theta: Array, r: int) -> Array:

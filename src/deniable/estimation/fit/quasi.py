@@ -23,7 +23,7 @@ from deniable.channels.kronecker import Kronecker
 from deniable.channels.mixture import Mixture
 from deniable.designs.observation import Observation
 from deniable.domain import Domain
-from deniable.estimation.dispersion import Dispersion, Sample
+from deniable.estimation.dispersion import Sample
 from deniable.estimation.fit.evidence import Evidence
 from deniable.estimation.fit.group import Group
 from deniable.estimation.fit.said import Counted, Moments, Said, holds_sets
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _MANY = 2000  # reports from which on products of sets are drawn as the normal law has them, not person by person
-_MOST_REPORTS = 512  # possible reports up to which sets are counted and drawn one by one
+_HELD = 5  # sets that hold each cell, from which on the part of a larger table is drawn so, too
+_MOST_REPORTS = 512  # possible reports up to which sets are counted and drawn one by one, if as many came
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +75,19 @@ class Quasi(Counted):
         have = summed(self._likely[..., None], o.domain, self.part)
         return self._likely[..., None] * spread(table / have, self.part, o.domain)
 
+    @cached_property
+    def _is_normal(self) -> bool:
+        """Whether the unbiased table is drawn as the normal law has it, not report by report."""
+        o = self.seen
+        if isinstance(o.channel, Kronecker):
+            return holds_sets(o.channel) and self.n >= _MANY
+        # The part of a table sums up cells of which each is held by many sets or by few, hardly ever by none.
+        return o.is_support and len(o.domain) > len(self.part) and float(o.counts.min()) >= _HELD
+
     def again(self, pi: Array, rng: np.random.Generator, replicates: int) -> Array:
         """Counts of reports drawn anew through their own channel, from one table or from one a replicate."""
         o = self.seen
-        if isinstance(o.channel, Kronecker) and holds_sets(o.channel) and self.n >= _MANY and pi.shape[1] == 1:
+        if pi.shape[1] == 1 and self._is_normal:
             values, vectors = np.linalg.eigh(_covariance(o, self.part, self._own(pi)[..., 0]))
             root = vectors * np.sqrt(np.maximum(values, 0.0))
             return self._counts(pi + root @ rng.standard_normal((len(root), replicates)))
@@ -109,7 +119,7 @@ def _unbiased(o: Observation, part: Domain, counts: Array) -> Array:
 def _covariance(o: Observation, part: Domain, table: Array) -> Array:
     """Of the unbiased table of the part, if the truth were the given table."""
     there = Observation(o.domain, o.channel, max(o.n, 2) * o.channel.apply(table.reshape(o.channel.input_shape)))
-    return Dispersion([Sample(there, part, 1.0)], part).matrix()
+    return Sample(there, part, 1.0).matrix()
 
 
 def quasi_of(observation: Observation, part: Domain) -> Quasi:
@@ -137,8 +147,7 @@ def countable(evidence: Evidence) -> Evidence:
 
 
 def _counted(said: Said, asked: Domain) -> Counted:
-    small = isinstance(said, Counted) and (said.codes is None or len(said.counts) <= _MOST_REPORTS)
-    if isinstance(said, Counted) and small:
+    if isinstance(said, Counted) and (said.codes is None or len(said.counts) <= min(said.n, _MOST_REPORTS)):
         return said
     source = said.source if isinstance(said, Moments) else said.observation()
     return quasi_of(source, Domain([v for v in said.part.values() if v.name in asked]))

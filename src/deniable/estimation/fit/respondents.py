@@ -13,7 +13,7 @@ from deniable.estimation.fit.said import MOST_LISTED, holds_sets
 from deniable.frozen import Frozen, readonly
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import narwhals as nw
     from numpy.typing import NDArray
@@ -30,13 +30,13 @@ class Respondents(Frozen):
     Attributes:
         sources: the reports.
         names: the asked attributes.
-        origins: for a source and one of its ballots, the group it went to and where its reports begin there.
+        origins: rows of a source, one of its ballots, the group it went to and where its reports begin there.
         sampling: how they were drawn; None where all count alike, each for itself.
     """
 
     sources: Sequence[Reports]
     names: Sequence[str]
-    origins: Mapping[tuple[int, int], tuple[int, int]]
+    origins: NDArray[np.int64]
     sampling: Sampling | None = None
 
     @property
@@ -58,7 +58,7 @@ class Respondents(Frozen):
     def _index(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         group, report = np.full(self.n, -1, dtype=np.int64), np.full(self.n, -1, dtype=np.int64)
         first = np.cumsum([0, *(source.n for source in self.sources)])
-        for (at, ballot), (number, begins) in self.origins.items():
+        for at, ballot, number, begins in self.origins.tolist():
             source = self.sources[at]
             rows = first[at] + source.rows_of(ballot)
             told = source.told(ballot, [name for name in self.names if name in source.design.domain])

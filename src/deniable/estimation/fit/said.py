@@ -24,7 +24,7 @@ from deniable.channels.kronecker import Kronecker
 from deniable.channels.support import Support
 from deniable.designs.observation import Observation
 from deniable.errors import EstimationError, InputError
-from deniable.estimation.dispersion import Dispersion, Sample
+from deniable.estimation.dispersion import Sample
 from deniable.frozen import Frozen, readonly
 from deniable.tables.marginals import summed
 from deniable.tables.simplex import norm_sub
@@ -214,7 +214,7 @@ class Moments(Frozen):
         o = self.source
         likely = norm_sub(self._sample.own).reshape(o.channel.input_shape)
         there = Observation(o.domain, o.channel, max(o.n, 2) * o.channel.apply(likely))
-        return readonly(Dispersion([Sample(there, self.part, 1.0)], self.part).matrix())
+        return readonly(Sample(there, self.part, 1.0).matrix())
 
     @cached_property
     def precision(self) -> Array:
