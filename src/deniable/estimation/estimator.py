@@ -18,8 +18,6 @@ from deniable.estimation.consistency import ENGINES, forget_blocks, model_estima
 from deniable.estimation.dispersion import Dispersion, Population
 from deniable.estimation.em import MOST_CELLS, maximum_likelihood
 from deniable.estimation.estimate import Estimate
-from deniable.estimation.fit.efficient import MOST_CELLS as EFFICIENT_CELLS
-from deniable.estimation.fit.efficient import Efficient, efficient_from
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.linearized import linearized
 from deniable.estimation.grouped import Grouped
@@ -28,6 +26,7 @@ from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
 from deniable.estimation.least_squares import least_squares, nearest
 from deniable.estimation.paired import pair_notes, with_pairs
 from deniable.estimation.partial import OfEvidence, determined, inverted
+from deniable.estimation.pooled import only_covering, pool
 from deniable.estimation.sampling.reading import sampling_by, sampling_of
 from deniable.estimation.shrinkage import shrink
 from deniable.keywords import answering
@@ -39,6 +38,7 @@ from deniable.wording import listed
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from deniable.estimation.fit.efficient import Efficient
     from deniable.estimation.fit.evidence import Evidence
     from deniable.estimation.sampling.reading import Given, Weights
     from deniable.estimation.sampling.sampling import Sampling
@@ -130,7 +130,8 @@ def estimate(
             when the table is small for the reports at hand, else "shrink". For tables that no question covers, "auto"
             is "loglinear" ("ipf" where reports are sets); "ipf", "qp", "l1", "graphical": see `consistency`.
         by: a public column; the result then has an estimate for each of its values.
-        population: "super" (respondents are a sample: the default) or "fixed" (only the people at hand matter).
+        population: "super" (respondents are a sample: the default) or "fixed" (only the people at hand matter: their
+            answers are held fixed, and who drew which ballot and the disguise are what errors are of).
         gap: for "mle", how many nats of log-likelihood may be left to gain; by default as many as do not show.
         weights: survey weights: one a respondent, the name of a public column, or what `rake` or `replicate_weights`
             returns. Errors are then those of the sampling, see `estimation.sampling`.
@@ -196,14 +197,18 @@ def _estimate(
             found: Estimate = model_estimate(observations, domain, method, backend=backend, told=told)
         else:
             found = _from_evidence(told, observations, method, gap, backend)
-        return replace(found, labels=_labels(reports))
+        wider = "; errors are those of a sample from a larger population" if population == "fixed" else ""
+        return replace(found, labels=_labels(reports), reason=found.reason + wider)
     samples = covering(usable, domain)
     unbiased = Table(domain, invert(samples), backend)
     if sampling is None or told is None:
         dispersion = with_pairs(Dispersion(samples, domain, population), sources)
     else:
         dispersion = linearized(told, samples, domain)
-    pooled, errors = _pool(told, population)
+    pooled, errors = pool(told, population, sources)
+    if pooled is None and population == "fixed" and told is not None:
+        # An estimate is never shown beside the errors of another.
+        told, usable = only_covering(told), [sample.observation for sample in samples]
     if method == "inversion" and pooled is not None and not np.allclose(pooled.values, unbiased.values, atol=1e-9):
         # An estimate is never shown beside the errors of another.
         pooled, errors = None, ["errors are its own: other estimates use more of what the reports say"]
@@ -230,22 +235,6 @@ def _from_evidence(
         table, what = _apply(chosen, _Known(unbiased, dispersion, pooled, told, inverted(observations)), gap)
     why = "its channels tell only some sums of the shares and cannot be inverted one by one"
     return Estimate(table, unbiased, dispersion, told.n, chosen, f"{why}; {what}", pooled=pooled)
-
-
-def _pool(told: Evidence | None, population: Population) -> tuple[Efficient | None, list[str]]:
-    """The estimate from all reports; where only those that cover the table can be used, why."""
-    if told is None:
-        return None, []  # pairs say it themselves
-    alone = len(told.groups) == 1
-    if population == "fixed":
-        return None, [] if alone else ["errors for a fixed population are those of the reports that cover the table"]
-    if told.cells > EFFICIENT_CELLS:
-        more = f"errors are those of the reports that cover the table: {told.cells} cells are too many to pool others"
-        return None, [] if alone else [more]
-    pooled = efficient_from(told)
-    if not pooled.determined:
-        return None, [] if alone else ["errors are those of the reports that cover the table: others add next to none"]
-    return pooled, [] if alone else [f"errors from all {told.n} reports that speak of any of them"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,7 @@ _WORK = 2.5e9  # what all of them may cost together: about as many nanoseconds
 _ONE = 60_000  # evaluations for the data themselves, which are fitted once
 _LOOK, _REACHED, _MANY = 99, 20, 500  # of so many replicates or more, the first are looked at before the others
 _SMALL = 36  # cells of tables that are fitted together with others
-_TOGETHER = 1 << 19  # counts of all replicates of the surveys that are fitted together
+_TOGETHER = 1 << 17  # counts of all replicates of the surveys that are fitted together
 _DIGITS, _NEGLIGIBLE = 5, 1e-12  # digits of a null table's shares, and below what they are nothing
 _MIXED = 0.01  # share of the even table in a start at a fitted one
 

@@ -18,6 +18,15 @@ and if the functional were x, the table being estimate + (x - w.estimate) d with
 a quadratic in x: the score interval's ends solve (w.estimate - x)^2 = z^2 Var(x). For one k-RR it is Wilson's.
 Reports that came one by one stand for those that did not: sums over them take the place of lambda.
 
+Of a fixed population, the N people at hand, only what disguise and drawn ballots add is in doubt. Held fixed are their
+true answers, and how many drew which ballot; random are who drew it, and the disguise. With h_o(c) the mean pull of a
+report of group o from somebody in cell c, people dealt out to groups at random have
+
+    Var = (the variance above) - N Var of h over the N people,      h(c) = sum over o of n_o h_o(c) / N,
+
+and n_o h_o(c) summed over o is w(c) plus a constant, because F C w is: the estimate is unbiased whatever the table. So
+exactly what the sampling of people would add goes, (sum of w^2 pi - (w.pi)^2) / (N - 1).
+
 Where respondents have weights, strata or clusters, y are weighted counts, the variance is that of `linearized` (or of
 replicate weights), and Var(x) is multiplied by the design effect: that variance over the plain one.
 """
@@ -59,10 +68,12 @@ class Efficient(Frozen):
     Attributes:
         evidence: what the reports say.
         likely: the plausible table over `evidence.domain` at which reports are weighted, flat.
+        people: how many people are at hand, where errors are for them and no larger population; else None.
     """
 
     evidence: Evidence
     likely: Array
+    people: int | None = None
 
     @property
     def domain(self) -> Domain:

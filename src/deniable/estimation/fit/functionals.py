@@ -92,6 +92,9 @@ class Functionals(Frozen):
             y = group.counts if n > 1 else self._expected(group)
             mean = pulls.T @ y
             total += n / max(n - 1, 1) * ((pulls.T * y) @ pulls - np.outer(mean, mean) / n)
+        if self.of.people is not None:
+            people = (self.along.T * self.of.whole) @ self.along - np.outer(self.values, self.values)
+            total -= people / max(self.of.people - 1, 1)
         return readonly(total)
 
     @cached_property
@@ -114,6 +117,12 @@ class Functionals(Frozen):
             of_group = self._of_moments if isinstance(group.said, Moments) else self._of_reports
             parts = of_group(group, direction)
             a, b, c = a + parts[0], b + parts[1], c + parts[2]
+        if self.of.people is not None:
+            # w of everybody at hand is known no better for having drawn them: the same less, at estimate + t d.
+            squares, rest = self.along**2, max(self.of.people - 1, 1)
+            a = a - (squares.T @ self.of.whole - self.values**2) / rest
+            b = b - ((squares * direction).sum(axis=0) - 2 * self.values) / rest
+            c = c + 1 / rest
         if self.of.sampling is not None:
             plain = np.diag(self._plain)
             effect = np.divide(np.diag(self.covariance), plain, out=np.ones(self.count), where=plain > 0)

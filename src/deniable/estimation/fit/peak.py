@@ -27,7 +27,7 @@ _SHORTER = (0.5, 0.2, 0.05)  # how much of a step that does not gain is tried in
 _PASSES = 3  # times that cells which would fall below zero are put there
 _RIDGE = 1e-9  # of the mean curvature: lets directions rest that no report speaks of
 _TINY = 1e-300
-_AT_ONCE = 1 << 21  # numbers of curvatures that are worked on together
+_AT_ONCE = 1 << 18  # numbers of curvatures that are worked on together: as many as stay near the processor
 
 
 def peaks(rows: Array, y: Array, gap: float, start: Array | None = None) -> tuple[Array, Array, Array, int]:
