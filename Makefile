@@ -140,6 +140,7 @@ clean: ## remove the environment, builds and caches
 	@rm -rf .venv/pandas3
 	@$(INSTALL) --no-deps --require-hashes --requirements requirements-pandas3.lock --target .venv/pandas3
 	@./.ci/browser
+	@$(BIN)/python tests/typing/libraries.py
 	@touch $@
 
 .venv/.docs: .venv/.uv pyproject.toml $(LOCK)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ class StatedFractions:
 
 
 class TestKRR(SingleDrawContract):
-    @pytest.fixture(params=[(k, epsilon) for k in EVEN_AND_ODD for epsilon in (0.1, 1, 4)], ids=str)
+    @pytest.fixture(params=[*zip(EVEN_AND_ODD, cycle((0.1, 1, 4)), strict=False), (2, 4), (3, 0.1), (256, 4)], ids=str)
     def channel(self, request):
         k, epsilon = request.param
         return KRR(k, epsilon)

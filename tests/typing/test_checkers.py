@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-CACHE = HERE.parents[1] / ".mypy_cache" / "wheel"  # what mypy knows about NumPy takes it most of the time
+CACHE = HERE.parents[1] / ".mypy_cache" / "wheel"  # where `libraries.py` put what mypy knows about NumPy
+# Not ours to annotate, and not annotated: what comes out of pyarrow and pandas.
+SETTINGS = ["--strict", "--config-file=", "--disable-error-code=import-untyped", "--no-pretty", "--hide-error-context"]
 MARKED = re.compile(r"# wrong: (?P<kind>[a-z-]+)$")
 REPORTED = re.compile(r"^(?P<file>\w+\.py):(?P<line>\d+): error: .*\[(?P<kind>[a-z-]+)\]$")
 
@@ -49,9 +51,7 @@ def test_right_uses_run(installed):
 
 def test_mypy_finds_every_wrong_use_and_no_other(installed):
     assert len(marked()) > 20
-    settings = ["--strict", "--config-file=", "--python-executable", installed, "--cache-dir", CACHE]
-    # Not ours to annotate, and not annotated: what comes out of pyarrow and pandas.
-    settings += ["--disable-error-code=import-untyped", "--no-pretty", "--hide-error-context"]
+    settings = [*SETTINGS, "--python-executable", installed, "--cache-dir", CACHE]
     done = run(sys.executable, "-m", "mypy", *settings, "right.py", "wrong.py")
     errors = [line for line in done.stdout.splitlines() if ": error: " in line]
     found = [REPORTED.match(line) for line in errors]

@@ -256,16 +256,16 @@ def hostile(number, rng):
 
 def test_hostile_bodies_leave_no_memory_behind(served):
     rng = random.Random(6)  # noqa: S311 - repeats, hides nothing
-    for path, body in hostile(1000, rng):  # warm-up: caches fill, modules load
+    for path, body in hostile(600, rng):  # warm-up: caches fill, modules load
         served.post(path, body)
     tracemalloc.start()
     try:
-        for path, body in hostile(500, rng):  # whatever is only allocated once while traced
+        for path, body in hostile(300, rng):  # whatever is only allocated once while traced
             served.post(path, body)
         gc.collect()
         before, _ = tracemalloc.get_traced_memory()
         size = 0
-        for path, body in hostile(1600, rng):
+        for path, body in hostile(800, rng):
             served.post(path, body)
             size += len(body)
         gc.collect()

@@ -34,7 +34,7 @@ CHECKS = [
     response_schema_conformance,
     response_headers_conformance,
 ]
-FEWER = int(os.environ.get("DENIABLE_EXAMPLES", "4"))  # of each address; `make faults` sends many more
+FEWER = int(os.environ.get("DENIABLE_EXAMPLES", "3"))  # of each address; `make faults` sends many more
 EXAMPLES = {"/v1/reports": max(40, FEWER)}
 KINDS = {
     "open": small_survey(),
