@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from deniable.collection.storage import copying, tail
+from deniable.collection.storage import copying, known, tail
 from deniable.collection.storage.base import Fate, Row, key_of
 from deniable.collection.storage.commit import Alone, locked
 from deniable.collection.storage.layout import Layout, unfinished, uri
@@ -519,6 +519,18 @@ def test_a_copy_is_one_file_in_the_order_of_keys(tmp_path):
     assert again.saved("name") == b"value"
     assert again.add([row(again, number) for number in range(35, 45)]) == [Fate.SAME] * 5 + [Fate.STORED] * 5
     again.close()
+
+
+def test_a_repetition_is_told_from_a_key_that_begins_alike(tmp_path, monkeypatch):
+    monkeypatch.setattr(known, "LATEST", 2)
+    store = make(tmp_path)
+    rows = [Row(b"the same" + bytes([number] * 8), 1, CELLS[0]) for number in range(9)]
+    for each in rows:
+        assert store.add([each]) == [Fate.STORED]
+    assert store.add(rows) == [Fate.SAME] * 9
+    assert store.add([Row(rows[4].key, 1, CELLS[1])]) == [Fate.CONFLICT]
+    assert store.total(1) == 9
+    store.close()
 
 
 def test_whoever_finds_the_same_files_looks_at_nothing_else(tmp_path, monkeypatch):

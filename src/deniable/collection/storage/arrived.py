@@ -1,8 +1,8 @@
 """The reports of a tail, as they arrived: rows are appended, and which keys there are is known in memory.
 
 A table in the order of its keys would have every report change a page of its own, which is written whole: the longer
-the tail, the dearer a report. Nothing but the key and the place of its row is held here, of the tail alone. Other
-programs may add to the same file; SQLite tells whether somebody has.
+the tail, the dearer a report. Nothing but the key and the place of its row is held here (`known`), of the tail alone.
+Other programs may add to the same file; SQLite tells whether somebody has.
 
 Several rows go into one statement, because SQLite lets go of Python's interpreter lock around every step: a statement a
 row would hand it back and forth with the server thread thousands of times a second.
@@ -14,6 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 from deniable.collection.storage.base import Row
+from deniable.collection.storage.known import Known
 
 if TYPE_CHECKING:
     import sqlite3
@@ -30,33 +31,39 @@ class Arrived:
     def __init__(self, db: sqlite3.Connection) -> None:
         """Take a connection to the tail, and read the keys in it."""
         self.db = db
-        self._at: dict[bytes, int] = {}
+        self._known = Known()
         self._last = self._version = 0
         self.is_keyed = is_keyed(db)  # of an earlier version: in the order of its keys, and not added to
         self.look()
 
     def __len__(self) -> int:
         """How many reports there are."""
-        return len(self._at)
+        return len(self._known)
 
     def look(self) -> None:
         """Read the keys that others have added."""
         (version,) = self.db.execute("PRAGMA data_version").fetchone()
         if version != self._version and not self.is_keyed:
-            for place, key in self.db.execute("SELECT rowid, key FROM reports WHERE rowid > ?", (self._last,)):
-                self._at[key] = self._last = place
+            self._known.add(self._others())
             self._version = version
+
+    def _others(self) -> Iterator[tuple[bytes, int]]:
+        for key, row in self.db.execute("SELECT key, rowid FROM reports WHERE rowid > ?", (self._last,)):
+            self._last = row
+            yield key, row
 
     def find(self, keys: Collection[bytes]) -> dict[bytes, Row]:
         """The reports under these keys."""
         column = "key" if self.is_keyed else "rowid"
-        wanted: list[bytes | int] = list(keys) if self.is_keyed else [self._at[key] for key in keys if key in self._at]
+        wanted: Sequence[bytes | int] = list(keys) if self.is_keyed else self._known.rows(keys)
+        if not wanted:
+            return {}
         found: dict[bytes, Row] = {}
         for some in portions(wanted):
             marks = ", ".join("?" * len(some))
             query = f"SELECT key, design, cell FROM reports WHERE {column} IN ({marks})"  # noqa: S608 - question marks only
             found |= {row[0]: Row(*row) for row in self.db.execute(query, some)}
-        return found
+        return {key: found[key] for key in keys if key in found}  # others may begin like one of these
 
     def put(self, rows: Sequence[Row]) -> None:
         """Append rows whose keys are not there, within a transaction; `keep` follows when it is through."""
@@ -69,13 +76,13 @@ class Arrived:
 
     def keep(self, rows: Sequence[Row]) -> None:
         """Know the rows that were put last: they lie one behind the other."""
-        for row in rows:
-            self._last += 1
-            self._at[row.key] = self._last
+        first = self._last + 1
+        self._known.add((row.key, first + place) for place, row in enumerate(rows))
+        self._last += len(rows)
 
     def forget(self) -> None:
         """Read all keys again before the next row is put: who knows how far the last ones came."""
-        self._at.clear()
+        self._known = Known()
         self._last = self._version = 0
 
     def close(self) -> None:
