@@ -43,7 +43,7 @@ PATIENCE = 600.0  # seconds after which the tail is sealed, whatever it holds
 SHARE = 0.1  # of the time, at most, is spent on sealing
 _LATER = 5.0  # seconds to wait after sealing failed, or while another program seals
 _TRIES = 1000  # to read while files are replaced; a second one is rare
-_CACHE_KIB = 16384  # a larger one saves no CPU: keys come in no order, and the system keeps the file in memory as well
+_CACHE_KIB = 4096  # rows are appended, so few pages are ever read again
 _JOURNAL_PAGES = 10_000  # 40 MB: a page changed by many commits is copied back once
 _ADD = "INSERT INTO totals VALUES (?, ?) ON CONFLICT DO UPDATE SET reports = reports + excluded.reports"
 T = TypeVar("T")
