@@ -83,10 +83,10 @@ def _command(pid):
 
 
 class Visitors:
-    """Ask all the time, some on a connection that they keep as long as they are let, some on a new one each time."""
+    """Ask again and again, some on a connection that they keep as long as they are let, some on a new one each time."""
 
     def __init__(self, address):
-        self.answered, self.failed, self._stop, self._address = 0, [], False, address
+        self.answered, self.failed, self._stop, self._address = 0, [], threading.Event(), address
         self._threads = [threading.Thread(target=self._ask, args=(keep,)) for keep in (True, False)]
 
     def __enter__(self):
@@ -95,13 +95,13 @@ class Visitors:
         return self
 
     def __exit__(self, *_error):
-        self._stop = True
+        self._stop.set()
         for thread in self._threads:
             thread.join()
 
     def _ask(self, keep):
         connection = http.client.HTTPConnection(self._address)
-        while not self._stop:
+        while not self._stop.wait(0.005):  # who never rests takes the processor from those who answer
             try:
                 connection.request("GET", "/v1/survey")
                 answer = connection.getresponse()
