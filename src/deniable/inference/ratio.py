@@ -41,7 +41,7 @@ _WORK = 2.5e9  # what all of them may cost together: about as many nanoseconds
 _ONE = 60_000  # evaluations for the data themselves, which are fitted once
 _LOOK, _REACHED, _MANY = 99, 20, 500  # of so many replicates or more, the first are looked at before the others
 _SMALL = 36  # cells of tables that are fitted together with others
-_TOGETHER = 1 << 17  # counts of all replicates of the surveys that are fitted together
+_TOGETHER = 1 << 19  # counts of all replicates of the surveys that are fitted together
 _DIGITS, _NEGLIGIBLE = 5, 1e-12  # digits of a null table's shares, and below what they are nothing
 _MIXED = 0.01  # share of the even table in a start at a fitted one
 
@@ -109,19 +109,11 @@ class LikelihoodRatio:
         ends = np.cumsum([0, *(len(part.evidence.counts) for part in parts)]).tolist()
         return [slice(a, b) for a, b in pairwise(ends)]
 
-    def statistic(
-        self, y: Array, *, sharp: bool = False, each: int | None = None, near: Sequence[Array] = ()
-    ) -> Statistics:
-        """Of every replicate of the counts.
-
-        `each` says how many of them a survey has, where several lie together. `near` are the tables they were drawn
-        from: under H1 there is one hill, so that a fit may begin anywhere, and there it takes the fewest steps.
-        """
+    def statistic(self, y: Array, *, sharp: bool = False, each: int | None = None) -> Statistics:
+        """Of every replicate of the counts; `each` says how many of them a survey has, where several lie together."""
         gap, many = _SHARP if sharp else TEST_GAP, each or y.shape[1]
-        begin = near if len(near) == len(self.h1) and isinstance(self.h1[0].model, Saturated) else [None] * len(self.h1)
         above = [
-            _fit(part, y[here], [first], gap, many)
-            for part, here, first in zip(self.h1, self._places(self.h1), begin, strict=True)
+            _fit(part, y[here], [None], gap, many) for part, here in zip(self.h1, self._places(self.h1), strict=True)
         ]
         below = [
             _fit(part, y[here], self._starts(part, k, above), gap, many)
@@ -272,8 +264,7 @@ def _together(
         for begin in range(0, len(which), some):
             here = which[begin : begin + some]
             y = [alike[k].again(null[k], rngs[k], times)[order[k]] for k in here]
-            near = [np.repeat(pi[..., list(here)], times, axis=-1) for pi in tables]
-            drawn = fits.statistic(np.concatenate(y, axis=1), each=times, near=near)
+            drawn = fits.statistic(np.concatenate(y, axis=1), each=times)
             found |= {k: drawn.among(slice(place * times, (place + 1) * times)) for place, k in enumerate(here)}
         return found
 

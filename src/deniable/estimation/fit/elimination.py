@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _TINY = 1e-300
+_MANY = 128  # systems from which on half of the arithmetic takes less time than the calls for it
 _ROUNDING = 1e-14  # of the largest number on the diagonal: a pivot below it is rounding
 
 
@@ -28,12 +29,17 @@ def solve_each(matrix: Array, right: Array) -> Array:
     [[0.1818, 1.0], [0.2727, 1.0]]
     """
     m, x, k = matrix.copy(), right.copy(), len(matrix)
+    many = right.shape[1] >= _MANY
     least = _ROUNDING * np.einsum("iir->ir", matrix).max(axis=0) + _TINY
     for i in range(k):
         m[i, i] = np.where(m[i, i] > least, m[i, i], np.inf)
         if i + 1 < k:
-            share = m[i + 1 :, i] / m[i, i]
-            m[i + 1 :, i + 1 :] -= share[:, None] * m[i, i + 1 :]
+            share = m[i, i + 1 :] / m[i, i]
+            if many:  # what is below the diagonal is never looked at
+                for j, part in enumerate(share, i + 1):
+                    m[j, j:] -= part * m[i, j:]
+            else:
+                m[i + 1 :, i + 1 :] -= share[:, None] * m[i, i + 1 :]
             x[i + 1 :] -= share * x[i]
     for i in reversed(range(k)):
         if i + 1 < k:

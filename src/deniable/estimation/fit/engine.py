@@ -94,7 +94,7 @@ def fit(
         strict: raise where a replicate did not get there; otherwise it is marked in `finished`.
         accelerate: leap; plain EM otherwise (for comparison).
         progress: called with the evaluations made and the largest gap left.
-        newton: fit small tables of any kind by Newton's method (`peak`), as far as it gets, from the first start.
+        newton: fit small tables of any kind by Newton's method (`peak`), as far as it gets, from the even table.
     """
     if not evidence.has_likelihood:
         names = sorted({g.said.channel.name for g in evidence.groups if g not in evidence.likely})
@@ -118,7 +118,7 @@ def fit(
         return Fitted(exact, evidence.evaluate(exact, y)[0], none, 1, none == 0)
     if newton and gap is not None and isinstance(hypothesis, Saturated) and isinstance(evidence, Evidence):
         climb = _Climb(evidence, gap, most, accelerate=True, progress=None)
-        best = _newton(climb, evidence, y, starts[0], gap)
+        best = _newton(climb, evidence, y, gap)
     elif isinstance(evidence, Evidence) and _is_two_way(evidence, hypothesis) and accelerate:
         best = _margins(evidence, hypothesis, y, starts, TEST_GAP if gap is None else gap)
     else:
@@ -150,13 +150,12 @@ def _margins(evidence: Evidence, model: Model, y: Array, starts: Sequence[Array 
     return Fitted(pi, loglik, left, used, left <= gap)
 
 
-def _newton(climb: _Climb, evidence: Evidence, y: Array, start: Array | None, gap: float) -> Fitted:
+def _newton(climb: _Climb, evidence: Evidence, y: Array, gap: float) -> Fitted:
     """Newton's method where the table is small; whatever it leaves unfinished goes on by leaps."""
     model = Saturated()
     if evidence.cells > PEAK_CELLS or len(evidence.counts) * evidence.cells**2 > _MATRIX:
-        return climb.run(model, y, start)
-    first = None if start is None else np.broadcast_to(start, (*evidence.shape, y.shape[1])).reshape(-1, y.shape[1])
-    flat, loglik, left, used = peaks(evidence.matrix(), y, gap, first)
+        return climb.run(model, y, None)
+    flat, loglik, left, used = peaks(evidence.matrix(), y, gap)
     pi = flat.reshape(*evidence.shape, -1)
     short = ~(left <= gap)
     if short.any():

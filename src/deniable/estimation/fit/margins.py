@@ -41,7 +41,7 @@ _RIDGE = 1e-7  # of the mean information: lets directions rest that no report sp
 _SHORTER = (4.0, 4.0, 8.0, 8.0, 16.0, 64.0, 256.0)  # how steps that lose are shortened
 _TINY = 1e-300
 _MANY = 64  # replicates
-_AT_ONCE = 1 << 17  # numbers that are worked on together: as many as stay near the processor
+_AT_ONCE = 1 << 18  # numbers that are worked on together: as many as stay near the processor
 
 
 class _Reports(Protocol):

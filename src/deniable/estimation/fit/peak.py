@@ -30,32 +30,29 @@ _TINY = 1e-300
 _AT_ONCE = 1 << 18  # numbers of curvatures that are worked on together: as many as stay near the processor
 
 
-def peaks(rows: Array, y: Array, gap: float, start: Array | None = None) -> tuple[Array, Array, Array, int]:
+def peaks(rows: Array, y: Array, gap: float) -> tuple[Array, Array, Array, int]:
     """The likeliest table of every replicate.
 
     Args:
         rows: P, the probabilities of reports given the cells, (reports, cells).
         y: counts, (reports, replicates).
         gap: nats that may be left to gain.
-        start: where to begin, (cells, replicates); the even table by default. There is one hill: it ends at the same
-            height.
 
     Returns:
         The tables (cells, replicates), their log-likelihoods, what is at most left to gain, and the evaluations made.
     """
     products = (rows.T[:, None] * rows.T[None]).reshape(-1, len(rows))
     step = max(1, _AT_ONCE // len(products))
-    first = np.full((rows.shape[1], y.shape[1]), 1 / rows.shape[1]) if start is None else start
-    pieces = [slice(begin, begin + step) for begin in range(0, y.shape[1], step)]
-    parts = [_peaks(rows, products, y[:, here], gap, first[:, here]) for here in pieces]
+    parts = [_peaks(rows, products, y[:, begin : begin + step], gap) for begin in range(0, y.shape[1], step)]
     tables, logliks, lefts, used = zip(*parts, strict=True)
     return np.concatenate(tables, axis=1), np.concatenate(logliks), np.concatenate(lefts), sum(used)
 
 
-def _peaks(rows: Array, products: Array, y: Array, gap: float, pi: Array) -> tuple[Array, Array, Array, int]:
+def _peaks(rows: Array, products: Array, y: Array, gap: float) -> tuple[Array, Array, Array, int]:
     cells, replicates = rows.shape[1], y.shape[1]
     done, logliks, lefts = np.empty((cells, replicates)), np.empty(replicates), np.empty(replicates)
     going, n = np.arange(replicates), y.sum(axis=0)
+    pi = np.full((cells, replicates), 1 / cells)
     lam, loglik = _at(rows, pi, y)
     used = 1
     for turn in range(_MOST + 1):
@@ -119,10 +116,12 @@ def _step(curvature: Array, slope: Array, pi: Array) -> Array:
 
 def _among(curvature: Array, slope: Array, pi: Array, fixed: NDArray[np.bool_]) -> Array:
     """The step where some cells go to zero."""
-    given = np.where(fixed, -pi, 0.0)
+    if not fixed.any():
+        return solve_each(curvature, slope)
+    given, free = np.where(fixed, -pi, 0.0), (~fixed).astype(np.float64)
     right = np.where(fixed, given, slope - np.einsum("ijr,jr->ir", curvature, given))
-    free = ~fixed
-    system = curvature * (free[:, None] & free[None])
+    system = curvature * free[:, None]
+    system *= free
     place = np.arange(len(pi))
     system[place, place] += fixed
     return solve_each(system, right)
