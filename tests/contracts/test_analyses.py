@@ -313,6 +313,30 @@ def test_weighted_answers_are_those_of_the_undisguised_weighted_population(analy
     assert np.abs(true - undisguised(analysis)).max() > 1e-3  # weights do something
 
 
+@pytest.mark.parametrize(
+    ("design", "analysis"), [cell for cell in cells("Tests") if takes_weights(ANALYSES[cell[1]][0])]
+)
+def test_weighted_tests_are_those_of_the_people_who_have_weight(design, analysis):
+    """Who has no weight is as if not asked, and how large equal weights are does not matter.
+
+    But n is reports, whatever they weigh: groups of which more have no weight count a little otherwise in F.
+    """
+    reports = reports_of(design, "related")
+    if refused(design, analysis, reports):
+        return
+    high = nw.from_native(reports.public)["high"].to_numpy()
+    if analysis == "conditional_independence" and not reports.design.covers(["a", "b", "c"]):
+        # That there is no interaction of three, which stands in for what was not asked, is a model for counts.
+        with pytest.raises(NotCoveredError, match="together"):
+            ask(analysis, reports, weights=5.0 * high)
+        return
+    some = ask(analysis, reports, weights=5.0 * high)
+    alone = ask(analysis, dict(reports.groups("high"))[1], weights=np.full(int(high.sum()), 2.0))
+    for mine, theirs in zip(getattr(some, "tests", [some]), getattr(alone, "tests", [alone]), strict=True):
+        assert mine.statistic == pytest.approx(theirs.statistic, rel=0.1, abs=1e-6)
+        assert mine.pvalue == pytest.approx(theirs.pvalue, rel=0.5, abs=2e-3)
+
+
 @pytest.mark.parametrize(("design", "analysis"), cells("Tests"))
 def test_what_is_related_is_found_and_what_is_not_is_not(design, analysis):
     if refused(design, analysis, reports_of(design, "related")):
