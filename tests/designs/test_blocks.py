@@ -210,17 +210,18 @@ def test_pooled_and_block_by_block_counting_agree():
 
 
 def test_estimates_are_unbiased_and_their_errors_honest():
-    # 400 surveys: every cell's mean within 6 standard errors, and its mean squared error within a third of what the
-    # standard errors say (a chi-square of 400 degrees of freedom: 4.8 sd). False alarms below 1e-6 a cell.
+    # 160 surveys: every cell's mean within 6 standard errors, and its mean squared error between .48 and 1.8 times what
+    # the standard errors say (a chi-square of 160 degrees of freedom). False alarms below 2e-8 a cell.
     design = Blocks(DOMAIN, epsilon=3.0, block_size=50)
     source = dn.Seeded(4)
-    results = [dn.estimate(design.simulate(PI, 900, source=source), ["a", "c"], method="inversion") for _ in range(400)]
+    results = [dn.estimate(design.simulate(PI, 900, source=source), ["a", "c"], method="inversion") for _ in range(160)]
     truth = PI.project(["a", "c"]).values
     values = np.array([r.values for r in results])
     variances = np.mean([r.std_error**2 for r in results], axis=0)
     z = (values.mean(axis=0) - truth) / np.sqrt(variances / len(values))
     assert np.abs(z).max() < 6
-    np.testing.assert_allclose(((values - truth) ** 2).mean(axis=0) / variances, 1, atol=0.34)
+    ratio = ((values - truth) ** 2).mean(axis=0) / variances
+    assert ((ratio > 0.48) & (ratio < 1.8)).all()
 
 
 @pytest.mark.parametrize("answer", ["one", "all"])

@@ -238,15 +238,14 @@ def test_many_rows_start_from_a_sample():
 
 @pytest.mark.slow
 def test_coverage_of_wald_intervals():
-    # 200 samples, two coefficients: coverage of each 95% interval, binomial with sd .0168 where the true coverage is
-    # .94. The bound is 5 sd below that: false alarm below 1e-6. The calibration looks at thousands.
+    # 100 samples, two coefficients: fewer than 79 intervals of 100 that hold with .94 have a chance of 1e-7. The
+    # calibration looks at thousands.
     channel, n, hits = dn.Warner(0.8), 1500, []
     rng = np.random.default_rng(11)
-    for seed in range(200):
+    for seed in range(100):
         x = rng.normal(size=n)
         truth = (rng.random(n) < 1 / (1 + np.exp(0.5 - 0.7 * x))).astype(int)
         data = pd.DataFrame({"x": x, "report": reports_of(truth, channel, seed)})
         fit = dn.logit("report ~ x", data, channel=channel)
         hits.append(fit.interval(0.95).contains([-0.5, 0.7]))
-    coverage = np.mean(hits, axis=0)
-    assert (coverage > 0.94 - 5 * 0.0168).all()
+    assert (np.sum(hits, axis=0) >= 79).all()

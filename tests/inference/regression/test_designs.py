@@ -263,9 +263,9 @@ def test_expected_information_by_hand(truths):
 
 
 def test_standard_errors_are_those_of_repeated_surveys():
-    # 60 surveys: sums of squared z-scores are chi-squared with 60 degrees of freedom, each outside these bounds in 2e-7
+    # 36 surveys: sums of squared z-scores are chi-squared with 36 degrees of freedom, each outside these bounds in 2e-7
     # of all seeds; two coefficients.
-    design, surveys = dn.Views({name: [0, 1] for name in "acd"}, 2, 4.0), 60
+    design, surveys = dn.Views({name: [0, 1] for name in "acd"}, 2, 4.0), 36
     z = np.empty((surveys, 2))
     for survey in range(surveys):
         rng = np.random.default_rng(survey)
