@@ -27,14 +27,14 @@ def test_edges_and_others_flip_with_the_same_exact_chance(epsilon):
 
 def test_every_pair_flips_its_share():
     graph, source = Graph([(0, 1), (3, 4), (7, 8)], nodes=9), Seeded(2)
-    said = np.array([randomize(graph, 1.0, source=source).reports[0].flags() for _ in range(5000)])
+    said = np.array([randomize(graph, 1.0, source=source).reports[0].flags() for _ in range(2000)])
     flips = (said != graph.pairs.flags()).mean(axis=0)
     q = KRR(2, epsilon=1.0).q
-    assert np.abs(flips - q).max() < 6.2 * (q * (1 - q) / 5000) ** 0.5  # 36 pairs: a false alarm below 1e-7
+    assert np.abs(flips - q).max() < 6.2 * (q * (1 - q) / 2000) ** 0.5  # 36 pairs: a false alarm below 1e-7
     # Neighbouring pairs flip independently.
     centred = said != graph.pairs.flags()
     both = [(centred[:, one] & centred[:, other]).mean() for one, other in pairwise(range(36))]
-    assert np.abs(np.array(both) - q * q).max() < 6.2 * (q * q / 5000) ** 0.5
+    assert np.abs(np.array(both) - q * q).max() < 6.2 * (q * q / 2000) ** 0.5
 
 
 def test_bits_and_lists_hold_the_same_flips(monkeypatch):

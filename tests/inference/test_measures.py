@@ -136,7 +136,7 @@ def test_null_mean_is_what_simulation_shows_and_is_subtracted(design):
         if design == "kronecker"
         else dn.KRR(6, epsilon=1.5)
     )
-    n, runs, rng = 20_000, 400, np.random.default_rng(4)
+    n, runs, rng = 20_000, 200, np.random.default_rng(4)
     lam = channel.apply(pi.reshape(channel.input_shape)).ravel()
     raw, fixed = [], []
     for counts in rng.multinomial(n, lam, size=runs):
@@ -144,7 +144,7 @@ def test_null_mean_is_what_simulation_shows_and_is_subtracted(design):
         raw.append(n * m.phi_squared(found.unbiased.values))
         fixed.append(m.chi2(found).value)
     expected = m.null_mean(table(channel, n * lam.reshape(2, 3)))
-    # Means of 400 runs: six standard errors.
+    # Means of 200 runs: six standard errors.
     error = np.std(raw) / np.sqrt(runs)
     assert np.mean(raw) == pytest.approx(expected, abs=6 * error)
     assert np.mean(fixed) == pytest.approx(0, abs=6 * error)

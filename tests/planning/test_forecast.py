@@ -15,8 +15,13 @@ DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1], "d": [0, 1]})
 TRUTH = dn.Table(DOMAIN, np.random.default_rng(0).dirichlet(np.full(24, 3.0)))
 
 
+@cache
+def without_a_truth():
+    return plan(DOMAIN, 1.0, [["a", "b"], ["c", "d"]], 10_000)
+
+
 def test_every_candidate_spends_the_same_epsilon_and_the_best_comes_first():
-    forecast = plan(DOMAIN, 1.0, [["a", "b"], ["c", "d"]], 10_000)
+    forecast = without_a_truth()
     names = [c.name for c in forecast.candidates]
     plain = [name for name in names if not name.endswith(", least variance")]
     assert set(plain) == set(CANDIDATES) - {"paired"}  # which speaks of one attribute at a time
@@ -42,13 +47,14 @@ def two_tables():
 def test_forecast_errors_are_what_simulation_shows(name):
     forecast, source = two_tables(), dn.Seeded(0)
     one = next(c for c in forecast.candidates if c.name == name)
-    repeated = [one.design.simulate(TRUTH, forecast.n, source=source) for _ in range(150)]
+    repeated = [one.design.simulate(TRUTH, forecast.n, source=source) for _ in range(80)]
     for i, table in enumerate(forecast.tables):
         truth = TRUTH.project(table)
         errors = [dn.estimate(tallies, table, "inversion").values - truth.values for tallies in repeated]
         measured = np.sqrt(np.mean(np.square(errors)))
-        # A root mean square of 150 runs over 4 - 6 correlated cells: relative sd at most 1 / sqrt(300) = 5.8%.
-        assert one.std_error[i] == pytest.approx(measured, rel=0.3)
+        # A mean square of 80 runs is .38 to 2.05 times its expectation in all but 2e-7 of all seeds even if all 4 - 6
+        # cells move as one (a chi-square of 80), and they do not.
+        assert 0.61 < measured / one.std_error[i] < 1.44
 
 
 def test_single_questions_prefer_sampling_and_costs_are_those_of_the_channel():
@@ -93,10 +99,10 @@ def test_forecast_errors_of_pairs_are_what_simulation_shows():
         errors = [
             dn.estimate(paired.design.simulate(truth, 4_000, source=source), [name], "inversion").values
             - truth.project([name]).values
-            for _ in range(200)
+            for _ in range(100)
         ]
-        # A root mean square of 200 runs over one or two free cells: relative sd 1 / sqrt(400) = 5%.
-        assert paired.std_error[i] == pytest.approx(np.sqrt(np.mean(np.square(errors))), rel=0.25)
+        # A mean square of 100 runs over one or two free cells: .42 to 1.93 times its expectation (a chi-square of 100).
+        assert 0.65 < np.sqrt(np.mean(np.square(errors))) / paired.std_error[i] < 1.39
 
 
 def test_a_plan_of_paired_respondents_alone_is_none(monkeypatch):
@@ -119,7 +125,7 @@ def test_the_registry_takes_more():
         return dn.Joint(wanted.domain.project(["a", "b"]), wanted.epsilon)
 
     try:
-        forecast = plan(DOMAIN, 1.0, [["a", "b"], ["c", "d"]], 1000)
+        forecast = plan(DOMAIN.project(["a", "b", "c"]), 1.0, [["a", "b"], ["c"]], 1000)
         ours = next(c for c in forecast.candidates if c.name == "ours")
         assert np.isnan(ours.std_error[1])
         assert not ours.covers_all
@@ -128,7 +134,7 @@ def test_the_registry_takes_more():
 
 
 def test_forecasts_show_themselves():
-    forecast = plan(DOMAIN, 1.0, [["a", "b"], ["b", "c"]], 10_000)
+    forecast = without_a_truth()
     assert forecast.to_frame().num_rows == 2 * len(forecast.candidates)
     assert "<table>" in forecast._repr_html_()
     assert repr(forecast).startswith("<Forecast of")

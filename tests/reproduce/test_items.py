@@ -5,17 +5,31 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 import pytest
+from matplotlib.figure import Figure
 
+from deniable.reproduce import runner
 from deniable.reproduce.pages import choosing, claims, filled, reproduction
 from deniable.reproduce.references import references
 from deniable.reproduce.registry import find, papers
 from deniable.reproduce.runner import execute
 
 ITEMS = find("all")
+FIRST = {item.paper: item for item in reversed(ITEMS)}
+
+
+def only_axes(draw, label, **_size_and_name):
+    """What `drawn` does up to the layout and the file, which are the same for every picture."""
+    figure = Figure()
+    draw(figure.add_subplot())
+    assert label
+    assert any(ax.has_data() or ax.texts for ax in figure.axes)
+    return "<svg/>"
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: f"{item.paper}-{item.name}")
-def test_a_short_run_finds_what_was_found_before(item, tmp_path):
+def test_a_short_run_finds_what_was_found_before(item, tmp_path, monkeypatch):
+    if item is not FIRST[item.paper]:  # one file a paper is laid out and written in full; `make reproduce` writes all
+        monkeypatch.setattr(runner, "drawn", only_axes)
     done = execute(item, tmp_path, smoke=True)
     assert item.stored is not None
     assert done.record.drift(item.stored) == []

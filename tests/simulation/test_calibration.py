@@ -65,7 +65,7 @@ def test_exact_coverage_of_prevalence_intervals(method, share, n):
 
 def test_weighted_intervals_cover_under_clustering():
     rng = np.random.default_rng(2)
-    channel, clusters, each, runs = dn.Warner(0.85), 60, 20, 400
+    channel, clusters, each, runs = dn.Warner(0.85), 60, 20, 200
     held = plain = 0
     for _ in range(runs):
         level = rng.beta(2, 6, size=clusters)  # prevalence differs between clusters, .25 on average
@@ -77,8 +77,8 @@ def test_weighted_intervals_cover_under_clustering():
         held += low[1] <= 0.25 <= high[1]
         low, high = prevalence(said, channel).interval()
         plain += low[1] <= 0.25 <= high[1]
-    assert binom.cdf(355, runs, 0.95) < 1e-6
-    assert held > 355  # ignoring weights and clusters covers less
+    assert binom.cdf(172, runs, 0.95) < 1e-6
+    assert held > 172  # ignoring weights and clusters covers less
     assert plain < held
 
 

@@ -17,7 +17,7 @@ def test_two_disguised_answers_on_the_whole_population():
     first, second = dn.Warner(0.8), dn.KRR(3, epsilon=1.5)
     joint = np.array([[0.3, 0.2, 0.1], [0.05, 0.1, 0.25]])
     lam = first.matrix() @ joint @ second.matrix().T
-    counts = np.rint(lam * 1_000_000).astype(int)
+    counts = np.rint(lam * 200_000).astype(int)
     rows = np.repeat(np.arange(6), counts.ravel())
     frame = pd.DataFrame({"x": rows // 3, "y": rows % 3})
     found = dn.correlate(pl.from_pandas(frame), "x", "y", channels={"x": first, "y": second})
@@ -29,10 +29,10 @@ def test_two_disguised_answers_on_the_whole_population():
 
 
 def test_standard_errors_and_intervals_by_simulation():
-    # 500 samples: the actual spread is known to 3.2%, so 18% is more than 5 of these; coverage 5.2 binomial sd.
+    # 200 samples: the actual spread is known to 5%, so 30% is beyond 5 of these either way; coverage binomial, 3e-7.
     rng, device, values, errors, hits = np.random.default_rng(1), dn.Warner(0.8), [], [], []
     truth_r = 0.5 * np.sqrt(0.3 * 0.7) / np.sqrt(0.25 * 0.3 * 0.7 + 1)
-    for seed in range(500):
+    for seed in range(200):
         x = (rng.random(1500) < 0.3).astype(int)
         y = 0.5 * x + rng.normal(size=1500)
         frame = pd.DataFrame({"x": device.randomize(x, source=dn.Seeded(seed)), "y": y})
@@ -40,9 +40,9 @@ def test_standard_errors_and_intervals_by_simulation():
         values.append(found.value)
         errors.append(found.std_error)
         hits.append(bool(found.interval().contains(truth_r)))
-    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.18)
-    assert abs(np.mean(values) - truth_r) < 5.5 * np.std(values) / np.sqrt(500)
-    assert np.mean(hits) > 0.95 - 5.2 * np.sqrt(0.95 * 0.05 / 500)
+    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.3)
+    assert abs(np.mean(values) - truth_r) < 5.5 * np.std(values) / np.sqrt(200)
+    assert np.sum(hits) > 171
 
 
 def test_how_it_shows_itself_and_what_it_refuses(survey):

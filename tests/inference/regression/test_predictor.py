@@ -99,7 +99,7 @@ def test_three_categories_and_two_disguised_predictors(survey):
 def test_the_likelihood_beats_regression_on_unbiased_scores():
     # The estimate from unbiased scores is consistent as well, but throws the outcome's information on x away: with a
     # strong effect the maximum likelihood standard error is a third of it. 60 samples: the ratio of two standard
-    # deviations has a relative error of 13%, so more than 5 of these (in logarithms) lie between .6 and the expected .3.
+    # deviations has a relative error of 13%, so more than 5 of these (in logarithms) lie between .6 and .3.
     rng, estimates, moments, hits = np.random.default_rng(6), [], [], []
     for seed in range(60):
         truth = (rng.random(400) < 0.3).astype(int)

@@ -143,5 +143,5 @@ ITEM = Item(
     claim="How much an association test loses by the design, and how often plugged-in numbers do not exist.",
     compute=compute,
     trials=400,
-    smoke=40,
+    smoke=12,
 )

@@ -95,13 +95,14 @@ def compare(name: str) -> Callable[[Run], Reproduced]:
         out = Reproduced()
         rng = run.rng
         every = list(combinations(range(people.d), 2))
+        axes = range(people.d)
         pairs = [every[i] for i in rng.permutation(len(every))[: 6 if run.smoke else _MOST_TABLES]]
         found: dict[tuple[str, str, float], list[NDArray[np.float64]]] = {}
         for epsilon in EPSILONS:
             for pair in run.track(pairs):
                 for method, each in two_way(people, pair, epsilon, run):
                     found.setdefault(("pairs", method, epsilon), []).append(each)
-            for axis in range(people.d):
+            for axis in run.some(axes, 8):
                 for method, each in one_way(people, axis, epsilon, run):
                     found.setdefault(("margins", method, epsilon), []).append(each)
         for (what, method, epsilon), measured in found.items():
