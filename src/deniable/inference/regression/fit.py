@@ -72,8 +72,7 @@ def ascend(objective: Objective, start: Array) -> Optimum:
         step, concave = newton_step(gradient, hessian)
         decrement = float(gradient @ step)
         length = objective.reach(step)
-        longest = LONGEST + objective.reach(params)
-        if length > longest:
+        if length > LONGEST and length > (longest := LONGEST + objective.reach(params)):
             step *= longest / length
         slope, rise, found = float(gradient @ step), 0.0, None
         for halving in range(40):

@@ -51,6 +51,8 @@ class Factor(Frozen):
 
     def eta(self, params: Array, rows: slice) -> Array:
         """The linear predictors of some rows."""
+        if len(self.designs) == 1:
+            return (self.designs[0][rows] @ params[self.places[0]])[:, None]
         return np.stack(
             [design[rows] @ params[place] for design, place in zip(self.designs, self.places, strict=True)], axis=1
         )
@@ -70,7 +72,7 @@ class Factor(Frozen):
             at: Any = slice(self.places[0].start, self.places[0].start + m * q)
             hessian[at, at] += block
             return
-        at = np.concatenate([np.r_[place] for place in self.places])
+        at = np.concatenate([_numbers(place) for place in self.places])
         hessian[np.ix_(at, at)] += block
 
     @property
@@ -233,6 +235,11 @@ class Likelihood(Frozen):
                     hessian[_corner(at, to)] += block
                     if m > k:
                         hessian[_corner(to, at)] += block.T
+
+
+def _numbers(place: Place) -> NDArray[np.intp]:
+    """Places one by one: what `np.r_` says, without what it does besides."""
+    return np.arange(place.start, place.stop) if isinstance(place, slice) else place
 
 
 def _corner(at: Place, to: Place) -> Any:

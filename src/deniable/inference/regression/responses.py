@@ -7,9 +7,12 @@ row and eta the linear predictors, one per equation. A direct question is the ch
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+
+from deniable.frozen import readonly
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,4 +130,9 @@ class Normal:
 
 def _spread(shares: Array) -> Array:
     """diag(p) - p p', row by row."""
-    return shares[:, :, None] * (np.eye(shares.shape[1])[None] - shares[:, None, :])
+    return shares[:, :, None] * (_unit(shares.shape[1])[None] - shares[:, None, :])
+
+
+@cache
+def _unit(size: int) -> Array:
+    return readonly(np.eye(size))
