@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deniable.bench import growth
-from deniable.bench.growth import BLOCKS, SURVEYS, Window, exponent, grow, windows
+from deniable.bench.growth import BLOCKS, SURVEYS, Window, exponent, grow, windows, yardstick
 from deniable.bench.ingest import SQLITE
 
 
@@ -32,7 +32,10 @@ def test_reports_in_blocks_are_taken_and_told_by_the_window(monkeypatch):
     monkeypatch.setattr(growth, "FIRST", 200)
     monkeypatch.setattr(growth, "CHUNK", 200)
     survey = SURVEYS[BLOCKS].replace("block_size = 5000", "block_size = 150")
-    found = grow(SQLITE, survey, 400, np.random.default_rng(0), None)
+    monkeypatch.setattr(growth, "WARM", 200)
+    rng = np.random.default_rng(0)
+    with yardstick(survey, rng) as beside:
+        found = grow(SQLITE, survey, 400, rng, None, beside=beside)
     assert [(window.until, window.reports) for window in found] == [(200, 200), (400, 200)]
     assert all(window.ours >= 0 and window.beside for window in found)
     assert isinstance(found[0], Window)

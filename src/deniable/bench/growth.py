@@ -46,6 +46,7 @@ SURVEYS = {
 }
 FIRST = 5000  # reports that warm a server up, and with which the last are compared
 STARTS = 5  # new servers on which the first cost is measured: it is that of few reports
+WARM = 20_000  # reports that warm up the server with which costs are compared
 CHUNK = 2000  # reports between two looks at the clock
 VIEWERS = 10
 LOOKED_AT = 30_000  # reports, when people look
@@ -129,28 +130,39 @@ def windows(most: int) -> list[Window]:
     return [Window(end) for end in ends]
 
 
-def grow(kind: str, survey: str, most: int, rng: np.random.Generator, database: Database | None) -> list[Window]:
-    """Send reports until there are so many."""
+@contextlib.contextmanager
+def yardstick(survey: str, rng: np.random.Generator) -> Iterator[int]:
+    """A server without storage, warm: what a report costs it tells how fast the machine is at that moment."""
+    asked = Asked.of(survey)
+    with child(OFF, None, survey) as port:
+        for _ in range(WARM // CHUNK):
+            asyncio.run(_sent(port, asked, CHUNK, rng, None))
+        yield port
+
+
+def grow(
+    kind: str, survey: str, most: int, rng: np.random.Generator, database: Database | None, *, beside: int
+) -> list[Window]:
+    """Send reports until there are so many, and as many to the server without storage at the port `beside`."""
     asked, found, done = Asked.of(survey), windows(most), 0
-    with child(kind, None if database is None else database.address, survey) as ours, child(OFF, None, survey) as off:
-        asyncio.run(_sent(off, asked, FIRST, rng, None))  # warms it up, as the first window does ours
+    with child(kind, None if database is None else database.address, survey) as ours:
         for window in found:
             while done < window.until:
                 number = min(CHUNK, window.until - done)
                 window.ours += asyncio.run(_sent(ours, asked, number, rng, database))
                 window.reports += number
-                window.beside += asyncio.run(_sent(off, asked, number, rng, None))  # the machine's load is the same
+                window.beside += asyncio.run(_sent(beside, asked, number, rng, None))  # the machine's load is the same
                 window.reports_beside += number
                 done += number
     return found
 
 
-def begun(kind: str, survey: str, rng: np.random.Generator) -> list[Window]:
+def begun(kind: str, survey: str, rng: np.random.Generator, beside: int) -> list[Window]:
     """What reports cost when there are few, on several new servers: the first, which warm it up, and those after."""
     total = windows(2 * FIRST)
     for _ in range(STARTS):
         with _database(kind) as database:
-            found = grow(kind, survey, 2 * FIRST, rng, database)
+            found = grow(kind, survey, 2 * FIRST, rng, database, beside=beside)
         for window, more in zip(total, found, strict=True):
             window.ours += more.ours
             window.reports += more.reports
@@ -238,15 +250,17 @@ def measure(
     notes = ["A cost is CPU of server and database, as a multiple of the same server's without storage, in turns."]
     for kind in kinds:
         for name, survey in SURVEYS.items():
-            with _database(kind) as database:
-                found = grow(kind, survey, in_blocks if name == BLOCKS else most, rng, database)
+            with yardstick(survey, rng) as beside:
+                few = begun(kind, survey, rng, beside) if name == BLOCKS else []
+                with _database(kind) as database:
+                    found = grow(kind, survey, in_blocks if name == BLOCKS else most, rng, database, beside=beside)
             for window in found:
                 told = (kind, name, f"{window.until:,}", f"{window.cost:.2f}")
                 for column, value in zip(rows.values(), told, strict=True):
                     column.append(value)
             claims.append(Claim(f"{kind}, {name}: exponent", exponent(found), MOST_EXPONENT, "", at_most=True))
             if name == BLOCKS:
-                first, warm = (found[-1].cost / few.cost for few in begun(kind, survey, rng))
+                first, warm = (found[-1].cost / window.cost for window in few)
                 claims.append(Claim(f"{kind}, {name}: last over first", first, MOST_DEARER, at_most=True))
                 notes.append(
                     f"{kind}, {name}: the first {FIRST:,} reports, on {STARTS} new servers, warm a server up. The last "
