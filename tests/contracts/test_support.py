@@ -468,3 +468,5 @@ def test_hashes_are_followed_exactly_however_many_categories(channel):
     assert np.array_equal(channel.tally(reports)[:-1], (hashed == y).sum(axis=1))
     often = np.arange(len(reports)) % 3
     assert np.array_equal(channel.tally(reports, often)[:-1], ((hashed == y) * often).sum(axis=1))
+    held = channel.members(reports)[:, :-1] > 0
+    assert np.array_equal(channel.likelihood(reports), np.where(held, channel.value.p, channel.value.q))

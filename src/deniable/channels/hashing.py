@@ -129,6 +129,14 @@ class LocalHashing(Support):
         """P' and q' of the k-RR over hash values, for the function at hand: it is drawn whatever the truth is."""
         return np.full(len(sizes), self.value.p), np.full(len(sizes), self.value.q)
 
+    def likelihood(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """Pr(report | truth), a row a report: p' where the function sends the truth to the value, else q'."""
+        flat = np.asarray(reports).ravel()
+        held = np.empty((self.inputs, flat.size), dtype=np.bool_)
+        for category, each in enumerate(self._support(flat)):
+            held[category] = each
+        return np.where(held, self.value.p, self.value.q).T
+
     def every_report(self, most: int) -> None:  # noqa: ARG002 - there is no limit that would do
         """There are far too many functions."""
         return
