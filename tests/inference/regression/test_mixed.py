@@ -6,7 +6,7 @@ import pytest
 from scipy.integrate import quad
 
 import deniable as dn
-from deniable.errors import DivergenceError, InputError, TooFewReportsError
+from deniable.errors import ConvergenceError, DivergenceError, InputError, TooFewReportsError
 from deniable.inference.regression import mixed
 from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
 from deniable.inference.regression.links import LOGIT
@@ -190,3 +190,21 @@ def test_weights_are_refused_with_the_way_out():
         dn.random_intercept("y ~ x", frame, dn.Warner(0.8), groups="g", weights="w")
     with pytest.raises(InputError, match="knows no 'weight'"):
         dn.random_intercept("y ~ x", frame, dn.Warner(0.8), groups="g", weight="w")
+
+
+def test_where_one_start_leads_nowhere_another_does(monkeypatch):
+    frame = sample(1, groups=6)
+    plain = dn.random_intercept("report ~ x", frame, DEVICE, groups="group")
+    ascend, tried = mixed._ascend, []
+
+    def stuck_at_first(objective, fixed, groups, params):
+        tried.append(params)
+        if len(tried) == 1:
+            raise ConvergenceError("the likelihood stopped rising")
+        return ascend(objective, fixed, groups, params)
+
+    monkeypatch.setattr(mixed, "_ascend", stuck_at_first)
+    found = dn.random_intercept("report ~ x", frame, DEVICE, groups="group")
+    assert len(tried) == 2
+    assert found.values == pytest.approx(plain.values, abs=1e-4)
+    assert found.loglik == pytest.approx(plain.loglik, abs=1e-6)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_SCALES = (0.5, 2.0, 4.0)  # spreads between groups to start from, the latter where the fit without groups has none
+_SCALES = (0.5, 2.0, 4.0)  # spreads between groups to start from, the latter where the first does not lead anywhere
 _AWAY = 20.0  # log odds beyond which a search from a penalised fit is running away
 _STARTED = (
     "Without groups the likelihood has no maximum, so the search began at the penalised fit; with them it has this one."
@@ -305,11 +305,25 @@ def _without_groups(
 def _climb(objective: Marginal, fixed: Regression, groups: str) -> tuple[Array, float, Array]:
     """From a fit without groups to a maximum: the parameters there, the log-likelihood, and their covariance.
 
-    A penalised fit may be far from it: then several spreads between groups are tried, and the highest way counts.
+    A penalised fit may be far from it: then several spreads between groups are tried, and the highest way counts. From
+    any other fit the first spread nearly always leads there; where it does not, the next is tried.
     """
-    scales = _SCALES if fixed.penalty else _SCALES[:1]
-    ways = [_approach(objective, np.append(fixed.values, np.log(scale)), fixed.matrix) for scale in scales]
-    params = max(ways, key=lambda way: objective.value(way)[0]) if len(ways) > 1 else ways[0]
+
+    def approach(scale: float) -> Array:
+        return _approach(objective, np.append(fixed.values, np.log(scale)), fixed.matrix)
+
+    if fixed.penalty:
+        return _ascend(objective, fixed, groups, max(map(approach, _SCALES), key=lambda way: objective.value(way)[0]))
+    for scale in _SCALES[:-1]:
+        try:
+            return _ascend(objective, fixed, groups, approach(scale))
+        except ConvergenceError:
+            continue
+    return _ascend(objective, fixed, groups, approach(_SCALES[-1]))
+
+
+def _ascend(objective: Marginal, fixed: Regression, groups: str, params: Array) -> tuple[Array, float, Array]:
+    """Newton's steps from near a maximum to it."""
     value, gradient, hessian = objective.evaluate(params)
     for _ in range(_STEPS // 3 if fixed.penalty else _STEPS):  # from a penalised fit the way may have no end
         step, concave = newton_step(gradient, hessian)
