@@ -33,7 +33,7 @@ def estimates(design, frame, runs, seed, answered):
 
 @pytest.mark.parametrize("share_answering", [1.0, 0.6])
 def test_the_estimate_is_unbiased_and_so_is_its_variance(share_answering):
-    n, yes, runs = 400, 40, 300
+    n, yes, runs = 400, 40, 700
     design = dn.Paired(YES_NO, p=0.8, rho=-0.25)
     rng = np.random.default_rng(1)
     answered = rng.permutation(n) < share_answering * n
@@ -51,7 +51,7 @@ def test_the_estimate_is_unbiased_and_so_is_its_variance(share_answering):
 
 
 def test_the_superpopulation_adds_the_sampling_of_respondents():
-    n, share, runs = 300, 0.1, 300
+    n, share, runs = 300, 0.1, 700
     design = dn.Paired(YES_NO, p=0.8, rho=-0.25)
     table = dn.Table(design.domain, [1 - share, share])
     source = dn.Seeded(31)
@@ -62,7 +62,7 @@ def test_the_superpopulation_adds_the_sampling_of_respondents():
     assert abs(values.mean() - share) < norm.isf(1e-7) * math.sqrt(expected / runs)
     assert chi2.isf(1 - 2e-7, runs - 1) < values.var(ddof=1) * (runs - 1) / expected < chi2.isf(2e-7, runs - 1)
     assert np.mean([est.std_error[1] ** 2 for est in found]) == pytest.approx(expected, rel=0.02)
-    # Intervals of 95% hold the truth in 300 runs about 285 times; 5.5 standard deviations either way: below 1e-6.
+    # Intervals of 95% hold the truth in 700 runs about 665 times; 5.5 standard deviations either way: below 1e-6.
     covered = sum(est.interval().contains([1 - share, share])[1] for est in found)
     assert abs(covered - 0.95 * runs) < 5.5 * math.sqrt(0.0475 * runs) + 0.01 * runs
 
@@ -135,7 +135,7 @@ def test_a_handful_of_reports_claims_no_gain():
 
 def test_more_categories_gain_as_their_bits_do():
     """Eight categories, one coin each, claimed epsilon 1: ratio near 1 - e^(-1/2) (1 - 2f)^2, .46 at f = .03."""
-    n, runs, k = 1000, 250, 8
+    n, runs, k = 1000, 400, 8
     shares = np.array([0.79] + [0.03] * 7)
     counts = (shares * n).round().astype(int)
     frame = pd.DataFrame({"drug": np.repeat(range(k), counts)})
@@ -160,7 +160,7 @@ def test_more_categories_gain_as_their_bits_do():
     spread = values.var(axis=0, ddof=1) * (runs - 1) / paired
     assert (spread > chi2.isf(1 - 1e-8, runs - 1)).all()
     assert (spread < chi2.isf(1e-8, runs - 1)).all()
-    # Different bits have different coins, so no correlation appears between categories: 28 correlations of 250 runs.
+    # Different bits have different coins, so no correlation appears between categories: 28 correlations of 400 runs.
     correlations = np.corrcoef(values.T)[np.triu_indices(k, 1)]
     assert np.abs(correlations).max() < norm.isf(1e-8) / math.sqrt(runs)
     # And what each run says about its own error is right.

@@ -154,6 +154,54 @@ def test_interrupted_while_it_clears_up_nothing_is_disguised_again(bucket, tmp_p
     assert not list(tmp_path.glob("*.unfinished"))
 
 
+@pytest.mark.parametrize("removed", [0, 1])
+def test_interrupted_at_any_file_that_it_clears_up_it_knows_what_it_sent(bucket, tmp_path, monkeypatch, removed):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(people(), tmp_path / "people.parquet")
+    target, clear, unlink, gone = f"{bucket}/reports.parquet", job._remove, job.Path.unlink, []
+
+    def stop(path):
+        if len(gone) == removed:
+            raise KeyboardInterrupt
+        gone.append(path)
+        unlink(path)
+
+    def interrupted(folder):
+        patch.setattr(job.Path, "unlink", stop)
+        clear(folder)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(job, "_remove", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
+    assert len(list(tmp_path.glob("*.unfinished/*"))) == 3 - removed
+    disguise = Object(target).read_bytes()
+    monkeypatch.setattr(job.Disguise, "__call__", lambda *_args: pytest.fail("disguised a second time"))
+    assert job.randomize_table(tmp_path / "people.parquet", target, DESIGN) == 3000
+    assert Object(target).read_bytes() == disguise
+
+
+def test_the_same_job_of_another_folder_is_not_taken_for_our_own(bucket, tmp_path, monkeypatch):
+    pq.write_table(people(), tmp_path / "people.parquet")
+    target = f"{bucket}/reports.parquet"
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+
+    def stop(*_args):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path / "here")
+    with monkeypatch.context() as patch:
+        patch.setattr(job, "_assemble", stop)
+        with pytest.raises(KeyboardInterrupt):
+            job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
+    monkeypatch.chdir(tmp_path / "there")
+    assert job.randomize_table(tmp_path / "people.parquet", target, DESIGN) == 3000
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(PrivacyError, match="has not made it"):
+        job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
+
+
 def test_an_interrupted_upload_leaves_what_was_there(bucket, tmp_path, monkeypatch):
     place, local = Object(f"{bucket}/r.csv"), tmp_path / "r.csv"
     place.write_bytes(b"before")
