@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 NODES = 25
+_MODE_STEPS = 60  # to each group's mode; half a dozen are usual
 _COMPARED = 1 << 24  # numbers up to which rows are compared, so that those that are alike are one
 
 
@@ -161,14 +162,19 @@ class Marginal:
 
     def _modes(self, prior: Sequence[Array], etas: Sequence[Array], scale: float) -> tuple[Array, Array]:
         """Where each group's integrand is highest, and how wide it is there (never wider than the prior)."""
-        b, weights = np.zeros(self.count), self.likelihood.weights
-        for _ in range(50):
-            _, moved, _, second = self._rows(prior, etas, (scale * b[self.groups])[:, None])
+        b, step, weights = np.zeros(self.count), np.zeros(self.count), self.likelihood.weights
+        height, curve = np.full(self.count, -np.inf), np.ones(self.count)
+        for _ in range(_MODE_STEPS):
+            logs, moved, _, second = self._rows(prior, etas, (scale * (b + step)[self.groups])[:, None])
+            there = self._sum(weights[:, None] * logs)[:, 0] - (b + step) ** 2 / 2
+            # Where reports leave the integrand's flanks flat a step can lead down, and back, without end: it is halved.
+            rises = there >= height - 1e-12 * np.abs(height)
+            b, height = np.where(rises, b + step, b), np.where(rises, there, height)
             slope = scale * self._sum(weights[:, None] * sum(moved))[:, 0] - b
-            # The prior alone has curvature 1: with a floor of that size every step is safe.
-            curve = np.maximum(1 - scale**2 * self._sum(weights[:, None] * second)[:, 0], 1.0)
-            step = np.clip(slope / curve, -2, 2)
-            b = b + step
+            # The prior alone has curvature 1, which is the least that is divided by.
+            bend = np.maximum(1 - scale**2 * self._sum(weights[:, None] * second)[:, 0], 1.0)
+            curve = np.where(rises, bend, curve)
+            step = np.where(rises, np.clip(slope / bend, -2, 2), step / 2)
             if np.abs(step).max() < 1e-8:
                 break
         return b, 1 / np.sqrt(curve)
