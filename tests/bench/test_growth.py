@@ -24,6 +24,7 @@ def test_the_exponent_is_that_of_all_reports_together(power, found):
         window.beside = 2.0 * window.reports
         window.ours = 2.0 * (window.until ** (power + 1) - before ** (power + 1))
         before = window.until
+    made[0].add(made[0])  # of two servers: what a report costs is the same
     assert exponent(made) == pytest.approx(found, abs=1e-9)
 
 
@@ -35,7 +36,8 @@ def test_reports_in_blocks_are_taken_and_told_by_the_window(monkeypatch):
     monkeypatch.setattr(growth, "WARM", 200)
     rng = np.random.default_rng(0)
     with yardstick(survey, rng) as beside:
-        found = grow(SQLITE, survey, 400, rng, None, beside=beside)
+        found, apart = grow(SQLITE, survey, 400, rng, None, beside=beside, alone=60)
     assert [(window.until, window.reports) for window in found] == [(200, 200), (400, 200)]
-    assert all(window.ours >= 0 and window.beside for window in found)
+    assert [(window.until, window.reports) for window in apart] == [(200, 60), (400, 60)]
+    assert all(window.ours >= 0 and window.beside for window in [*found, *apart])
     assert isinstance(found[0], Window)

@@ -2,8 +2,11 @@
 
 A server on SQLite and one on PostgreSQL take reports to a survey of independent questions, one in blocks and one whose
 reports are sets (hashes), a hundred a request, window after window. Beside each the same server without storage takes
-some of the same, so that a cost is stated as a multiple of what HTTP and checking cost at that moment. The database's
-CPU is counted. Then single reports are sent without anybody looking and, in turns, with ten who ask for the results.
+as many, so that a cost is stated as a multiple of what HTTP and checking cost at that moment. The database's CPU is
+counted. Some reports in blocks are sent alone, as devices send theirs, after the first window and after the last: a
+hundred a request make HTTP cheap, and what storing costs, which grows a little as an index outgrows the processor's
+cache, weighs several times as much as it does for a device. Then single reports are sent without anybody looking and,
+in turns, with ten who ask for the results.
 """
 
 from __future__ import annotations
@@ -45,7 +48,8 @@ SURVEYS = {
     SETS: SURVEY.replace(_DESIGN, 'design = { kind = "independent", channel = "hashing" }'),
 }
 FIRST = 5000  # reports that warm a server up, and with which the last are compared
-STARTS = 5  # new servers on which the first cost is measured: it is that of few reports
+STARTS = 5  # new servers on which the first costs are measured: they are those of few reports
+ALONE = 6000  # reports that are sent one a request
 WARM = 20_000  # reports that warm up the server with which costs are compared
 CHUNK = 2000  # reports between two looks at the clock
 VIEWERS = 10
@@ -109,16 +113,25 @@ class Window:
         """Of a report, as a multiple of the cost without storage."""
         return self.ours / self.reports / (self.beside / self.reports_beside)
 
+    def add(self, more: Window) -> None:
+        """The same window of another server."""
+        self.ours += more.ours
+        self.reports += more.reports
+        self.beside += more.beside
+        self.reports_beside += more.reports_beside
 
-async def _sent(port: int, asked: Asked, number: int, rng: np.random.Generator, database: Database | None) -> float:
-    """CPU seconds that so many reports cost."""
+
+async def _sent(
+    port: int, asked: Asked, number: int, rng: np.random.Generator, database: Database | None, *, alone: bool = False
+) -> float:
+    """CPU seconds that so many reports cost, each sent alone or a hundred together."""
     block = None
     if asked.in_blocks:
         shown = await get(port, f"/v1/designs/{asked.id}/block")
         block = Block.parse(encode(shown)).id
     bodies = asked.bodies(number, rng, block)
-    batches = [posted(b"[" + b",".join(bodies[i : i + BATCH]) + b"]") for i in range(0, number, BATCH)]
-    found = await load(port, batches, database)
+    batches = [b"[" + b",".join(bodies[i : i + BATCH]) + b"]" for i in range(0, number, BATCH)]
+    found = await load(port, [posted(body) for body in (bodies if alone else batches)], database)
     return found.cpu + found.database
 
 
@@ -141,20 +154,40 @@ def yardstick(survey: str, rng: np.random.Generator) -> Iterator[int]:
 
 
 def grow(
-    kind: str, survey: str, most: int, rng: np.random.Generator, database: Database | None, *, beside: int
-) -> list[Window]:
-    """Send reports until there are so many, and as many to the server without storage at the port `beside`."""
-    asked, found, done = Asked.of(survey), windows(most), 0
+    kind: str,
+    survey: str,
+    most: int,
+    rng: np.random.Generator,
+    database: Database | None,
+    *,
+    beside: int,
+    alone: int = 0,
+) -> tuple[list[Window], list[Window]]:
+    """Send reports until there are so many, and as many to the server without storage at the port `beside`.
+
+    Returns:
+        The windows; and of so many reports sent alone, where asked for, those after the first window and the last.
+    """
+    asked, found, done, apart = Asked.of(survey), windows(most), 0, list[Window]()
     with child(kind, None if database is None else database.address, survey) as ours:
+
+        def send(window: Window, number: int, *, alone: bool = False) -> None:
+            window.ours += asyncio.run(_sent(ours, asked, number, rng, database, alone=alone))
+            window.reports += number
+            # The machine's load is the same.
+            window.beside += asyncio.run(_sent(beside, asked, number, rng, None, alone=alone))
+            window.reports_beside += number
+
         for window in found:
             while done < window.until:
                 number = min(CHUNK, window.until - done)
-                window.ours += asyncio.run(_sent(ours, asked, number, rng, database))
-                window.reports += number
-                window.beside += asyncio.run(_sent(beside, asked, number, rng, None))  # the machine's load is the same
-                window.reports_beside += number
+                send(window, number)
                 done += number
-    return found
+            if alone and window in (found[0], found[-1]):
+                apart.append(Window(done))
+                for start in range(0, alone, CHUNK):
+                    send(apart[-1], min(CHUNK, alone - start), alone=True)
+    return found, apart
 
 
 def begun(kind: str, survey: str, rng: np.random.Generator, beside: int) -> list[Window]:
@@ -162,19 +195,17 @@ def begun(kind: str, survey: str, rng: np.random.Generator, beside: int) -> list
     total = windows(2 * FIRST)
     for _ in range(STARTS):
         with _database(kind) as database:
-            found = grow(kind, survey, 2 * FIRST, rng, database, beside=beside)
+            found, _ = grow(kind, survey, 2 * FIRST, rng, database, beside=beside)
         for window, more in zip(total, found, strict=True):
-            window.ours += more.ours
-            window.reports += more.reports
-            window.beside += more.beside
-            window.reports_beside += more.reports_beside
+            window.add(more)
     return total
 
 
 def exponent(found: Sequence[Window]) -> float:
     """The slope of log cost against log number, costs added up from the first report on."""
-    total = np.cumsum([window.cost * window.reports for window in found])
-    return float(np.polyfit(np.log([window.until for window in found]), np.log(total), 1)[0])
+    ends = np.array([window.until for window in found])
+    total = np.cumsum(np.diff(ends, prepend=0) * [window.cost for window in found])
+    return float(np.polyfit(np.log(ends), np.log(total), 1)[0])
 
 
 # -- people who look --
@@ -250,23 +281,28 @@ def measure(
     notes = ["A cost is CPU of server and database, as a multiple of the same server's without storage, in turns."]
     for kind in kinds:
         for name, survey in SURVEYS.items():
+            last, alone = (in_blocks, ALONE) if name == BLOCKS else (most, 0)
             with yardstick(survey, rng) as beside:
-                few = begun(kind, survey, rng, beside) if name == BLOCKS else []
+                few = begun(kind, survey, rng, beside)
                 with _database(kind) as database:
-                    found = grow(kind, survey, in_blocks if name == BLOCKS else most, rng, database, beside=beside)
+                    found, apart = grow(kind, survey, last, rng, database, beside=beside, alone=alone)
+            spent = sum(window.ours for window in found)
+            for window, more in zip(found, few, strict=False):  # the shortest windows, of several servers
+                window.add(more)
             for window in found:
                 told = (kind, name, f"{window.until:,}", f"{window.cost:.2f}")
                 for column, value in zip(rows.values(), told, strict=True):
                     column.append(value)
             claims.append(Claim(f"{kind}, {name}: exponent", exponent(found), MOST_EXPONENT, "", at_most=True))
             if name == BLOCKS:
+                dearer = apart[-1].cost / apart[0].cost
+                claims.append(Claim(f"{kind}, {name}: last alone over first", dearer, MOST_DEARER, at_most=True))
                 first, warm = (found[-1].cost / window.cost for window in few)
-                claims.append(Claim(f"{kind}, {name}: last over first", first, MOST_DEARER, at_most=True))
                 notes.append(
-                    f"{kind}, {name}: the first {FIRST:,} reports, on {STARTS} new servers, warm a server up. The last "
-                    f"cost {warm:.2f} times what the {FIRST:,} after them do."
+                    f"{kind}, {name}: of reports a hundred a request, the last cost {first:.2f} times what the first "
+                    f"{FIRST:,} do, which warm {STARTS + 1} servers up, and {warm:.2f} times what the {FIRST:,} after "
+                    f"them do. Alone, a report costs {apart[-1].ours / apart[-1].reports * 1e6:.0f} microseconds."
                 )
-                spent = sum(window.ours for window in found)
                 claims.append(
                     Claim(f"{kind}, {name}: {found[-1].until:,} reports", spent, MOST_SECONDS, "CPU s", at_most=True)
                 )
