@@ -14,8 +14,10 @@ TEST_EXTRAS := $(DEMO_EXTRAS),dev,docs,engines,files,graphical,optimize,postgres
 DOCS_EXTRAS := $(DEMO_EXTRAS),docs
 BENCH_EXTRAS := $(DEMO_EXTRAS),bench
 
-# Each of the workers begins with its share of the tests and, when it is done, takes half of what another has left.
-PYTEST_ARGS ?= -n auto --dist worksteal
+# Each of the workers begins with its share of the tests and, when it is done, takes half of what another has left. There
+# is one more of them than processors, since some tests wait for servers and browsers.
+WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+PYTEST_ARGS ?= -n $(WORKERS) --dist worksteal
 BENCH ?= all
 MUTANTS ?=
 TIMES ?= 1
