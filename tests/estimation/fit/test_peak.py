@@ -3,7 +3,8 @@ import pytest
 
 from deniable.channels.krr import KRR
 from deniable.estimation.fit import peak
-from deniable.estimation.fit.elimination import solve_each
+from deniable.estimation.fit.blocks import times
+from deniable.estimation.fit.elimination import packed_places, solve_each, solve_packed
 from deniable.estimation.fit.engine import water_fill
 
 
@@ -18,6 +19,40 @@ def test_small_systems_are_solved_as_one_by_one():
 def test_directions_that_a_system_lacks_are_left_out():
     assert solve_each(np.ones((3, 3, 1)), np.ones((3, 1)))[:, 0].tolist() == [1, 0, 0]
     assert solve_each(np.zeros((2, 2, 1)), np.ones((2, 1)))[:, 0].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("replicates", [9, 300])
+def test_unknowns_that_stay_zero_are_left_out_with_their_equations(replicates):
+    rng = np.random.default_rng(3)
+    systems, right = rng.normal(size=(replicates, 5, 9)), rng.normal(size=(5, replicates))
+    systems = np.moveaxis(systems @ systems.transpose(0, 2, 1), 0, -1)
+    without = rng.random((5, replicates)) < 0.4
+    found = solve_packed(systems[np.triu_indices(5)], right, without)
+    assert (found[without] == 0).all()
+    for k in range(replicates):
+        free = np.flatnonzero(~without[:, k])
+        assert systems[:, :, k][np.ix_(free, free)] @ found[free, k] == pytest.approx(right[free, k], abs=1e-8)
+    whole = systems[np.triu_indices(5)][packed_places(5)]
+    assert (whole == systems).all()
+    assert solve_each(systems, right) == pytest.approx(solve_packed(systems[np.triu_indices(5)], right), rel=1e-9)
+
+
+def test_products_in_pieces_are_products():
+    rng = np.random.default_rng(4)
+    for shape in ((27, 9), (81, 27), (300, 400)):  # the last is too large to be cut
+        matrix, columns = rng.normal(size=shape), rng.normal(size=(shape[1], 1500))
+        assert times(matrix, columns) == pytest.approx(matrix @ columns, abs=1e-9)
+
+
+def test_replicates_that_take_longer_go_on_together(monkeypatch):
+    channel, rng = KRR(6, epsilon=1.0), np.random.default_rng(5)
+    y = rng.multinomial(200, channel.apply(np.array([0.7, 0.2, 0.1, 0, 0, 0])), 300).T.astype(float)
+    _, expected, _, _ = peak.peaks(channel.matrix(), y, 1e-9)
+    monkeypatch.setattr(peak, "_SOON", 1)
+    monkeypatch.setattr(peak, "_AT_ONCE", 2000)
+    _, loglik, left, _ = peak.peaks(channel.matrix(), y, 1e-9)
+    assert (left <= 1e-9).all()
+    assert loglik == pytest.approx(expected, abs=1e-8)
 
 
 def test_peaks_are_those_of_the_closed_form():

@@ -28,21 +28,61 @@ def solve_each(matrix: Array, right: Array) -> Array:
     >>> solve_each(np.array([[[4.0, 1.0], [1.0, 0.0]], [[1.0, 0.0], [3.0, 1.0]]]), np.ones((2, 2))).round(4).tolist()
     [[0.1818, 1.0], [0.2727, 1.0]]
     """
-    m, x, k = matrix.copy(), right.copy(), len(matrix)
-    many = right.shape[1] >= _MANY
-    least = _ROUNDING * np.einsum("iir->ir", matrix).max(axis=0) + _TINY
+    return solve_packed(matrix[np.triu_indices(len(matrix))], right)
+
+
+def packed_places(k: int) -> NDArray[np.int64]:
+    """Where the entry (i, j) of a symmetric matrix stands in its upper triangle, row by row.
+
+    >>> packed_places(3).tolist()
+    [[0, 1, 2], [1, 3, 4], [2, 4, 5]]
+    """
+    places = np.zeros((k, k), dtype=np.int64)
+    upper = np.triu_indices(k)
+    places[upper] = np.arange(len(upper[0]))
+    return np.maximum(places, places.T)
+
+
+def solve_packed(triangle: Array, right: Array, without: NDArray[np.bool_] | None = None) -> Array:
+    """The same of upper triangles, row by row, (k (k + 1) / 2, replicates), which are used up.
+
+    Unknowns that are to stay zero may be named, (k, replicates): their equations are left out with them.
+    """
+    x, k, places = right.copy(), len(right), packed_places(len(right))
+    diagonal = np.diagonal(places)
+    least = _ROUNDING * triangle[diagonal].max(axis=0) + _TINY
+    if right.shape[1] < _MANY:
+        return _solve_few(triangle[places], x, least, without)
+    turned = []
     for i in range(k):
-        m[i, i] = np.where(m[i, i] > least, m[i, i], np.inf)
-        if i + 1 < k:
-            share = m[i, i + 1 :] / m[i, i]
-            if many:  # what is below the diagonal is never looked at
-                for j, part in enumerate(share, i + 1):
-                    m[j, j:] -= part * m[i, j:]
-            else:
-                m[i + 1 :, i + 1 :] -= share[:, None] * m[i, i + 1 :]
-            x[i + 1 :] -= share * x[i]
+        row = triangle[places[i, i] : places[i, i] + k - i]
+        out = row[0] <= least
+        if without is not None:
+            out |= without[i]
+        one = np.where(out, 0.0, 1.0 / np.where(out, 1.0, row[0]))
+        turned.append(one)
+        share = row[1:] * one
+        for j, part in enumerate(share, 1):
+            begin = places[i + j, i + j]
+            triangle[begin : begin + k - i - j] -= part * row[j:]
+        x[i + 1 :] -= share * x[i]
     for i in reversed(range(k)):
         if i + 1 < k:
-            x[i] -= (m[i, i + 1 :] * x[i + 1 :]).sum(axis=0)
+            x[i] -= (triangle[places[i, i] + 1 : places[i, i] + k - i] * x[i + 1 :]).sum(axis=0)
+        x[i] *= turned[i]
+    return x
+
+
+def _solve_few(m: Array, x: Array, least: Array, without: NDArray[np.bool_] | None) -> Array:
+    """The same of whole matrices: twice the arithmetic, in fewer calls."""
+    k = len(x)
+    for i in range(k):
+        out = m[i, i] <= least if without is None else (m[i, i] <= least) | without[i]
+        m[i, i] = np.where(out, np.inf, m[i, i])
+        share = m[i, i + 1 :] / m[i, i]
+        m[i + 1 :, i + 1 :] -= share[:, None] * m[i, i + 1 :]
+        x[i + 1 :] -= share * x[i]
+    for i in reversed(range(k)):
+        x[i] -= (m[i, i + 1 :] * x[i + 1 :]).sum(axis=0)
         x[i] /= m[i, i]
     return x

@@ -26,6 +26,7 @@ from deniable.domain import Domain
 from deniable.errors import (
     NotCoveredError,
 )
+from deniable.estimation.fit.blocks import times
 from deniable.estimation.fit.group import Group
 from deniable.estimation.fit.said import (
     Moments,
@@ -148,13 +149,13 @@ class Evidence(Frozen):
         """Probabilities of all reports, (reports, replicates), for tables (*domain.shape, replicates)."""
         flat = pi.reshape(self.cells, -1)
         if self._matrix is not None:
-            return self._matrix @ flat
+            return times(self._matrix, flat)
         return np.concatenate([group.forward(flat) for group in self.likely])
 
     def backward(self, y: Array) -> Array:
         """The transpose of `forward`, from (reports, replicates) to tables."""
         if self._matrix is not None:
-            return (self._matrix.T @ y).reshape(*self.domain.shape, -1)
+            return times(self._matrix.T, y).reshape(*self.domain.shape, -1)
         total = np.zeros((self.cells, y.shape[1]))
         for group, here in zip(self.likely, self.places, strict=True):
             total += group.backward(y[here])

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from deniable.estimation.fit.blocks import times
 from deniable.estimation.fit.elimination import solve_each
 from deniable.estimation.fit.said import Counted
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 _FIRST = 4  # steps from other starts, after which only climbs go on that may end higher than the first
 _MET = 0.05  # of a margin's largest share: climbs so near to each other, with
 _LITTLE = 0.5  # no more nats to gain than this, end at the same place
+_FEW = 1e-3  # a share that is next to nothing
+_ROUGH = 1e-4  # nats: who wants less left to gain than this is given the nearest of all climbs
 _MOST = 60
 _LONGEST = 4.0  # no logarithm moves further in one step
 _LOWEST = -40.0  # of a margin's logarithm, beside the largest
@@ -53,6 +56,10 @@ class _Reports(Protocol):
 
     def slopes(self, a: Array, b: Array, lam: Array, y: Array) -> tuple[Array, Array]:
         """The score (parameters, replicates) and the information (parameters, parameters, replicates)."""
+        ...
+
+    def one_hill(self, y: Array) -> NDArray[np.bool_]:
+        """Of which replicates it is certain that no other hill is there to climb."""
         ...
 
 
@@ -106,6 +113,26 @@ class _Own:
         information[:r, r:], information[r:, :r] = cross, np.swapaxes(cross, 0, 1)
         return score, information
 
+    def one_hill(self, y: Array) -> NDArray[np.bool_]:
+        """Where reports of one attribute bend the log-likelihood more than those of both can bend it back.
+
+        Along (u, v), reports of one attribute bend it by -sum_i A_i u_i^2, A_i >= sum y_i (s / (s + o_i))^2, and those
+        of both by at most 2 sum_ij C_ij |u_i v_j|, C_ij = y_ij s / o_ij. It is concave in (a, b) if the matrix
+        C_ij / sqrt(A_i B_j) has a norm below one; its Frobenius norm is no smaller.
+        """
+        bends: list[Array] = [np.zeros((1, 1)), np.zeros((1, 1))]
+        back: Array = np.zeros((1, 1, 1))
+        for part in self.parts:
+            seen = y[part.here].reshape(*part.scale.shape[:-1], -1)
+            if len(part.axes) == 1:
+                axis = part.axes[0]
+                bends[axis] = bends[axis] + seen * (part.scale / (part.scale + part.offset)) ** 2
+            else:
+                back = back + seen * (part.scale / np.maximum(part.offset, _TINY))
+        held = bends[0][:, None] * bends[1][None]
+        norm = np.divide(back**2, held, out=np.where(back > 0, np.inf, 0.0), where=held > 0).sum(axis=(0, 1))
+        return np.broadcast_to(norm < 1, y.shape[1])
+
 
 def _centred(weight: Array, margin: Array) -> Array:
     """diag(w) - w m' - m w' + (sum w) m m', a matrix a replicate."""
@@ -128,14 +155,13 @@ class _Any:
 
     def _halves(self, a: Array, b: Array) -> tuple[Array, Array]:
         u, r, c = self.by_column.shape
-        given_b = (self.by_column.reshape(u * r, c) @ b).reshape(u, r, -1)
-        return given_b, (self.by_row.reshape(u * c, r) @ a).reshape(u, c, -1)
+        given_b = times(self.by_column.reshape(u * r, c), b).reshape(u, r, -1)
+        return given_b, times(self.by_row.reshape(u * c, r), a).reshape(u, c, -1)
 
     def probabilities(self, a: Array, b: Array) -> Array:
         u, r, c = self.by_column.shape
         cells = (a[:, None] * b[None]).reshape(r * c, -1)
-        lam: Array = self.by_column.reshape(u, r * c) @ cells
-        return lam
+        return times(self.by_column.reshape(u, r * c), cells)
 
     def slopes(self, a: Array, b: Array, lam: Array, y: Array) -> tuple[Array, Array]:
         given_b, given_a = self._halves(a, b)
@@ -149,6 +175,10 @@ class _Any:
             information[k, k:] = np.einsum("ur,ulr->lr", moved[:, k] * weight, moved[:, k:])
             information[k:, k] = information[k, k:]
         return score, information
+
+    def one_hill(self, y: Array) -> NDArray[np.bool_]:
+        """Of none: nobody has looked."""
+        return np.zeros(y.shape[1], dtype=np.bool_)
 
 
 def _own(evidence: Evidence) -> _Own | None:
@@ -215,25 +245,49 @@ def score_margins(
 def _highest(
     known: _Reports, y: Array, starts: Sequence[Array], *, r: int, gap: float, most: int
 ) -> tuple[Array, Array, Array, int]:
-    """The highest of the climbs from several starts: one to its end, of the others those that promise more."""
+    """The highest of the climbs from several starts: one to its end, of the others those that promise more.
+
+    Where there is one hill, the first climb ends on it, as near to its top as is wanted; others end a little nearer.
+    """
     theta, loglik, left, used = _climb(known, y, starts[0], r=r, gap=gap, most=most)
+    sure = known.one_hill(y) & (left <= gap) & (gap >= _ROUGH) & _settled(known, y, theta, r=r, gap=gap)
+    unsure = np.flatnonzero(~sure)
     many = len(starts) - 1
-    if not many:
+    if not many or not len(unsure):
         return theta, loglik, left, used
     others, heights, more, tried = _climb(
-        known, np.tile(y, many), np.concatenate(starts[1:], axis=1), r=r, gap=gap, most=_FIRST, met=np.tile(theta, many)
+        known,
+        np.tile(y[:, unsure], many),
+        np.concatenate([start[:, unsure] for start in starts[1:]], axis=1),
+        r=r,
+        gap=gap,
+        most=_FIRST,
+        met=np.tile(theta[:, unsure], many),
     )
     promised = (heights + more).reshape(many, -1)
     best = promised.argmax(axis=0)
-    again = np.flatnonzero(promised[best, np.arange(len(best))] > loglik + gap)
-    if len(again):
-        there = others.reshape(len(theta), many, -1)[:, best[again], again]
+    better = np.flatnonzero(promised[best, np.arange(len(best))] > loglik[unsure] + gap)
+    if len(better):
+        again, there = unsure[better], others.reshape(len(theta), many, -1)[:, best[better], better]
         found = _climb(known, y[:, again], there, r=r, gap=gap, most=most)
         higher = found[1] > loglik[again]
         here = again[higher]
         theta[:, here], loglik[here], left[here] = found[0][:, higher], found[1][higher], found[2][higher]
         tried += found[3]
     return theta, loglik, left, used + tried
+
+
+def _settled(known: _Reports, y: Array, theta: Array, *, r: int, gap: float) -> NDArray[np.bool_]:
+    """Whether no share would grow that is next to nothing, where logarithms move but slowly."""
+    margins = np.concatenate([_shares(theta[:r]), _shares(theta[r:])])
+    settled = margins.min(axis=0) >= _FEW
+    near = np.flatnonzero(~settled)
+    if len(near):
+        shares, counts = margins[:, near], y[:, near]
+        lam = np.maximum(known.probabilities(shares[:r], shares[r:]), _TINY)
+        score, _ = known.slopes(shares[:r], shares[r:], lam, counts)
+        settled[near] = ((score <= gap * shares) | (shares >= _FEW)).all(axis=0)
+    return settled
 
 
 def _logs(table: Array) -> Array:
