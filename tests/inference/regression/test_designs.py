@@ -19,6 +19,7 @@ from deniable.errors import (
     NotIdentifiedError,
     SmallCellWarning,
 )
+from deniable.inference.regression import identified
 from every_design import every_design
 
 DOMAIN = dn.Domain({"a": ["no", "yes"], "b": [0, 1, 2], "c": ["no", "yes"]})
@@ -285,3 +286,19 @@ def test_the_other_links_read_reports_too(link, truths):
     plain = getattr(dn, link)("c ~ a + z", truths.assign(c=(truths.c == "yes").astype(int)))
     # Six standard errors at a fixed seed, three coefficients: a false alarm in 1e-8 of all seeds.
     assert (np.abs(fit.params - plain.params) < 6 * fit.std_error).all()
+
+
+def test_identification_looks_at_reports_all_over_their_list(truths, monkeypatch):
+    # Sets are listed in order: the first of many have the same first members, and say nothing of the others.
+    monkeypatch.setattr(identified, "_REPORTS", 60)
+    domain = dn.Domain({"a": ["no", "yes"], "b": [0, 1, 2], "c": ["no", "yes"]})
+    reports = dn.Joint(domain, 1.0, channel="subset").randomize(truths[:1000], keep=["z"], source=dn.Seeded(5))
+    assert dn.logit("c ~ 1", reports).n == 1000
+
+
+def test_what_rides_along_makes_no_cells_of_its_own(truths):
+    # Sums over it are the last factor's: as cells they made a row as many times as dear, and squared again.
+    for formula, cells in (("c ~ z", 2), ("c ~ a + z", 4)):
+        fit = dn.logit(formula, DESIGNS["dense on three"].randomize(truths, keep=["z"], source=dn.Seeded(5)))
+        assert "ride along" in str(fit)
+        assert len(fit.likelihood.cells) == cells

@@ -15,7 +15,7 @@ import numpy as np
 from deniable.errors import ConvergenceError
 from deniable.inference.regression.fit import ascend
 from deniable.inference.regression.identified import complete
-from deniable.inference.regression.likelihood import STEADY, Cell, Factor, Likelihood
+from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +34,6 @@ class _Completed:
 
     likelihood: Likelihood
     shares: Array  # (cells, rows)
-    steady: tuple[Factor, ...]
 
     def evaluate(self, params: Array) -> tuple[float, Array, Array]:
         """Value, gradient, Hessian."""
@@ -44,8 +43,6 @@ class _Completed:
             for cell, share in zip(self.likelihood.cells, self.shares, strict=True):
                 for factor in cell.factors:
                     total += _add(factor, share, params, gradient, hessian)
-            for factor in self.steady:
-                total += _add(factor, np.full(len(factor.data), STEADY), params, gradient, hessian)
         return total, gradient, hessian
 
     def reach(self, step: Array) -> float:
@@ -67,11 +64,17 @@ def completed_start(laid: Laid, heard: Heard, weights: Array) -> Array:
     """The start; no relation at all where it cannot be found."""
     every = np.arange(len(heard.rows))
     rows = every if len(every) <= _ROWS else np.sort(np.random.default_rng(0).choice(every, _ROWS, replace=False))
-    likelihood = Likelihood(complete(laid, heard, rows), weights[rows], len(laid.labels))
-    tau = (heard.chance[rows] * heard.table).reshape(len(rows), -1).T
+    tau = heard.chance[rows] * heard.table
+    size = len(laid.labels) - laid.riding
+    if heard.riding:  # y is known in every cell; the shares of what rides along are the table's
+        cells = tuple(Cell(tuple(factor.take(rows) for factor in cell.factors[:-1])) for cell in laid.cells)
+        tau = tau.sum(axis=3)
+    else:
+        cells = complete(laid, heard, rows)
+    tau = tau.reshape(len(rows), -1).T
     shares = tau / np.maximum(tau.sum(axis=0), 1e-300) * weights[rows]
     try:
-        end = ascend(_Completed(likelihood, shares, laid.steady), np.zeros(len(laid.labels)))
+        end = ascend(_Completed(Likelihood(cells, weights[rows], size), shares), np.zeros(size))
     except ConvergenceError:
         return laid.start
-    return laid.start if end.diverged else end.params
+    return laid.start if end.diverged else np.append(end.params, laid.start[size:])

@@ -17,7 +17,7 @@ from deniable.errors import NotIdentifiedError
 from deniable.estimation.fit.said import Moments
 from deniable.frozen import readonly
 from deniable.inference.regression.fit import jitter
-from deniable.inference.regression.likelihood import Cell, Likelihood
+from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -64,22 +64,28 @@ def check_identified(laid: Laid, heard: Heard) -> None:
 def complete(laid: Laid, heard: Heard, rows: NDArray[np.intp]) -> tuple[Cell, ...]:
     """The cells with nothing hidden in any: a probability for every x, y and u."""
     cells = []
-    truths = heard.chance.shape[2]
+    _, _, truths, along = heard.chance.shape
     for cell in laid.cells:
         factors = tuple(factor.take(rows) for factor in cell.factors)
-        if heard.outcome is None or heard.riding:
+        if heard.riding:
+            cells += [Cell((*factors[:-1], _known(factors[-1], u, along))) for u in range(along)]
+        elif heard.outcome is None:
             cells.append(Cell(factors))
-            continue
-        for y in range(truths):
-            known = readonly(np.broadcast_to(np.eye(truths)[y], (len(rows), truths)))
-            cells.append(Cell((replace(factors[0], data=known), *factors[1:])))
+        else:
+            cells += [Cell((_known(factors[0], y, truths), *factors[1:])) for y in range(truths)]
     return tuple(cells)
+
+
+def _known(factor: Factor, code: int, size: int) -> Factor:
+    """The same factor where its truth is known."""
+    return replace(factor, data=readonly(np.broadcast_to(np.eye(size)[code], (len(factor.data), size))))
 
 
 def _root(group: Group) -> Array:
     """R with R'R = P'P over the cells of x, y and u: as many rows as cells, however many reports there are."""
     assert not isinstance(group.said, Moments)
-    reports = np.arange(min(len(group.counts), _REPORTS))
+    # Spread over all of them: reports are in order, and the first ones are sets with the same first members.
+    reports = np.linspace(0, len(group.counts) - 1, min(len(group.counts), _REPORTS)).astype(np.intp)
     return np.asarray(np.linalg.qr(group.said.rows(reports), mode="r"))[:, group.cell]
 
 

@@ -51,9 +51,11 @@ class Laid:
 
     Attributes:
         design: the outcome's design; its matrix holds each row's expected predictors.
-        cells: what the hidden predictors could be; where attributes ride along, the outcome and these as well.
+        cells: what the hidden predictors could be, and a hidden outcome where attributes ride along; the last factor
+            sums over these.
         labels: the parameters' labels.
-        start: where to start; with reports that are heard together, `completed` finds it.
+        start: where to start; with reports that are heard together, `completed` finds it, but for the shares of what
+            rides along, which the likeliest table gives.
         riding: how many parameters, the last ones, are of attributes that ride along.
         steady: a little that keeps the shares of these inside.
     """
@@ -178,7 +180,7 @@ def _open(terms: Sequence[str], data: Any) -> Design | None:
 
 
 def _with_riding(laid: Laid, outcome: Outcome, heard: Heard, opened: Design | None) -> Laid:
-    """The sum over y and u as well; u has shares of its own for every x and y."""
+    """The sum over y as well; u has shares of its own for every x and y."""
     n, _, truths, along = heard.chance.shape
     own = _given_outcome(outcome, heard)
     design = own if opened is None else readonly(np.concatenate([own, opened.matrix], axis=1))
@@ -188,18 +190,24 @@ def _with_riding(laid: Laid, outcome: Outcome, heard: Heard, opened: Design | No
     moved = [np.arange(place.start, place.stop) for place in _places(len(labels), len(slopes), along - 1)]
     labels += [f"{name}: {term}" for name in _riding_names(heard) for term in slopes]
     cells, steady = [], []
+    start = np.zeros(len(labels) + len(laid.cells) * truths * width * (along - 1))
     for x, cell in enumerate(laid.cells):
         for y in range(truths):
             apart = _places(len(labels), width, along - 1)
             places = tuple(np.append(np.arange(a.start, a.stop), m) for a, m in zip(apart, moved, strict=True))
+            shares = np.log(heard.table[x, y, 1:] / heard.table[x, y, 0])
+            level = 1.0 if heard.outcome is None and not isinstance(outcome.response, Normal) else np.eye(width)[0]
+            start[len(labels) : len(labels) + len(shares) * width] = (shares[:, None] * level * np.ones(width)).ravel()
             labels += _riding_labels(heard, x, y, width)
             first = cell.factors[0]
             if heard.outcome is not None:
                 first = replace(first, data=_certain(y, truths, n))
-            for u in range(along):
-                rider = Factor(response, _certain(u, along, n), (design,) * (along - 1), places)
-                with np.errstate(divide="ignore"):
-                    cells.append(Cell((first, *cell.factors[1:], rider), np.log(heard.chance[:, x, y, u])))
+            # The sum over u is the rider's own: cells of its own would make every row cost as many times as much.
+            said = heard.chance[:, x, y]
+            possible = np.asarray(said.any(axis=1))
+            told = readonly(np.where(possible[:, None], said, 1.0))
+            rider = Factor(response, told, (design,) * (along - 1), places)
+            cells.append(Cell((first, *cell.factors[1:], rider), readonly(np.where(possible, 0.0, -np.inf))))
             corners = readonly(np.tile(np.eye(design.shape[1]), (along, 1)))
             every = readonly(np.repeat(np.eye(along), design.shape[1], axis=0))
             steady.append(Factor(response, every, (corners,) * (along - 1), places))
@@ -207,7 +215,7 @@ def _with_riding(laid: Laid, outcome: Outcome, heard: Heard, opened: Design | No
         laid,
         cells=tuple(cells),
         labels=labels,
-        start=np.zeros(len(labels)),
+        start=start,
         riding=len(labels) - len(laid.labels),
         steady=tuple(steady),
     )
