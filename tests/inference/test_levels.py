@@ -18,9 +18,10 @@ from deniable.estimation.fit.null import likely_null, tempered_null
 from deniable.estimation.fit.quasi import countable
 from deniable.estimation.fit.stack import Stack
 from deniable.inference.inverted import Inverted, squares
-from deniable.inference.measures import phi_squared, residual_jacobian, residual_of, strength
+from deniable.inference.measures import phi_squared, strength
 from deniable.inference.ratio import independence_ratio, interaction_ratio
 from deniable.inference.reference import seed_of
+from deniable.inference.residuals import residual_jacobian, residual_of
 
 EVEN = np.full((5, 5), 0.04)
 

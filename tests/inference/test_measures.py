@@ -211,3 +211,29 @@ def test_measures_say_how_their_intervals_were_made():
         assert shown.method == "delta method"
         assert shown.ends is None
     assert m.odds_ratio(found).method == "profile likelihood"
+
+
+@pytest.mark.parametrize("design", ["kronecker", "joint"])
+def test_without_association_errors_are_at_least_what_simulation_shows(design):
+    pi = np.outer([0.6, 0.4], [0.5, 0.3, 0.2])
+    channel = (
+        dn.Kronecker([dn.KRR(2, epsilon=1.0), dn.KRR(3, epsilon=1.0)])
+        if design == "kronecker"
+        else dn.KRR(6, epsilon=1.5)
+    )
+    n, runs, rng = 20_000, 120, np.random.default_rng(4)
+    lam = channel.apply(pi.reshape(channel.input_shape)).ravel()
+    expected = table(channel, n * lam.reshape(2, 3))
+    stated = m._null_spread(expected, m.null_mean(expected))
+    found = [m.chi2(table(channel, counts.reshape(2, 3))) for counts in rng.multinomial(n, lam, size=runs)]
+    # A weighted sum of two squares: its spread over 120 surveys varies by an eighth, so five of these.
+    assert np.std([each.value for each in found]) == pytest.approx(stated, rel=0.65)
+    assert min(each.std_error for each in found) > 0.8 * stated  # the first order alone is nothing where phi is
+    assert m._null_spread(expected, 1.0) < np.sqrt(2) * m.null_mean(expected)
+
+
+def test_where_noise_drowns_a_rare_category_the_error_says_so():
+    rare = kronecker(n=500, epsilon=0.2, pi=np.outer([0.98, 0.02], [0.7, 0.25, 0.05]))
+    for measure in (m.chi2(rare), m.g2(rare), m.mutual_information(rare)):
+        assert abs(measure.value) < 6 * measure.std_error
+    assert m.cramers_v(rare).std_error > 0

@@ -23,8 +23,8 @@ from deniable.bench.compared import MONTE_CARLO
 from deniable.bench.section import Section, write
 from deniable.bench.surveyed import ALPHA, SHIFTS, TABLES, associated, surveys, wald_rejects
 from deniable.channels.krr import KRR
-from deniable.inference.measures import residual_jacobian
 from deniable.inference.ratio import independence_ratio
+from deniable.inference.residuals import residual_jacobian
 from deniable.randomness import Seeded
 
 if TYPE_CHECKING:

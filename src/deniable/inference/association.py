@@ -35,9 +35,9 @@ from deniable.estimation.fit.said import Counted
 from deniable.estimation.sampling.reading import sampling_of
 from deniable.inference.asked import both_asked
 from deniable.inference.central import laplace, mcindep
-from deniable.inference.measures import residual_jacobian
 from deniable.inference.ratio import LikelihoodRatio, independence_ratio, interaction_ratio, tests_of
 from deniable.inference.reference import data_source, generator_of
+from deniable.inference.residuals import residual_jacobian
 from deniable.inference.two_step import two_step
 from deniable.inference.weighted import weighted_independence
 from deniable.randomness import SECURE, Source

@@ -8,7 +8,8 @@ independence n phi^2 has the mean
 for independently disguised attributes ((r - 1)(c - 1) without a disguise, thousands with a strong one), and in general
 n sum Var(d_ij) / (pi_i pi_j), d_ij = pi_ij - pi_i pi_j. It is subtracted, so that chi2 estimates n phi^2 of the
 population and is zero on average where there is no association. The delta method can be trusted once n phi^2 is at
-least four times that mean.
+least four times that mean; below, an error is at least that of n phi^2 at independence, sqrt(2 tr W^2) for the
+covariance W whose trace that mean is.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from deniable.inference.asked import two_way
 from deniable.inference.delta import How, Measure, close_to_zero, derived, floored, gradient, nearest, simplex
 from deniable.inference.inverted import MOST_CELLS, Inverted
 from deniable.inference.profile import evidence_of, odds_ratio_interval
+from deniable.inference.residuals import residual_of
 from deniable.tables.simplex import norm_sub
 from deniable.wording import listed
 
@@ -111,10 +113,24 @@ def null_mean(estimate: Estimate) -> float:
             return factors[0] * factors[1]
     if table.size > _MATRIX_CELLS:
         raise InputError(f"the null mean of {table.size} cells is too large to compute; use correct=False")
+    return float(np.trace(_null_weights(estimate, rows, columns)))
+
+
+def _null_weights(estimate: Estimate, rows: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """At independence n phi^2 is a sum of squares of normal numbers with this covariance."""
     product = np.outer(rows, columns)
     half = residual_of(_covariance_at(estimate, product), rows, columns)
-    variances = np.diagonal(residual_of(half.T, rows, columns))
-    return float(estimate.n * (variances / product.ravel()).sum())
+    root = np.sqrt(product.ravel())
+    return np.asarray(estimate.n * residual_of(half.T, rows, columns) / root[:, None] / root)
+
+
+def _null_spread(estimate: Estimate, mean: float) -> float:
+    """The standard deviation of n phi^2 at independence, sqrt(2 tr W^2); of large tables the largest it can be."""
+    table = two_way(estimate)
+    if table.size > _MATRIX_CELLS:
+        return float(np.sqrt(2.0)) * mean
+    rows, columns = (_positive(table.sum(axis=1 - axis)) for axis in (0, 1))
+    return float(np.sqrt(2.0) * np.linalg.norm(_null_weights(estimate, rows, columns)))
 
 
 def _covariance_at(estimate: Estimate, product: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -142,23 +158,6 @@ def _at(pooled: Efficient, product: NDArray[np.float64]) -> NDArray[np.float64]:
         # How the others go together, and how clusters differ, is known from the reports only.
         return pooled.matrix()
     return efficient_from(pooled.evidence, product).inverse
-
-
-def residual_of(
-    matrix: NDArray[np.float64], rows: NDArray[np.float64], columns: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """J times a matrix over the cells, J = `residual_jacobian`: x_ij - pi_j x_i. - pi_i x_.j, column by column."""
-    x = matrix.reshape(len(rows), len(columns), -1)
-    moved = x - columns[:, None] * x.sum(axis=1, keepdims=True) - rows[:, None, None] * x.sum(axis=0, keepdims=True)
-    return moved.reshape(matrix.shape)
-
-
-def residual_jacobian(rows: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Derivatives of d_ij = pi_ij - pi_i pi_j by the cells: [ij = kl] - [i = k] pi_j - [j = l] pi_i."""
-    r, c = len(rows), len(columns)
-    by_row = np.einsum("ik,j->ijk", np.eye(r), columns)[..., None] * np.ones(c)
-    by_column = np.einsum("jl,i->ijl", np.eye(c), rows)[:, :, None, :] * np.ones(r)[None, None, :, None]
-    return np.eye(r * c) - (by_row + by_column).reshape(r * c, r * c)
 
 
 def chi2(estimate: Estimate, *, correct: bool = True, method: How = "delta", **more: Any) -> Measure:
@@ -202,10 +201,13 @@ def _association(
     table, told = _cells(estimate, positive=f is information) if correct else (simplex(estimate), ())
     slope_at = floored(table, estimate) if f is information else table
     strength = estimate.n * float(np.real(phi_squared(table)))
+    around = 0.0
     if correct and strength < TRUST * mean:
+        # To first order there is no noise where there is no association: the second order is what is left.
+        around = share * _null_spread(estimate, mean)
         weak = (
             f"n phi^2 = {strength:.4g} is below {TRUST:g} x {mean:.4g}, its mean at independence: noise alone could "
-            f"explain most of it, and the standard error is too small. Test with independence()."
+            f"explain most of it. Test with independence()."
         )
         told = (*told, weak)
     told = (*told, *close_to_zero(estimate)) if f is information else told
@@ -216,6 +218,7 @@ def _association(
     if method == "bootstrap":
         return derived(estimate, lambda x: corrected(nearest(x)), name=name, at=table, method=method, **more)
     found = derived(estimate, corrected, name=name, at=table, slope_at=slope_at, warnings=told, **more)
+    found = replace(found, std_error=max(found.std_error, around))
     ends = _ends(estimate, f, scale)
     return found if ends is None else replace(found, ends=ends, method="inverted test")
 

@@ -12,7 +12,7 @@ from deniable.channels.krr import KRR
 from deniable.designs.observation import Observation
 from deniable.domain import Domain
 from deniable.estimation.reconcile import reconcile
-from deniable.inference.measures import residual_jacobian
+from deniable.inference.residuals import residual_jacobian
 from deniable.reproduce.item import Item, Reproduced, Run
 from deniable.reproduce.simulation import sampled
 from deniable.tables.table import Table
