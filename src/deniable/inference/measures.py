@@ -262,7 +262,7 @@ def cramers_v(estimate: Estimate, *, correct: bool = True, method: How = "delta"
     v = float(np.sqrt(max(squared.value, 0.0) / n))
     # d sqrt(x) = dx / 2 sqrt(x); next to zero the square root of the error itself is the larger truth.
     error = min(squared.std_error / n / (2 * v), float(np.sqrt(squared.std_error / n))) if v else 0.0
-    error = error or float(np.sqrt(squared.std_error / n))
+    error = min(error or float(np.sqrt(squared.std_error / n)), 1.0)  # V lies between 0 and 1
 
     def ends(level: float) -> tuple[float, float]:
         return tuple(float(np.sqrt(max(float(end), 0.0) / n)) for end in squared.interval(level))  # type: ignore[return-value]
