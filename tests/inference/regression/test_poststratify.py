@@ -9,6 +9,7 @@ from scipy.special import expit
 
 import deniable as dn
 from deniable.errors import InputError, MissingColumnError, MissingValueError, UnknownCategoryError
+from deniable.inference.regression.poststratified import spreads_between
 
 DEVICE = dn.Warner(0.85, categories=("no", "yes"))
 NAMES = ["Ash", "Elm", "Fir", "Oak", "Yew", "Box"]
@@ -39,9 +40,12 @@ def few():
 
 
 def by_integration(frame, params):
-    """Mean and covariance of the shares in every village given the parameters, each integral by adaptive quadrature."""
+    """Of the shares in every village the mean and variance given the parameters, and the parameters' log-likelihood.
+
+    Each integral by adaptive quadrature; the log-likelihood up to a constant.
+    """
     low, slope, scale = params[0], params[1], np.exp(params[2])
-    means, variances = [], []
+    means, variances, loglik = [], [], 0.0
     for name in NAMES:
         mine = frame[frame.village == name]
         chance = DEVICE.matrix()[(mine.y == "yes").to_numpy().astype(int)]
@@ -60,14 +64,15 @@ def by_integration(frame, params):
         )
         means.append(first / whole)
         variances.append(second / whole - (first / whole) ** 2)
-    return np.array(means), np.array(variances)
+        loglik += np.log(whole)
+    return np.array(means), np.array(variances), loglik
 
 
 def test_shares_and_errors_equal_numerical_integration(few):
     frame, fit = few
     found = dn.poststratify(fit, population(NAMES), by="village")
     order = [NAMES.index(name) for name in found.rows["village"]]
-    means, within = by_integration(frame, fit.values)
+    means = by_integration(frame, fit.values)[0]
     assert found.values == pytest.approx(means[order], abs=1e-7)
     slopes = np.stack(
         [
@@ -76,14 +81,51 @@ def test_shares_and_errors_equal_numerical_integration(few):
         ],
         axis=1,
     )
-    # The mean over a normal law, of whatever is a polynomial up to the fifth power: 0 and -+ sqrt(3), by 2/3 and 1/6.
-    along = np.sqrt(3) * fit.matrix[:, -1] / np.sqrt(fit.matrix[-1, -1])
-    sides = (by_integration(frame, fit.values + side * along)[1] for side in (1, -1))
-    expected = np.diag(2 / 3 * within + sum(sides) / 6) + slopes @ fit.matrix @ slopes.T
+    # What is left open by the reports of a village, over all s by their likelihood: Gauss' points of a normal law of
+    # log s, its density divided out again, and s for a law of log s under which all s are equally likely.
+    z, mass = np.polynomial.hermite_e.hermegauss(9)
+    along = [fit.values + point * fit.matrix[:, -1] / np.sqrt(fit.matrix[-1, -1]) for point in z]
+    sides = [by_integration(frame, params) for params in along]
+    heights = np.array([side[2] + params[-1] for side, params in zip(sides, along, strict=True)]) + z**2 / 2
+    weights = mass * np.exp(heights - heights.max())
+    within = np.average([side[1] for side in sides], axis=0, weights=weights)
+    expected = np.diag(within) + slopes @ fit.matrix @ slopes.T
     assert found.covariance == pytest.approx(expected[np.ix_(order, order)], rel=1e-3, abs=1e-7)
     weights = population(NAMES).groupby("village")["size"].sum().to_numpy() / population(NAMES)["size"].sum()
     assert found.overall.value == pytest.approx(weights @ found.values)
     assert found.overall.std_error == pytest.approx(np.sqrt(weights @ found.covariance @ weights))
+
+
+class Seen:
+    """Groups whose b_g were seen: `count` of them, with this sum of squares; s is all there is to know."""
+
+    def __init__(self, squares, count):
+        self.squares, self.count = squares, count
+
+    def value(self, params):
+        return -self.count * params[-1] - self.squares / (2 * np.exp(2 * params[-1])), None
+
+    def fit(self):
+        return np.array([np.log(self.squares / self.count) / 2]), np.array([[1 / (2 * self.count)]])
+
+    def square_of_s(self):
+        points, weights = spreads_between(self, *self.fit())
+        return float(weights @ np.exp(2 * points[:, -1]))
+
+
+@pytest.mark.parametrize("count", [6, 20, 200])
+def test_the_spread_between_groups_is_averaged_over_its_likelihood(count):
+    # Density of s like s^-count exp(-squares / 2 s^2), whose mean of s^2 is squares / (count - 3).
+    assert Seen(50.0, count).square_of_s() == pytest.approx(50 / (count - 3), rel=0.05 if count < 10 else 0.001)
+
+
+def test_few_groups_do_not_make_errors_of_others_too_small():
+    count, surveys = 20, 1000
+    squares = np.random.default_rng(1).chisquare(count, surveys)  # s is one
+    over = [1 / Seen(one, count).square_of_s() for one in squares]
+    # The mean of (actual / stated)^2 over surveys, for a group that nobody was asked in: (count - 3) / (count - 2) =
+    # .944, with a standard deviation of .33 a survey: five of the mean's are .053. At the fitted s it would be 1.11.
+    assert np.mean(over) == pytest.approx((count - 3) / (count - 2), abs=0.053)
 
 
 def test_a_village_nobody_was_asked_in_may_be_any(few):

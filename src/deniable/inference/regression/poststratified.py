@@ -10,8 +10,9 @@ nobody was asked in keeps the normal law of all groups. The estimate is the post
     Var theta = sum over g of  Var(sum over c in g of w_c F(x_c'beta + s b_g) | reports)  +  J C J',
 
 C the parameters' covariance (log s included) and J the derivative of the estimate in them: what is not known of the
-groups, and what is not known of the law they come from. The first part grows with s, of which few groups tell little:
-it is averaged over what log s may be, at three points of its normal law, the other parameters following along C.
+groups, and what is not known of the law they come from. The first part grows with s, of which few groups tell little,
+and too small a value more often than too large a one: it is averaged over what s may be, by its likelihood, all s being
+equally likely beforehand and the other parameters following along C.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 METHOD = "posterior mean and delta method, symmetric in log odds"
 _STEP = 1e-5
-_NODES_OF_S = ((0.0, 2 / 3), (np.sqrt(3), 1 / 6), (-np.sqrt(3), 1 / 6))  # Gauss-Hermite: right up to the fifth power
+_POINTS = 9  # of log s, in standard errors those of Gauss-Hermite for a normal law
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,6 +136,19 @@ def _told(sizes: Array, values: Array, errors: Array, ends: tuple[Array, Array],
     }
 
 
+def spreads_between(marginal: Marginal, values: Array, matrix: Array) -> tuple[Array, Array]:
+    """What log s may be: points, with the other parameters that go with it, and how likely each is.
+
+    With z standard errors from the fitted one, the weight is that of Gauss-Hermite's rule times the likelihood times s,
+    over the normal density that the rule is for.
+    """
+    z, mass = special.roots_hermitenorm(_POINTS)
+    points = values + z[:, None] * matrix[:, -1] / np.sqrt(matrix[-1, -1])
+    heights = np.array([marginal.value(point)[0] for point in points]) + points[:, -1] + z**2 / 2
+    weights = mass * np.exp(heights - heights.max())
+    return points, weights / weights.sum()
+
+
 @dataclass(frozen=True)
 class Cells:
     """The cells of a population.
@@ -158,9 +172,9 @@ class Cells:
         for place, step in enumerate(_STEP * np.eye(len(values))):
             above, below = (self._means(*self._shares(marginal, values + side * step)) for side in (1, -1))
             jacobian[:, place] = (above - below) / (2 * _STEP)
-        spread = matrix[:, -1] / np.sqrt(matrix[-1, -1])
+        points, weights = spreads_between(marginal, values, matrix)
         within = sum(
-            weight * self._within(*self._shares(marginal, values + node * spread)) for node, weight in _NODES_OF_S
+            weight * self._within(*self._shares(marginal, point)) for point, weight in zip(points, weights, strict=True)
         )
         return found, within + jacobian @ matrix @ jacobian.T
 
