@@ -57,7 +57,8 @@ stress-test: .venv/.test ## set up, then run every test beside four programs tha
 
 faults: .venv/.test ## set up, then kill servers and databases and send what nobody should, at length (about half an hour)
 	@DENIABLE_KILLS=50 DENIABLE_DATABASE_KILLS=75 DENIABLE_REQUESTS=20000 DENIABLE_REPORTS=20000 DENIABLE_EXAMPLES=100 \
-		$(BIN)/python -m pytest tests/faults tests/attacks/test_operator.py tests/web/test_openapi_fuzz.py -n 0 --log-cli-level=INFO
+		DENIABLE_TAMPERED=5000 $(BIN)/python -m pytest tests/faults tests/attacks/test_operator.py \
+		tests/web/test_openapi_fuzz.py tests/web/test_agreement.py -n 0 --log-cli-level=INFO
 
 engines: .venv/.test ## set up, then compare every engine on ten million reports, and Spark on every design (half an hour)
 	@DENIABLE_ROWS=20000 DENIABLE_MANY=10000000 $(BIN)/python -m pytest tests/frames/test_engines.py -n 0 --durations=8

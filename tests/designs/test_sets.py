@@ -110,10 +110,10 @@ def test_simulation_on_counts_is_simulation_of_people():
 @pytest.mark.parametrize("name", ["unary", "subset", "hashing"])
 @pytest.mark.parametrize("population", ["super", "fixed"])
 def test_the_covariance_is_that_of_repeated_disguises(name, population):
-    """The same people disguised 150 times (fixed), or other people each time (super; on counts, as the test above)."""
+    """The same people disguised 400 times (fixed), or other people each time (super; on counts, as the test above)."""
     design, n = dn.Joint(DOMAIN.project(["a", "c"]), 1.5, channel=name), 600
     frame, source, tables = people(n, 7), dn.Seeded(8), []
-    for _ in range(150):
+    for _ in range(400):
         fixed = population == "fixed"
         made = design.randomize(frame, source=source) if fixed else design.simulate(TRUTH, n, source=source)
         found = dn.estimate(made, ["a", "c"], "inversion", population=population)
@@ -121,12 +121,10 @@ def test_the_covariance_is_that_of_repeated_disguises(name, population):
     measured = np.cov(np.array(tables).T)
     predicted = found.dispersion.matrix()
     np.testing.assert_allclose(np.diagonal(predicted), found.dispersion.variances.ravel(), rtol=1e-9)
-    # A variance of 150 runs is .48 to 1.79 times the true one in all but 2e-8 of all seeds (chi-square, 149 degrees of
-    # freedom); the prediction's own noise is a few percent. Six cells, six designs.
-    ratio = np.diagonal(measured) / np.diagonal(predicted)
-    assert ((ratio > 0.45) & (ratio < 1.9)).all()
-    # A covariance has an sd of at most 1.41 variance / sqrt(149) = 12% of the largest variance: six of them are 70%.
-    assert np.abs(predicted - measured).max() <= 0.7 * np.diagonal(predicted).max()
+    # A variance of 400 runs has a relative sd of 7%; the prediction's own noise is smaller. 45% is beyond six of them.
+    np.testing.assert_allclose(np.diagonal(predicted), np.diagonal(measured), rtol=0.45)
+    # A covariance has an sd of at most variance / sqrt(400) = 5% of the variance.
+    assert np.abs(predicted - measured).max() <= 0.45 * np.diagonal(measured).max()
 
 
 def test_intervals_of_every_method():
@@ -240,7 +238,7 @@ def test_prevalence_of_a_question_with_many_answers():
 
 def test_audit_finds_no_more_than_is_claimed():
     channel = dn.SubsetSelection(6, 1.0)
-    found = dn.audit(channel, confidence=1 - 1e-7, runs=80_000)
+    found = dn.audit(channel, confidence=1 - 1e-7)
     assert 0.5 < found.lower_bound <= channel.epsilon
     hashing = dn.LocalHashing(100, 1.0)
-    assert 0.5 < dn.audit(hashing, confidence=1 - 1e-7, runs=80_000).lower_bound <= hashing.epsilon
+    assert 0.5 < dn.audit(hashing, confidence=1 - 1e-7).lower_bound <= hashing.epsilon

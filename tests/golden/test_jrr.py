@@ -67,8 +67,8 @@ SETTINGS = [
 
 
 def test_the_variance_theorem_by_monte_carlo():
-    """Twelve settings, 600 surveys each, through the same pairing, dealing and disguising that real answers take."""
-    runs, source, z = 600, dn.Seeded(2025), []
+    """Twelve settings, 1500 surveys each, through the same pairing, dealing and disguising that real answers take."""
+    runs, source, z = 1500, dn.Seeded(2025), []
     for p, part, f, n in SETTINGS:
         design = dn.Paired({"x": [0, 1]}, p=p, rho=-part * (1 - p) / p)
         codes = (np.arange(n) < f * n).astype(np.uint8)
