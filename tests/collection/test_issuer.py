@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from deniable.cli.app import app
-from deniable.collection import adoption, closing
+from deniable.collection import adoption
 from deniable.collection.collector import Collector
 from deniable.collection.entrance import Entrance
 from deniable.collection.form import LOOPBACK, design_body
@@ -220,8 +220,7 @@ def test_the_button_closes_the_issuer_and_seals_the_reports(serve, text, tmp_pat
         again.collector.entrance.invite(1)
 
 
-def test_the_date_closes_the_survey_for_good(serve, text, monkeypatch):
-    monkeypatch.setattr(closing, "LOOK", 0.02)
+def test_the_date_closes_the_survey_for_good(serve, text):
     clock = SimpleNamespace(now=datetime(2030, 1, 1, tzinfo=UTC))
     dated = text.replace("epsilon = 1.0", "epsilon = 1.0\ncloses = 2030-06-01T00:00:00Z")
     with serve(dated, now=lambda: clock.now) as running:
@@ -236,8 +235,7 @@ def test_the_date_closes_the_survey_for_good(serve, text, monkeypatch):
         assert not running.collector.is_open
 
 
-def test_a_date_by_mistake_costs_nothing_while_nobody_took_part(serve, text, monkeypatch):
-    monkeypatch.setattr(closing, "LOOK", 0.02)
+def test_a_date_by_mistake_costs_nothing_while_nobody_took_part(serve, text):
     over = text.replace("epsilon = 1.0", "epsilon = 1.0\ncloses = 2020-06-01T00:00:00Z")
     with serve(over) as running:
         (made,) = running.collector.entrance.invite(1)
@@ -361,7 +359,6 @@ def test_keys_that_devices_refuse_are_refused_here(tmp_path, text, survey_text):
 
 
 def test_the_issuer_closes_by_date(tmp_path, text, monkeypatch):
-    monkeypatch.setattr(closing, "LOOK", 0.02)
     path = tmp_path / "survey.toml"
     path.write_text(text.replace("epsilon = 1.0", "epsilon = 1.0\ncloses = 2030-06-01T00:00:00Z"), encoding="utf-8")
     service = IssuerService.open(path, tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -102,7 +103,12 @@ def test_the_do_file_stays_as_it_is_and_says_that_we_did_not_run_it(tmp_path):
     write_script(small(), tmp_path / "analysis.do")
     text = (tmp_path / "analysis.do").read_text(encoding="utf-8")
     assert text.startswith("* This file was not run by us")
-    assert text == GOLDEN.read_text(encoding="utf-8")
+    assert rounded(text) == rounded(GOLDEN.read_text(encoding="utf-8"))
+
+
+def rounded(text):
+    """The same with twelve digits of every number: the last ones depend on the processor."""
+    return re.sub(r"\d+\.\d+", lambda found: f"{float(found[0]):.12g}", text)
 
 
 def small():
