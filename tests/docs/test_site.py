@@ -38,7 +38,9 @@ class Page(HTMLParser):
 
 
 def build(out, *settings, source="."):
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-c", "docs"]
+    # Nothing of a program that ends soon is garbage for long: to look for it takes a fifth of the time.
+    sphinx = "import gc, sys; gc.disable(); from sphinx.cmd.build import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", sphinx, "-W", "--keep-going", "-q", "-b", "html", "-c", "docs"]
     done = subprocess.run([*command, *settings, source, out], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return {path: Page(path) for path in out.rglob("*.html")}
