@@ -6,8 +6,10 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
+from deniable.collection import acceptor
 from deniable.collection import collector as module
 from deniable.collection.collector import Collector, read_batch
 from deniable.collection.form import form_body, words_mark
@@ -225,3 +227,15 @@ def test_what_goes_on_ends_with_the_collector_and_what_version_0_1_kept_with_the
     assert ended == ["earlier"]
     collector(survey_of())  # closes the one before
     assert ended == ["earlier", "work"]
+
+
+@pytest.mark.parametrize(("most", "remembered"), [(4, 1), (3, 0)])
+def test_reports_are_remembered_where_few_are_possible(collector, monkeypatch, most, remembered):
+    monkeypatch.setattr(acceptor, "_MOST_REMEMBERED", most)  # two yes/no questions have four reports together
+    here = collector(survey_of())
+    judge = here._served[here.design_id].acceptor
+    for _ in range(2):
+        assert judge.cell(report_to(here)) == "[null,0,[1],[]]"
+        assert len(judge._cells) == remembered
+    assert judge.cell(msgspec.structs.replace(report_to(here), answers=(4,))).code == "unfit"
+    assert len(judge._cells) == remembered

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -26,8 +27,8 @@ Cell: TypeAlias = tuple[str | None, int, tuple[int, ...], tuple[int, ...]]
 class Acceptor:
     """Checks the reports of one design.
 
-    A design has few possible reports, so those that were found to fit are remembered with their cells; where reports
-    are sets there are many, and so many are remembered and no more.
+    Where a design has few possible reports, those that were found to fit are remembered with their cells. Where reports
+    are sets, hardly one comes twice, and to remember them would only take time and memory: more of both, the more came.
     """
 
     def __init__(self, design: VerifiedDesign, chain: Chain | None = None) -> None:
@@ -38,6 +39,8 @@ class Acceptor:
         ]
         self._public = tuple(len(variable) for variable in design.public)
         self._blind = None if isinstance(design.message, FirstDesign) else design.message.admission == "blind"
+        possible = sum(prod(channel.reports for channel in asked) for asked in self._channels) * prod(self._public)
+        self._remembers = possible <= _MOST_REMEMBERED
         self._cells: dict[tuple[Any, ...], str] = {}
 
     def cell(self, report: Report) -> str | Problem:
@@ -53,7 +56,7 @@ class Acceptor:
         if wrong is not None:
             return wrong
         cell = encode_cell(report.block, report.ballot, report.answers, report.public)
-        if plain and len(self._cells) < _MOST_REMEMBERED:
+        if plain and self._remembers:
             self._cells[content] = cell
         return cell
 

@@ -2,7 +2,8 @@
 
 A table in the order of its keys would have every report change a page of its own, which is written whole: the longer
 the tail, the dearer a report. Nothing but the key and the place of its row is held here (`known`), of the tail alone.
-Other programs may add to the same file; SQLite tells whether somebody has.
+Other programs may add to the same file; SQLite tells whether somebody has. Reports in blocks are counted by cell in the
+same transaction: those of the open block are few, and lie together.
 
 Several rows go into one statement, because SQLite lets go of Python's interpreter lock around every step: a statement a
 row would hand it back and forth with the server thread thousands of times a second.
@@ -10,10 +11,11 @@ row would hand it back and forth with the server thread thousands of times a sec
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
-from deniable.collection.storage.base import Row
+from deniable.collection.storage.base import Row, cells_of
 from deniable.collection.storage.known import Known
 
 if TYPE_CHECKING:
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
 T = TypeVar("T")
+MORE = "ON CONFLICT DO UPDATE SET reports = reports + excluded.reports"
 ARRIVED = "CREATE TABLE reports (key BLOB NOT NULL, design INTEGER NOT NULL, cell TEXT NOT NULL)"
+BLOCK = cells_of("")  # how a cell begins that names a block
 _SIZES = tuple(1 << power for power in range(8, -1, -1))  # rows a statement: few shapes, so each is prepared once
 
 
@@ -34,6 +38,7 @@ class Arrived:
         self._known = Known()
         self._last = self._version = 0
         self.is_keyed = is_keyed(db)  # of an earlier version: in the order of its keys, and not added to
+        self._counts_blocks = bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'in_blocks'").fetchall())
         self.look()
 
     def __len__(self) -> int:
@@ -67,10 +72,16 @@ class Arrived:
 
     def put(self, rows: Sequence[Row]) -> None:
         """Append rows whose keys are not there, within a transaction; `keep` follows when it is through."""
+        self._insert("reports", rows)
+        if self._counts_blocks:
+            counts = Counter([row[1:] for row in rows if row.cell.startswith(BLOCK)])
+            self._insert("in_blocks", [(*of, reports) for of, reports in sorted(counts.items())], MORE)
+
+    def _insert(self, table: str, rows: Sequence[tuple[object, ...]], otherwise: str = "") -> None:
         for some in portions(rows):
             values = ", ".join(["(?, ?, ?)"] * len(some))
             self.db.execute(
-                f"INSERT INTO reports VALUES {values}",  # noqa: S608 - question marks only
+                f"INSERT INTO {table} VALUES {values} {otherwise}",  # noqa: S608 - our names and question marks
                 list(chain.from_iterable(some)),
             )
 

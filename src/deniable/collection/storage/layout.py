@@ -72,7 +72,7 @@ class Layout:
             InputError: one is missing.
         """
         for _ in range(_LOOKS):  # files may come and go while their names are read
-            first, sealed = self._sealed()
+            first, sealed = self.mark()
             found = (self._tail.fullmatch(path.name) for path in self.folder.iterdir())
             numbers = sorted(int(one[1]) for one in found if one is not None and not one[2])
             tails = tuple(number for number in numbers if number >= first)
@@ -100,10 +100,10 @@ class Layout:
 
     def first(self) -> int:
         """The number of the first tail that is not sealed; 0 while nothing ever was."""
-        return self._sealed()[0]
+        return self.mark()[0]
 
-    def _sealed(self) -> tuple[int, int | None]:
-        """The same, and what the system calls the sealed file."""
+    def mark(self) -> tuple[int, int | None]:
+        """The same, and what the system calls the sealed file: no two of a store have both in common."""
         try:
             with self.sealed.open("rb") as file:
                 number = int.from_bytes(file.read(_VERSION_AT + 4)[_VERSION_AT:], "big")

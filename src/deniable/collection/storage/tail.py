@@ -22,12 +22,13 @@ from contextlib import closing, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from deniable.collection.storage.arrived import ARRIVED, Arrived, is_keyed
+from deniable.collection.storage.arrived import ARRIVED, MORE, Arrived, is_keyed
 from deniable.collection.storage.base import Fate, Row, fates
+from deniable.collection.storage.beginnings import Beginnings, of_sealed
 from deniable.collection.storage.commit import Alone, taken, telling, transaction
 from deniable.collection.storage.layout import PART, State, discard, place, remove, replacing, unfinished, uri
 from deniable.collection.storage.sealed import TOTALS, write_sealed
-from deniable.collection.storage.snapshot import BY_BLOCK, Snapshot
+from deniable.collection.storage.snapshot import IN_BLOCKS, Snapshot
 from deniable.errors import StoreError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ _LATER = 5.0  # seconds to wait after sealing failed, or while another program s
 _TRIES = 1000  # to read while files are replaced; a second one is rare
 _CACHE_KIB = 4096  # rows are appended, so few pages are ever read again
 _JOURNAL_PAGES = 10_000  # 40 MB: a page changed by many commits is copied back once
-_ADD = "INSERT INTO totals VALUES (?, ?) ON CONFLICT DO UPDATE SET reports = reports + excluded.reports"
+_ADD = f"INSERT INTO totals VALUES (?, ?) {MORE}"  # noqa: S608 - our words
 T = TypeVar("T")
 
 
@@ -66,6 +67,8 @@ class Tail:
         self._state: State | None = None  # what the writer knows
         self._tails: list[Arrived] = []  # the last is written to
         self._frozen: Snapshot | None = None  # everything but the tails
+        self._begin: Beginnings | None = None  # how the keys in there begin, if that is known
+        self._sealed: tuple[tuple[int, int | None], Beginnings | None] | None = None  # the same by a sealed file's mark
         self._enough = SEGMENT  # how many are sealed together
         self._thread: threading.Thread | None = None
         self._wake, self._stop = threading.Event(), threading.Event()
@@ -100,7 +103,7 @@ class Tail:
         last = tails[-1]
         with transaction(last.db):
             last.look()
-            taken = frozen.find(keys)
+            taken = frozen.find(keys if self._begin is None else self._begin.possible(keys))
             for tail in tails:
                 taken |= tail.find(keys)
             new = [fresh[key] for key in keys if key not in taken]
@@ -134,15 +137,22 @@ class Tail:
         for file, number in zip(state.files, state.tails, strict=True):
             self._tails.append(known.get(file) or Arrived(_connect(self._layout.tail(number))))
         self._frozen = Snapshot(self._layout, State(state.first, ()))
-        self._enough = max(SEGMENT, self._frozen.sealed // TENTH)
+        sealed = self._frozen.sealed
+        self._enough = max(SEGMENT, sealed // TENTH)
+        begin = self._beginnings(state)
+        self._begin = begin if begin is not None and len(begin) == sealed else None  # never less than there is
         self._state = state
+
+    def _beginnings(self, state: State) -> Beginnings | None:
+        """How the keys begin that are sealed in a state, if this program sealed them."""
+        return self._sealed[1] if self._sealed is not None and self._sealed[0] == (state.first, state.sealed) else None
 
     def _leave(self) -> None:
         for tail in self._tails:
             tail.close()
         if self._frozen is not None:
             self._frozen.close()
-        self._tails, self._frozen, self._state = [], None, None
+        self._tails, self._frozen, self._state, self._begin = [], None, None, None
 
     def _new_tail(self, number: int) -> int:
         path = self._layout.tail(number)
@@ -150,7 +160,7 @@ class Tail:
             db.execute(f"PRAGMA application_id = {PART}")
             db.execute(ARRIVED)
             db.execute(TOTALS)
-            db.execute(BY_BLOCK)
+            db.execute(IN_BLOCKS)
         place(path)
         return number
 
@@ -210,12 +220,15 @@ class Tail:
             closing, first = self._closing(state)
         if first is None:
             return
-        write_sealed(self._layout, State(state.first, closing), first)
+        whole = State(state.first, closing)
+        write_sealed(self._layout, whole, first)
+        begin = of_sealed(self._layout, whole, self._beginnings(state))
         with self._alone:
             if self._layout.first() != state.first:  # where there are no locks, another program may have been quicker
                 remove(unfinished(self._layout.sealed))
                 return
             place(self._layout.sealed)
+            self._sealed = self._layout.mark(), begin
             self._leave()
             self._layout.sweep()
             if state.first == 0:
