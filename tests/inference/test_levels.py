@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import brentq
 from scipy.stats import binom
 
 import deniable as dn
@@ -17,8 +18,8 @@ from deniable.estimation.fit.models import Apart, GivenMargin, Independence, Odd
 from deniable.estimation.fit.null import likely_null, tempered_null
 from deniable.estimation.fit.quasi import countable
 from deniable.estimation.fit.stack import Stack
-from deniable.inference.inverted import Inverted, squares
-from deniable.inference.measures import phi_squared, strength
+from deniable.inference.inverted import Inverted, _largest_phi
+from deniable.inference.measures import information, phi_squared, strength
 from deniable.inference.ratio import independence_ratio, interaction_ratio
 from deniable.inference.reference import seed_of
 from deniable.inference.residuals import residual_jacobian, residual_of
@@ -197,16 +198,62 @@ def test_intervals_of_cramers_v_hold_it(monkeypatch):
         assert hits > 60
 
 
+def _phi_at(line, inverted, value):
+    return brentq(lambda t: inverted._at(line, t) - value, 0, 1)
+
+
+def test_no_table_of_some_margins_has_a_larger_phi():
+    rng = np.random.default_rng(1)
+    for r, c in ((2, 2), (2, 3), (3, 4)):
+        for _ in range(20):
+            rows, columns = rng.dirichlet(np.ones(r)), rng.dirichlet(np.ones(c))
+            bound, found = _largest_phi(rows, columns), []
+            for _ in range(30):  # corners of all tables with these margins: cells filled in some order
+                left, below, table = rows.copy(), columns.copy(), np.zeros((r, c))
+                for i, j in rng.permutation(np.argwhere(table == 0)):
+                    table[i, j] = min(left[i], below[j])
+                    left[i] -= table[i, j]
+                    below[j] -= table[i, j]
+                found.append(float(np.sqrt(max(phi_squared(table), 0))))
+            assert max(found) <= bound + 1e-9
+            if r == c == 2:
+                assert max(found) == pytest.approx(bound)
+
+
+def test_a_margin_that_could_be_empty_leaves_open_how_strong_an_association_is():
+    # True shares .1 and .1, V .556: the estimates' first row or column fell below zero, and V was said to lie below .2.
+    channel = dn.KRR(4, 1.0)
+    for table in ([[0.01, 0.077], [0.13, 0.782]], [[0.01, 0.13], [-0.043, 0.902]], [[-0.089, 0.044], [0.223, 0.822]]):
+        counts = (500 * channel.apply(np.array(table).ravel())).reshape(2, 2)
+        found = dn.estimate(dn.Observation(["a", "b"], channel, counts), ["a", "b"])
+        v, shared = dn.cramers_v(found), dn.mutual_information(found)
+        assert v.interval().low == 0
+        assert 0.45 < v.interval().high <= 1
+        assert 0.09 < shared.interval().high <= np.log(2)
+        rare = min(found.efficient.values.sum(axis=1)[0], found.efficient.values.sum(axis=0)[0]) < 0.06
+        assert any("cannot be told from empty" in each and "Merge" in each for each in v.warnings) == rare
+    sure = dn.estimate(joint(np.array([[0.3, 0.1, 0.1], [0.1, 0.2, 0.2]]), 20_000, 2.0), ["a", "b"])
+    assert dn.cramers_v(sure).warnings == ()
+
+
 def test_an_inverted_interval_is_what_it_says():
     found = dn.estimate(joint(np.array([[0.3, 0.1, 0.1], [0.1, 0.2, 0.2]]), 20_000, 2.0), ["a", "b"])
-    inverted = Inverted(found, phi_squared)
-    product, d = inverted._line
-    assert squares((product + 0.3 * d)[..., None]) == pytest.approx([0.09])  # phi(P + t D) = t
-    low, high = (float(np.sqrt(end)) for end in inverted(0.95))
-    assert inverted._beyond(low)[0] == pytest.approx(0.025, abs=0.004)  # 1,000 draws
-    assert inverted._beyond(high)[1] == pytest.approx(0.025, abs=0.004)
+    for squared, measure, drawn in ((True, phi_squared, "_squares"), (False, information, "_informations")):
+        inverted = Inverted(found, measure, squared=squared)
+        line = inverted._of(*inverted._margins)
+        assert phi_squared(line.at(0.3)) == pytest.approx(0.09)  # phi(P + t D) = t
+        assert line.at(np.sqrt(phi_squared(found.efficient.values))) == pytest.approx(found.efficient.values)
+        tables = np.moveaxis(line.at(0.3)[..., None] + inverted._noise, -1, 0)
+        again = [float(measure(table)) for table in tables[:20]]  # the measure itself, table by table
+        assert getattr(inverted, drawn)(line)(0.3)[:20] == pytest.approx(again)
+        assert inverted._seen == pytest.approx(float(measure(found.efficient.values)))
+        low, high = (_phi_at(line, inverted, end) for end in inverted(0.95))
+        for end, beyond in ((low, np.greater_equal), (high, np.less_equal)):  # 1,000 draws
+            assert beyond(getattr(inverted, drawn)(line)(end), inverted._seen).mean() == pytest.approx(0.025, abs=0.004)
+        if squared:
+            v = low, high
     ends = dn.cramers_v(found).interval()
-    assert [float(end) for end in ends] == pytest.approx([low, high], rel=1e-6)
+    assert [float(end) for end in ends] == pytest.approx(v, rel=1e-6)
     assert dn.mutual_information(found).interval().low > 0
     nothing = dn.estimate(joint(np.outer([0.5, 0.5], [0.2, 0.3, 0.5]), 2000, 1.0), ["a", "b"])
     assert dn.cramers_v(nothing).interval().low == 0

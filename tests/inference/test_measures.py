@@ -10,6 +10,7 @@ from deniable.errors import InputError
 from deniable.estimation.estimator import estimate
 from deniable.inference import measures as m
 from deniable.inference.delta import derived, gradient
+from deniable.inference.fieller import ratio_between
 
 JOINT = np.array([[0.30, 0.10, 0.05], [0.05, 0.20, 0.30]])
 
@@ -206,11 +207,12 @@ def test_measures_say_how_their_intervals_were_made():
         assert shown.method == shown.interval().method == "inverted test"
         assert shown.ends is not None
         assert measure(found, method="bootstrap", replicates=19).method == "bootstrap"
-    for measure in (m.entropy, m.correlation, m.difference, m.risk_ratio):
+    for measure in (m.entropy, m.correlation, m.difference):
         shown = measure(found)
         assert shown.method == "delta method"
         assert shown.ends is None
     assert m.odds_ratio(found).method == "profile likelihood"
+    assert m.risk_ratio(found).method == m.risk_ratio(found).interval().method == "Fieller"
 
 
 @pytest.mark.parametrize("design", ["kronecker", "joint"])
@@ -237,3 +239,57 @@ def test_where_noise_drowns_a_rare_category_the_error_says_so():
     for measure in (m.chi2(rare), m.g2(rare), m.mutual_information(rare)):
         assert abs(measure.value) < 6 * measure.std_error
     assert 0 < m.cramers_v(rare).std_error <= 1
+
+
+# -- empty categories --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "cells", [[[-0.05, -0.05], [0.5, 0.6]], [[0.03, -0.08], [0.5, 0.55]], [[1.0, 0.0], [0.0, 0.0]]], ids=str
+)
+@pytest.mark.parametrize("how", ["delta", "profile"])
+def test_where_a_group_may_be_empty_intervals_hold_what_a_measure_can_be_and_say_what_to_do(cells, how):
+    channel = dn.KRR(4, epsilon=1.0)
+    found = table(channel, (500 * channel.apply(np.array(cells).ravel())).reshape(2, 2))
+    odds, risk = m.odds_ratio(found, method=how), m.risk_ratio(found)
+    for ratio in (odds, risk):
+        assert list(ratio.interval()) == [0, np.inf]
+        assert np.isnan(ratio.std_error)
+        assert any("Merge" in told for told in ratio.warnings)
+    for measure, ends in ((m.phi, (-1, 1)), (m.correlation, (-1, 1)), (m.difference, (-np.inf, np.inf))):
+        low, high = measure(found).interval()
+        assert ends[0] <= low <= -0.85 < 0.9 <= high <= ends[1]
+
+
+def test_fiellers_interval_holds_the_ratios_that_its_test_does_not_reject():
+    found = kronecker(n=3000, epsilon=2.0)
+    x, covariance, z = found.efficient.values, found.covariance.matrix(), 1.959963984540054
+    low, high = m.risk_ratio(found).interval()
+
+    def rejected(rho):
+        """Of A - rho B, with a gradient by differences."""
+        flat = x.ravel()
+
+        def f(t):
+            t = t.reshape(x.shape)
+            return t[-1, -1] * t[0].sum() - rho * t[0, -1] * t[-1].sum()
+
+        slope = np.array([(f(flat + 1e-6 * e) - f(flat - 1e-6 * e)) / 2e-6 for e in np.eye(len(flat))])
+        return f(flat) ** 2 > z**2 * slope @ covariance @ slope
+
+    assert 0 < low < high < np.inf
+    assert [rejected(rho) for rho in (low * 0.999, low * 1.001, high * 0.999, high * 1.001)] == [1, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "ends"),
+    [
+        (4.0, -3.0, (0, np.inf)),  # a share that is surely negative says nothing
+        (-4.0, 3.0, (0, np.inf)),
+        (1.0, 1.0, (0, np.inf)),
+        (0.0, 4.0, (0, 0.562)),  # z / sqrt(16 - z^2)
+        (4.0, 0.0, (1 / 0.562, np.inf)),
+    ],
+)
+def test_fiellers_interval_where_parts_may_be_nothing(a, b, ends):
+    assert ratio_between(a, b, var=(1.0, 1.0), cov=0.0, z=1.96) == pytest.approx(ends, rel=1e-3)

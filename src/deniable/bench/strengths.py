@@ -35,6 +35,9 @@ TABLES = {
     "2x2, V .167": (_moved([0.5, 0.5], [0.5, 0.5], 0.04175), ((1.0, 500), (1.0, 1000), (1.0, 4000))),
     "uneven 2x2, V .167": (_moved([0.6, 0.4], [0.7, 0.3], 0.0375), ((1.0, 1000), (1.0, 4000))),
     "3x4, V .177": (_moved([0.5, 0.3, 0.2], [0.4, 0.3, 0.2, 0.1], 0.045), ((1.0, 5000), (2.0, 5000))),
+    "2x2, V .556, 10% each": (_moved([0.1, 0.9], [0.1, 0.9], 0.05), ((0.5, 500), (1.0, 500))),
+    "2x2, V .220, 5% by half": (_moved([0.05, 0.95], [0.5, 0.5], 0.024), ((1.0, 500), (3.0, 500))),
+    "2x3, V .302, one empty": (np.array([[0.5, 0.3, 0.0], [0.05, 0.15, 0.0]]), ((1.0, 500),)),
     "3x4, V 0": (_moved([0.5, 0.3, 0.2], [0.4, 0.3, 0.2, 0.1], 0.0), ((1.0, 5000), (2.0, 5000))),
 }
 
@@ -49,12 +52,10 @@ def covered(surveys: int, seed: int) -> Iterator[tuple[str, str, float, int, int
             channel, held = KRR(pi.size, epsilon), np.zeros(2, dtype=np.int64)
             for counts in rng.multinomial(n, channel.apply(pi.ravel()), size=surveys):
                 found = estimate(Observation(["a", "b"], channel, counts.reshape(pi.shape)), ["a", "b"])
-                # The intervals of cramers_v and mutual_information, whose test is the same: inverted once for both.
-                of_v, of_shared = Inverted(found, phi_squared), Inverted(found, information)
-                ends = of_v.of_phi(0.95)
-                for k, (measure, t) in enumerate(((of_v, v**2 * (min(pi.shape) - 1)), (of_shared, shared))):
-                    low, high = (measure.at(end) for end in ends)
-                    held[k] += low <= t + 1e-9 and t <= high
+                # The intervals of cramers_v and mutual_information, without what else these find.
+                both = Inverted(found, phi_squared)(0.95), Inverted(found, information, squared=False)(0.95)
+                for k, ((low, high), t) in enumerate(zip(both, (float(phi_squared(pi)), shared), strict=True)):
+                    held[k] += low <= t + 1e-9 and t <= high + 1e-9
             where = COVERED if v > 1e-6 else NOTHING
             for what, hits in zip(("Cramer's V", "mutual information"), held.tolist(), strict=True):
                 yield what, name, epsilon, n, hits, where

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from deniable.domain import Category
     from deniable.estimation.estimate import Estimate
 
 
@@ -51,3 +52,21 @@ def two_way(estimate: Estimate) -> NDArray[np.float64]:
             f"{listed(estimate.attributes)}"
         )
     return estimate.efficient.values
+
+
+def contrast(estimate: Estimate, groups: Sequence[Category] | None, outcome: Category | None) -> tuple[int, int, int]:
+    """The codes of two groups, by default the first and last, and of an outcome, by default the last."""
+    two_way(estimate)
+    rows, columns = estimate.table.domain.values()
+    a, b = pair(rows.categories, groups)
+    return a, b, len(columns) - 1 if outcome is None else columns.code(outcome)
+
+
+def pair(categories: Sequence[Category], named: Sequence[Category] | None) -> tuple[int, int]:
+    """The codes of two categories, by default the first and last."""
+    if named is None:
+        return 0, len(categories) - 1
+    missing = [name for name in named if name not in categories]
+    if len(named) != 2 or missing or named[0] == named[1]:
+        raise InputError(f"name two different categories of {listed(categories)}, not {listed(named)}")
+    return categories.index(named[0]), categories.index(named[1])

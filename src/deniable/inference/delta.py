@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 Scale = Literal["plain", "log", "atanh"]
 How = Literal["delta", "bootstrap"]
 _STEP = 1e-20
+EVERYTHING: dict[Scale, tuple[float, float]] = {"plain": (-np.inf, np.inf), "log": (0.0, np.inf), "atanh": (-1.0, 1.0)}
+EMPTY = (
+    "No error can be stated: some cell or category is not estimated above zero, and the measure has no slope there. "
+    "Merge categories that so few have before you estimate, or ask more people."
+)
 NEAR_ZERO = 2.0  # standard errors from zero within which a cell makes the delta method unreliable
 
 
@@ -46,8 +51,8 @@ class Measure(Shown, Frozen):
         name: what it measures, with its unit.
         value: the estimate.
         std_error: its standard error.
-        method: how the interval was found: "delta method", "bootstrap", "profile likelihood" or "inverted test"; of the
-            last two the standard error is the delta method's.
+        method: how the interval was found: "delta method", "bootstrap", "profile likelihood", "Fieller" or "inverted
+            test"; of the last three the standard error is the delta method's.
         warnings: when not to trust it, in words.
         scale: where the interval is symmetric: "plain", "log" (ratios) or "atanh" (correlations).
         ends: for intervals not made from the standard error: a function from the level to (low, high).
@@ -74,6 +79,8 @@ class Measure(Shown, Frozen):
 
     def _normal(self, half: float) -> tuple[float, float]:
         x = self.value
+        if not np.isfinite(half) or not np.isfinite(x):
+            return EVERYTHING[self.scale]
         if self.scale == "log" and x > 0:
             return float(x * np.exp(-half / x)), float(x * np.exp(half / x))
         if self.scale == "atanh" and abs(x) < 1:
@@ -222,7 +229,7 @@ def derived(
     slope = gradient(f, point if slope_at is None else slope_at)
     told = close_to_zero(estimate) if warnings is None else warnings
     if not np.isfinite(slope).all():
-        told = (*told, "The function has no finite gradient at this table, so no error can be stated.")
+        told = (*told, f"{EMPTY} Until then the interval holds everything.")
         return Measure(name, value, np.nan, "delta method", told, scale)
     error = float(np.sqrt(max(estimate.covariance.quadratic(slope), 0.0)))
     return Measure(name, value, error, "delta method", told, scale, df=estimate.covariance.df)

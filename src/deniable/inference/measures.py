@@ -23,8 +23,9 @@ from deniable.channels.kronecker import Kronecker
 from deniable.errors import InputError
 from deniable.estimation.dispersion import Dispersion
 from deniable.estimation.fit.efficient import efficient_from
-from deniable.inference.asked import two_way
-from deniable.inference.delta import How, Measure, close_to_zero, derived, floored, gradient, nearest, simplex
+from deniable.inference.asked import contrast, pair, two_way
+from deniable.inference.delta import EMPTY, How, Measure, close_to_zero, derived, floored, gradient, nearest, simplex
+from deniable.inference.fieller import risk_ratio_ends
 from deniable.inference.inverted import MOST_CELLS, Inverted
 from deniable.inference.profile import evidence_of, odds_ratio_interval
 from deniable.inference.residuals import residual_of
@@ -217,23 +218,18 @@ def _association(
 
     if method == "bootstrap":
         return derived(estimate, lambda x: corrected(nearest(x)), name=name, at=table, method=method, **more)
+    inverted = Inverted(estimate, f, squared=f is phi_squared) if estimate.values.size <= MOST_CELLS else None
+    told = told if inverted is None else (*told, *inverted.warnings)
     found = derived(estimate, corrected, name=name, at=table, slope_at=slope_at, warnings=told, **more)
     found = replace(found, std_error=max(found.std_error, around))
-    ends = _ends(estimate, f, scale)
-    return found if ends is None else replace(found, ends=ends, method="inverted test")
-
-
-def _ends(estimate: Estimate, f: Any, scale: float) -> Callable[[float], tuple[float, float]] | None:
-    """The interval of scale x f, which is never negative: it inverts a test. None for tables too large for it."""
-    if estimate.values.size > MOST_CELLS:
-        return None
-    inverted = Inverted(estimate, f)
+    if inverted is None:  # too large a table for it
+        return found
 
     def ends(level: float) -> tuple[float, float]:
         low, high = inverted(level)
         return scale * low, scale * high
 
-    return ends
+    return replace(found, ends=ends, method="inverted test")
 
 
 def _cells(estimate: Estimate, *, positive: bool) -> tuple[NDArray[np.float64], tuple[str, ...]]:
@@ -349,18 +345,31 @@ def difference(
     The first attribute holds the groups (by default its first and last category), the second the outcome (by default
     its last category).
     """
-    a, b, k = _contrast(estimate, groups, outcome)
+    a, b, k = contrast(estimate, groups, outcome)
     return _between(
         estimate, lambda x: x[b, k] / x[b].sum() - x[a, k] / x[a].sum(), "difference of proportions", "plain", **more
     )
 
 
 def risk_ratio(
-    estimate: Estimate, *, groups: Sequence[Category] | None = None, outcome: Category | None = None, **more: Any
+    estimate: Estimate,
+    *,
+    groups: Sequence[Category] | None = None,
+    outcome: Category | None = None,
+    method: How = "delta",
+    **more: Any,
 ) -> Measure:
-    """Risk ratio: Pr(outcome | second group) / Pr(outcome | first group); arguments as for `difference`."""
-    a, b, k = _contrast(estimate, groups, outcome)
-    return _between(estimate, lambda x: (x[b, k] / x[b].sum()) / (x[a, k] / x[a].sum()), "risk ratio", "log", **more)
+    """Risk ratio: Pr(outcome | second group) / Pr(outcome | first group); arguments as for `difference`.
+
+    Its interval is Fieller's, which exists also where the outcome may not occur in the first group.
+    """
+    a, b, k = contrast(estimate, groups, outcome)
+
+    def ratio(x: NDArray[Any]) -> Any:
+        return (x[b, k] / x[b].sum()) / (x[a, k] / x[a].sum())
+
+    found = _between(estimate, ratio, "risk ratio", "log", method=method, **more)
+    return found if method == "bootstrap" else replace(found, ends=risk_ratio_ends(estimate, a, b, k), method="Fieller")
 
 
 def odds_ratio(
@@ -381,8 +390,8 @@ def odds_ratio(
     """
     two_way(estimate)
     rows, columns = estimate.table.domain.values()
-    i, k = _pair(rows.categories, groups)
-    j, m = _pair(columns.categories, outcomes)
+    i, k = pair(rows.categories, groups)
+    j, m = pair(columns.categories, outcomes)
 
     def f(x: NDArray[Any]) -> Any:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -400,7 +409,12 @@ def odds_ratio(
     error = plain.std_error if plain else np.nan
     if method == "delta":
         return plain or Measure(
-            "odds ratio", value, error, "delta method", (*told, "No error: a cell is not above zero."), "log"
+            "odds ratio",
+            value,
+            error,
+            "delta method",
+            (*told, f"{EMPTY} Until then the interval holds everything."),
+            "log",
         )
     if method != "profile":
         raise InputError(f'method must be "profile", "delta" or "bootstrap", not {method!r}', method=method)
@@ -411,7 +425,7 @@ def odds_ratio(
         alike = Dispersion(estimate.dispersion.samples, estimate.table.domain).quadratic(slope)
         effect = estimate.dispersion.quadratic(slope) / alike if alike > 0 else 1.0
         ends = replace(ends, effect=effect, df=estimate.dispersion.df)
-    return Measure("odds ratio", value, error, "profile likelihood", told if not usable else (), "log", ends)
+    return Measure("odds ratio", value, error, "profile likelihood", () if usable else (EMPTY,), "log", ends)
 
 
 def _between(estimate: Estimate, f: Any, name: str, scale: Any, **more: Any) -> Measure:
@@ -421,22 +435,6 @@ def _between(estimate: Estimate, f: Any, name: str, scale: Any, **more: Any) -> 
         return bool((x > 0).all() if scale == "log" else (x.sum(axis=1) > 0).all())
 
     return _plugged(estimate, f, usable, name=name, scale=scale, warnings=told, **more)
-
-
-def _contrast(estimate: Estimate, groups: Sequence[Category] | None, outcome: Category | None) -> tuple[int, int, int]:
-    two_way(estimate)
-    rows, columns = estimate.table.domain.values()
-    a, b = _pair(rows.categories, groups)
-    return a, b, len(columns) - 1 if outcome is None else columns.code(outcome)
-
-
-def _pair(categories: Sequence[Category], named: Sequence[Category] | None) -> tuple[int, int]:
-    if named is None:
-        return 0, len(categories) - 1
-    missing = [name for name in named if name not in categories]
-    if len(named) != 2 or missing or named[0] == named[1]:
-        raise InputError(f"name two different categories of {listed(categories)}, not {listed(named)}")
-    return categories.index(named[0]), categories.index(named[1])
 
 
 def _positive(margin: NDArray[np.float64]) -> NDArray[np.float64]:
