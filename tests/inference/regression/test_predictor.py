@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 import deniable as dn
 from deniable.errors import FormulaError, InputError
+from deniable.inference.regression.relabelled import renamed
 
 WARNER = dn.Warner(0.75)
 
@@ -128,3 +129,35 @@ def test_refusals(frame):
     assert robust.kind == "survey"
     weighted = dn.linear("y ~ x", frame, rr={"x": WARNER}, weights="weight")
     assert weighted.kind == "survey"
+
+
+# -- two groups whose names the reports hardly tell --------------------------------------------------------------------
+
+
+def two_groups(epsilon, seed, n=150):
+    rng, device = np.random.default_rng(seed), dn.KRR(2, epsilon)
+    x = rng.integers(0, 2, n)
+    reports = device.randomize(x, source=dn.Seeded(seed))
+    return dn.linear("y ~ x", pd.DataFrame({"x": reports, "y": 1.2 * x + 0.3 * rng.normal(size=n)}), rr={"x": device})
+
+
+def test_errors_reach_coefficients_with_the_categories_exchanged_that_fit_nearly_as_well():
+    """Which group is which is said by reports alone, at epsilon .15 hardly at all: slopes are 1.2 or -1.2."""
+    for seed in range(1, 6):
+        fit = two_groups(0.15, seed)
+        slope, error = fit.params["x"], fit.std_error["x"]
+        assert abs(abs(slope) - 1.2) < 0.3  # 0.3 sqrt(4 / 150) = .05: six of them
+        assert abs(slope) - 1.96 * error < -1.2 + 0.3
+        assert "exchanged" in fit.notes[0]
+    clear = two_groups(3.0, 1)
+    assert clear.notes == ()
+    assert clear.std_error["x"] < 0.1
+
+
+def test_exchanged_categories_are_the_same_model_with_other_names():
+    fit = two_groups(1.0, 1)
+    intercept, slope, *_ = fit.values
+    (other,) = renamed(fit.likelihood, fit.values)
+    assert other[:2] == pytest.approx([intercept + slope, -slope], abs=1e-3)
+    assert other[2] == pytest.approx(fit.values[2], abs=1e-3)  # log(sigma)
+    assert other[3:] == pytest.approx(-fit.values[3:], abs=1e-3)  # the log odds of x

@@ -29,7 +29,7 @@ _ROWS = 1000
 
 
 @dataclass(frozen=True)
-class _Completed:
+class Completed:
     """The log-likelihood of all cells, each with its share in every row."""
 
     likelihood: Likelihood
@@ -74,7 +74,7 @@ def completed_start(laid: Laid, heard: Heard, weights: Array) -> Array:
     tau = tau.reshape(len(rows), -1).T
     shares = tau / np.maximum(tau.sum(axis=0), 1e-300) * weights[rows]
     try:
-        end = ascend(_Completed(Likelihood(cells, weights[rows], size), shares), np.zeros(size))
+        end = ascend(Completed(Likelihood(cells, weights[rows], size), shares), np.zeros(size))
     except ConvergenceError:
         return laid.start
     return laid.start if end.diverged else np.append(end.params, laid.start[size:])

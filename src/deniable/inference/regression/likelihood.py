@@ -177,6 +177,11 @@ class Likelihood(Frozen):
         shares = np.exp(np.stack(logs))
         return shares, shares[:, :, None] * np.stack(scores)
 
+    def posterior(self, params: Array) -> Array:
+        """How likely each cell is, given what every row reported: (cells, rows)."""
+        with np.errstate(all="ignore"):
+            return np.asarray(np.stack(list(_mix(self._cells(params, slice(None))[0])[1])))
+
     def loglik(self, params: Array) -> float:
         """The log-likelihood of what was reported alone."""
         return replace(self, steady=()).evaluate(params)[0]

@@ -22,6 +22,7 @@ from deniable.inference.regression.likelihood import Cell, Likelihood
 from deniable.inference.regression.outcome import Channels, Outcome, factor_of
 from deniable.inference.regression.penalty import Jeffreys
 from deniable.inference.regression.predictor import Laid, lay_out
+from deniable.inference.regression.relabelled import reaching, told, with_others
 from deniable.inference.regression.responses import Normal
 from deniable.inference.regression.result import Regression
 from deniable.inference.regression.source import Read, Source, read_source
@@ -90,16 +91,19 @@ def regress(
         check_identified(laid, source.heard)
     compact = source.compact(likelihood)
     starts = [*firsts, *jitter(firsts[0], compact, _FEW if laid.riding else _STARTS)]
+    others: list[Array] = []
     main = len(laid.design.terms) * (outcome.response.equations - len(outcome.extra))
     if penalty:
         found, ends, information = _penalised(likelihood, starts, outcome)
         matrix = covariance(kind, likelihood, found.params, -information, drawn)
     else:
         found, ends = _maximum(compact, starts, outcome, laid.design, laid.labels[:main])
+        if isinstance(outcome.response, Normal) and len(compact.cells) > 1:
+            found, others = with_others(compact, found, ends, laid.riding)
         hessian = found.hessian
         if kind == "expected":
             hessian = -expected_information(source, laid, likelihood, found.params)
-        matrix = covariance(kind, likelihood, found.params, hessian, drawn)
+        matrix = reaching(compact, covariance(kind, likelihood, found.params, hessian, drawn), found.params, others)
     return Regression(
         model=name,
         formula=formula,
@@ -113,7 +117,7 @@ def regress(
         kind=kind,
         loglik=compact.loglik(found.params) if laid.steady else found.value,
         steps=found.steps,
-        notes=lower_maxima(found, ends),
+        notes=told(others) or lower_maxima(found, ends),
         penalty=penalty,
         weighted=options.get("weights") is not None,
         freedom=np.inf if drawn is None or kind not in SURVEY else drawn.sampling.df + 1 - main,
