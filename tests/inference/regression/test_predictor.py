@@ -142,9 +142,9 @@ def two_groups(epsilon, seed, n=150):
 
 
 def test_errors_reach_coefficients_with_the_categories_exchanged_that_fit_nearly_as_well():
-    """Which group is which is said by reports alone, at epsilon .15 hardly at all: slopes are 1.2 or -1.2."""
-    for seed in range(1, 6):
-        fit = two_groups(0.15, seed)
+    """Which group is which is said by reports alone, at epsilon .05 hardly at all: slopes are 1.2 or -1.2."""
+    for seed in range(4):  # of three of these, what the reports say leads to a category with nobody in it
+        fit = two_groups(0.05, seed)
         slope, error = fit.params["x"], fit.std_error["x"]
         assert abs(abs(slope) - 1.2) < 0.3  # 0.3 sqrt(4 / 150) = .05: six of them
         assert abs(slope) - 1.96 * error < -1.2 + 0.3

@@ -22,7 +22,7 @@ from deniable.inference.regression.likelihood import Cell, Likelihood
 from deniable.inference.regression.outcome import Channels, Outcome, factor_of
 from deniable.inference.regression.penalty import Jeffreys
 from deniable.inference.regression.predictor import Laid, lay_out
-from deniable.inference.regression.relabelled import reaching, told, with_others
+from deniable.inference.regression.relabelled import parted, reaching, told, with_others
 from deniable.inference.regression.responses import Normal
 from deniable.inference.regression.result import Regression
 from deniable.inference.regression.source import Read, Source, read_source
@@ -97,7 +97,7 @@ def regress(
         found, ends, information = _penalised(likelihood, starts, outcome)
         matrix = covariance(kind, likelihood, found.params, -information, drawn)
     else:
-        found, ends = _maximum(compact, starts, outcome, laid.design, laid.labels[:main])
+        found, ends = _maximum(compact, starts, outcome, laid.design, laid.labels[:main], riding=laid.riding)
         if isinstance(outcome.response, Normal) and len(compact.cells) > 1:
             found, others = with_others(compact, found, ends, laid.riding)
         hessian = found.hessian
@@ -169,12 +169,21 @@ def _one_cell(outcome: Outcome, design: Design) -> tuple[tuple[Cell, ...], list[
 
 
 def _maximum(
-    likelihood: Likelihood, starts: Sequence[Array], outcome: Outcome, design: Design, labels: Sequence[Any]
+    likelihood: Likelihood,
+    starts: Sequence[Array],
+    outcome: Outcome,
+    design: Design,
+    labels: Sequence[Any],
+    *,
+    riding: int,
 ) -> tuple[Optimum, list[Optimum]]:
     names = [label if isinstance(label, str) else f"{label[0]}: {label[1]}" for label in labels]
     chance = outcome.disguised.chance if outcome.disguised is not None and len(likelihood.cells) == 1 else None
     try:
         found, ends = maximise(likelihood, starts)
+        if found.diverged and isinstance(outcome.response, Normal) and len(likelihood.cells) > 1:
+            again = list(parted(likelihood, starts[0], riding))
+            found, ends = maximise(likelihood, [*again, *starts[:1]]) if again else (found, ends)
     except ConvergenceError as error:
         if isinstance(outcome.response, Normal):
             way_out = "Do the predictors explain the outcome without error? Then sigma runs to zero"

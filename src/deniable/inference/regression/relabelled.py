@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _Z = 1.959963984540054
 _FALL = _Z**2 / 2  # nats
+_NOTHING = 1e-3  # nats between names that the reports do not tell apart
 _HOPELESS = 20.0  # nats below the best from which nobody climbs
 _FEW = 4  # combinations of disguised predictors of which any two are exchanged; of more, the first with the last, ...
 
@@ -52,6 +53,27 @@ def renamed(likelihood: Likelihood, params: Array, riding: int = 0) -> Iterator[
     for order in orders:
         try:
             end = ascend(Completed(known, posterior[order] * likelihood.weights), params[:size])
+        except ConvergenceError:
+            continue
+        if not end.diverged:
+            yield np.append(end.params, params[size:])
+
+
+def parted(likelihood: Likelihood, params: Array, riding: int = 0) -> Iterator[Array]:
+    """Starts that take rows for members of a category by their outcome alone: the lowest for the first, and so on.
+
+    Where reports say next to nothing, climbs from what they say end where a category has nobody, far below the hill of
+    two groups that the outcome shows by itself.
+    """
+    outcome, many = likelihood.cells[0].factors[0].data[:, 0], len(likelihood.cells)
+    place = np.minimum(many * np.argsort(np.argsort(outcome)) // len(outcome), many - 1)
+    size = likelihood.size - riding
+    cells = tuple(Cell(cell.factors[:-1]) for cell in likelihood.cells) if riding else likelihood.cells
+    known = Likelihood(cells, likelihood.weights, size)
+    for order in (place, many - 1 - place):
+        shares = (order == np.arange(many)[:, None]) * likelihood.weights
+        try:
+            end = ascend(Completed(known, shares), np.zeros(size))
         except ConvergenceError:
             continue
         if not end.diverged:
@@ -81,6 +103,11 @@ def with_others(
         if not end.diverged:
             hills.append(end)
     best = max(hills, key=lambda end: end.value)
+    if any(best.value - value < _NOTHING and _apart(best, params) for value, params in points):
+        raise NotIdentifiedError(
+            "the coefficients with categories of a disguised predictor exchanged are as likely: the reports do not say "
+            "which category is which. Take more reports, or a channel with less noise"
+        )
     points += [(end.value, end.params) for end in hills]
     return best, [params for value, params in points if value > best.value - _FALL and _apart(best, params)]
 
