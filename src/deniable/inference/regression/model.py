@@ -91,7 +91,7 @@ def regress(
         check_identified(laid, source.heard)
     compact = source.compact(likelihood)
     starts = [*firsts, *jitter(firsts[0], compact, _FEW if laid.riding else _STARTS)]
-    others: list[Array] = []
+    others: list[tuple[float, Array]] = []
     main = len(laid.design.terms) * (outcome.response.equations - len(outcome.extra))
     if penalty:
         found, ends, information = _penalised(likelihood, starts, outcome)

@@ -7,6 +7,9 @@ row's posterior is given to another category, the model fitted to that, and clim
 fall of a 95% interval, z^2 / 2, cannot be told from the best, and errors are made to reach it and its own interval:
 
     s_j  <-  max(s_j, (|theta_j - theta'_j| + z s'_j) / z).
+
+What lies f nats below, farther than that, has the chance w = 1 / (1 + e^f) to be the right one: s_j^2 is at least
+s_j^2 + w (theta_j - theta'_j)^2.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from deniable.inference.regression.fit import Optimum
 
     Array = NDArray[np.float64]
+    Other = tuple[float, Array]
 
 _Z = 1.959963984540054
 _FALL = _Z**2 / 2  # nats
@@ -88,8 +92,8 @@ def _exchanged(many: int, first: int, second: int) -> list[int]:
 
 def with_others(
     likelihood: Likelihood, found: Optimum, ends: Sequence[Optimum], riding: int = 0
-) -> tuple[Optimum, list[Array]]:
-    """The best of all hills, and what cannot be told from it."""
+) -> tuple[Optimum, list[Other]]:
+    """The best of all hills, and what else there is, with how far it lies below."""
     hills, points = [end for end in (found, *ends) if not end.diverged], []
     for start in renamed(likelihood, found.params, riding):
         value = likelihood.evaluate(start)[0]
@@ -109,7 +113,7 @@ def with_others(
             "which category is which. Take more reports, or a channel with less noise"
         )
     points += [(end.value, end.params) for end in hills]
-    return best, [params for value, params in points if value > best.value - _FALL and _apart(best, params)]
+    return best, [(best.value - value, params) for value, params in points if _apart(best, params)]
 
 
 def _apart(best: Optimum, params: Array) -> bool:
@@ -118,11 +122,14 @@ def _apart(best: Optimum, params: Array) -> bool:
     return float(-step @ best.hessian @ step) > 1e-4
 
 
-def reaching(likelihood: Likelihood, matrix: Array, best: Array, others: Sequence[Array]) -> Array:
+def reaching(likelihood: Likelihood, matrix: Array, best: Array, others: Sequence[Other]) -> Array:
     """A covariance whose errors reach the others and their own intervals."""
     errors = np.sqrt(np.diagonal(matrix))
     needed = errors
-    for params in others:
+    for fall, params in others:
+        if fall > _FALL:
+            needed = np.maximum(needed, np.sqrt(errors**2 + (params - best) ** 2 / (1 + np.exp(fall))))
+            continue
         try:
             own = np.sqrt(np.diagonal(inverse(-likelihood.evaluate(params)[2])))
         except NotIdentifiedError:
@@ -131,9 +138,9 @@ def reaching(likelihood: Likelihood, matrix: Array, best: Array, others: Sequenc
     return np.asarray(matrix * np.outer(needed / errors, needed / errors))
 
 
-def told(others: Sequence[Array]) -> tuple[str, ...]:
+def told(others: Sequence[Other]) -> tuple[str, ...]:
     """What a reader must know of it."""
-    if not others:
+    if not any(fall <= _FALL for fall, _ in others):
         return ()
     note = (
         "Other coefficients fit nearly as well, with categories of a disguised predictor exchanged: reports hardly say "
