@@ -212,7 +212,7 @@ def test_measures_say_how_their_intervals_were_made():
         assert shown.method == "delta method"
         assert shown.ends is None
     assert m.odds_ratio(found).method == "profile likelihood"
-    assert m.risk_ratio(found).method == m.risk_ratio(found).interval().method == "Fieller"
+    assert m.risk_ratio(found).method == m.risk_ratio(found).interval().method == "Fieller's interval"
 
 
 @pytest.mark.parametrize("design", ["kronecker", "joint"])

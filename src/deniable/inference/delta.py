@@ -51,8 +51,8 @@ class Measure(Shown, Frozen):
         name: what it measures, with its unit.
         value: the estimate.
         std_error: its standard error.
-        method: how the interval was found: "delta method", "bootstrap", "profile likelihood", "Fieller" or "inverted
-            test"; of the last three the standard error is the delta method's.
+        method: how the interval was found: "delta method", "bootstrap", "profile likelihood", "Fieller's interval" or
+            "inverted test"; of the last three the standard error is the delta method's.
         warnings: when not to trust it, in words.
         scale: where the interval is symmetric: "plain", "log" (ratios) or "atanh" (correlations).
         ends: for intervals not made from the standard error: a function from the level to (low, high).

@@ -369,7 +369,11 @@ def risk_ratio(
         return (x[b, k] / x[b].sum()) / (x[a, k] / x[a].sum())
 
     found = _between(estimate, ratio, "risk ratio", "log", method=method, **more)
-    return found if method == "bootstrap" else replace(found, ends=risk_ratio_ends(estimate, a, b, k), method="Fieller")
+    return (
+        found
+        if method == "bootstrap"
+        else replace(found, ends=risk_ratio_ends(estimate, a, b, k), method="Fieller's interval")
+    )
 
 
 def odds_ratio(

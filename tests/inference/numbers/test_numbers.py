@@ -206,3 +206,13 @@ def test_what_is_no_number_is_refused(given, told):
         dn.quantile(seen, [0.5, 1.0], "x", scores=[1, 2, 3])
     with pytest.raises(InputError, match="size above 0"):
         dn.total(seen, "x", size=0, scores=[1, 2, 3])
+
+
+def test_a_group_that_the_estimate_has_nobody_in_leaves_everything_open():
+    channel = dn.KRR(4, 1.0)
+    counts = 500 * channel.apply([-0.05, -0.05, 0.5, 0.6])
+    found = dn.estimate(dn.Observation(dn.Domain({"a": ["x", "y"], "b": [0, 1]}), channel, counts), ["a", "b"])
+    for told in (dn.mean_difference(found, "b", by="a"), dn.means_by(found, "b", by="a").measures[0]):
+        assert np.isnan(told.value)
+        assert list(told.interval()) == [-np.inf, np.inf]
+        assert "More respondents" in told.warnings[-1]

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 
 _ROUGH = 5.0  # standard errors that a group should be above nobody for the difference of ratios to be nearly normal
 
+_NOBODY = (
+    "The estimate has nobody in a group: no mean can be told there, and the interval holds everything. More "
+    "respondents, a larger epsilon or larger groups would tell."
+)
+
 
 def mean(
     source: Estimate | Collected,
@@ -121,16 +126,13 @@ def mean_difference(
     known, variable = only(source, attribute, [by])
     read, variables = ordered(variable, scores, edges), known.domain[by]
     first, second = (variables.categories[0], variables.categories[-1]) if groups is None else groups
+    name = f"mean of {variable.name}, {by} {second} less {first}"
     parts, slopes, doubtful = [], [], []
     for group in (first, second):
         told = known.tell(_ratio(known.domain, read, (variables, group)))
         top, bottom = told.values
         if bottom <= 0:
-            raise InputError(
-                f"the estimate has nobody in the group {by} = {group!r}, so it has no mean there. More respondents, a "
-                f"larger epsilon or larger groups would tell",
-                attribute=by,
-            )
+            return Measure(name, np.nan, np.nan, "delta method", (*known.warnings, _NOBODY), ends=_endless)
         if bottom < _ROUGH * told.std_error[1]:
             doubtful.append(group)
         parts.append(top / bottom)
@@ -141,7 +143,6 @@ def mean_difference(
         f"{_ROUGH:g} standard errors above nobody): the error is rough."
     )
     few = (rough,) if doubtful else ()
-    name = f"mean of {variable.name}, {by} {second} less {first}"
     return Measure(name, parts[1] - parts[0], float(told.std_error[0]), "delta method", (*known.warnings, *few))
 
 
@@ -170,8 +171,7 @@ def _mean(known: Known, read: Ordered, group: tuple[Variable, Category] | None, 
     told = known.tell(along)
     (top, bottom), cov = told.values, told.covariance
     if bottom <= 0:
-        none = ("The estimate has nobody there: no mean can be told.",)
-        return Measure(name, np.nan, np.nan, "Fieller's interval", (*known.warnings, *none), ends=_endless)
+        return Measure(name, np.nan, np.nan, "Fieller's interval", (*known.warnings, _NOBODY), ends=_endless)
     value = top / bottom
     error = np.sqrt(max(cov[0, 0] - 2 * value * cov[0, 1] + value**2 * cov[1, 1], 0.0)) / bottom
     ends = partial(_ratio_ends, (float(top), float(bottom)), tuple(cov.ravel().tolist()), known.df)
