@@ -8,7 +8,7 @@ away, since its highest point can lie at infinity.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.inference.regression.likelihood import Likelihood
+    from deniable.inference.regression.tabled import Tabled
 
     Array = NDArray[np.float64]
 
@@ -39,6 +40,14 @@ class Objective(Protocol):
 
     def reach(self, step: Array) -> float:
         """The largest change of any linear predictor."""
+
+
+@runtime_checkable
+class Quick(Protocol):
+    """What can say its value for far less than its derivatives: steps are then tried by that."""
+
+    def value(self, params: Array) -> float:
+        """The value alone."""
 
 
 @dataclass(frozen=True)
@@ -74,25 +83,36 @@ def ascend(objective: Objective, start: Array) -> Optimum:
         length = objective.reach(step)
         if length > LONGEST and length > (longest := LONGEST + objective.reach(params)):
             step *= longest / length
-        slope, rise, found = float(gradient @ step), 0.0, None
-        for halving in range(40):
-            trial = objective.evaluate(params + step * 0.5**halving)
-            rise = trial[0] - value if _usable(*trial) else -np.inf
-            # Near the top a rise is lost in rounding: a full step that loses no more than that is taken as well.
-            if rise >= 1e-4 * slope * 0.5**halving or (rise >= -1e-13 * abs(value) and decrement < 1e-6):
-                found = halving
-                break
+        found, trial = _shortened(objective, params, step, (value, float(gradient @ step), decrement))
         if found is None:
             if concave and decrement < 1e-8:
                 return _arrived(objective, Optimum(params, value, hessian, steps, diverged=False, direction=step))
             raise ConvergenceError(f"the likelihood stopped rising after {steps} steps, short of a maximum")
-        params = params + step * 0.5**found
+        params, rise = params + step * 0.5**found, trial[0] - value
         value, gradient, hessian = trial
         if concave and decrement < DECREMENT and length < 1e-3:
             return _arrived(objective, Optimum(params, value, hessian, steps, diverged=False, direction=step))
         if rise < FLAT * (1 + abs(value)) and length > 0.05 and decrement < 1e-6:
             return Optimum(params, value, hessian, steps, diverged=True, direction=step)
     raise ConvergenceError(f"no maximum within {STEPS} steps")
+
+
+def _shortened(
+    objective: Objective, params: Array, step: Array, here: tuple[float, float, float]
+) -> tuple[int | None, tuple[float, Array, Array]]:
+    """How often a step is halved until it rises, None where it never does, and what is there."""
+    value, slope, decrement = here
+    trial = value, step, np.zeros((0, 0))
+    # Near the top a rise is lost in rounding: a full step that loses no more than that is taken as well.
+    lost = 1e-13 * abs(value) if decrement < 1e-6 else -np.inf
+    for halving in range(40):
+        there, least = params + step * 0.5**halving, min(1e-4 * slope * 0.5**halving, -lost)
+        if isinstance(objective, Quick) and not objective.value(there) - value >= least:
+            continue
+        trial = objective.evaluate(there)
+        if _usable(*trial) and trial[0] - value >= least:
+            return halving, trial
+    return None, trial
 
 
 def _arrived(objective: Objective, end: Optimum) -> Optimum:
@@ -142,9 +162,12 @@ def search(objective: Objective, starts: Sequence[Array]) -> tuple[Optimum, list
     return min(close, key=lambda end: end.diverged), ends
 
 
-def maximise(likelihood: Likelihood, starts: Sequence[Array]) -> tuple[Optimum, list[Optimum]]:
-    """The best maximum over all starts, and all ends. With many rows, starts are compared on a sample of them first."""
-    if likelihood.rows <= 2 * SAMPLE:
+def maximise(likelihood: Likelihood | Tabled, starts: Sequence[Array]) -> tuple[Optimum, list[Optimum]]:
+    """The best maximum over all starts, and all ends.
+
+    With many rows, starts are compared on a sample of them first; not where a row costs little.
+    """
+    if likelihood.rows <= 2 * SAMPLE or isinstance(likelihood, Quick):
         return search(likelihood, starts)
     chosen = np.sort(np.random.default_rng(0).choice(likelihood.rows, SAMPLE, replace=False))
     try:
@@ -162,7 +185,7 @@ def lower_maxima(best: Optimum, ends: Sequence[Optimum]) -> tuple[str, ...]:
     return (f"The likelihood has other maxima; the next lies {min(lower):.3f} below this one. Compare with a profile.",)
 
 
-def jitter(start: Array, likelihood: Likelihood, count: int) -> list[Array]:
+def jitter(start: Array, likelihood: Likelihood | Tabled, count: int) -> list[Array]:
     """A few more starts around one: each coefficient moves its linear predictor by about one."""
     rng = np.random.default_rng(0)
     square, times = np.zeros_like(start), np.zeros_like(start)

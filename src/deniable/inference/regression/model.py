@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard
 
 import numpy as np
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.channels.base import Channel
+    from deniable.inference.regression.tabled import Tabled
 
     Array = NDArray[np.float64]
 
@@ -89,7 +90,7 @@ def regress(
     _check_enough(int(np.count_nonzero(weights)), len(laid.labels) - laid.riding)
     if source.heard is not None:
         check_identified(laid, source.heard)
-    compact = source.compact(likelihood)
+    compact = source.compact(likelihood, laid)
     starts = [*firsts, *jitter(firsts[0], compact, _FEW if laid.riding else _STARTS)]
     others: list[tuple[float, Array]] = []
     main = len(laid.design.terms) * (outcome.response.equations - len(outcome.extra))
@@ -98,12 +99,14 @@ def regress(
         matrix = covariance(kind, likelihood, found.params, -information, drawn)
     else:
         found, ends = _maximum(compact, starts, outcome, laid.design, laid.labels[:main], riding=laid.riding)
-        if isinstance(outcome.response, Normal) and len(compact.cells) > 1:
+        if _shows_groups(compact, outcome):
             found, others = with_others(compact, found, ends, laid.riding)
         hessian = found.hessian
         if kind == "expected":
             hessian = -expected_information(source, laid, likelihood, found.params)
-        matrix = reaching(compact, covariance(kind, likelihood, found.params, hessian, drawn), found.params, others)
+        matrix = covariance(kind, likelihood, found.params, hessian, drawn)
+        if _shows_groups(compact, outcome):
+            matrix = reaching(compact, matrix, found.params, others)
     return Regression(
         model=name,
         formula=formula,
@@ -168,8 +171,13 @@ def _one_cell(outcome: Outcome, design: Design) -> tuple[tuple[Cell, ...], list[
     return (Cell((factor,)),), labels, start_of(outcome.response, design.matrix, response)
 
 
+def _shows_groups(likelihood: Likelihood | Tabled, outcome: Outcome) -> TypeGuard[Likelihood]:
+    """Whether an open number could show by itself who is in which category of a disguised predictor."""
+    return isinstance(outcome.response, Normal) and len(likelihood.cells) > 1
+
+
 def _maximum(
-    likelihood: Likelihood,
+    likelihood: Likelihood | Tabled,
     starts: Sequence[Array],
     outcome: Outcome,
     design: Design,
@@ -181,7 +189,7 @@ def _maximum(
     chance = outcome.disguised.chance if outcome.disguised is not None and len(likelihood.cells) == 1 else None
     try:
         found, ends = maximise(likelihood, starts)
-        if found.diverged and isinstance(outcome.response, Normal) and len(likelihood.cells) > 1:
+        if found.diverged and _shows_groups(likelihood, outcome):
             again = list(parted(likelihood, starts[0], riding))
             found, ends = maximise(likelihood, [*again, *starts[:1]]) if again else (found, ends)
     except ConvergenceError as error:

@@ -208,7 +208,7 @@ def _with_riding(laid: Laid, outcome: Outcome, heard: Heard, opened: Design | No
             told = readonly(np.where(possible[:, None], said, 1.0))
             rider = Factor(response, told, (design,) * (along - 1), places)
             cells.append(Cell((first, *cell.factors[1:], rider), readonly(np.where(possible, 0.0, -np.inf))))
-            corners = readonly(np.tile(np.eye(design.shape[1]), (along, 1)))
+            corners = readonly(np.concatenate([np.eye(design.shape[1])] * along))
             every = readonly(np.repeat(np.eye(along), design.shape[1], axis=0))
             steady.append(Factor(response, every, (corners,) * (along - 1), places))
     return replace(

@@ -19,6 +19,8 @@ from deniable.frozen import readonly
 from deniable.inference.regression.formula import as_pandas, column_of, load_formulaic, split, variables_of
 from deniable.inference.regression.heard import Heard, listen, public_of
 from deniable.inference.regression.outcome import Channels, Disguised, Outcome, disguised
+from deniable.inference.regression.responses import Normal
+from deniable.inference.regression.tabled import Tabled, tabled
 from deniable.results import backend_of
 from deniable.wording import listed
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.inference.regression.likelihood import Likelihood
+    from deniable.inference.regression.predictor import Laid
     from deniable.inference.regression.responses import Response
 
 _ALIKE = 0.5  # of the respondents that differ: below it those who do not are put together
@@ -96,17 +99,28 @@ class Source:
         """Those of the rows that are fitted."""
         return values if self.heard is None else values[self.heard.rows]
 
-    def compact(self, likelihood: Likelihood) -> Likelihood:
+    def compact(self, likelihood: Likelihood, laid: Laid) -> Likelihood | Tabled:
         """The same likelihood; respondents whose reports say the same, and who are the same in public, share a row."""
         if self.heard is None:
             return likelihood
-        shared = self.data[list(self.named)].assign(**{"\0alike": self.heard.alike})
-        place = shared.groupby(list(shared.columns), dropna=False, sort=False, observed=True).ngroup().to_numpy()
-        _, first = np.unique(place, return_index=True)
+        public = self._alike_in_public()
+        # A number differs between any two; and where it shows groups by itself, respondents are looked at one by one.
+        found = None if isinstance(self.outcome.response, Normal) else tabled(laid, self.heard, likelihood, public)
+        if found is not None:
+            return found
+        place = public * (int(self.heard.alike.max(initial=0)) + 1) + self.heard.alike
+        _, first, row = np.unique(place, return_index=True, return_inverse=True)
         if len(first) > _ALIKE * len(place):
             return likelihood
-        weights = np.bincount(place, likelihood.weights, len(first)).astype(np.float64)
+        weights = np.bincount(row.ravel(), likelihood.weights, len(first)).astype(np.float64)
         return replace(likelihood.take(first), weights=readonly(weights))
+
+    def _alike_in_public(self) -> NDArray[np.int64]:
+        """For every row, a number that those share which are the same in all public columns that the model uses."""
+        if not self.named:
+            return np.zeros(len(self.data), dtype=np.int64)
+        by = self.data.groupby(list(self.named), dropna=False, sort=False, observed=True)
+        return np.asarray(by.ngroup().to_numpy(), dtype=np.int64)
 
 
 def read_source(
