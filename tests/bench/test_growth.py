@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deniable.bench import growth
-from deniable.bench.growth import BLOCKS, SURVEYS, Window, exponent, grow, windows, yardstick
+from deniable.bench.growth import BLOCKS, SURVEYS, Window, begun, exponent, grow, windows, yardstick
 from deniable.bench.ingest import SQLITE
 
 
@@ -20,8 +20,8 @@ def test_the_exponent_is_that_of_all_reports_together(power, found):
     # n^a reports cost n^(a + 1) together, if the cost of one grows like the number of those before it to the power a.
     made, before = windows(640_000), 0
     for window in made:
-        window.reports = window.reports_beside = window.until - before
-        window.beside = 2.0 * window.reports
+        window.reports = window.until - before
+        window.beside = [2.0, 1.0, 2.0, 9.0, 2.0]  # the median counts
         window.ours = 2.0 * (window.until ** (power + 1) - before ** (power + 1))
         before = window.until
     made[0].add(made[0])  # of two servers: what a report costs is the same
@@ -37,7 +37,10 @@ def test_reports_in_blocks_are_taken_and_told_by_the_window(monkeypatch):
     rng = np.random.default_rng(0)
     with yardstick(survey, rng) as beside:
         found, apart = grow(SQLITE, survey, 400, rng, None, beside=beside, alone=60)
+        monkeypatch.setattr(growth, "STARTS", 2)
+        few, few_alone = begun(SQLITE, survey, rng, beside, alone=60)
     assert [(window.until, window.reports) for window in found] == [(200, 200), (400, 200)]
     assert [(window.until, window.reports) for window in apart] == [(200, 60), (400, 60)]
-    assert all(window.ours >= 0 and window.beside for window in [*found, *apart])
+    assert [(window.until, window.reports) for window in [*few, *few_alone]] == [(200, 400), (400, 400), (200, 120)]
+    assert all(window.ours >= 0 and window.beside for window in [*found, *apart, *few, *few_alone])
     assert isinstance(found[0], Window)

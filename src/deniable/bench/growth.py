@@ -1,12 +1,15 @@
 """What a report costs when there are many already, and what it costs while ten people look at the results.
 
 A server on SQLite and one on PostgreSQL take reports to a survey of independent questions, one in blocks and one whose
-reports are sets (hashes), a hundred a request, window after window. Beside each the same server without storage takes
-as many, so that a cost is stated as a multiple of what HTTP and checking cost at that moment. The database's CPU is
-counted. Some reports in blocks are sent alone, as devices send theirs, after the first window and after the last: a
-hundred a request make HTTP cheap, and what storing costs, which grows a little as an index outgrows the processor's
-cache, weighs several times as much as it does for a device. Then single reports are sent without anybody looking and,
-in turns, with ten who ask for the results.
+reports are sets (hashes), a hundred a request, window after window up to a million. A window's cost is all CPU of
+server and database from its beginning to its end, what they do between requests (sealing) included, divided by its
+reports. After every chunk of reports the same server without storage takes as many, and a cost is stated as a multiple
+of the median of what these took it: of what HTTP and checking cost at that moment. The first two windows are those of
+several new servers, because each is short and has its own luck with sealing; so are the first reports sent alone.
+
+Some reports in blocks are sent alone, as devices send theirs: after the first window, and after the last a tenth as
+many as are there, which is how many SQLite seals together, so that sealing is in their cost about once. Then single
+reports are sent without anybody looking and, in turns, with ten who ask for the results.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import secrets
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +31,7 @@ from deniable.collection.blocks import ServedBlocks
 from deniable.collection.collector import Collector
 from deniable.collection.export import design_of
 from deniable.collection.storage.places import open_store
+from deniable.collection.storage.tail import TENTH
 from deniable.device.block import Block
 from deniable.device.messages import Report
 from deniable.device.verify import verify_stored
@@ -49,7 +53,7 @@ SURVEYS = {
 }
 FIRST = 5000  # reports that warm a server up, and with which the last are compared
 STARTS = 5  # new servers on which the first costs are measured: they are those of few reports
-ALONE = 6000  # reports that are sent one a request
+ALONE = 6000  # reports that are sent one a request, when there are few
 WARM = 20_000  # reports that warm up the server with which costs are compared
 CHUNK = 2000  # reports between two looks at the clock
 VIEWERS = 10
@@ -100,39 +104,39 @@ class Asked:
 
 @dataclass
 class Window:
-    """Reports up to a number: CPU seconds a report of ours, and of the server without storage beside it."""
+    """Reports up to a number: CPU seconds of ours for all of them, and a report's without storage, chunk by chunk."""
 
     until: int
     ours: float = 0.0
     reports: int = 0
-    beside: float = 0.0
-    reports_beside: int = 0
+    beside: list[float] = field(default_factory=list)
 
     @property
     def cost(self) -> float:
-        """Of a report, as a multiple of the cost without storage."""
-        return self.ours / self.reports / (self.beside / self.reports_beside)
+        """Of a report, as a multiple of the cost without storage: the median chunk's, which no single one can move."""
+        return self.ours / self.reports / float(np.median(self.beside))
 
     def add(self, more: Window) -> None:
         """The same window of another server."""
         self.ours += more.ours
         self.reports += more.reports
-        self.beside += more.beside
-        self.reports_beside += more.reports_beside
+        self.beside = [*self.beside, *more.beside]
 
 
-async def _sent(
-    port: int, asked: Asked, number: int, rng: np.random.Generator, database: Database | None, *, alone: bool = False
-) -> float:
-    """CPU seconds that so many reports cost, each sent alone or a hundred together."""
+async def _sent(port: int, asked: Asked, number: int, rng: np.random.Generator, *, alone: bool = False) -> float:
+    """Send so many reports, each alone or a hundred together; CPU seconds of the server while they were under way."""
     block = None
     if asked.in_blocks:
         shown = await get(port, f"/v1/designs/{asked.id}/block")
         block = Block.parse(encode(shown)).id
     bodies = asked.bodies(number, rng, block)
     batches = [b"[" + b",".join(bodies[i : i + BATCH]) + b"]" for i in range(0, number, BATCH)]
-    found = await load(port, [posted(body) for body in (bodies if alone else batches)], database)
-    return found.cpu + found.database
+    return (await load(port, [posted(body) for body in (bodies if alone else batches)])).cpu
+
+
+def _spent(port: int, database: Database | None) -> float:
+    """CPU seconds of a server and its database since they started, whatever they did."""
+    return float(asyncio.run(get(port, "/cost"))["cpu"]) + (0.0 if database is None else database.cpu())
 
 
 def windows(most: int) -> list[Window]:
@@ -149,7 +153,7 @@ def yardstick(survey: str, rng: np.random.Generator) -> Iterator[int]:
     asked = Asked.of(survey)
     with child(OFF, None, survey) as port:
         for _ in range(WARM // CHUNK):
-            asyncio.run(_sent(port, asked, CHUNK, rng, None))
+            asyncio.run(_sent(port, asked, CHUNK, rng))
         yield port
 
 
@@ -162,43 +166,51 @@ def grow(
     *,
     beside: int,
     alone: int = 0,
+    at_end: bool = True,
 ) -> tuple[list[Window], list[Window]]:
     """Send reports until there are so many, and as many to the server without storage at the port `beside`.
 
     Returns:
-        The windows; and of so many reports sent alone, where asked for, those after the first window and the last.
+        The windows; and of reports sent alone, where asked for, `alone` after the first window, and after the last a
+        tenth as many as are there by then, if that is more; or not, unless `at_end`.
     """
     asked, found, done, apart = Asked.of(survey), windows(most), 0, list[Window]()
     with child(kind, None if database is None else database.address, survey) as ours:
 
         def send(window: Window, number: int, *, alone: bool = False) -> None:
-            window.ours += asyncio.run(_sent(ours, asked, number, rng, database, alone=alone))
+            before = _spent(ours, database)
+            for start in range(0, number, CHUNK):
+                some = min(CHUNK, number - start)
+                asyncio.run(_sent(ours, asked, some, rng, alone=alone))
+                # The machine's load is the same.
+                window.beside.append(asyncio.run(_sent(beside, asked, some, rng, alone=alone)) / some)
+            window.ours += _spent(ours, database) - before
             window.reports += number
-            # The machine's load is the same.
-            window.beside += asyncio.run(_sent(beside, asked, number, rng, None, alone=alone))
-            window.reports_beside += number
 
         for window in found:
-            while done < window.until:
-                number = min(CHUNK, window.until - done)
-                send(window, number)
-                done += number
-            if alone and window in (found[0], found[-1]):
+            send(window, window.until - done)
+            done = window.until
+            if alone and (window is found[0] or (window is found[-1] and at_end)):
                 apart.append(Window(done))
-                for start in range(0, alone, CHUNK):
-                    send(apart[-1], min(CHUNK, alone - start), alone=True)
+                send(apart[-1], alone if window is found[0] else max(alone, done // TENTH), alone=True)
     return found, apart
 
 
-def begun(kind: str, survey: str, rng: np.random.Generator, beside: int) -> list[Window]:
-    """What reports cost when there are few, on several new servers: the first, which warm it up, and those after."""
-    total = windows(2 * FIRST)
+def begun(
+    kind: str, survey: str, rng: np.random.Generator, beside: int, *, alone: int = 0
+) -> tuple[list[Window], list[Window]]:
+    """What reports cost when there are few, on several new servers: the first, which warm it up, and those after.
+
+    Returns:
+        The two windows; and of so many reports sent alone to each, those after the first window.
+    """
+    total, apart = windows(2 * FIRST), [Window(FIRST)] if alone else []
     for _ in range(STARTS):
         with _database(kind) as database:
-            found, _ = grow(kind, survey, 2 * FIRST, rng, database, beside=beside)
-        for window, more in zip(total, found, strict=True):
+            found, single = grow(kind, survey, 2 * FIRST, rng, database, beside=beside, alone=alone, at_end=False)
+        for window, more in zip([*total, *apart], [*found, *single], strict=True):
             window.add(more)
-    return total
+    return total, apart
 
 
 def exponent(found: Sequence[Window]) -> float:
@@ -250,7 +262,7 @@ def viewed(
     asked, rates, delays, looks = Asked.of(survey), [], [], list[float]()
     with child(kind, None if database is None else database.address, survey) as port:
         for start in range(0, reports, 20 * CHUNK):
-            asyncio.run(_sent(port, asked, min(20 * CHUNK, reports - start), rng, None))
+            asyncio.run(_sent(port, asked, min(20 * CHUNK, reports - start), rng))
         token = str(asyncio.run(get(port, "/cost"))["token"])
         asyncio.run(get(port, "/v1/results", f"Authorization: Bearer {token}\r\n"))  # starts what they need
         for turn in range(turns):
@@ -266,8 +278,7 @@ def viewed(
 
 
 def measure(
-    most: int = 100_000,
-    in_blocks: int = 1_000_000,
+    most: int = 1_000_000,
     *,
     looked_at: int = LOOKED_AT,
     single: int = 12_000,  # a few seconds: results are made again in a tenth of the time, not of every run
@@ -278,17 +289,17 @@ def measure(
     rng = np.random.default_rng(0)
     rows: dict[str, list[object]] = {"server": [], "survey": [], "reports": [], "cost of a report": []}
     claims: list[Claim] = []
-    notes = ["A cost is CPU of server and database, as a multiple of the same server's without storage, in turns."]
+    notes = ["A cost is CPU of server and database, sealing too, as a multiple of the same server's without storage."]
     for kind in kinds:
         for name, survey in SURVEYS.items():
-            last, alone = (in_blocks, ALONE) if name == BLOCKS else (most, 0)
             with yardstick(survey, rng) as beside:
-                few = begun(kind, survey, rng, beside)
+                alone = ALONE if name == BLOCKS else 0
+                few, few_alone = begun(kind, survey, rng, beside, alone=alone)
                 with _database(kind) as database:
-                    found, apart = grow(kind, survey, last, rng, database, beside=beside, alone=alone)
+                    found, apart = grow(kind, survey, most, rng, database, beside=beside, alone=alone)
             spent = sum(window.ours for window in found)
-            for window, more in zip(found, few, strict=False):  # the shortest windows, of several servers
-                window.add(more)
+            for window, more in zip([*found[:2], *apart[:1]], [*few, *few_alone], strict=True):
+                window.add(more)  # the shortest, of several servers
             for window in found:
                 told = (kind, name, f"{window.until:,}", f"{window.cost:.2f}")
                 for column, value in zip(rows.values(), told, strict=True):
