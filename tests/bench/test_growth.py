@@ -28,12 +28,23 @@ def test_the_exponent_is_that_of_all_reports_together(power, found):
     assert exponent(made) == pytest.approx(found, abs=1e-9)
 
 
+def test_what_was_put_off_is_waited_for(monkeypatch):
+    spent = iter([1.0, 2.0, 2.5, 2.515, 9.0])
+    pauses = []
+    monkeypatch.setattr(growth, "_spent", lambda *_: next(spent))
+    monkeypatch.setattr(growth.time, "sleep", pauses.append)
+    growth.settled(0, None, 500_000)
+    assert pauses == [4.0, 4.0, 4.0]  # the last one found it at rest
+    assert next(spent) == 9.0
+
+
 @pytest.mark.slow
 def test_reports_in_blocks_are_taken_and_told_by_the_window(monkeypatch):
     monkeypatch.setattr(growth, "FIRST", 200)
     monkeypatch.setattr(growth, "CHUNK", 200)
     survey = SURVEYS[BLOCKS].replace("block_size = 5000", "block_size = 150")
     monkeypatch.setattr(growth, "WARM", 200)
+    monkeypatch.setattr(growth, "LEAST_PAUSE", 0.05)
     rng = np.random.default_rng(0)
     with yardstick(survey, rng) as beside:
         found, apart = grow(SQLITE, survey, 400, rng, None, beside=beside, alone=60)

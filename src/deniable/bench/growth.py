@@ -8,8 +8,9 @@ of the median of what these took it: of what HTTP and checking cost at that mome
 several new servers, because each is short and has its own luck with sealing; so are the first reports sent alone.
 
 Some reports in blocks are sent alone, as devices send theirs: after the first window, and after the last a tenth as
-many as are there, which is how many SQLite seals together, so that sealing is in their cost about once. Then single
-reports are sent without anybody looking and, in turns, with ten who ask for the results.
+many as are there, which is how many SQLite seals together. What was put off is waited for before and after, and counted
+with the reports that it was put off for. Then single reports are sent without anybody looking and, in turns, with ten
+who ask for the results.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,6 +57,8 @@ FIRST = 5000  # reports that warm a server up, and with which the last are compa
 STARTS = 5  # new servers on which the first costs are measured: they are those of few reports
 ALONE = 6000  # reports that are sent one a request, when there are few
 WARM = 20_000  # reports that warm up the server with which costs are compared
+IDLE = 0.02  # of a second's CPU, in which a server has nothing to do
+LEAST_PAUSE, LONG_PAUSE = 1.0, 8.0  # seconds for which it has nothing to do, with few reports and with a million
 CHUNK = 2000  # reports between two looks at the clock
 VIEWERS = 10
 LOOKED_AT = 30_000  # reports, when people look
@@ -139,6 +143,15 @@ def _spent(port: int, database: Database | None) -> float:
     return float(asyncio.run(get(port, "/cost"))["cpu"]) + (0.0 if database is None else database.cpu())
 
 
+def settled(port: int, database: Database | None, reports: int) -> None:
+    """Wait until a server with so many reports has done what it put off: sealing, which pauses nine times as long."""
+    pause = max(LEAST_PAUSE, LONG_PAUSE * reports / 1e6)
+    before, spent = -inf, _spent(port, database)
+    while spent - before > IDLE * pause:
+        time.sleep(pause)
+        before, spent = spent, _spent(port, database)
+
+
 def windows(most: int) -> list[Window]:
     """From the first on, each as large as all before it."""
     ends = [FIRST]
@@ -177,22 +190,26 @@ def grow(
     asked, found, done, apart = Asked.of(survey), windows(most), 0, list[Window]()
     with child(kind, None if database is None else database.address, survey) as ours:
 
-        def send(window: Window, number: int, *, alone: bool = False) -> None:
+        def send(window: Window, number: int, *, settles: bool, alone: bool = False) -> None:
             before = _spent(ours, database)
             for start in range(0, number, CHUNK):
                 some = min(CHUNK, number - start)
                 asyncio.run(_sent(ours, asked, some, rng, alone=alone))
                 # The machine's load is the same.
                 window.beside.append(asyncio.run(_sent(beside, asked, some, rng, alone=alone)) / some)
+            if settles:
+                settled(ours, database, done + number)
             window.ours += _spent(ours, database) - before
             window.reports += number
 
         for window in found:
-            send(window, window.until - done)
+            followed = alone > 0 and (window is found[0] or (window is found[-1] and at_end))
+            send(window, window.until - done, settles=followed)
             done = window.until
-            if alone and (window is found[0] or (window is found[-1] and at_end)):
+            if followed:
                 apart.append(Window(done))
-                send(apart[-1], alone if window is found[0] else max(alone, done // TENTH), alone=True)
+                number = alone if window is found[0] else max(alone, done // TENTH)
+                send(apart[-1], number, settles=True, alone=True)
     return found, apart
 
 
