@@ -15,8 +15,8 @@ DOCS_EXTRAS := $(DEMO_EXTRAS),docs
 BENCH_EXTRAS := $(DEMO_EXTRAS),bench
 
 # Each of the workers begins with its share of the tests and, when it is done, takes half of what another has left. There
-# is one more of them than processors, since some tests wait for servers and browsers.
-WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# are twice as many of them as processors, since many tests wait for servers and browsers.
+WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
 PYTEST_ARGS ?= -n $(WORKERS) --dist worksteal
 BENCH ?= all
 MUTANTS ?=
