@@ -8,9 +8,9 @@ of the median of what these took it: of what HTTP and checking cost at that mome
 several new servers, because each is short and has its own luck with sealing; so are the first reports sent alone.
 
 Some reports in blocks are sent alone, as devices send theirs: after the first window, and after the last a tenth as
-many as are there, which is how many SQLite seals together. What was put off is waited for before and after, and counted
-with the reports that it was put off for. Then single reports are sent without anybody looking and, in turns, with ten
-who ask for the results.
+many as are there, which is how many SQLite seals together. What was put off until then is waited for. It is counted
+with the last window, and with the last reports sent alone; never with the first ones, which it would make dear. Then
+single reports are sent without anybody looking and, in turns, with ten who ask for the results.
 """
 
 from __future__ import annotations
@@ -203,13 +203,14 @@ def grow(
             window.reports += number
 
         for window in found:
-            followed = alone > 0 and (window is found[0] or (window is found[-1] and at_end))
-            send(window, window.until - done, settles=followed)
+            is_last = at_end and window is found[-1]
+            followed = alone > 0 and (window is found[0] or is_last)
+            send(window, window.until - done, settles=followed and is_last)
             done = window.until
             if followed:
+                settled(ours, database, done)
                 apart.append(Window(done))
-                number = alone if window is found[0] else max(alone, done // TENTH)
-                send(apart[-1], number, settles=True, alone=True)
+                send(apart[-1], max(alone, done // TENTH) if is_last else alone, settles=is_last, alone=True)
     return found, apart
 
 

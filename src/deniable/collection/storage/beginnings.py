@@ -51,8 +51,9 @@ class Beginnings:
 
     def and_those(self, others: Beginnings) -> Beginnings:
         """These and others."""
-        # Of two pieces that are in order, a stable sort makes one by merging them.
-        return Beginnings(np.sort(np.concatenate([self._sorted, others._sorted]), kind="stable"))
+        both = np.concatenate([self._sorted, others._sorted])
+        both.sort(kind="stable")  # in place; of two pieces that are in order it makes one by merging them
+        return Beginnings(both)
 
 
 def of_sealed(layout: Layout, state: State, known: Beginnings | None) -> Beginnings | None:
@@ -75,7 +76,9 @@ def read(texts: Sequence[str]) -> Beginnings:
     >>> len(read(["0000000a0000000b", "00000001"]))
     3
     """
-    return Beginnings(np.sort(_numbers(bytes.fromhex("".join(texts)))))
+    found = _numbers(b"".join(map(bytes.fromhex, texts)))
+    found.sort()
+    return Beginnings(found)
 
 
 def _numbers(together: bytes) -> NDArray[np.uint32]:
