@@ -63,6 +63,28 @@ def test_em_and_fisher_scoring_climb_the_same_hill():
     assert quick.evaluations < slow.evaluations
 
 
+def test_a_table_whose_every_other_cell_wants_to_be_empty_is_reached():
+    # Noise of this size: one of sixteen such surveys ends in a corner, where score and information both vanish.
+    domain, channel = dn.Domain({name: [0, 1] for name in "abc"}), dn.KRR(4, epsilon=0.3)
+    counts = {"ab": [12, 22, 14, 12], "bc": [11, 11, 25, 13], "ac": [23, 12, 10, 15]}
+    observed = [
+        dn.Observation({name: [0, 1] for name in pair}, channel, np.reshape(seen, (2, 2)))
+        for pair, seen in counts.items()
+    ]
+    found = fit_loglinear(observed, domain)
+
+    def loglik(table):
+        margins = [dn.Table(domain, table).project(o.domain).values.ravel() for o in observed]
+        return sum(float(o.counts.ravel() @ np.log(channel.apply(m))) for o, m in zip(observed, margins, strict=True))
+
+    corners = [loglik(corner.reshape(2, 2, 2)) for corner in np.eye(8)]
+    assert np.ravel(found.table.values)[np.argmax(corners)] > 0.999
+    assert found.loglik[0] == pytest.approx(max(corners), abs=1e-3)
+    # No table at all is likelier: the likelihood is concave in the table, and falls from here to every other corner.
+    there = np.eye(8)[np.argmax(corners)].reshape(2, 2, 2)
+    assert all(loglik(0.999 * there + 0.001 * e.reshape(2, 2, 2)) <= max(corners) for e in np.eye(8))
+
+
 def test_no_direction_inside_the_model_improves_it():
     observed = pairs(noisy)
     fit = fit_loglinear(observed, DOMAIN, gap=1e-10)

@@ -7,7 +7,10 @@ observation that report r belongs to. With D = diag(pi) - pi pi' and B = A D X,
 
 s' J^-1 s / 2 is what is left to gain in log-likelihood, to second order: the certificate at which iteration stops. EM
 crawls when a report says little about the truth; this does not care. A cell that wants to be zero sends its logarithm
-downwards a unit a step, while what is left to gain falls by a factor e.
+downwards a unit a step, while what is left to gain falls by a factor e. Where all but one cell want to be zero both s
+and J vanish and their quotient is rounding; there another bound holds, which no table whatever exceeds:
+
+    max over cells of (A'(counts / lambda))  -  n.
 """
 
 from __future__ import annotations
@@ -52,7 +55,8 @@ def fisher_scoring(
     pi, lam, loglik = _evaluate(reporting, counts, theta)
     used = 1
     for _ in range(_MOST):
-        score = basis.T @ (pi * (reporting.T @ (counts / lam)) - n * pi)
+        pull = reporting.T @ (counts / lam)
+        score = basis.T @ (pi * pull - n * pi)
         # (replicates, reports, parameters), each row scaled so that its square is the information.
         moved = pi.T[:, :, None] * (basis[None] - (pi.T @ basis)[:, None, :])
         b = (reporting @ moved) * np.sqrt(asked / lam).T[:, :, None]
@@ -60,7 +64,7 @@ def fisher_scoring(
         mean = np.trace(information, axis1=1, axis2=2) / basis.shape[1]
         information += (_RIDGE * mean + _TINY)[:, None, None] * np.eye(basis.shape[1])
         step = np.linalg.solve(information, score.T[:, :, None])[:, :, 0].T
-        left = (score * step).sum(axis=0) / 2
+        left = np.minimum((score * step).sum(axis=0) / 2, pull.max(axis=0) - n)
         if left.max() <= gap:
             return theta, loglik, left, used
         move = basis @ step

@@ -151,7 +151,8 @@ def correlate(
         name = x if vx <= 0 else y
         raise TooFewReportsError(
             f"the estimated variance of {name!r} is not positive ({min(vx, vy):.4g}): too few reports for so much "
-            "noise, or a constant column",
+            "noise, or a constant column. Ask more respondents or with a larger epsilon; association of categories can "
+            "be estimated all the same: use cramers_v(estimate(...))",
             attribute=name,
         )
     value = cov / np.sqrt(vx * vy)
