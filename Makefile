@@ -31,7 +31,7 @@ INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.ind
 	if [ -n "$$index" ] && [ -z "$${UV_DEFAULT_INDEX:-}" ]; then UV_DEFAULT_INDEX="$$index"; export UV_DEFAULT_INDEX; fi; \
 	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install --quiet
 
-.PHONY: help demo test stress-test faults engines mutants pandas lint style rules docs bench page pictures calibrate reproduce wheels lock clean
+.PHONY: help demo test stress-test faults engines mutants pandas lint style rules docs bench page pictures calibrate matrix reproduce wheels lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -103,6 +103,9 @@ pictures: .venv/.test ## take the documentation's pictures of pages and of the n
 calibrate: .venv/.test ## simulate sizes of tests and coverage of intervals; writes two pages of docs/explanation
 	@$(BIN)/python -m deniable.bench.calibrate --keep build/calibrate --write docs/explanation/calibration.md \
 		--write-tests docs/explanation/which-test-when.md
+
+matrix: .venv/.test ## every analysis of surveys that no test has seen (MATRIX="--seed 7 --surveys 45"; some minutes)
+	@PYTHONPATH=tests $(BIN)/python tests/contracts/held_back.py $(MATRIX)
 
 reproduce: .venv/.test ## compute the papers' tables and figures anew; writes docs/explanation/reproduction.md
 	@$(BIN)/deniable reproduce all --write docs/explanation/reproduction.md

@@ -9,34 +9,62 @@ from deniable.channels.dense import Dense
 from deniable.designs.base import Design, Question
 from deniable.designs.kinds import HOMES
 
+EPSILON = {"independent": 6.0, "joint": 2.5, "clusters": 5.0, "hadamard": 4.0}  # of those that differ from the others
 
-def lopsided(cells, truth=30_000):
+
+def lopsided(cells, epsilon=None):
     """A channel that treats no two truths alike, so that it has no form for part of the attributes."""
-    weights = np.random.default_rng(3).integers(1, 5, size=(cells + 1, cells)) * 1000
+    bits, unit, truth = 16, 1000, 30_000
+    if epsilon is not None:
+        bits, keep = 32, 2.5 * np.exp(epsilon)
+        unit = int((1 << bits) / (5 * cells + keep))
+        truth = round(unit * (keep - 2.5))
+    weights = np.random.default_rng(3).integers(1, 5, size=(cells + 1, cells)) * unit
     weights[1:] += truth * np.eye(cells, dtype=int)
-    weights[0] += (1 << 16) - weights.sum(axis=0)
-    return Dense.from_weights(weights.tolist(), 16)
+    weights[0] += (1 << bits) - weights.sum(axis=0)
+    return Dense.from_weights(weights.tolist(), bits)
 
 
-def every_design(domain, respondents, block_size=1000):
-    """By name; a and c have two categories, b has three. Pairs are asked about a and c alone, and of so many people."""
-    two = domain.project(["a", "c"])
+def every_design(domain, respondents, block_size=1000, epsilon=None):
+    """By name; a and c have two categories. Paired items are about a and c alone, pairs are made of so many people.
+
+    Each design has an epsilon of its own, and pairs are asked about a and c; or all have the same, dense ones and pairs
+    about that, and pairs are asked about everything.
+    """
+    two, others = domain.project(["a", "c"]), [name for name in domain if name not in ("a", "c")]
+    rest = domain.project(others).cells
+
+    def spend(name):
+        return EPSILON.get(name, 3.0) if epsilon is None else epsilon
+
+    p = 0.9 if epsilon is None else 1 / (1 + np.exp(-epsilon / 2))
+    rho = -0.1 if epsilon is None else (p - 1) / 2
     made = {
-        "independent": dn.Independent(domain, 6.0),
-        "joint": dn.Joint(domain, 2.5),
-        "clusters": dn.Clusters(domain, [["a", "c"], ["b"]], 5.0),
-        "views": dn.Views(domain, 2, 3.0),
-        "sampled": dn.Sampled(domain, 3.0),
-        "blocks": dn.Blocks(domain, 2, 3.0, block_size=block_size),
-        "unary": dn.Views(domain, 2, 3.0, channel="unary"),
-        "subset": dn.Joint(domain, 3.0, channel="subset"),
-        "hashing": dn.Joint(domain, 3.0, channel="hashing"),
-        "hadamard": dn.Views(domain, 2, 4.0, channel="hadamard"),
-        "dense": Design(domain, [Question(("a", "c"), lopsided(4)), Question(("b",), lopsided(3))], [[0, 1]]),
-        "dense on three": Design(domain, [Question(("a", "b", "c"), lopsided(12))], [[0]]),
-        "optimal": dn.Optimal(domain, [["a", "c"], ["b", "c"], ["a", "b"]], 3.0),
-        "paired": dn.Paired(two, respondents=respondents, p=0.9, rho=-0.1),
-        "paired_items": dn.PairedItems(two, 0.9, -0.1),
+        "independent": dn.Independent(domain, spend("independent")),
+        "joint": dn.Joint(domain, spend("joint")),
+        "clusters": dn.Clusters(domain, [["a", "c"], others], spend("clusters")),
+        "views": dn.Views(domain, 2, spend("views")),
+        "sampled": dn.Sampled(domain, spend("sampled")),
+        "blocks": dn.Blocks(domain, 2, spend("blocks"), block_size=block_size),
+        "unary": dn.Views(domain, 2, spend("unary"), channel="unary"),
+        "subset": _subsets(domain, spend("subset")),
+        "hashing": dn.Joint(domain, spend("hashing"), channel="hashing"),
+        "hadamard": dn.Views(domain, 2, spend("hadamard"), channel="hadamard"),
+        "dense": Design(
+            domain,
+            [Question(("a", "c"), lopsided(4, epsilon)), Question(tuple(others), lopsided(rest, epsilon))],
+            [[0, 1]],
+        ),
+        "dense on three": Design(domain, [Question(tuple(domain), lopsided(domain.cells, epsilon))], [[0]]),
+        "optimal": dn.Optimal(domain, [["a", "c"], ["b", "c"], ["a", "b"]], spend("optimal")),
+        "paired": dn.Paired(two if epsilon is None else domain, respondents=respondents, p=p, rho=rho),
+        "paired_items": dn.PairedItems(two, p, rho),
     }
     assert {design.kind for design in made.values()} == set(HOMES), "a kind of design has no maker here"
     return made
+
+
+def _subsets(domain, epsilon):
+    """Of all attributes, or of two where a set of all would be too large."""
+    whole = domain.cells <= 53
+    return dn.Joint(domain, epsilon, channel="subset") if whole else dn.Views(domain, 2, epsilon, channel="subset")
