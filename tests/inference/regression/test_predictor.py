@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 import deniable as dn
 from deniable.errors import FormulaError, InputError
+from deniable.inference.regression.profiled import profile
 from deniable.inference.regression.relabelled import renamed
 
 WARNER = dn.Warner(0.75)
@@ -134,11 +135,13 @@ def test_refusals(frame):
 # -- two groups whose names the reports hardly tell --------------------------------------------------------------------
 
 
-def two_groups(epsilon, seed, n=150):
+def two_groups(epsilon, seed, n=150, spread=0.3):
     rng, device = np.random.default_rng(seed), dn.KRR(2, epsilon)
     x = rng.integers(0, 2, n)
     reports = device.randomize(x, source=dn.Seeded(seed))
-    return dn.linear("y ~ x", pd.DataFrame({"x": reports, "y": 1.2 * x + 0.3 * rng.normal(size=n)}), rr={"x": device})
+    return dn.linear(
+        "y ~ x", pd.DataFrame({"x": reports, "y": 1.2 * x + spread * rng.normal(size=n)}), rr={"x": device}
+    )
 
 
 def test_errors_reach_coefficients_with_the_categories_exchanged_that_fit_nearly_as_well():
@@ -161,3 +164,29 @@ def test_exchanged_categories_are_the_same_model_with_other_names():
     assert other[:2] == pytest.approx([intercept + slope, -slope], abs=1e-3)
     assert other[2] == pytest.approx(fit.values[2], abs=1e-3)  # log(sigma)
     assert other[3:] == pytest.approx(-fit.values[3:], abs=1e-3)  # the log odds of x
+
+
+@pytest.mark.filterwarnings("ignore::deniable.errors.SmallCellWarning")
+def test_shares_of_what_rides_along_go_with_the_group_that_gets_another_name():
+    rng, n = np.random.default_rng(1), 300
+    a = rng.integers(0, 2, n)
+    c = np.where(rng.random(n) < 0.1, 1 - a, a)  # one in ten is otherwise than in a
+    truths = pd.DataFrame({"a": a, "c": c, "w": 2.0 * a + 0.5 * rng.normal(size=n)})
+    design = dn.Joint(dn.Domain({"a": [0, 1], "c": [0, 1]}), 2.0, channel="hashing")
+    fit = dn.linear("w ~ a", design.randomize(truths, keep=["w"], source=dn.Seeded(1)))
+    riding = sum("c = 1 |" in str(label) for label in fit.labels)
+    (other,) = renamed(fit.likelihood, fit.values, riding)
+    of_no, of_yes = np.split(fit.values[-riding:], 2)
+    assert np.abs(of_no - of_yes).max() > 1
+    np.testing.assert_array_equal(other[-riding:], np.append(of_yes, of_no))
+
+
+def test_errors_reach_as_far_as_a_likelihood_that_is_no_parabola():
+    """At one end of each interval it is z^2 / 2 lower with everything else fitted again, and at the other no less."""
+    fit = two_groups(1.0, 2, spread=0.9)
+    curved = np.sqrt(np.diagonal(np.linalg.inv(-fit.likelihood.evaluate(fit.values)[2])))
+    for place, error in enumerate(fit.std_error):
+        assert error > 1.2 * curved[place]
+        ends = [fit.values[place] + side * 1.96 * error for side in (-1, 1)]
+        falls = [fit.loglik - profile(fit.likelihood, place, end, [fit.values])[0][0] for end in ends]
+        assert min(falls) == pytest.approx(1.96**2 / 2, abs=0.1)

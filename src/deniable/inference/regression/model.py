@@ -22,7 +22,7 @@ from deniable.inference.regression.likelihood import Cell, Likelihood
 from deniable.inference.regression.outcome import Channels, Outcome, factor_of
 from deniable.inference.regression.penalty import Jeffreys
 from deniable.inference.regression.predictor import Laid, lay_out
-from deniable.inference.regression.relabelled import parted, reaching, told, with_others
+from deniable.inference.regression.relabelled import Others, parted, reaching, told, with_others
 from deniable.inference.regression.responses import Normal
 from deniable.inference.regression.result import Regression
 from deniable.inference.regression.source import Read, Source, read_source
@@ -92,7 +92,8 @@ def regress(
         check_identified(laid, source.heard)
     compact = source.compact(likelihood, laid)
     starts = [*firsts, *jitter(firsts[0], compact, _FEW if laid.riding else _STARTS)]
-    others: list[tuple[float, Array]] = []
+    others: Others | None = None
+    notes: tuple[str, ...] = ()
     main = len(laid.design.terms) * (outcome.response.equations - len(outcome.extra))
     if penalty:
         found, ends, information = _penalised(likelihood, starts, outcome)
@@ -105,8 +106,9 @@ def regress(
         if kind == "expected":
             hessian = -expected_information(source, laid, likelihood, found.params)
         matrix = covariance(kind, likelihood, found.params, hessian, drawn)
-        if _shows_groups(compact, outcome):
-            matrix = reaching(compact, matrix, found.params, others)
+        if others is not None and isinstance(compact, Likelihood):
+            plain, matrix = matrix, reaching(compact, matrix, found, others, main)
+            notes = told(others, np.diagonal(plain)[:main], np.diagonal(matrix)[:main])
     return Regression(
         model=name,
         formula=formula,
@@ -120,7 +122,7 @@ def regress(
         kind=kind,
         loglik=compact.loglik(found.params) if laid.steady else found.value,
         steps=found.steps,
-        notes=told(others) or lower_maxima(found, ends),
+        notes=notes or lower_maxima(found, ends),
         penalty=penalty,
         weighted=options.get("weights") is not None,
         freedom=np.inf if drawn is None or kind not in SURVEY else drawn.sampling.df + 1 - main,
