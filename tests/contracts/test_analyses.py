@@ -41,7 +41,7 @@ from every_design import every_design
 
 DOMAIN = dn.Domain({"a": ["no", "yes"], "b": [0, 1, 2], "c": ["no", "yes"]})
 N, DRAWN = 12_000, 2_000  # respondents of a survey that is laid out, and of one that is drawn
-FEWER = 3_000  # of a survey that is laid out and compared with itself
+FEWER = 1_500  # of a survey that is laid out and compared with itself
 LOGIT, LEAN = np.array([-0.8, 1.8, 0.5]), 1.2  # log odds of c: intercept, a, z; and how far a moves the open number w
 
 
@@ -85,8 +85,9 @@ DIRECT = dn.Joint(DOMAIN, 16.0)  # one answer in a million is another than the t
 @cache
 def reports_of(name, people, n=N):
     design = DIRECT if name == "direct" else DESIGNS[name]
-    laid = can_be_laid_out(design, POPULATIONS[people])
-    return survey(design, POPULATIONS[people], (2 if people == "with a number" else 1) * n if laid else DRAWN)
+    if not can_be_laid_out(design, POPULATIONS[people]):
+        return survey(design, POPULATIONS[people], DRAWN) if n == N else reports_of(name, people)
+    return survey(design, POPULATIONS[people], (2 if people == "with a number" else 1) * n)
 
 
 # -- analyses ----------------------------------------------------------------------------------------------------------
@@ -362,7 +363,7 @@ def test_weighted_tests_are_those_of_the_people_who_have_weight(design, analysis
     """
     if impossible(design, analysis):
         return  # and is refused, see above
-    reports, who = twice(reports_of(design, "related"))
+    reports, who = twice(reports_of(design, "related", FEWER))
     high = public(reports, "high")
     drawn = {"weights": 5.0 * high, "strata": "high", "clusters": who}
     if analysis == "conditional_independence" and not reports.design.covers(["a", "b", "c"]):
@@ -371,7 +372,7 @@ def test_weighted_tests_are_those_of_the_people_who_have_weight(design, analysis
             ask(analysis, reports, **drawn)
         return
     some = ask(analysis, reports, **drawn)
-    alone = dict(reports_of(design, "related").groups("high"))[1]
+    alone = dict(reports_of(design, "related", FEWER).groups("high"))[1]
     found = ask(analysis, alone, weights=np.full(alone.n, 2.0))
     for mine, theirs in zip(getattr(some, "tests", [some]), getattr(found, "tests", [found]), strict=True):
         assert mine.statistic == pytest.approx(theirs.statistic, rel=0.1, abs=1e-6)

@@ -150,10 +150,15 @@ def _combinations(columns: Sequence[Disguised], models: Mapping[str, str]) -> li
 
 
 def _on(design: Design, frames: Sequence[Any]) -> list[Array]:
-    """A design's matrix on each of some frames."""
-    matrices = [readonly(design.on(frame)) for frame in frames]
-    check_rank(np.concatenate(matrices), design.terms)
-    return matrices
+    """A design's matrix on each of some frames, all alike but for the hidden predictors."""
+    import pandas as pd
+
+    used = list(design.variables)
+    # In one go: reading a formula takes as long as evaluating it on some thousand rows.
+    every = frames[0] if len(frames) == 1 else pd.concat([frame[used] for frame in frames], ignore_index=True)
+    whole = design.on(every)
+    check_rank(whole, design.terms)
+    return [readonly(part.copy()) for part in np.split(whole, len(frames))]
 
 
 def _told_together(laid: Laid, heard: Heard) -> Laid:
