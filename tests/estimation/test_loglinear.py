@@ -12,8 +12,11 @@ from apart import by_block
 from deniable.errors import ConvergenceError, EstimationError
 from deniable.estimation import loglinear
 from deniable.estimation.em import maximum_likelihood
+from deniable.estimation.fit.engine import Fitted
+from deniable.estimation.fit.evidence import of_counts
+from deniable.estimation.fit.models import Loglinear
 from deniable.estimation.ipf import fit_margins
-from deniable.estimation.loglinear import fit_loglinear, generators, loglinear_basis
+from deniable.estimation.loglinear import _seconded, fit_loglinear, generators, loglinear_basis, score_loglinear
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1]})
 
@@ -83,6 +86,31 @@ def test_a_table_whose_every_other_cell_wants_to_be_empty_is_reached():
     # No table at all is likelier: the likelihood is concave in the table, and falls from here to every other corner.
     there = np.eye(8)[np.argmax(corners)].reshape(2, 2, 2)
     assert all(loglik(0.999 * there + 0.001 * e.reshape(2, 2, 2)) <= max(corners) for e in np.eye(8))
+
+
+def test_what_scoring_cannot_judge_is_climbed_to_by_em_as_well():
+    # A corner that is the best of its surroundings, with another hill a sixth of a nat higher.
+    domain = dn.Domain({name: [0, 1] for name in "abc"})
+    counts = {"a": [39, 41], "b": [35, 41], "c": [36, 42]}
+    counts |= {"bc": [15, 42, 19, 16], "ab": [12, 17, 30, 15], "ac": [27, 20, 25, 28]}
+    channels = {1: dn.KRR(2, epsilon=0.15), 2: dn.KRR(4, epsilon=0.5)}
+    observed = [
+        dn.Observation(domain.project(list(names)), channels[len(names)], np.reshape(seen, (2,) * len(names)))
+        for names, seen in counts.items()
+    ]
+    evidence, pairs_of = of_counts(observed, domain), Loglinear(domain, (("a", "b"), ("a", "c"), ("b", "c")))
+    scored = score_loglinear(evidence, pairs_of, evidence.counts, 1e-3)
+    ended = {}
+    for cell in (5, 0):  # the corner, and one that is none
+        there = (0.99 * np.eye(8)[cell] + 0.01 / 8).reshape(2, 2, 2, 1)
+        loglik, _ = evidence.evaluate(there)
+        unsure = Fitted(there, loglik, np.array([np.inf]), 1, np.array([False]))
+        ended[cell] = _seconded(evidence, pairs_of, evidence.counts, unsure, 1e-3)
+        assert ended[cell].finished.all()
+        assert ended[cell].loglik[0] == pytest.approx(evidence.evaluate(ended[cell].pi)[0][0])
+        assert ended[cell].loglik[0] > loglik[0] - 1e-9
+    assert ended[5].loglik[0] == pytest.approx(ended[0].loglik[0], abs=2e-3)  # both go to where EM goes
+    assert abs(scored.loglik[0] - ended[0].loglik[0]) < 0.2
 
 
 def test_no_direction_inside_the_model_improves_it():

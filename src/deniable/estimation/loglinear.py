@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from deniable.estimation.fit.evidence import Evidence
 
 _WARM = 5  # EM steps before Fisher scoring
+_SECOND, _CLOSE = 5000, 1e-6  # evaluations at most, and nats left, where EM climbs once more
 _PARAMETERS = 400  # up to this many, Fisher scoring
 _MATRIX = 1 << 22  # up to this many entries, all channels together are one matrix
 
@@ -118,8 +119,8 @@ def fit_loglinear(
         found = score_loglinear(evidence, model, y, gap)
         if not found.finished.all():
             raise ConvergenceError(
-                f"the log-linear fit stopped with {found.gap.max():.3g} nats left to gain (wanted {gap:g}). Ask fewer "
-                f"attributes",
+                f"the log-linear fit stopped with {found.gap.max():.3g} nats left to gain (wanted {gap:g}): there is "
+                f"too much noise for so many cells. Ask for fewer attributes at once, or more respondents",
                 gap=float(found.gap.max()),
             )
     else:
@@ -149,7 +150,24 @@ def score_loglinear(evidence: Evidence, model: Loglinear, y: NDArray[np.float64]
     pi = np.exp(theta - theta.max(axis=0))
     loglik, left = (np.concatenate([part[i] for part in found]) for i in (1, 2))
     used = start.evaluations + sum(part[3] for part in found)
-    return Fitted((pi / pi.sum(axis=0)).reshape(start.pi.shape), loglik, left, used, left <= gap)
+    scored = Fitted((pi / pi.sum(axis=0)).reshape(start.pi.shape), loglik, left, used, left <= gap)
+    return scored if scored.finished.all() else _seconded(evidence, model, y, scored, gap)
+
+
+def _seconded(evidence: Evidence, model: Loglinear, y: NDArray[np.float64], scored: Fitted, gap: float) -> Fitted:
+    """What scoring gave up on, climbed to by EM as well: where both end at one height, they are there.
+
+    In a corner of the model, where cells are empty, score and information vanish, so that scoring cannot tell how much
+    is left to gain.
+    """
+    short = np.flatnonzero(~scored.finished)
+    other = fit(evidence, model, y[:, short], gap=min(gap, _CLOSE), most=_SECOND, strict=False)
+    higher = other.loglik > scored.loglik[short]
+    apart = np.abs(other.loglik - scored.loglik[short])
+    pi, loglik, left = scored.pi.copy(), scored.loglik.copy(), scored.gap.copy()
+    pi[..., short[higher]], loglik[short[higher]] = other.pi[..., higher], other.loglik[higher]
+    left[short] = np.where(other.finished & (higher | (apart <= gap)), np.minimum(apart, gap), left[short])
+    return Fitted(pi, loglik, left, scored.evaluations + other.evaluations, left <= gap)
 
 
 def _inside(sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
