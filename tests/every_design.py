@@ -12,9 +12,9 @@ from deniable.designs.kinds import HOMES
 EPSILON = {"independent": 6.0, "joint": 2.5, "clusters": 5.0, "hadamard": 4.0}  # of those that differ from the others
 
 
-def lopsided(cells, epsilon=None):
+def lopsided(cells, epsilon=None, truth=30_000):
     """A channel that treats no two truths alike, so that it has no form for part of the attributes."""
-    bits, unit, truth = 16, 1000, 30_000
+    bits, unit = 16, 1000
     if epsilon is not None:
         bits, keep = 32, 2.5 * np.exp(epsilon)
         unit = int((1 << bits) / (5 * cells + keep))
