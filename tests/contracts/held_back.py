@@ -6,8 +6,9 @@ The contract (`test_analyses`) has one population. Here each survey draws its ow
 categories, shares from even to 90/8/2 and below, epsilon 0.5, 1 or 3, and 500, 10,000 or 100,000 respondents; designs
 come in turn, and every analysis is made of each. Interrupted, it goes on where it stopped. A cell is
 
-    right      every number lies within 4.5 of its standard errors of what the same people say undisguised; a test of
-               something true has p > 0.01
+    right      every number lies within 4.5 of its standard errors of what the same people say undisguised, or, where
+               no error can be stated, which is said, in its interval of that level; a test of something true has
+               p > 0.01
     refused    with the reason and a way out
     wrong      off, in three surveys of the same kind in a row, each with people and disguise drawn afresh; or refused
                without a way out, or because nobody was asked together although somebody was
@@ -34,6 +35,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import test_analyses as contract
+from scipy.stats import norm
 
 import deniable as dn
 from deniable.errors import DeniableError, NotCoveredError
@@ -151,7 +153,12 @@ def off(name, group, reports, direct, kind):
         )
         return LIKELY / max(least, 1e-12), f"p = {least:.3g} of something true"
     result, truth = (contract.ask(name, each, **given(name, kind, reports.design)) for each in (reports, direct))
+    if isinstance(result, dn.Measure) and not np.isfinite(result.std_error) and np.isfinite(truth.value):
+        return outside(result, truth.value)
     (values, errors), (true, _) = contract.numbers(result, reports), contract.numbers(truth, direct)
+    if isinstance(result, dn.Numbers) and len(values) < len(true):  # nobody is estimated to be in the other groups
+        there = np.isfinite(result.values.ravel())
+        true = truth.values.ravel()[there]
     if (np.isnan(values).all() and np.isnan(errors).all()) or not np.isfinite(true).all():
         raise UndefinedError
     if len(values) != len(true) or not (np.isfinite(values) & np.isfinite(errors) & (errors > 0)).all():
@@ -161,6 +168,13 @@ def off(name, group, reports, direct, kind):
     away = np.abs(values - true) / errors
     worst = int(away.argmax())
     return away[worst] / OFF, f"{values[worst]:.4g} +- {errors[worst]:.3g} instead of {true[worst]:.4g}"
+
+
+def outside(result, true):
+    """Where no error can be stated, the interval must hold the truth, at the level of `OFF` errors, and say why."""
+    interval = result.interval(1 - 2 * norm.sf(OFF))
+    held = interval.low - 1e-9 <= true <= interval.high + 1e-9 and bool(result.warnings)
+    return (0.0 if held else np.inf), f"{interval}, told {result.warnings}, instead of {true:.4g}"
 
 
 def cell(name, draw, kind):
