@@ -27,7 +27,7 @@ from deniable.device.messages import Report, design_id
 from deniable.device.transport import Http, Response
 from deniable.device.verify import verify
 from deniable.device.wire import encode
-from deniable.errors import DesignError, PrivacyError, RefusedDesignError
+from deniable.errors import DesignError, PrivacyError, RefusedDesignError, StoreError
 from deniable.estimation.estimator import estimate
 from deniable.surveys.survey import parse_survey
 from deniable.web.blocks import _page
@@ -212,6 +212,37 @@ def test_past_blocks_are_neither_counted_nor_verified_again(store, monkeypatch):
     assert verified == [6]
     assert set(asked) == {block.id for block in chain.blocks[2:]}  # the last one that is summed up now, and later ones
     assert len(asked) <= 8
+
+
+def test_of_many_reports_stored_together_one_has_the_block_looked_at(store):
+    chain = chain_of(store)
+    cells = drawn(chain.current(), 64, 2)
+    keep(store, cells)
+    # A group of requests is answered one by one before the first of them gets to look: 64 looks in a row, once.
+    times = [chain.took([cell]) for cell in cells]
+    assert sum(times) == (1 if not store.is_shared else len(cells) // (chain._size // 4))
+    chain.look()
+    assert chain.current().index == 1
+
+
+def test_after_a_look_that_failed_whoever_comes_next_looks(store, monkeypatch):
+    chain = chain_of(store)
+    cells = drawn(chain.current(), 40, 2)
+    keep(store, cells)
+    assert chain.took(cells)
+
+    def fail(*_):
+        raise StoreError("the database is away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "counts_in", fail)
+        with pytest.raises(StoreError):
+            chain.look()
+    one = drawn(chain.current(), 1, 2)
+    keep(store, one)
+    assert chain.took(one)
+    chain.look()
+    assert chain.current().index == 1
 
 
 def test_a_block_that_another_worker_has_just_published_is_known(store):

@@ -127,22 +127,35 @@ class Chain:
         return self.blocks[max(0, index + 1) : max(0, index + 1) + most]
 
     def took(self, cells: Sequence[str]) -> bool:
-        """Note that reports were stored, and tell whether it is time to look if the open block is full. Quick."""
+        """Note that reports were stored, and tell whether it is time to look if the open block is full. Quick.
+
+        One caller is told so, not all whose reports were stored with the same transaction: one look is enough.
+        """
         self._taken += len(cells)
         first = self._tally.first
         self._late.extend(cell for cell in cells if self._place(cell) < first)
-        return self._taken >= self._step
+        if self._taken < self._step:
+            return False
+        self._taken = 0
+        return True
 
     def look(self) -> None:
         """Count the reports of the open block, and publish the next one if it is full."""
         with self._lock:
+            try:
+                self._publish()
+            except BaseException:
+                self._taken = self._step  # whoever comes next looks
+                raise
+
+    def _publish(self) -> None:
+        self._refresh()
+        if self._open() >= self._size:
+            self._count()
+            following = self._tally.next_block(self.blocks[-1])
+            self._store.save(_name(self.design.id, following.index), following.canonical())
             self._refresh()
-            if self._open() >= self._size:
-                self._count()
-                following = self._tally.next_block(self.blocks[-1])
-                self._store.save(_name(self.design.id, following.index), following.canonical())
-                self._refresh()
-                self._open()
+            self._open()
 
     @property
     def _recent(self) -> int:
