@@ -8,7 +8,7 @@ from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
 from deniable.inference.regression.links import CAUCHIT, CLOGLOG, LOGIT, PROBIT
 from deniable.inference.regression.outcome import Disguised
 from deniable.inference.regression.penalty import Jeffreys
-from deniable.inference.regression.responses import Binary, Normal, Softmax
+from deniable.inference.regression.responses import Binary, Normal, Softmax, Spread, Written
 
 N = 200
 
@@ -110,3 +110,19 @@ def test_blocks_and_samples_change_nothing(monkeypatch):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-10)
     halves = [likelihood.take(np.arange(0, 100)), likelihood.take(np.arange(100, N))]
     assert sum(half.evaluate(params)[0] for half in halves) == pytest.approx(whole[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("between", [(0, 0), (0, 2), (1, 2)])
+def test_curves_are_summed_over_rows_without_writing_them_out(between):
+    rng = np.random.default_rng(3)
+    after, before = (rng.dirichlet(np.ones(4), 50)[:, 1:] for _ in range(2))
+    left, right, weight = rng.normal(size=(50, 2)), rng.normal(size=(50, 3)), rng.uniform(size=50)
+    spread = Spread(after, before)
+    # (diag(q) - q q') - (diag(pi) - pi pi'), row by row.
+    rows = np.array([np.diag(q) - np.outer(q, q) - np.diag(p) + np.outer(p, p) for q, p in zip(after, before)])
+    one_by_one = sum(w * h[between] * np.outer(x, z) for w, h, x, z in zip(weight, rows, left, right))
+    for curve in (spread, Written(rows)):
+        np.testing.assert_allclose(curve.summed(weight, left, right, between), one_by_one, rtol=1e-12, atol=1e-13)
+    whole = sum(w * np.kron(h, np.outer(x, x)) for w, h, x in zip(weight, rows, left))
+    for curve in (spread, Written(rows)):
+        np.testing.assert_allclose(curve.shared(weight, left), whole, rtol=1e-12, atol=1e-13)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.inference.regression.responses import Response
+    from deniable.inference.regression.responses import Curve, Response
 
     Array = NDArray[np.float64]
     Place = slice | NDArray[np.intp]
@@ -63,13 +63,11 @@ class Factor(Frozen):
         first = self.designs[0]
         return len(self.designs) > 1 and first.shape[1] <= _NARROW and all(d is first for d in self.designs)
 
-    def add_curve(self, hessian: Array, curve: Array, rows: slice) -> None:
-        """Add  sum over rows of curve_kl x x'  for all equations k and l at once."""
-        design, (m, q) = self.designs[0][rows], (len(self.designs), self.designs[0].shape[1])
-        squares = (design[:, :, None] * design[:, None, :]).reshape(-1, q * q)
-        block = (curve.reshape(-1, m * m).T @ squares).reshape(m, m, q, q).transpose(0, 2, 1, 3).reshape(m * q, m * q)
+    def add_curve(self, hessian: Array, curve: Curve, weight: Array, rows: slice) -> None:
+        """Add  sum over rows of weight h_kl x x'  for all equations k and l at once."""
+        block = curve.shared(weight, self.designs[0][rows])
         if isinstance(self.places[0], slice) and self._neighbours:
-            at: Any = slice(self.places[0].start, self.places[0].start + m * q)
+            at: Any = slice(self.places[0].start, self.places[0].start + len(block))
             hessian[at, at] += block
             return
         at = np.concatenate([_numbers(place) for place in self.places])
@@ -208,7 +206,7 @@ class Likelihood(Frozen):
         for start in range(0, self.rows, BLOCK):
             yield slice(start, start + BLOCK)
 
-    def _cells(self, params: Array, rows: slice) -> tuple[list[Array], list[Array], list[list[Array]]]:
+    def _cells(self, params: Array, rows: slice) -> tuple[list[Array], list[Array], list[list[Curve]]]:
         """For every cell: l_c (n), s_c (n, size), and the factors' Hessians in eta."""
         logs, scores, curves = [], [], []
         for cell in self.cells:
@@ -227,15 +225,15 @@ class Likelihood(Frozen):
         return logs, scores, curves
 
     @staticmethod
-    def _add_curves(hessian: Array, cell: Cell, curves: list[Array], weight: Array, rows: slice) -> None:
+    def _add_curves(hessian: Array, cell: Cell, curves: list[Curve], weight: Array, rows: slice) -> None:
         """Add  sum over rows of weight h_kl x_k x_l'  for every pair of equations of every factor."""
         for factor, curve in zip(cell.factors, curves, strict=True):
             if factor.shares_design:
-                factor.add_curve(hessian, weight[:, None, None] * curve, rows)
+                factor.add_curve(hessian, curve, weight, rows)
                 continue
             for k, (left, at) in enumerate(zip(factor.designs, factor.places, strict=True)):
                 for m in range(k, len(factor.designs)):
-                    block = left[rows].T @ ((weight * curve[:, k, m])[:, None] * factor.designs[m][rows])
+                    block = curve.summed(weight, left[rows], factor.designs[m][rows], (k, m))
                     to = factor.places[m]
                     hessian[_corner(at, to)] += block
                     if m > k:

@@ -2,6 +2,9 @@
 
 A row's report has the probability  L = sum over truths v of r_v pi_v(eta),  where r_v = P[report, v] is the channel's
 row and eta the linear predictors, one per equation. A direct question is the channel that changes nothing.
+
+Of the second derivatives only sums over rows are ever needed, weighted and beside the rows' designs: a `Curve` says how
+they are summed, so that a response whose derivatives have a structure never writes them out row by row.
 """
 
 from __future__ import annotations
@@ -22,6 +25,69 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
+class Curve(Protocol):
+    """The Hessians of rows in their linear predictors, h_kl."""
+
+    def summed(self, weight: Array, left: Array, right: Array, between: tuple[int, int]) -> Array:
+        """Sum over rows of  weight h_kl x_k x_l'  for the equations (k, l) and their designs."""
+
+    def shared(self, weight: Array, design: Array) -> Array:
+        """The same for all equations at once, where they have one design: (m q, m q), equation by equation."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """Hessians that are written out, (n, m, m)."""
+
+    rows: Array
+
+    def summed(self, weight: Array, left: Array, right: Array, between: tuple[int, int]) -> Array:
+        """Sum over rows for two equations."""
+        return np.asarray(left.T @ ((weight * self.rows[:, *between])[:, None] * right))
+
+    def shared(self, weight: Array, design: Array) -> Array:
+        """Sum over rows for all of them."""
+        m, q = self.rows.shape[1], design.shape[1]
+        squares = (design[:, :, None] * design[:, None, :]).reshape(-1, q * q)
+        curve = (weight[:, None, None] * self.rows).reshape(-1, m * m)
+        return np.asarray((curve.T @ squares).reshape(m, m, q, q).transpose(0, 2, 1, 3).reshape(m * q, m * q))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """(diag(q) - q q') - (diag(pi) - pi pi')  row by row, for shares q after and pi before the report is known.
+
+    Their sum needs the two matrices of shares alone, (n, m) each: m times less than what is summed.
+    """
+
+    after: Array
+    before: Array
+
+    def summed(self, weight: Array, left: Array, right: Array, between: tuple[int, int]) -> Array:
+        """Sum over rows for two equations."""
+        k, other = between
+        curve = self.before[:, k] * self.before[:, other] - self.after[:, k] * self.after[:, other]
+        if k == other:
+            curve += self.after[:, k] - self.before[:, k]
+        return np.asarray(left.T @ ((weight * curve)[:, None] * right))
+
+    def shared(self, weight: Array, design: Array) -> Array:
+        """Sum over rows for all of them."""
+        m, q = self.after.shape[1], design.shape[1]
+        found = _square(self.before, design, weight) - _square(self.after, design, weight)
+        squares = (design[:, :, None] * design[:, None, :]).reshape(-1, q * q)
+        own = ((self.after - self.before).T @ (weight[:, None] * squares)).reshape(m, q, q)
+        every = np.arange(m)
+        found.reshape(m, q, m, q)[every, :, every, :] += own
+        return found
+
+
+def _square(shares: Array, design: Array, weight: Array) -> Array:
+    """Sum over rows of  weight (p x) (p x)'  for every share p of a row and every column x of its design."""
+    spread = (shares[:, :, None] * design[:, None, :]).reshape(len(shares), -1)
+    return np.asarray(spread.T @ (weight[:, None] * spread))
+
+
 class Response(Protocol):
     """A row's log-likelihood as a function of its linear predictors."""
 
@@ -29,7 +95,7 @@ class Response(Protocol):
     def equations(self) -> int:
         """How many linear predictors a row has."""
 
-    def parts(self, eta: Array, data: Array) -> tuple[Array, Array, Array]:
+    def parts(self, eta: Array, data: Array) -> tuple[Array, Array, Curve]:
         """Log L (n), its gradient (n, m) and its Hessian (n, m, m) in eta (n, m)."""
 
 
@@ -55,13 +121,13 @@ class Binary:
     equations: int = 1
     categories: int = 2
 
-    def parts(self, eta: Array, data: Array) -> tuple[Array, Array, Array]:
+    def parts(self, eta: Array, data: Array) -> tuple[Array, Array, Curve]:
         """Log L, score and Hessian."""
         low, high, density, slope = self.link.parts(eta[:, 0])
         chance = data[:, 0] * low + data[:, 1] * high
         change = (data[:, 1] - data[:, 0]) / chance
         score = change * density
-        return np.log(chance), score[:, None], (change * slope - score**2)[:, None, None]
+        return np.log(chance), score[:, None], Written((change * slope - score**2)[:, None, None])
 
     def shares(self, eta: Array) -> tuple[Array, Array, Array]:
         """Pi = (1 - F, F) and derivatives."""
@@ -91,13 +157,13 @@ class Softmax:
         power = np.exp(full - full.max(axis=1, keepdims=True))
         return power / power.sum(axis=1, keepdims=True)
 
-    def parts(self, eta: Array, data: Array) -> tuple[Array, Array, Array]:
+    def parts(self, eta: Array, data: Array) -> tuple[Array, Array, Curve]:
         """Log L, score and Hessian."""
         pi = self._pi(eta)
         joint = data * pi
         chance = joint.sum(axis=1)
         posterior, prior = joint[:, 1:] / chance[:, None], pi[:, 1:]
-        return np.log(chance), posterior - prior, _spread(posterior) - _spread(prior)
+        return np.log(chance), posterior - prior, Spread(posterior, prior)
 
     def shares(self, eta: Array) -> tuple[Array, Array, Array]:
         """Pi, and  d pi_v / d eta_k = pi_v ([v = k] - pi_k)  differentiated once more."""
@@ -118,14 +184,14 @@ class Normal:
 
     equations: int = 2
 
-    def parts(self, eta: Array, data: Array) -> tuple[Array, Array, Array]:
+    def parts(self, eta: Array, data: Array) -> tuple[Array, Array, Curve]:
         """Log L, score and Hessian."""
         inverse = np.exp(-eta[:, 1])
         error = (data[:, 0] - eta[:, 0]) * inverse
         score = np.stack([error * inverse, error**2 - 1], axis=1)
         cross = -2 * error * inverse
         hessian = np.stack([np.stack([-(inverse**2), cross], -1), np.stack([cross, -2 * error**2], -1)], -1)
-        return -eta[:, 1] - error**2 / 2 - np.log(2 * np.pi) / 2, score, hessian
+        return -eta[:, 1] - error**2 / 2 - np.log(2 * np.pi) / 2, score, Written(hessian)
 
 
 def _spread(shares: Array) -> Array:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from deniable.inference.regression.heard import Heard
     from deniable.inference.regression.predictor import Laid
+    from deniable.inference.regression.responses import Curve
 
     Array = NDArray[np.float64]
 
@@ -147,7 +148,7 @@ class Tabled:
                     logs[:, here] += factor.response.parts(eta, factor.data)[0][:, None]
         return np.exp(logs)
 
-    def _cells(self, params: Array, groups: slice) -> tuple[Array, Array, list[tuple[Cell, list[Array]]]]:
+    def _cells(self, params: Array, groups: slice) -> tuple[Array, Array, list[tuple[Cell, list[Curve]]]]:
         """Shares p (groups, cells), the derivatives of log p (groups, cells, size), and h of cells that share one.
 
         Cells that differ in what rides along alone have one Hessian, -(diag(pi) - pi pi') in the shares of that.
@@ -175,7 +176,7 @@ class Tabled:
         return np.exp(logs), scores, curves
 
 
-def _of_each(response: Softmax, eta: Array) -> tuple[Array, Array, Array]:
+def _of_each(response: Softmax, eta: Array) -> tuple[Array, Array, Curve]:
     """Log pi_u (rows, u), its slopes (rows, u, equations), and the Hessian that they share."""
     _, slope, second = response.parts(eta, np.eye(response.categories)[:1] * np.ones((len(eta), 1)))
     prior = -slope  # the reference category has none of its own
