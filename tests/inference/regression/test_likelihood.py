@@ -119,10 +119,12 @@ def test_curves_are_summed_over_rows_without_writing_them_out(between):
     left, right, weight = rng.normal(size=(50, 2)), rng.normal(size=(50, 3)), rng.uniform(size=50)
     spread = Spread(after, before)
     # (diag(q) - q q') - (diag(pi) - pi pi'), row by row.
-    rows = np.array([np.diag(q) - np.outer(q, q) - np.diag(p) + np.outer(p, p) for q, p in zip(after, before)])
-    one_by_one = sum(w * h[between] * np.outer(x, z) for w, h, x, z in zip(weight, rows, left, right))
+    rows = np.array(
+        [np.diag(q) - np.outer(q, q) - np.diag(p) + np.outer(p, p) for q, p in zip(after, before, strict=True)]
+    )
+    one_by_one = sum(w * h[between] * np.outer(x, z) for w, h, x, z in zip(weight, rows, left, right, strict=True))
     for curve in (spread, Written(rows)):
         np.testing.assert_allclose(curve.summed(weight, left, right, between), one_by_one, rtol=1e-12, atol=1e-13)
-    whole = sum(w * np.kron(h, np.outer(x, x)) for w, h, x in zip(weight, rows, left))
+    whole = sum(w * np.kron(h, np.outer(x, x)) for w, h, x in zip(weight, rows, left, strict=True))
     for curve in (spread, Written(rows)):
         np.testing.assert_allclose(curve.shared(weight, left), whole, rtol=1e-12, atol=1e-13)
