@@ -165,6 +165,19 @@ def test_a_backup_is_a_store_that_tells_no_order(store, database, ask, tmp_path)
     assert "there already" in CliRunner().invoke(app, ["backup", database, str(target)]).output
 
 
+@pytest.mark.parametrize("kind", ["new", "old"])
+def test_cells_are_in_the_order_of_their_bytes_whatever_language_the_database_speaks(kind, request, ask):
+    made = request.getfixturevalue({"new": "store", "old": "old"}[kind])
+    if kind == "old":
+        made = made()
+        assert made.counts(1) == {row(SimpleNamespace(salt=bytes(32)), 1).cell: 1}
+    found = ask(
+        "SELECT table_name, collation_name FROM information_schema.columns "
+        "WHERE table_schema = 'deniable' AND column_name = 'cell' ORDER BY table_name"
+    )
+    assert dict(found) == {"arrived": "C", "counts": "C", "reports": None}  # reports are never looked for by cell
+
+
 def test_no_column_holds_a_time_or_an_address(store, ask):
     types = ask("SELECT DISTINCT data_type FROM information_schema.columns WHERE table_schema = 'deniable'")
     assert {kind for (kind,) in types} == {"bytea", "integer", "bigint", "text"}

@@ -84,7 +84,7 @@ LEAST = {
     (SQLITE, USUAL, BATCH): 1.8,
 }
 # MiB that a server may grow by while it takes a million reports less the first tenth, in which caches begin to fill.
-# SQLite's page cache, 16 MiB, goes on filling for a while.
+# SQLite's server sorts and merges keys as it seals, and knows the sealed ones by four bytes each.
 MOST_GROWTH = {SQLITE: 24.0, POSTGRES: 16.0}
 STEPS = 10
 

@@ -27,6 +27,7 @@ from deniable.web.health import Health
 from deniable.web.ingest import Ingest
 from deniable.web.kept import Kept
 from deniable.web.limits import Limiter, Limits
+from deniable.web.memory import return_what_is_free
 from deniable.web.openapi import document
 from deniable.web.pairs import PairApi
 from deniable.web.responses import FOREVER, FRESH, json_bytes, json_response, problem_response
@@ -176,6 +177,7 @@ def create_app(collector: Collector, pages: Sequence[BaseRoute] = (), *, limits:
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        return_what_is_free()
         collector.writer.start()
         await asyncio.to_thread(collector.tend)
         try:

@@ -59,7 +59,7 @@ _SEAL = """
              INSERT INTO totals SELECT design, count(*) FROM gone GROUP BY design
              ON CONFLICT (design) DO UPDATE SET reports = totals.reports + excluded.reports
          )
-    INSERT INTO counts SELECT design, cell, count(*) FROM gone GROUP BY design, cell ORDER BY md5(cell)
+    INSERT INTO counts SELECT design, cell, count(*) FROM gone GROUP BY design, cell ORDER BY design, cell
     ON CONFLICT (design, cell) DO UPDATE SET reports = counts.reports + excluded.reports
 """
 # In the order of their keys, however they lie; `store` and `designs` have none that came with a report.
