@@ -21,6 +21,7 @@ import numpy as np
 from scipy import special
 
 from deniable.frozen import readonly
+from deniable.inference.regression.places import Places
 from deniable.inference.regression.responses import Binary
 
 if TYPE_CHECKING:
@@ -39,23 +40,19 @@ _COMPARED = 1 << 24  # numbers up to which rows are compared, so that those that
 
 
 class Integrated(NamedTuple):
-    """The integrals of all groups: their nodes, the posterior mass of each, and what rows are there.
+    """The integrals of all groups: their nodes, and the posterior mass of each.
 
     Attributes:
         b: the nodes, a row a group.
         mass: of each node given the group's reports; a row sums to one.
         value: the log-likelihood.
-        moved: of every row at every node d log R / d eta_c, by cell.
-        shares: each cell's share of R.
-        slopes: of the cells' other factors.
+        chance: of every row at every node, R over the largest a_ic of the row.
     """
 
     b: Array
     mass: Array
     value: float
-    moved: list[Array]
-    shares: list[Array]
-    slopes: list[list[Array]]
+    chance: Array
 
 
 @dataclass(frozen=True)
@@ -88,44 +85,65 @@ class Marginal:
     def _points(self) -> tuple[Array, Array]:
         return special.roots_hermite(self.nodes)
 
+    @cached_property
+    def _places(self) -> Places:
+        """Rows that the link says the same of: those of a group whose outcome depends on the same, in every cell."""
+        return Places.of([self.groups, *self._outcome_designs.values()])
+
+    @property
+    def _outcome_designs(self) -> dict[int, Array]:
+        """What the outcome depends on, by cell; cells may share it."""
+        designs = [cell.factors[0].designs[0] for cell in self.likelihood.cells]
+        return {id(design): design for design in designs}
+
     def integrate(self, params: Array) -> Integrated:
         """Take every group's integral at the parameters."""
-        weights, scale = self.likelihood.weights, float(np.exp(params[-1]))
-        prior, slopes, level = self._cells(params[:-1])
-        etas = [cell.factors[0].eta(params, slice(None))[:, 0] for cell in self.likelihood.cells]
-        mode, width = self._modes(prior, etas, scale)
+        likes, _, level = self._cells(params[:-1])
+        return self._integrate(params, likes, level)
+
+    def _integrate(self, params: Array, likes: Array, level: Array) -> Integrated:
+        weights = self.likelihood.weights
+        mode, width = self._modes(params, likes)
         points, mass = self._points
         # b = m + sqrt(2) w t turns the integral of h(b) into  sqrt(2) w sum of weights e^(t^2) h(b).
         b = mode[:, None] + np.sqrt(2) * width[:, None] * points
-        logs, moved, shares, _ = self._rows(prior, etas, scale * b[self.groups])
-        inner = self._sum(weights[:, None] * logs) - b**2 / 2 - np.log(2 * np.pi) / 2 + points**2 + np.log(mass)
+        chance = self._chance(likes, self._link_at(params, b))
+        logs = weights[:, None] * np.log(chance)
+        inner = self._sum(logs) - b**2 / 2 - np.log(2 * np.pi) / 2 + points**2 + np.log(mass)
         highest = inner.max(axis=1, keepdims=True)
         parts = np.exp(inner - highest)
         total = parts.sum(axis=1)
         value = float((highest[:, 0] + np.log(total) + np.log(np.sqrt(2) * width)).sum() + weights @ level)
-        return Integrated(b, parts / total[:, None], value, moved, shares, slopes)
+        return Integrated(b, parts / total[:, None], value, chance)
 
     def value(self, params: Array) -> tuple[float, Array]:
         """The log-likelihood and its gradient."""
-        weights, scale = self.likelihood.weights, float(np.exp(params[-1]))
-        at = self.integrate(params)
-        b, value = at.b, at.value
-        posterior = weights[:, None] * at.mass[self.groups]
+        scale, count = float(np.exp(params[-1])), len(self.likelihood.cells)
+        likes, slopes, level = self._cells(params[:-1])
+        at = self._integrate(params, likes, level)
+        low, high, density, _ = self._link_at(params, at.b)
+        weight = self.likelihood.weights[:, None] * at.mass[self.groups] / at.chance
         gradient = np.zeros(len(params))
-        for cell, eta_slope, share, slope in zip(self.likelihood.cells, at.moved, at.shares, at.slopes, strict=True):
-            pulled = posterior * eta_slope
+        # By place: the sum of  weight a_ic (Pr(report | yes) - Pr(report | no))  times the link's density.
+        pulls = self._places.crossed(likes, weight)
+        pulled = (pulls[:, count:] - pulls[:, :count]) * density
+        starts = self._places.starts
+        gradient[-1] = (pulled.sum(axis=1) * at.b[self.groups[starts]]).sum() * scale
+        held = likes * self._places.times(weight, np.concatenate([low, high], axis=1).transpose(0, 2, 1))
+        for c, cell in enumerate(self.likelihood.cells):
             factor = cell.factors[0]
-            gradient[factor.places[0]] += pulled.sum(axis=1) @ factor.designs[0]
-            gradient[-1] += (pulled * b[self.groups]).sum() * scale
-            held = (posterior * share).sum(axis=1)
-            for other, steep in zip(cell.factors[1:], slope, strict=True):
+            gradient[factor.places[0]] += pulled[:, c].sum(axis=1) @ factor.designs[0][starts]
+            share = held[:, c] + held[:, count + c]
+            for other, steep in zip(cell.factors[1:], slopes[c], strict=True):
                 for equation, (design, place) in enumerate(zip(other.designs, other.places, strict=True)):
-                    gradient[place] += (held * steep[:, equation]) @ design
-        value += self.likelihood.add_steady(params[:-1], gradient[:-1])
-        return value, gradient
+                    gradient[place] += (share * steep[:, equation]) @ design
+        return at.value + self.likelihood.add_steady(params[:-1], gradient[:-1]), gradient
 
-    def _cells(self, params: Array) -> tuple[list[Array], list[list[Array]], Array]:
-        """a_ic over its largest in the row, the slopes of its factors, and the logarithm of that largest."""
+    def _cells(self, params: Array) -> tuple[Array, list[list[Array]], Array]:
+        """What a row says of each cell, the slopes of the cells' other factors, and the logarithm it is taken over.
+
+        The first are  a_ic Pr(report_i | c, no)  for every cell, then the same for yes, over the row's largest a_ic.
+        """
         logs, slopes = [], []
         for cell in self.likelihood.cells:
             log = np.zeros(self.likelihood.rows) if cell.log_chance is None else cell.log_chance.copy()
@@ -137,42 +155,45 @@ class Marginal:
             logs.append(log)
             slopes.append(own)
         highest = np.max(logs, axis=0)
-        return [np.exp(log - highest) for log in logs], slopes, highest
+        prior = np.exp(np.stack(logs, axis=1) - highest[:, None])
+        reports = [np.stack([c.factors[0].data[:, y] for c in self.likelihood.cells], axis=1) for y in (0, 1)]
+        return np.hstack([prior * report for report in reports]), slopes, highest
 
-    def _rows(
-        self, prior: Sequence[Array], etas: Sequence[Array], shift: Array
-    ) -> tuple[Array, list[Array], list[Array], Array]:
-        """Of every row at every node: log R, d log R / d eta_c, each cell's share of R, and the second derivative."""
-        chance, bend = np.zeros(shift.shape), np.zeros(shift.shape)
-        moved, shares = [], []
-        for cell, a, eta in zip(self.likelihood.cells, prior, etas, strict=True):
-            low, high, density, slope = self.link.parts(eta[:, None] + shift)
-            r0, r1 = a[:, None] * cell.factors[0].data[:, :1], a[:, None] * cell.factors[0].data[:, 1:]
-            shares.append(r0 * low + r1 * high)
-            moved.append((r1 - r0) * density)
-            chance += shares[-1]
-            bend += (r1 - r0) * slope
-        chance = np.maximum(chance, 1e-300)
-        moved = [each / chance for each in moved]
-        return np.log(chance), moved, [share / chance for share in shares], bend / chance - sum(moved) ** 2
+    def _link_at(self, params: Array, b: Array) -> tuple[Array, Array, Array, Array]:
+        """Pr(no), Pr(yes), its density and the density's slope, of every place, cell and node."""
+        starts = self._places.starts
+        etas = [
+            cell.factors[0].designs[0][starts] @ params[cell.factors[0].places[0]] for cell in self.likelihood.cells
+        ]
+        shift = np.exp(params[-1]) * b[self.groups[starts]]
+        low, high, density, slope = self.link.parts(np.stack(etas, axis=1)[:, :, None] + shift[:, None, :])
+        return low, high, density, slope
+
+    def _chance(self, likes: Array, link: tuple[Array, Array, Array, Array]) -> Array:
+        """R of every row at every node."""
+        return np.maximum(self._places.times(likes, np.concatenate(link[:2], axis=1)), 1e-300)
 
     def _sum(self, rows: Array) -> Array:
         """Add rows up within groups."""
         return np.stack([np.bincount(self.groups, column, self.count) for column in rows.T], axis=1)
 
-    def _modes(self, prior: Sequence[Array], etas: Sequence[Array], scale: float) -> tuple[Array, Array]:
+    def _modes(self, params: Array, likes: Array) -> tuple[Array, Array]:
         """Where each group's integrand is highest, and how wide it is there (never wider than the prior)."""
         b, step, weights = np.zeros(self.count), np.zeros(self.count), self.likelihood.weights
-        height, curve = np.full(self.count, -np.inf), np.ones(self.count)
+        height, curve, scale = np.full(self.count, -np.inf), np.ones(self.count), float(np.exp(params[-1]))
         for _ in range(_MODE_STEPS):
-            logs, moved, _, second = self._rows(prior, etas, (scale * (b + step)[self.groups])[:, None])
-            there = self._sum(weights[:, None] * logs)[:, 0] - (b + step) ** 2 / 2
+            link = self._link_at(params, (b + step)[:, None])
+            chance = self._chance(likes, link)
+            moved, second = (
+                self._places.times(likes, np.concatenate([-part, part], axis=1)) / chance for part in link[2:]
+            )
+            there = self._sum(weights[:, None] * np.log(chance))[:, 0] - (b + step) ** 2 / 2
             # Where reports leave the integrand's flanks flat a step can lead down, and back, without end: it is halved.
             rises = there >= height - 1e-12 * np.abs(height)
             b, height = np.where(rises, b + step, b), np.where(rises, there, height)
-            slope = scale * self._sum(weights[:, None] * sum(moved))[:, 0] - b
+            slope = scale * self._sum(weights[:, None] * moved)[:, 0] - b
             # The prior alone has curvature 1, which is the least that is divided by.
-            bend = np.maximum(1 - scale**2 * self._sum(weights[:, None] * second)[:, 0], 1.0)
+            bend = np.maximum(1 - scale**2 * self._sum(weights[:, None] * (second - moved**2))[:, 0], 1.0)
             curve = np.where(rises, bend, curve)
             step = np.where(rises, np.clip(slope / bend, -2, 2), step / 2)
             if np.abs(step).max() < 1e-8:
@@ -190,18 +211,27 @@ class Marginal:
         return value, gradient, (hessian + hessian.T) / 2
 
     def compact(self) -> Marginal:
-        """The same with rows of a group that are alike put together."""
-        arrays = {id(self.groups): self.groups[:, None].astype(np.float64)}
+        """The same with rows of a group that are alike put together, and rows of a place next to each other."""
+        # First what makes a place, so that the order in which alike rows are found keeps places together.
+        arrays = {id(self.groups): self.groups[:, None].astype(np.float64), **self._outcome_designs}
         for cell in self.likelihood.cells:
             if cell.log_chance is not None:
                 arrays[id(cell.log_chance)] = cell.log_chance[:, None]
             for factor in cell.factors:
                 arrays |= {id(array): array for array in (factor.data, *factor.designs)}
         if sum(array.size for array in arrays.values()) > _COMPARED:
-            return self
-        whole = np.ascontiguousarray(np.concatenate(list(arrays.values()), axis=1))
-        rows = whole.view(f"V{whole.itemsize * whole.shape[1]}").ravel()
-        _, first, place = np.unique(rows, return_index=True, return_inverse=True)
-        weights = np.bincount(place.ravel(), self.likelihood.weights).astype(np.float64)
+            _, place = _alike([self.groups[:, None].astype(np.float64), *self._outcome_designs.values()])
+            order = np.argsort(place, kind="stable")
+            return replace(self, likelihood=self.likelihood.take(order), groups=self.groups[order])
+        first, place = _alike(list(arrays.values()))
+        weights = np.bincount(place, self.likelihood.weights).astype(np.float64)
         taken = replace(self.likelihood.take(first), weights=readonly(weights))
         return replace(self, likelihood=taken, groups=self.groups[first])
+
+
+def _alike(arrays: Sequence[Array]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """One of every kind of rows, kinds that begin with the same arrays next to each other; and the kind of each row."""
+    whole = np.ascontiguousarray(np.concatenate(arrays, axis=1))
+    rows = whole.view(f"V{whole.itemsize * whole.shape[1]}").ravel()
+    _, first, place = np.unique(rows, return_index=True, return_inverse=True)
+    return first, place.ravel()
