@@ -19,8 +19,10 @@ def test_the_measurement_runs_and_says_what_it_must():
     assert [claim.required for claim in found.claims] == [0.6, 0.25, 0.5, 0.45, 24.0, 16.0]
     assert all(claim.measured > 0 for claim in found.claims if not claim.at_most)
     assert found.rows["of storage off"][2::3] == ["1.00", "1.00"]
+    assert "shared_buffers = 1GB" in found.notes[1]
     # The memory of both stores is told step by step.
-    assert [len(note.partition(": MiB")[2].split(",")) >= STEPS for note in found.notes[1:]] == [True, True]
+    assert [len(note.partition("median): ")[2].split(",")) for note in found.notes[2:]] == [STEPS, STEPS]
+    assert all("at the most" in note for note in found.notes[2:])
 
 
 def test_the_cpu_of_a_process_and_its_children_is_told():
@@ -39,6 +41,7 @@ def test_the_database_is_durable_and_goes_away():
     with postgres() as database, psycopg.connect(database.address) as db:
         assert db.execute("SHOW fsync").fetchone() == ("on",)
         assert db.execute("SHOW synchronous_commit").fetchone() == ("on",)
+        assert db.execute("SHOW shared_buffers").fetchone() == ("1GB",)
         # Time is counted in hundredths of a second: give it some tenths of one to do, and count while it lives.
         before = database.cpu()
         db.execute("SELECT sum(sqrt(i)) FROM generate_series(1, 2000000) AS i")
