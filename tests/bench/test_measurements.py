@@ -134,6 +134,8 @@ def test_em_measures_both_designs_both_ways():
     found = em.measure(codes, domain, "made", gap=1e-2)
     assert list(found.rows["design"]) == ["one tuple"] * 2 + ["each attribute"] * 2
     assert all(evaluations >= 1 for evaluations in found.rows["evaluations"])
+    assert found.rows["by"][0] == "closed form"
+    assert found.rows["evaluations"][1] > 1  # plain EM begins at the even table, and climbs
     assert [claim.required for claim in found.claims] == [50, 50]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import importlib.util
+import json
 import sqlite3
 import threading
 from contextlib import closing
@@ -21,7 +22,7 @@ from deniable.cli.app import app
 from deniable.collection.storage import postgres
 from deniable.collection.storage.base import Row, key_of
 from deniable.collection.storage.places import open_store
-from deniable.collection.storage.postgres import SEGMENT, PostgresStore
+from deniable.collection.storage.postgres import ENOUGH, SEGMENT, PostgresStore
 from deniable.collection.storage.postgres_connection import patiently
 from deniable.collection.storage.postgres_schema import ALONE, MIGRATIONS
 from deniable.collection.storage.sqlite import SqliteStore
@@ -142,6 +143,70 @@ def test_compacting_leaves_no_trace_of_the_order(store, ask):
     assert store.counts(1) == store.recount(1) == before
 
 
+def test_cells_that_hardly_repeat_are_not_counted_but_read(store, beside, ask):
+    fill(store, ENOUGH + SEGMENT // 2)
+    assert ask("SELECT design, is_counted FROM totals") == [(1, False)]
+    assert ask("SELECT count(*) FROM counts") == [(0,)]
+    assert ask("SELECT count(*) FROM reports")[0][0] >= ENOUGH
+    # What came before they were given up, what came after, and what has just come: each once, whoever asks.
+    n = ENOUGH + 2 * SEGMENT + 70
+    fill(store, n)
+    expected = {f"[null,{when},[0],[]]": 1 for when in range(n)}
+    for one in (store, beside):
+        assert one.counts(1) == one.recount(1) == expected
+        assert (one.total(1), sum(one.counts_in(1, "b" * 64).values())) == (n, 0)
+        listed = [cell for column in one.columns(1) for cell in json.loads(f"[{column.cells}]")]
+        numbers = [int(number) for column in one.columns(1) for number in column.reports.split(",")]
+        assert (sorted(cell[1] for cell in listed), sum(numbers)) == (list(range(n)), n)
+    store.compact()
+    assert len(ask("SELECT DISTINCT xmin::text FROM reports")) == 1
+    assert correlation(ask("SELECT cell FROM reports ORDER BY ctid")) < 4 / n**0.5
+    assert (store.counts(1), ask("SELECT count(*) FROM counts")) == (expected, [(0,)])
+
+
+@pytest.mark.parametrize("cell", ['["{block}",0,[{i}],[]]', "[null,0,[{some}],[]]"], ids=["blocks", "alike"])
+def test_cells_that_repeat_and_those_of_blocks_are_counted(store, ask, cell):
+    store.register("a" * 64, b"body")
+    rows = [
+        Row(key_of(store.salt, f"{i:064x}"), 1, cell.format(block="b" * 64, i=i, some=i % 9000))
+        for i in range(ENOUGH + 2 * SEGMENT)
+    ]
+    for start in range(0, len(rows), SEGMENT):
+        store.add(rows[start : start + SEGMENT])
+    assert ask("SELECT design, is_counted FROM totals") == [(1, True)]
+    assert ask("SELECT count(*) > 8000 FROM counts") == [(True,)]
+    assert store.counts(1) == store.recount(1)
+    assert store.total(1) == len(rows) == sum(store.counts(1).values())
+    assert sum(store.counts_in(1, "b" * 64).values()) == (len(rows) if "block" in cell else 0)
+
+
+def test_a_large_store_of_before_keeps_its_counts(database, ask):
+    with psycopg.connect(database) as db:
+        db.execute("CREATE SCHEMA deniable")
+        db.execute("SET search_path = deniable")
+        db.execute("CREATE TABLE store (version integer NOT NULL, salt bytea NOT NULL)")
+        for script in MIGRATIONS[:4]:
+            db.execute(script)
+        db.execute("INSERT INTO store VALUES (4, %s)", (bytes(32),))
+        db.execute("INSERT INTO designs VALUES (1, 'a', 'body'), (2, 'b', 'body')")
+        db.execute(
+            "INSERT INTO reports SELECT sha256(i::text::bytea), 1 + (i < 5)::integer, '[null,' || i || ',[0],[]]' "
+            "FROM generate_series(0, %s) AS i",
+            (ENOUGH + 10,),
+        )
+        db.execute("INSERT INTO counts SELECT design, cell, 1 FROM reports")
+        db.execute("INSERT INTO totals SELECT design, count(*) FROM reports GROUP BY design")
+    made = PostgresStore(database)
+    try:
+        assert ask("SELECT design, is_counted FROM totals ORDER BY design") == [(1, True), (2, None)]
+        made.add([row(made, name) for name in range(SEGMENT)])
+        assert (len(made.counts(1)), made.counts(1)) == (len(made.recount(1)), made.recount(1))
+        assert made.counts(2) == made.recount(2)
+        assert ask("SELECT sum(reports)::integer FROM counts") == [(ENOUGH + 11 + SEGMENT,)]
+    finally:
+        made.close()
+
+
 def test_a_backup_is_a_store_that_tells_no_order(store, database, ask, tmp_path):
     store.register("ab" * 32, b"{}")
     rows = [Row(key_of(store.salt, f"{i:064x}"), 1, f"[0,[{i % 7}],[]]") for i in range(SEGMENT + 50)]
@@ -180,7 +245,7 @@ def test_cells_are_in_the_order_of_their_bytes_whatever_language_the_database_sp
 
 def test_no_column_holds_a_time_or_an_address(store, ask):
     types = ask("SELECT DISTINCT data_type FROM information_schema.columns WHERE table_schema = 'deniable'")
-    assert {kind for (kind,) in types} == {"bytea", "integer", "bigint", "text"}
+    assert {kind for (kind,) in types} == {"bytea", "integer", "bigint", "text", "boolean"}
 
 
 def test_no_file_of_the_database_holds_who_sent_a_report(database, cluster, survey_text, tmp_path):
@@ -233,7 +298,8 @@ def test_two_workers_that_store_the_same_reports_store_them_once(store, database
     assert store.counts(1) == store.recount(1) == {"[null,0,[1],[]]": len(expected)}
 
 
-def test_readers_see_every_report_once_while_segments_are_sealed(store):
+@pytest.mark.parametrize("are_alike", [True, False])
+def test_readers_see_every_report_once_while_segments_are_sealed(store, are_alike):
     store.register("a" * 64, b"body")
     stop, wrong = threading.Event(), []
 
@@ -248,7 +314,10 @@ def test_readers_see_every_report_once_while_segments_are_sealed(store):
     reader = threading.Thread(target=read)
     reader.start()
     for start in range(0, 12 * SEGMENT, 250):
-        store.add([row(store, name) for name in range(start, start + 250)])
+        rows = [row(store, name) for name in range(start, start + 250)]
+        if not are_alike:  # then counts are given up meanwhile
+            rows = [Row(one.key, one.design, f"[null,{start + i},[0],[]]") for i, one in enumerate(rows)]
+        store.add(rows)
     stop.set()
     reader.join()
     assert not wrong

@@ -1,4 +1,7 @@
-"""How many evaluations maximum likelihood takes: SQUAREM against plain EM, both to the same certified gap."""
+"""How many evaluations maximum likelihood takes: ours against plain EM, both to the same certified gap.
+
+Ours is a closed form where one channel that treats all cells alike said everything, and SQUAREM elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,8 @@ def measure(codes: NDArray[np.int64], domain: Domain, title: str, *, gap: float 
             plain, left, stopped = cap, float(str(error.details["gap"])), " (stopped)"
         seconds = (middle - start, process_time() - middle)
         found = ((fast.evaluations, fast.gap), (plain, left))
-        for by, (evaluations, reached), spent in zip(("SQUAREM", f"plain EM{stopped}"), found, seconds, strict=True):
+        ours = "closed form" if fast.evaluations == 1 else "SQUAREM"
+        for by, (evaluations, reached), spent in zip((ours, f"plain EM{stopped}"), found, seconds, strict=True):
             row = (name, by, evaluations, f"{reached:.2g}", f"{spent:.3g}")
             for column, value in zip(rows.values(), row, strict=True):
                 column.append(value)
@@ -81,7 +85,7 @@ def measure(codes: NDArray[np.int64], domain: Domain, title: str, *, gap: float 
         claims.append(Claim(f"{name}: fewer evaluations{bound}", plain / fast.evaluations, FEWER))
     notes = [
         f"Wanted: a certified gap of {gap:g} nats.",
-        f"Plain EM is stopped at {2 * FEWER} times SQUAREM's evaluations; the ratio is then a lower bound.",
+        f"Plain EM is stopped at {2 * FEWER} times our evaluations; the ratio is then a lower bound.",
     ]
     shape = " x ".join(map(str, domain.shape))
     return Measurement(f"{shape} table, {len(codes)} reports, total epsilon {EPSILON:g}: {title}", rows, claims, notes)

@@ -59,7 +59,7 @@ def maximum_likelihood(
         domain: the asked attributes.
         gap: how many nats of log-likelihood may be left to gain; None for as many as do not show in any cell.
         most: how many evaluations to make before giving up.
-        accelerate: leap (SQUAREM); plain EM otherwise (for comparison).
+        accelerate: leap (SQUAREM), or take what a closed form gives; plain EM otherwise (for comparison).
         progress: called with the evaluations made and the gap reached.
     """
     evidence = reports if isinstance(reports, Evidence) else of_counts(reports, domain)

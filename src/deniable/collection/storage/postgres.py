@@ -10,7 +10,9 @@ that they came with those others. `compact` removes that too.
     arrived (a report a row)  --seal, under a lock-->  reports (the same, in the order of keys), counts
 
 Counts of sealed reports are kept in the sealing transaction; the few that are not sealed are grouped when asked for.
-One statement reads both, so that no reader ever sees a report twice or not at all.
+Where nearly every report is in a cell of its own (sets, hashes), counts would be the reports once more: they are given
+up after the first ten thousand, and the reports themselves are read. One
+statement reads all of it, so that no reader ever sees a report twice or not at all.
 
 A key must be unique over both tables. Writers hold an advisory lock that they share; sealing takes it alone.
 """
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from deniable.collection.storage.base import Mark
 
 SEGMENT = 1000  # reports that are sealed together, unless time is up
+ENOUGH = 10_000  # reports that tell whether cells repeat
+UNLIKE = 0.98  # of them: where so many cells are different, counting them is writing the reports once more
 PATIENCE = 600.0  # seconds after which what has arrived is sealed, however little it is
 _CLAIM = LOCK + 1  # the lock of `claim`, held by a session
 _LOCK_TIMEOUT = "5s"  # a backup may hold a table; sealing then waits for another time
@@ -59,8 +63,17 @@ _SEAL = """
              INSERT INTO totals SELECT design, count(*) FROM gone GROUP BY design
              ON CONFLICT (design) DO UPDATE SET reports = totals.reports + excluded.reports
          )
-    INSERT INTO counts SELECT design, cell, count(*) FROM gone GROUP BY design, cell ORDER BY design, cell
+    INSERT INTO counts SELECT design, cell, count(*) FROM gone
+    WHERE design NOT IN (SELECT design FROM totals WHERE NOT is_counted)
+    GROUP BY design, cell ORDER BY design, cell
     ON CONFLICT (design, cell) DO UPDATE SET reports = counts.reports + excluded.reports
+"""
+# Once for each design. Blocks are counted whatever their cells: each by itself, and often.
+_DECIDE = """
+    UPDATE totals SET is_counted = (
+        SELECT count(*) <= %s * totals.reports OR bool_or(left(cell, 2) = '["')
+        FROM counts WHERE counts.design = totals.design
+    ) WHERE is_counted IS NULL AND reports >= %s RETURNING design, is_counted
 """
 # In the order of their keys, however they lie; `store` and `designs` have none that came with a report.
 _COPIED = {
@@ -73,24 +86,23 @@ _COPIED = {
     "kept": "SELECT name, value FROM kept ORDER BY name",
     "rejected": "SELECT reason, reports FROM rejected ORDER BY reason",
 }
-_COUNTS = """
-    SELECT cell, sum(reports)::bigint FROM (
-        SELECT cell, reports FROM counts WHERE design = %s UNION ALL
-        SELECT cell, count(*) FROM arrived WHERE design = %s GROUP BY cell
-    ) AS each GROUP BY cell
+# Every cell with how many reports it stands for; the database looks at `reports` only where they are not counted.
+_CELLS = """
+    SELECT cell, reports FROM counts WHERE design = %s UNION ALL
+    SELECT cell, 1 FROM reports
+        WHERE design = %s AND EXISTS (SELECT FROM totals WHERE design = %s AND NOT is_counted) UNION ALL
+    SELECT cell, count(*) FROM arrived WHERE design = %s GROUP BY cell
 """
+_COUNTS = f"SELECT cell, sum(reports)::bigint FROM ({_CELLS}) AS each GROUP BY cell"  # noqa: S608 - ours, with its parameters
 _COUNTS_IN = """
     SELECT cell, sum(reports)::bigint FROM (
         SELECT cell, reports FROM counts WHERE design = %s AND left(cell, 66) = %s AND left(cell, 2) = '["' UNION ALL
         SELECT cell, count(*) FROM arrived WHERE design = %s AND left(cell, 66) = %s GROUP BY cell
     ) AS each GROUP BY cell
 """
-_COLUMNS = """
-    SELECT string_agg(cell, ','), string_agg(reports::text, ',') FROM (
-        SELECT cell, reports FROM counts WHERE design = %s UNION ALL
-        SELECT cell, count(*) FROM arrived WHERE design = %s GROUP BY cell
-    ) AS each GROUP BY hashtext(cell) & 15
-"""
+_COLUMNS = f"""
+    SELECT string_agg(cell, ','), string_agg(reports::text, ',') FROM ({_CELLS}) AS each GROUP BY hashtext(cell) & 15
+"""  # noqa: S608 - ours, with its parameters
 _TOTAL = """
     SELECT coalesce((SELECT reports FROM totals WHERE design = %s), 0)
          + (SELECT count(*) FROM arrived WHERE design = %s)
@@ -207,7 +219,11 @@ class PostgresStore:
                     self._unsealed = arrived
                     return
                 db.execute(_SEAL)
-            db.execute("VACUUM arrived")  # the rows that were moved, still in their order
+                decided = db.execute(_DECIDE, (UNLIKE, ENOUGH)).fetchall()
+                given_up = [design for design, is_counted in decided if not is_counted]
+                db.execute("DELETE FROM counts WHERE design = ANY(%s)", (given_up,))
+            # The rows that were moved, still in their order; and those that were given up.
+            db.execute("VACUUM arrived, counts" if given_up else "VACUUM arrived")
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
         """The reports under these keys."""
@@ -218,7 +234,7 @@ class PostgresStore:
 
     def counts(self, design: int) -> dict[str, int]:
         """How many reports each cell has."""
-        return dict(self._read(_COUNTS, design, design))
+        return dict(self._read(_COUNTS, *[design] * 4))
 
     def counts_in(self, design: int, block: str) -> dict[str, int]:
         """The same for the cells of one block."""
@@ -227,7 +243,7 @@ class PostgresStore:
 
     def columns(self, design: int, known: Mark | None = None) -> list[Column]:  # noqa: ARG002 - nothing here stays as it is
         """The same as a few long texts, put together by the database."""
-        return [Column(*found) for found in self._read(_COLUMNS, design, design)]
+        return [Column(*found) for found in self._read(_COLUMNS, *[design] * 4)]
 
     def total(self, design: int) -> int:
         """How many reports there are."""

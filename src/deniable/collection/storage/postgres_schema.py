@@ -43,6 +43,11 @@ MIGRATIONS = (
     ALTER TABLE arrived ALTER COLUMN cell TYPE text COLLATE "C";
     ALTER TABLE counts ALTER COLUMN cell TYPE text COLLATE "C";
     """,
+    # Whether cells of a design are counted; nobody knows of few reports. Those of a large survey stay as they are.
+    """
+    ALTER TABLE totals ADD COLUMN is_counted boolean;
+    UPDATE totals SET is_counted = true WHERE reports >= 10000;
+    """,
 )
 LOCK = 0x64656E69  # "deni": the advisory lock's number
 ALONE = f"SELECT pg_advisory_xact_lock({LOCK})"

@@ -92,7 +92,7 @@ def fit(
         gap: nats that may be left to gain; by default as few as a table needs, see `enough`.
         most: evaluations before giving up.
         strict: raise where a replicate did not get there; otherwise it is marked in `finished`.
-        accelerate: leap; plain EM otherwise (for comparison).
+        accelerate: leap, or take what a closed form gives; plain EM otherwise (for comparison).
         progress: called with the evaluations made and the largest gap left.
         newton: fit small tables of any kind by Newton's method (`peak`), as far as it gets, from the even table.
     """
@@ -112,7 +112,7 @@ def fit(
         )
     hypothesis = Saturated() if model is None else model
     y = evidence.counts if counts is None else counts
-    exact = _exact(evidence, hypothesis, y)
+    exact = _exact(evidence, hypothesis, y) if accelerate else None
     if exact is not None:
         none = np.zeros(y.shape[1])
         return Fitted(exact, evidence.evaluate(exact, y)[0], none, 1, none == 0)
