@@ -7,7 +7,7 @@ import pytest
 
 from deniable.bench import growth
 from deniable.bench.growth import BLOCKS, SURVEYS, Window, begun, exponent, grow, windows, yardstick
-from deniable.bench.ingest import SQLITE
+from deniable.bench.servers import SQLITE
 
 
 def test_windows_double_and_end_where_they_should():

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from deniable.bench.ingest import OFF, POSTGRES, SQLITE, STEPS, Database, measure, postgres
+from deniable.bench.ingest import STEPS, measure
+from deniable.bench.servers import OFF, POSTGRES, SQLITE, Database, postgres
 from waiting import until
 
 

@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deniable.bench import Claim, Measurement
-from deniable.bench.ingest import postgres
+from deniable.bench.servers import postgres
 from deniable.channels.hashing import LocalHashing
 from deniable.channels.krr import KRR
 from deniable.channels.unary import Unary

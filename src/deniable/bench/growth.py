@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.bench import Claim, Measurement
-from deniable.bench.ingest import BATCH, OFF, POSTGRES, SQLITE, SURVEY, child, get, load, posted, postgres
+from deniable.bench.ingest import BATCH, get, load, posted
+from deniable.bench.servers import OFF, POSTGRES, SQLITE, SURVEY, child, postgres
 from deniable.collection.blocks import ServedBlocks
 from deniable.collection.collector import Collector
 from deniable.collection.export import design_of
@@ -43,7 +44,7 @@ from deniable.surveys.survey import parse_survey
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from deniable.bench.ingest import Database
+    from deniable.bench.servers import Database
 
 _DESIGN = 'design = { kind = "independent" }'
 BLOCK = 5000

@@ -123,8 +123,8 @@ class Inverted(Frozen):
 
     @cached_property
     def _floors(self) -> tuple[Array, Array]:
-        """What margins count at least in phi^2 of an estimate."""
-        rows, columns = (readonly(np.minimum(e, 1 / len(e))) for e in self._errors)
+        """What margins count at least in phi^2 of an estimate; more than nothing where nobody reported a category."""
+        rows, columns = (readonly(np.clip(e, _RAREST / len(e), 1 / len(e))) for e in self._errors)
         return rows, columns
 
     def _expected(self, rows: Array, columns: Array) -> Array:
