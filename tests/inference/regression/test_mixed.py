@@ -114,6 +114,35 @@ def test_hidden_predictors_are_summed_over_inside_the_integral():
         assert together.value(away)[1][place] == pytest.approx(rise, abs=1e-4)
 
 
+def test_attributes_that_ride_along_are_summed_over_inside_the_integral():
+    rng = np.random.default_rng(8)
+    people = pd.DataFrame({name: rng.integers(0, 2, 300) for name in "acu"})
+    people["g"], people["z"] = np.arange(300) % 3, rng.integers(-1, 2, 300)
+    reports = dn.Joint(dn.Domain(dict.fromkeys("acu", [0, 1])), 2.0, channel="unary").randomize(
+        people, keep=["g", "z"], source=dn.Seeded(8)
+    )
+    likelihood = dn.logit("c ~ a + z", reports, rr_models={"a": "z"}).likelihood
+    groups = people.g.to_numpy()
+    objective = Marginal(likelihood, groups).compact()
+    assert any(len(cell.factors) == 3 for cell in likelihood.cells)  # the outcome, a, and what rides along
+    params = 0.3 * rng.normal(size=likelihood.size + 1)
+
+    # The same by the likelihood of the rows, with everybody's intercept moved.
+    b, apart = np.linspace(-9, 9, 1801, retstep=True)
+    total = 0.0
+    for group in range(3):
+        mine = likelihood.take(np.flatnonzero(groups == group))
+        moved = np.tile(params[:-1], (len(b), 1))
+        moved[:, 0] += np.exp(params[-1]) * b
+        logs = np.array([mine.loglik(each) for each in moved]) - b**2 / 2 - np.log(2 * np.pi) / 2
+        total += logs.max() + np.log(np.exp(logs - logs.max()).sum() * apart)
+    value, gradient = objective.value(params)
+    assert value == pytest.approx(total + likelihood.value(params[:-1]) - likelihood.loglik(params[:-1]), abs=1e-6)
+    for place, step in enumerate(1e-5 * np.eye(len(params))):
+        rise = (objective.value(params + step)[0] - objective.value(params - step)[0]) / 2e-5
+        assert gradient[place] == pytest.approx(rise, abs=1e-4)
+
+
 def test_shares_of_a_hidden_predictor_may_differ_between_groups():
     few = dn.random_intercept("y ~ x", hidden(6), channel=DEVICE, groups="group", rr={"x": DEVICE})
     assert any("C(group)" in str(label) for label in few.fixed.labels)
@@ -127,6 +156,15 @@ def test_groups_that_do_not_differ_are_told():
     # Half of such samples have their maximum at no difference at all; this seed is one of them.
     with pytest.raises(DivergenceError, match="clusters="):
         dn.random_intercept("report ~ x", sample(1, groups=20, spread=0.0), channel=DEVICE, groups="group")
+
+
+def test_a_spread_that_runs_to_zero_is_told_after_a_few_steps(monkeypatch):
+    frame, evaluated = sample(7, spread=0.0), []
+    evaluate = Marginal.evaluate
+    monkeypatch.setattr(Marginal, "evaluate", lambda *given: evaluated.append(1) or evaluate(*given))
+    with pytest.raises(DivergenceError, match="runs to zero"):
+        dn.random_intercept("report ~ x", frame, channel=DEVICE, groups="group")
+    assert len(evaluated) < 8  # half an e-fold a step would be a dozen
 
 
 def test_a_start_that_runs_away_says_what_to_leave_out(monkeypatch):

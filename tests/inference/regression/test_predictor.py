@@ -9,7 +9,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 import deniable as dn
-from deniable.errors import FormulaError, InputError
+from deniable.errors import FormulaError, InputError, SmallCellWarning
 from deniable.inference.regression.profiled import profile
 from deniable.inference.regression.relabelled import renamed
 
@@ -190,3 +190,55 @@ def test_errors_reach_as_far_as_a_likelihood_that_is_no_parabola():
         ends = [fit.values[place] + side * 1.96 * error for side in (-1, 1)]
         falls = [fit.loglik - profile(fit.likelihood, place, end, [fit.values])[0][0] for end in ends]
         assert min(falls) == pytest.approx(1.96**2 / 2, abs=0.1)
+
+
+def test_an_open_predictor_beside_a_disguised_one_only_has_a_part_in_the_model_of_that_one(survey):
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=4000)
+    a = (rng.random(4000) < 1 / (1 + np.exp(-1.5 * z))).astype(int)
+    frame = pd.DataFrame({"a": WARNER.randomize(a, source=dn.Seeded(1)), "z": z, "w": 1 + 0.5 * a * z})
+    frame["w"] += rng.normal(size=4000)
+    for formula in ("w ~ a:z", "w ~ a + I(a * z)"):
+        fit, said = (dn.linear(formula, frame, rr={"a": WARNER}, **how) for how in ({}, {"rr_models": {"a": "z"}}))
+        np.testing.assert_allclose(fit.values, said.values, rtol=1e-6)
+        truth = pd.Series({"Intercept": 1.0, "a": 0.0}).reindex(fit.params.index, fill_value=0.5)
+        # 20 errors off where the model of a leaves z out; false alarm 6e-7 each.
+        assert (np.abs(fit.params - truth) < 5 * fit.std_error).all()
+
+
+def test_names_with_spaces_are_names():
+    rng = np.random.default_rng(2)
+    people = pd.DataFrame({name: rng.integers(0, 2, 600) for name in ("has pain", "my age", "y")})
+    people["my region"] = rng.integers(0, 3, 600)
+    design = dn.Joint(dn.Domain({name: [0, 1] for name in ("has pain", "my age", "y")}), 4.0)
+    spaced = design.randomize(people, keep=["my region"], source=dn.Seeded(2))
+    plain = dn.Joint(dn.Domain({name: [0, 1] for name in ("pain", "age", "y")}), 4.0).randomize(
+        people.set_axis(["pain", "age", "y", "region"], axis=1), keep=["region"], source=dn.Seeded(2)
+    )
+    for formula, same in (
+        ("y ~ `has pain` + `my age` + `my region`", "y ~ pain + age + region"),
+        ("y ~ C(`has pain`) * C(`my region`)", "y ~ C(pain) * C(region)"),
+    ):
+        np.testing.assert_allclose(dn.logit(formula, spaced).values, dn.logit(same, plain).values, rtol=1e-6)
+
+
+def test_errors_do_not_depend_on_what_weights_add_up_to():
+    rng = np.random.default_rng(1)
+    a = rng.integers(0, 2, 2000)
+    frame = pd.DataFrame({"a": WARNER.randomize(a, source=dn.Seeded(1)), "w": 0.5 * a + rng.normal(size=2000)})
+    errors = [dn.linear("w ~ a", frame, rr={"a": WARNER}, weights=np.full(2000, k)).std_error for k in (1.0, 1e-4, 1e4)]
+    np.testing.assert_allclose(errors[1], errors[0], rtol=1e-5)
+    np.testing.assert_allclose(errors[2], errors[0], rtol=1e-5)
+    np.testing.assert_allclose(errors[0], dn.linear("w ~ a", frame, rr={"a": WARNER}).std_error, rtol=0.1)
+
+
+def test_errors_of_a_sample_by_clusters_may_be_smaller_than_those_of_a_simple_one():
+    # Groups are even in every cluster, and clusters differ by much more than people within one do.
+    rng = np.random.default_rng(3)
+    people = pd.DataFrame({"a": np.arange(2000) % 2, "school": np.arange(2000) // 20})
+    people["w"] = 0.5 * people.a + rng.normal(size=100)[people.school] + 0.3 * rng.normal(size=2000)
+    with pytest.warns(SmallCellWarning, match="school"):
+        reports = dn.Joint({"a": [0, 1]}, 5.0).randomize(people, keep=["w", "school"], source=dn.Seeded(3))
+    fit, simple = dn.linear("w ~ a", reports, clusters="school"), dn.linear("w ~ a", reports)
+    assert fit.std_error["a"] < 0.5 * simple.std_error["a"]
+    assert abs(fit.params["a"] - 0.5) < 5.5 * fit.std_error["a"]  # Student's t, 98 degrees: false alarm 3e-7

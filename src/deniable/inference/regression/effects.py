@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from deniable.errors import InputError
-from deniable.inference.regression.formula import as_pandas
+from deniable.inference.regression.formula import as_pandas, quoted
 from deniable.inference.regression.responses import Binary, Normal
 from deniable.results import backend_of, frame_of
 from deniable.wording import listed
@@ -102,7 +102,7 @@ def _contrasts(fit: Regression, name: str) -> list[tuple[str, Array, Array, floa
     if name not in fit.design.variables:
         raise InputError(f"the formula has no variable {name!r}; it has {listed(fit.design.variables)}")
     column = fit.data[name]
-    wrapped = any(f"C({name}" in term for term in fit.design.terms)
+    wrapped = any(f"C({quoted(name)}" in term for term in fit.design.terms)
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column) and not wrapped:
         step = 1e-4 * (float(column.std()) or 1.0)
         above, below = (fit.design.on(fit.data.assign(**{name: column + side * step})) for side in (0.5, -0.5))

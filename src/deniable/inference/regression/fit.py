@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from deniable.errors import ConvergenceError
+from deniable.inference.regression.likelihood import Likelihood
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.inference.regression.likelihood import Likelihood
     from deniable.inference.regression.tabled import Tabled
 
     Array = NDArray[np.float64]
@@ -77,18 +77,20 @@ def ascend(objective: Objective, start: Array) -> Optimum:
     value, gradient, hessian = objective.evaluate(params)
     if not _usable(value, gradient, hessian):
         raise ConvergenceError("the likelihood is zero at the start: some report is impossible under its channel")
+    halved = 0
     for steps in range(1, STEPS + 1):
         step, concave = newton_step(gradient, hessian)
         decrement = float(gradient @ step)
         length = objective.reach(step)
         if length > LONGEST and length > (longest := LONGEST + objective.reach(params)):
             step *= longest / length
-        found, trial = _shortened(objective, params, step, (value, float(gradient @ step), decrement))
+        here = (value, float(gradient @ step), decrement)
+        found, trial = _shortened(objective, params, step, here, hopeful=halved == 0)
         if found is None:
             if concave and decrement < 1e-8:
                 return _arrived(objective, Optimum(params, value, hessian, steps, diverged=False, direction=step))
             raise ConvergenceError(f"the likelihood stopped rising after {steps} steps, short of a maximum")
-        params, rise = params + step * 0.5**found, trial[0] - value
+        params, rise, halved = params + step * 0.5**found, trial[0] - value, found
         value, gradient, hessian = trial
         if concave and decrement < DECREMENT and length < 1e-3:
             return _arrived(objective, Optimum(params, value, hessian, steps, diverged=False, direction=step))
@@ -98,16 +100,20 @@ def ascend(objective: Objective, start: Array) -> Optimum:
 
 
 def _shortened(
-    objective: Objective, params: Array, step: Array, here: tuple[float, float, float]
+    objective: Objective, params: Array, step: Array, here: tuple[float, float, float], *, hopeful: bool
 ) -> tuple[int | None, tuple[float, Array, Array]]:
-    """How often a step is halved until it rises, None where it never does, and what is there."""
+    """How often a step is halved until it rises, None where it never does, and what is there.
+
+    Where it is hoped to rise at once, since the one before it did, derivatives are taken at once as well.
+    """
     value, slope, decrement = here
     trial = value, step, np.zeros((0, 0))
     # Near the top a rise is lost in rounding: a full step that loses no more than that is taken as well.
     lost = 1e-13 * abs(value) if decrement < 1e-6 else -np.inf
     for halving in range(40):
         there, least = params + step * 0.5**halving, min(1e-4 * slope * 0.5**halving, -lost)
-        if isinstance(objective, Quick) and not objective.value(there) - value >= least:
+        is_tried = isinstance(objective, Quick) and not (hopeful and halving == 0)
+        if is_tried and not objective.value(there) - value >= least:
             continue
         trial = objective.evaluate(there)
         if _usable(*trial) and trial[0] - value >= least:
@@ -167,7 +173,7 @@ def maximise(likelihood: Likelihood | Tabled, starts: Sequence[Array]) -> tuple[
 
     With many rows, starts are compared on a sample of them first; not where a row costs little.
     """
-    if likelihood.rows <= 2 * SAMPLE or isinstance(likelihood, Quick):
+    if likelihood.rows <= 2 * SAMPLE or not isinstance(likelihood, Likelihood):
         return search(likelihood, starts)
     chosen = np.sort(np.random.default_rng(0).choice(likelihood.rows, SAMPLE, replace=False))
     try:

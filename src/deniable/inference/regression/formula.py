@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import dataclass
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -70,18 +71,39 @@ def split(formula: str) -> tuple[str, str]:
     return left.strip().strip("`"), right.strip()
 
 
+def quoted(name: str) -> str:
+    """A column's name as a formula takes it.
+
+    >>> quoted("age"), quoted("my age")
+    ('age', '`my age`')
+    """
+    return name if name.isidentifier() and not iskeyword(name) else f"`{name}`"
+
+
+def _factors(right: str) -> list[dict[str, set[str]]]:
+    """The terms of a right-hand side: for each the factors that it is the product of, with the columns they use."""
+    formulaic = load_formulaic()
+    try:
+        return [
+            {
+                quoted(factor.expr) if factor.eval_method.value == "lookup" else factor.expr: set(
+                    map(str, formulaic.Formula([type(term)([factor])]).required_variables)
+                )
+                for factor in term.factors
+            }
+            for term in formulaic.Formula(right)
+        ]
+    except formulaic.errors.FormulaicError as error:
+        raise FormulaError(f"the formula {right!r} cannot be read: {_plain(error)}", formula=right) from None
+
+
 def terms_of(right: str) -> dict[str, set[str]]:
     """The terms of a right-hand side, each with the columns it uses.
 
     >>> {term: sorted(used) for term, used in terms_of("age + C(sex):age").items()}
     {'1': [], 'age': ['age'], 'C(sex):age': ['age', 'sex']}
     """
-    formulaic = load_formulaic()
-    try:
-        parsed = formulaic.Formula(right)
-        return {str(term): set(map(str, formulaic.Formula([term]).required_variables)) for term in parsed}
-    except formulaic.errors.FormulaicError as error:
-        raise FormulaError(f"the formula {right!r} cannot be read: {_plain(error)}", formula=right) from None
+    return {":".join(term): set().union(*term.values()) for term in _factors(right)}
 
 
 def variables_of(right: str) -> set[str]:
@@ -193,6 +215,19 @@ def check_rank(matrix: Array, terms: tuple[str, ...]) -> None:
 
 
 def terms_without(right: str, names: Sequence[str]) -> list[str]:
-    """The formula's terms that use none of the named columns, and the intercept."""
-    free = [term for term, used in terms_of(right).items() if not used & set(names)]
-    return free if "1" in free else ["1", *free]
+    """The formula's terms that use none of the named columns, and the intercept.
+
+    A column that stands beside a named one only has a term of its own, as far as it can be parted from that one.
+
+    >>> terms_without("age + x + x:C(sex) + I(x * age) + I(x * size)", ["x"])
+    ['1', 'age', 'size', 'C(sex)']
+    """
+    hidden = set(names)
+    free = {term: used for term, used in terms_of(right).items() if not used & hidden}
+    known = set().union(*free.values())
+    for term in _factors(right):
+        for factor, used in term.items():
+            left = used - hidden - known
+            free |= {quoted(name): {name} for name in sorted(left)} if used & hidden else {factor: used} if left else {}
+            known |= left
+    return ["1", *(term for term in free if term != "1")]

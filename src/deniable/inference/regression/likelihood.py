@@ -49,7 +49,7 @@ class Factor(Frozen):
     designs: tuple[Array, ...]
     places: tuple[Place, ...]
 
-    def eta(self, params: Array, rows: slice) -> Array:
+    def eta(self, params: Array, rows: Place) -> Array:
         """The linear predictors of some rows."""
         if len(self.designs) == 1:
             return (self.designs[0][rows] @ params[self.places[0]])[:, None]
@@ -138,16 +138,32 @@ class Likelihood(Frozen):
                     continue
                 row_logs, posterior = _mix(logs)
                 total += float(weight @ row_logs)
-                mean = np.zeros_like(scores[0])
-                for share, score, curve, cell in zip(posterior, scores, curves, self.cells, strict=True):
-                    mean += share[:, None] * score
-                    hessian += score.T @ ((weight * share)[:, None] * score)
+                for share, curve, cell in zip(posterior, curves, self.cells, strict=True):
                     self._add_curves(hessian, cell, curve, weight * share, rows)
+                mean, spread = _moments(posterior, scores, weight)
                 gradient += weight @ mean
-                hessian -= mean.T @ (weight[:, None] * mean)
+                hessian += spread
             for factor in self.steady:
                 total += self._add_steady(factor, params, gradient, hessian)
         return total, gradient, hessian
+
+    def value(self, params: Array) -> float:
+        """The log-likelihood alone."""
+        total = 0.0
+        with np.errstate(all="ignore"):
+            for rows in self._blocks():
+                logs = [self._log(cell, params, rows) for cell in self.cells]
+                total += float(self.weights[rows] @ (logs[0] if len(logs) == 1 else _mix(logs)[0]))
+            for factor in self.steady:
+                every = slice(None)
+                total += STEADY * float(factor.response.parts(factor.eta(params, every), factor.data)[0].sum())
+        return total
+
+    def _log(self, cell: Cell, params: Array, rows: slice) -> Array:
+        log = np.zeros(len(self.weights[rows])) if cell.log_chance is None else cell.log_chance[rows].copy()
+        for factor in cell.factors:
+            log += factor.response.parts(factor.eta(params, rows), factor.data[rows])[0]
+        return log
 
     def _add_steady(self, factor: Factor, params: Array, gradient: Array, hessian: Array) -> float:
         every, weight = slice(None), np.full(len(factor.data), STEADY)
@@ -182,7 +198,7 @@ class Likelihood(Frozen):
 
     def loglik(self, params: Array) -> float:
         """The log-likelihood of what was reported alone."""
-        return replace(self, steady=()).evaluate(params)[0]
+        return replace(self, steady=()).value(params)
 
     def scores(self, params: Array) -> Array:
         """The weighted gradient of every row (n, size)."""
@@ -238,6 +254,25 @@ class Likelihood(Frozen):
                     hessian[_corner(at, to)] += block
                     if m > k:
                         hessian[_corner(to, at)] += block.T
+
+
+def _moments(shares: Array, scores: list[Array], weight: Array) -> tuple[Array, Array]:
+    """The mean of each row's scores over its cells, and the weighted sum over rows of their covariance.
+
+    Of two cells the covariance is  t_0 t_1 (s_0 - s_1)(s_0 - s_1)'.
+    """
+    if len(scores) == 2:
+        apart = scores[1] - scores[0]
+        return scores[0] + shares[1][:, None] * apart, _squares(apart, weight * shares[0] * shares[1])
+    mean = sum((share[:, None] * score for share, score in zip(shares, scores, strict=True)), np.zeros(()))
+    spread = sum((_squares(s, weight * share) for share, s in zip(shares, scores, strict=True)), np.zeros(()))
+    return mean, spread - _squares(mean, weight)
+
+
+def _squares(rows: Array, weight: Array) -> Array:
+    """Sum of  weight x x'  over rows x: of a matrix and itself, which takes half of a product."""
+    scaled = np.sqrt(weight)[:, None] * rows
+    return np.asarray(scaled.T @ scaled)
 
 
 def _numbers(place: Place) -> NDArray[np.intp]:

@@ -22,7 +22,7 @@ from scipy import special
 
 from deniable.frozen import readonly
 from deniable.inference.regression.places import Places
-from deniable.inference.regression.responses import Binary
+from deniable.inference.regression.responses import Binary, Softmax
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,14 +87,34 @@ class Marginal:
 
     @cached_property
     def _places(self) -> Places:
-        """Rows that the link says the same of: those of a group whose outcome depends on the same, in every cell."""
-        return Places.of([self.groups, *self._outcome_designs.values()])
+        """Rows that the model says the same of: those of a group that depend on the same, in every cell."""
+        return Places.of([self.groups, *self._designs.values()])
+
+    @cached_property
+    def _runs(self) -> NDArray[np.intp]:
+        """Where rows of another group begin."""
+        return Places.of([self.groups]).starts
 
     @property
-    def _outcome_designs(self) -> dict[int, Array]:
-        """What the outcome depends on, by cell; cells may share it."""
-        designs = [cell.factors[0].designs[0] for cell in self.likelihood.cells]
-        return {id(design): design for design in designs}
+    def _designs(self) -> dict[int, Array]:
+        """What the model depends on; cells and equations share most of it."""
+        factors = [factor for cell in self.likelihood.cells for factor in cell.factors]
+        return {id(design): design for factor in factors for design in factor.designs}
+
+    @cached_property
+    def _said(self) -> tuple[Array, Array]:
+        """Pr(reports | cell) of every row, over the largest of the row; and the logarithm of that."""
+        cells, none = self.likelihood.cells, np.zeros(self.likelihood.rows)
+        logs = np.stack([none if cell.log_chance is None else cell.log_chance for cell in cells], axis=1)
+        highest = logs.max(axis=1)
+        return readonly(np.exp(logs - highest[:, None])), readonly(highest)
+
+    @cached_property
+    def _reported(self) -> tuple[Array, Array]:
+        """Pr(report | cell, no) of every row, and the same for yes."""
+        data = [cell.factors[0].data for cell in self.likelihood.cells]
+        no, yes = (readonly(np.stack([one[:, y] for one in data], axis=1)) for y in (0, 1))
+        return no, yes
 
     def integrate(self, params: Array) -> Integrated:
         """Take every group's integral at the parameters."""
@@ -119,7 +139,7 @@ class Marginal:
     def value(self, params: Array) -> tuple[float, Array]:
         """The log-likelihood and its gradient."""
         scale, count = float(np.exp(params[-1])), len(self.likelihood.cells)
-        likes, slopes, level = self._cells(params[:-1])
+        likes, beside, level = self._cells(params[:-1])
         at = self._integrate(params, likes, level)
         low, high, density, _ = self._link_at(params, at.b)
         weight = self.likelihood.weights[:, None] * at.mass[self.groups] / at.chance
@@ -134,30 +154,35 @@ class Marginal:
             factor = cell.factors[0]
             gradient[factor.places[0]] += pulled[:, c].sum(axis=1) @ factor.designs[0][starts]
             share = held[:, c] + held[:, count + c]
-            for other, steep in zip(cell.factors[1:], slopes[c], strict=True):
-                for equation, (design, place) in enumerate(zip(other.designs, other.places, strict=True)):
-                    gradient[place] += (share * steep[:, equation]) @ design
+            whole = np.add.reduceat(share, starts)[:, None]
+            for other, (pi, chance) in zip(cell.factors[1:], beside[c], strict=True):
+                # The sum of  share (q - pi),  q the probability of each truth once the report is known.
+                known = self._places.crossed((share / chance)[:, None], other.data)[:, 0]
+                steep = pi * (known - whole)
+                for equation, (design, place) in enumerate(zip(other.designs, other.places, strict=True), start=1):
+                    gradient[place] += steep[:, equation] @ design[starts]
         return at.value + self.likelihood.add_steady(params[:-1], gradient[:-1]), gradient
 
-    def _cells(self, params: Array) -> tuple[Array, list[list[Array]], Array]:
-        """What a row says of each cell, the slopes of the cells' other factors, and the logarithm it is taken over.
+    def _cells(self, params: Array) -> tuple[Array, list[list[tuple[Array, Array]]], Array]:
+        """What a row says of each cell, what cells' other factors do, and the logarithm that it is taken over.
 
         The first are  a_ic Pr(report_i | c, no)  for every cell, then the same for yes, over the row's largest a_ic.
+        Of every other factor: its shares at each place, and the probability of each row's report.
         """
-        logs, slopes = [], []
-        for cell in self.likelihood.cells:
-            log = np.zeros(self.likelihood.rows) if cell.log_chance is None else cell.log_chance.copy()
+        said, level = self._said
+        prior, beside = said.copy(), []
+        for c, cell in enumerate(self.likelihood.cells):
             own = []
             for factor in cell.factors[1:]:
-                part, slope, _ = factor.response.parts(factor.eta(params, slice(None)), factor.data)
-                log += part
-                own.append(slope)
-            logs.append(log)
-            slopes.append(own)
-        highest = np.max(logs, axis=0)
-        prior = np.exp(np.stack(logs, axis=1) - highest[:, None])
-        reports = [np.stack([c.factors[0].data[:, y] for c in self.likelihood.cells], axis=1) for y in (0, 1)]
-        return np.hstack([prior * report for report in reports]), slopes, highest
+                assert isinstance(factor.response, Softmax)
+                pi = factor.response.before(factor.eta(params, self._places.starts))
+                chance = np.maximum(self._places.times(factor.data, pi[:, :, None])[:, 0], 1e-300)
+                prior[:, c] *= chance
+                own.append((pi, chance))
+            beside.append(own)
+        highest = prior.max(axis=1)
+        prior /= highest[:, None]
+        return np.hstack([prior * report for report in self._reported]), beside, level + np.log(highest)
 
     def _link_at(self, params: Array, b: Array) -> tuple[Array, Array, Array, Array]:
         """Pr(no), Pr(yes), its density and the density's slope, of every place, cell and node."""
@@ -175,7 +200,9 @@ class Marginal:
 
     def _sum(self, rows: Array) -> Array:
         """Add rows up within groups."""
-        return np.stack([np.bincount(self.groups, column, self.count) for column in rows.T], axis=1)
+        found = np.zeros((self.count, rows.shape[1]))
+        np.add.at(found, self.groups[self._runs], np.add.reduceat(rows, self._runs, axis=0))
+        return found
 
     def _modes(self, params: Array, likes: Array) -> tuple[Array, Array]:
         """Where each group's integrand is highest, and how wide it is there (never wider than the prior)."""
@@ -213,14 +240,14 @@ class Marginal:
     def compact(self) -> Marginal:
         """The same with rows of a group that are alike put together, and rows of a place next to each other."""
         # First what makes a place, so that the order in which alike rows are found keeps places together.
-        arrays = {id(self.groups): self.groups[:, None].astype(np.float64), **self._outcome_designs}
+        arrays = {id(self.groups): self.groups[:, None].astype(np.float64), **self._designs}
+        places = list(arrays.values())
         for cell in self.likelihood.cells:
             if cell.log_chance is not None:
                 arrays[id(cell.log_chance)] = cell.log_chance[:, None]
-            for factor in cell.factors:
-                arrays |= {id(array): array for array in (factor.data, *factor.designs)}
+            arrays |= {id(factor.data): factor.data for factor in cell.factors}
         if sum(array.size for array in arrays.values()) > _COMPARED:
-            _, place = _alike([self.groups[:, None].astype(np.float64), *self._outcome_designs.values()])
+            _, place = _alike(places)
             order = np.argsort(place, kind="stable")
             return replace(self, likelihood=self.likelihood.take(order), groups=self.groups[order])
         first, place = _alike(list(arrays.values()))

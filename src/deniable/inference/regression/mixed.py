@@ -27,7 +27,7 @@ from deniable.inference.regression.binary import logit
 from deniable.inference.regression.covariance import inverse
 from deniable.inference.regression.drawing import plot_coefficients
 from deniable.inference.regression.fit import newton_step
-from deniable.inference.regression.formula import as_pandas, column_of, split, terms_without, variables_of
+from deniable.inference.regression.formula import as_pandas, column_of, quoted, split, terms_without, variables_of
 from deniable.inference.regression.heard import public_of
 from deniable.inference.regression.marginal import NODES, Marginal
 from deniable.inference.regression.model import membership
@@ -55,6 +55,7 @@ _STARTED = (
     "Without groups the likelihood has no maximum, so the search began at the penalised fit; with them it has this one."
 )
 _STEPS = 33  # Newton steps before giving up; a few are usual
+_QUICK = 16.0  # how much less a step leaves of the way than there was, where the same Hessian serves again
 _NEAR = 1e-3  # a rise still to come, in log-likelihood, at which a step may be judged by the gradient
 _TOLD_APART = 12  # groups up to which each has its own share of a disguised predictor
 
@@ -271,9 +272,9 @@ def _hidden_models(
             f"coefficients are off: say in rr_models what they depend on."
         )
         return dict(given), (told,)
-    terms = [*terms_without(right, hidden), f"C({groups})"]
+    terms = [*terms_without(right, hidden), f"C({quoted(groups)})"]
     models = {
-        name: " + ".join([*terms, *(f"C({earlier})" for earlier in hidden[:place])])
+        name: " + ".join([*terms, *(f"C({quoted(earlier)})" for earlier in hidden[:place])])
         for place, name in enumerate(hidden)
     }
     return {**models, **given}, ()
@@ -324,16 +325,26 @@ def _climb(objective: Marginal, fixed: Regression, groups: str) -> tuple[Array, 
 
 
 def _ascend(objective: Marginal, fixed: Regression, groups: str, params: Array) -> tuple[Array, float, Array]:
-    """Newton's steps from near a maximum to it."""
+    """Newton's steps from near a maximum to it; a Hessian serves as long as steps by it lead on quickly."""
     value, gradient, hessian = objective.evaluate(params)
+    is_new = True
     for _ in range(_STEPS):
         step, concave = newton_step(gradient, hessian)
-        step *= min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
         decrement = float(gradient @ step)
+        if concave and abs(decrement) < 1e-10:
+            if is_new:
+                return params, value, inverse(-hessian)
+            (value, gradient, hessian), is_new = objective.evaluate(params), True
+            continue
+        is_long = _falls_from_zero(gradient, hessian)
+        if is_long:
+            step[-1] = -2.0
+        step *= min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
         for halving in range(30):
             reached, slope = objective.value(params + step * 0.5**halving)
+            left = abs(slope @ newton_step(slope, hessian)[0])
             # Near the top the quadrature's own error hides a rise, and the gradient tells what is left of the way.
-            settles = abs(decrement) < _NEAR and abs(slope @ newton_step(slope, hessian)[0]) < abs(decrement) / 4
+            settles = abs(decrement) < _NEAR and left < abs(decrement) / 4
             if settles or (np.isfinite(reached) and reached >= value - 1e-10 * abs(value)):
                 break
         else:
@@ -341,19 +352,31 @@ def _ascend(objective: Marginal, fixed: Regression, groups: str, params: Array) 
                 "the likelihood stopped rising short of a maximum; use more nodes or fewer predictors"
             )
         params = params + step * 0.5**halving
-        value, gradient, hessian = objective.evaluate(params)
         if params[-1] < np.log(1e-3):
             raise DivergenceError(
                 f"the standard deviation between groups of {groups!r} runs to zero: the reports show no difference "
                 "between groups. Use logit(), with clusters= for errors that allow for groups",
-                loglik=value,
+                loglik=reached,
                 fixed=fixed,
             )
         if fixed.penalty and objective.likelihood.reach(params[:-1]) > _AWAY:
             break
-        if concave and abs(decrement) < 1e-10:
-            return params, value, inverse(-hessian)
+        is_new = is_long or not (concave and left < abs(decrement) / _QUICK)
+        if is_new:
+            value, gradient, hessian = objective.evaluate(params)
+        else:
+            value, gradient = reached, slope
     raise ConvergenceError("no maximum was reached; use more nodes or fewer predictors")
+
+
+def _falls_from_zero(gradient: Array, hessian: Array) -> bool:
+    """Whether the likelihood falls from s = 0 on, in s and not in log s: down it, Newton's steps would never end.
+
+    It is  f_0 - a s^2 - b s^4  there. With a and b positive f' and f'' in log s are negative, and f'' is 2 to 4 times
+    f'; were a negative, so that the maximum were elsewhere, it would be more.
+    """
+    falls, bends = gradient[-1], hessian[-1, -1]
+    return bool(falls < 0 and 1.6 * falls > bends > 4 * falls)
 
 
 def _approach(objective: Marginal, start: Array, matrix: Array) -> Array:

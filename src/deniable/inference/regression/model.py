@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard
 
 import numpy as np
 
-from deniable.errors import ConvergenceError, InputError, MissingValueError, TooFewReportsError
+from deniable.errors import ConvergenceError, InputError, MissingValueError, NotIdentifiedError, TooFewReportsError
 from deniable.estimation.sampling.columns import column
 from deniable.estimation.sampling.reading import sampling
 from deniable.estimation.sampling.sampling import Sampling
 from deniable.inference.regression.completed import completed_start
-from deniable.inference.regression.covariance import SURVEY, Drawn, covariance
+from deniable.inference.regression.covariance import SURVEY, Drawn, covariance, inverse
 from deniable.inference.regression.diagnosis import refusal
 from deniable.inference.regression.expected import expected_information
 from deniable.inference.regression.fit import Optimum, jitter, lower_maxima, maximise, search
@@ -49,7 +49,8 @@ class Options(TypedDict, total=False):
     Attributes:
         rr: disguised predictors, name -> channel. In the formula the name stands for the truth.
         rr_models: for a disguised predictor, the right-hand side of the model for its truth; by default all terms of
-            the formula without disguised predictors, and the disguised predictors named before it.
+            the formula without disguised predictors, open ones that stand beside these only, and the disguised
+            predictors named before it.
         weights: survey weights: a column, one number per row, or what `rake` or `replicate_weights` returns.
         strata: a column, or one value per row, that names each row's stratum.
         clusters: a column, or one value per row, that names each row's cluster. With any of these three, standard
@@ -101,7 +102,8 @@ def regress(
     else:
         found, ends = _maximum(compact, starts, outcome, laid.design, laid.labels[:main], riding=laid.riding)
         if _shows_groups(compact, outcome):
-            found, others = with_others(compact, found, ends, laid.riding)
+            nat = _nat(compact, found, drawn, main)
+            found, others = with_others(compact, found, ends, laid.riding, nat=nat)
         hessian = found.hessian
         if kind == "expected":
             hessian = -expected_information(source, laid, likelihood, found.params)
@@ -152,7 +154,10 @@ def _penalised(
 ) -> tuple[Optimum, list[Optimum], Array]:
     """The highest penalised likelihood, and the information there."""
     if len(likelihood.cells) > 1 or outcome.disguised is None:
-        raise InputError("the penalty is for models of a disguised category without disguised predictors")
+        raise InputError(
+            "the penalty is for models of a disguised category without disguised predictors; fit without it, or leave "
+            "disguised predictors out of the formula"
+        )
     if not outcome.disguised.matrices:
         raise InputError(
             "the penalty needs all reports that can come, and these are too many to list; fit without it, or use a "
@@ -203,6 +208,18 @@ def _maximum(
     if found.diverged:
         raise refusal(found, design.matrix, chance, names, penalty=chance is not None)
     return found, ends
+
+
+def _nat(likelihood: Likelihood, found: Optimum, drawn: Drawn | None, main: int) -> float:
+    """How many nats of a weighted likelihood are one of a sample that is worth as much as this one."""
+    if drawn is None:
+        return 1.0
+    try:
+        plain = np.diagonal(inverse(-found.hessian))[:main]
+        stated = np.diagonal(covariance("survey", likelihood, found.params, found.hessian, drawn))[:main]
+    except NotIdentifiedError:  # this may not be the best hill yet
+        return float((likelihood.weights**2).sum() / likelihood.weights.sum())
+    return float(np.mean(stated / plain))
 
 
 def _check_options(options: Options) -> None:

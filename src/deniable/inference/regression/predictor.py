@@ -24,7 +24,7 @@ import numpy as np
 from deniable.errors import ConvergenceError, FormulaError, InputError
 from deniable.frozen import readonly
 from deniable.inference.regression.fit import ascend
-from deniable.inference.regression.formula import Design, check_rank, terms_without
+from deniable.inference.regression.formula import Design, check_rank, quoted, terms_without
 from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
 from deniable.inference.regression.outcome import Disguised, Outcome, factor_of
 from deniable.inference.regression.responses import Normal, Softmax
@@ -96,7 +96,7 @@ def lay_out(
     log_chance = np.zeros((len(combinations), len(data)))
     own: list[tuple[Disguised, Design, list[Array], Array]] = []
     for place, column in enumerate(columns):
-        before = [f"C({earlier.name})" for earlier in columns[:place]]
+        before = [f"C({quoted(earlier.name)})" for earlier in columns[:place]]
         part = Design.of(models.get(column.name, " + ".join([*others, *before])), wide)
         parts = _on(part, frames)
         start = np.zeros((len(column.labels) - 1) * len(part.terms))

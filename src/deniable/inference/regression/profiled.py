@@ -5,6 +5,9 @@ and an error from the curvature at the top sees none of that. So each coefficien
 everything else fitted again. Where the likelihood has not fallen there by what a parabola falls, z^2 / 2, or nearly so,
 all coefficients are walked outwards until it has, from every hill that is known: the error is a z-th of the way. No
 walk goes farther than the range of the numbers themselves: the mean of a group with anybody in it lies among them.
+
+Where the error that is stated is k times that of the curvature (weights, clusters), a parabola falls k^2 z^2 / 2, and
+what is looked for is as many times more.
 """
 
 from __future__ import annotations
@@ -54,6 +57,10 @@ class Held:
         kept = np.delete(np.arange(self.likelihood.size), self.place)
         return value, gradient[kept], hessian[np.ix_(kept, kept)]
 
+    def value(self, free: Array) -> float:
+        """The value alone."""
+        return self.likelihood.value(self.whole(free))
+
     def reach(self, step: Array) -> float:
         """The largest change of any linear predictor."""
         return self.likelihood.reach(np.insert(step, self.place, 0.0))
@@ -74,20 +81,21 @@ def profile(likelihood: Likelihood, place: int, value: float, starts: Sequence[A
 
 
 def walked(
-    likelihood: Likelihood, best: Optimum, main: int, starts: Sequence[Array], fall: float, *, sure: bool
+    likelihood: Likelihood, best: Optimum, errors: Array, starts: Sequence[Array], fall: float, *, sure: bool
 ) -> Array:
-    """Errors of the first `main` parameters that reach as far as the likelihood does.
+    """Errors of the first parameters that reach as far as the likelihood does.
 
     Args:
         likelihood: of a number.
         best: its highest point.
-        main: how many parameters are asked for.
+        errors: as they are stated of these parameters.
         starts: other places that walks begin at.
         fall: where they end, in nats.
         sure: whether nothing else says that it is no parabola.
     """
-    errors = np.sqrt(np.diagonal(inverse(-best.hessian)))[:main]
-    if sure and all(_falls(likelihood, best, errors, place) for place in range(main)):
+    main = len(errors)
+    nats = errors**2 / np.diagonal(inverse(-best.hessian))[:main]
+    if sure and all(_falls(likelihood, best, errors, place, nats[place]) for place in range(main)):
         return errors
     numbers = likelihood.cells[0].factors[0].data[:, 0]
     span = float(numbers.max() - numbers.min())
@@ -95,17 +103,17 @@ def walked(
     for place in range(main):
         column = max(float(np.abs(cell.factors[0].designs[0][:, place]).max()) for cell in likelihood.cells)
         farthest = span / max(column, 1e-300)
-        step = min(Z * errors[place], farthest) / 2
-        ways = [_way(likelihood, best, place, (side * step, farthest), fall=fall, starts=starts) for side in (-1, 1)]
+        step, low = min(Z * errors[place], farthest) / 2, float(nats[place] * fall)
+        ways = [_way(likelihood, best, place, (side * step, farthest), fall=low, starts=starts) for side in (-1, 1)]
         found[place] = max(*ways, min(Z * errors[place], farthest)) / Z
     return found
 
 
-def _falls(likelihood: Likelihood, best: Optimum, errors: Array, place: int) -> bool:
+def _falls(likelihood: Likelihood, best: Optimum, errors: Array, place: int, nat: float) -> bool:
     """Whether the likelihood has fallen z errors away, on both sides."""
     for side in (-1, 1):
         ends = profile(likelihood, place, best.params[place] + side * Z * errors[place], [best.params])
-        if not ends or best.value - ends[0][0] < _ENOUGH * FALL:
+        if not ends or best.value - ends[0][0] < _ENOUGH * nat * FALL:
             return False
     return True
 

@@ -11,6 +11,9 @@ cannot be told from the best, and errors are made to reach it and its own interv
 
 What lies f nats below, farther than that, has the chance w = 1 / (1 + e^f) to be the right one: s_j^2 is at least
 s_j^2 + w (theta_j - theta'_j)^2. And no hill is taken for a parabola before that was looked at: see `profiled`.
+
+A nat is that of a sample as large as this one is worth. Weights multiply the log-likelihood, and clusters make it worth
+less: where the errors that are stated are k times those of its curvature, k^2 nats of it are one.
 """
 
 from __future__ import annotations
@@ -54,6 +57,7 @@ class Others:
         slopes: categories exchanged, no top but near.
         far: tops farther below.
         running: where climbs ran away, within that region: with nobody in a category, its mean can be anything.
+        nat: how many nats of the likelihood are one of these.
         fall: where walks end, in nats; where climbs ran away or shares that ride along follow the noise, at the end of
             the region of all other parameters.
     """
@@ -62,6 +66,7 @@ class Others:
     slopes: tuple[Other, ...] = ()
     far: tuple[Other, ...] = ()
     running: tuple[Array, ...] = ()
+    nat: float = 1.0
     fall: float = FALL
 
 
@@ -125,14 +130,16 @@ def _exchanged(many: int, first: int, second: int) -> list[int]:
 
 
 def with_others(
-    likelihood: Likelihood, found: Optimum, ends: Sequence[Optimum], riding: int = 0
+    likelihood: Likelihood, found: Optimum, ends: Sequence[Optimum], riding: int = 0, *, nat: float = 1.0
 ) -> tuple[Optimum, Others]:
-    """The best of all hills, and what else there is, with how far it lies below."""
+    """The best of all hills, and what else there is, with how far it lies below; `nat` as in `Others`."""
     limit = _limit(likelihood.size)
     tops, running = [end for end in (found, *ends) if not end.diverged], [end for end in ends if end.diverged]
     named = list(renamed(likelihood, found.params, riding))
     values = [likelihood.evaluate(start)[0] for start in named]
-    starts = [start for start, value in zip(named, values, strict=True) if value > found.value - _HOPELESS - limit]
+    starts = [
+        start for start, value in zip(named, values, strict=True) if value > found.value - nat * (_HOPELESS + limit)
+    ]
     for start in [*starts, *parted(likelihood, found.params, riding)]:
         try:
             end = ascend(likelihood, start)
@@ -140,19 +147,20 @@ def with_others(
             continue
         (running if end.diverged else tops).append(end)
     best = max(tops, key=lambda end: end.value)
-    slopes = [(best.value - v, start) for v, start in zip(values, named, strict=True) if _apart(best, start)]
+    slopes = [((best.value - v) / nat, start) for v, start in zip(values, named, strict=True) if _apart(best, start)]
     if any(fall < _NOTHING for fall, _ in slopes):
         raise NotIdentifiedError(
             "the coefficients with categories of a disguised predictor exchanged are as likely: the reports do not say "
             "which category is which. Take more reports, or a channel with less noise"
         )
-    hills = [(best.value - end.value, end.params) for end in tops if _apart(best, end.params)]
-    near = [end.params for end in running if best.value - end.value < limit]
+    hills = [((best.value - end.value) / nat, end.params) for end in tops if _apart(best, end.params)]
+    near = [end.params for end in running if best.value - end.value < nat * limit]
     return best, Others(
         hills=tuple(one for one in hills if one[0] <= limit),
         slopes=tuple(one for one in slopes if one[0] <= FALL),
         far=tuple(one for one in hills if one[0] > limit),
         running=tuple(near),
+        nat=nat,
         fall=_limit(likelihood.size - riding) if near or riding else FALL,
     )
 
@@ -176,12 +184,12 @@ def reaching(likelihood: Likelihood, matrix: Array, best: Optimum, others: Other
         needed = np.maximum(needed, np.sqrt(errors**2 + (params - best.params) ** 2 / (1 + np.exp(fall))))
     for _, params in (*others.hills, *others.slopes):
         try:
-            own = np.sqrt(np.diagonal(inverse(-likelihood.evaluate(params)[2])))
+            own = np.sqrt(others.nat * np.diagonal(inverse(-likelihood.evaluate(params)[2])))
         except NotIdentifiedError:
             own = errors
         needed = np.maximum(needed, (np.abs(params - best.params) + Z * np.nan_to_num(own, nan=0.0)) / Z)
     fronts = [*(params for _, params in others.hills), *others.running]
-    wider = walked(likelihood, best, main, fronts, others.fall, sure=not others.running)
+    wider = walked(likelihood, best, errors[:main], fronts, others.fall, sure=not others.running)
     needed[:main] = np.maximum(needed[:main], wider)
     return np.asarray(matrix * np.outer(needed / errors, needed / errors))
 

@@ -84,8 +84,9 @@ class Spread:
 
 def _square(shares: Array, design: Array, weight: Array) -> Array:
     """Sum over rows of  weight (p x) (p x)'  for every share p of a row and every column x of its design."""
-    spread = (shares[:, :, None] * design[:, None, :]).reshape(len(shares), -1)
-    return np.asarray(spread.T @ (weight[:, None] * spread))
+    root = np.sqrt(weight)[:, None] * design  # a matrix times itself takes half of a product
+    spread = (shares[:, :, None] * root[:, None, :]).reshape(len(shares), -1)
+    return np.asarray(spread.T @ spread)
 
 
 class Response(Protocol):
@@ -152,14 +153,15 @@ class Softmax:
         """One per category but the first."""
         return self.categories - 1
 
-    def _pi(self, eta: Array) -> Array:
+    def before(self, eta: Array) -> Array:
+        """Pi (n, K)."""
         full = np.concatenate([np.zeros((len(eta), 1)), eta], axis=1)
         power = np.exp(full - full.max(axis=1, keepdims=True))
-        return power / power.sum(axis=1, keepdims=True)
+        return np.asarray(power / power.sum(axis=1, keepdims=True))
 
     def parts(self, eta: Array, data: Array) -> tuple[Array, Array, Curve]:
         """Log L, score and Hessian."""
-        pi = self._pi(eta)
+        pi = self.before(eta)
         joint = data * pi
         chance = joint.sum(axis=1)
         posterior, prior = joint[:, 1:] / chance[:, None], pi[:, 1:]
@@ -167,7 +169,7 @@ class Softmax:
 
     def shares(self, eta: Array) -> tuple[Array, Array, Array]:
         """Pi, and  d pi_v / d eta_k = pi_v ([v = k] - pi_k)  differentiated once more."""
-        pi = self._pi(eta)
+        pi = self.before(eta)
         unit = np.eye(self.categories)[:, 1:]
         away = unit[None] - pi[:, None, 1:]  # [v = k] - pi_k
         first = pi[:, :, None] * away
