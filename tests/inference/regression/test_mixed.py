@@ -118,7 +118,7 @@ def test_attributes_that_ride_along_are_summed_over_inside_the_integral():
     rng = np.random.default_rng(8)
     people = pd.DataFrame({name: rng.integers(0, 2, 300) for name in "acu"})
     people["g"], people["z"] = np.arange(300) % 3, rng.integers(-1, 2, 300)
-    reports = dn.Joint(dn.Domain(dict.fromkeys("acu", [0, 1])), 2.0, channel="unary").randomize(
+    reports = dn.Joint(dn.Domain({name: [0, 1] for name in "acu"}), 2.0, channel="unary").randomize(
         people, keep=["g", "z"], source=dn.Seeded(8)
     )
     likelihood = dn.logit("c ~ a + z", reports, rr_models={"a": "z"}).likelihood

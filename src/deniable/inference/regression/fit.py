@@ -112,8 +112,8 @@ def _shortened(
     lost = 1e-13 * abs(value) if decrement < 1e-6 else -np.inf
     for halving in range(40):
         there, least = params + step * 0.5**halving, min(1e-4 * slope * 0.5**halving, -lost)
-        is_tried = isinstance(objective, Quick) and not (hopeful and halving == 0)
-        if is_tried and not objective.value(there) - value >= least:
+        whole = hopeful and halving == 0
+        if not whole and isinstance(objective, Quick) and not objective.value(there) - value >= least:
             continue
         trial = objective.evaluate(there)
         if _usable(*trial) and trial[0] - value >= least:
