@@ -71,8 +71,15 @@ class Optimum:
     direction: Array
 
 
-def ascend(objective: Objective, start: Array) -> Optimum:
-    """Climb from one start to a maximum, or along a rise that never ends."""
+def ascend(objective: Objective, start: Array, *, left: float = DECREMENT) -> Optimum:
+    """Climb from one start to a maximum, or along a rise that never ends.
+
+    Args:
+        objective: what is maximised.
+        start: where to begin.
+        left: g' (-H)^-1 g, twice the rise that is left, before the last step. Where more than `DECREMENT` may be left
+            only the height is wanted, and nobody looks whether the maximum is at infinity.
+    """
     params = np.array(start, dtype=np.float64)
     value, gradient, hessian = objective.evaluate(params)
     if not _usable(value, gradient, hessian):
@@ -92,6 +99,8 @@ def ascend(objective: Objective, start: Array) -> Optimum:
             raise ConvergenceError(f"the likelihood stopped rising after {steps} steps, short of a maximum")
         params, rise, halved = params + step * 0.5**found, trial[0] - value, found
         value, gradient, hessian = trial
+        if concave and DECREMENT < decrement < left:
+            return Optimum(params, value, hessian, steps, diverged=False, direction=step)
         if concave and decrement < DECREMENT and length < 1e-3:
             return _arrived(objective, Optimum(params, value, hessian, steps, diverged=False, direction=step))
         if rise < FLAT * (1 + abs(value)) and length > 0.05 and decrement < 1e-6:

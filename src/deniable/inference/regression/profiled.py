@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 Z = 1.959963984540054
 FALL = Z**2 / 2  # nats
+_ROUGH = 1e-3  # nats, twice, that the last step of a climb may still have to gain: it leaves far less
+_SAME = 1e-3  # nats between ends that are one
 _ENOUGH = 0.8  # of it, z errors away, where the likelihood is as good as a parabola
 _GROWTH = 1.4  # of the steps of a walk
 _FRONTS = 2  # from which it goes on
@@ -72,10 +74,10 @@ def profile(likelihood: Likelihood, place: int, value: float, starts: Sequence[A
     found: list[tuple[float, Array]] = []
     for start in starts:
         try:
-            end = ascend(held, np.delete(start, place))
+            end = ascend(held, np.delete(start, place), left=_ROUGH)
         except ConvergenceError:
             continue
-        if not any(abs(end.value - other) < 1e-6 for other, _ in found):
+        if not any(abs(end.value - other) < _SAME for other, _ in found):
             found.append((end.value, held.whole(end.params)))
     return sorted(found, key=lambda one: -one[0])
 
