@@ -84,6 +84,14 @@ def test_public_columns_that_single_people_out_are_warned_of(run):
     assert "4000 combinations of the public columns 'who'" in result.stderr
 
 
+@pytest.mark.parametrize("kind", ["views", "blocks"])
+def test_a_public_column_named_twice_rides_along_once(kind, run):
+    result = run(*BASE, "--design", kind, "--keep", "region", "--keep", "school", "--keep", "region")
+    assert result.exit_code == 0, result.output
+    assert dn.read_reports("out.parquet").public_names == ("region", "school")
+    assert "Traceback" not in result.output
+
+
 def test_json(run):
     data = json.loads(run(*BASE, "--json").stdout)
     assert data["reports"] == 4000

@@ -442,7 +442,7 @@ def public_columns(frame: IntoDataFrame, keep: Sequence[str], domain: Domain) ->
     absent = [name for name in keep if name not in known.columns]
     if absent:
         raise InputError(f"the frame has no column {listed(absent)} to keep; it has {listed(known.columns)}")
-    return known.select(*keep) if keep else None
+    return known.select(*dict.fromkeys(keep)) if keep else None
 
 
 def domain_of(data: Mapping[str, Any]) -> Domain:

@@ -66,7 +66,7 @@ class Disguise:
         clashing = [name for name in keep if name in [BALLOT, *columns]]
         if clashing:
             raise InputError(f"a kept column cannot be named {listed(clashing)}: the reports have one of that name")
-        self.design, self.keep = design, tuple(keep)
+        self.design, self.keep = design, tuple(dict.fromkeys(keep))
         self.needed = [*design.domain, *self.keep]
         code = pa.from_numpy_dtype(design.answer_dtype)
         fields = [pa.field(name, code, nullable=False) for name in columns]

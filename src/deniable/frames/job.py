@@ -85,7 +85,7 @@ def randomize_table(
     source = open_typed(given, design)
     run = Disguise(design, source.schema, keep)
     read = str(given.resolve() if isinstance(given, Path) else given)
-    job = Description(read, source.fingerprint(), design.id, tuple(keep), tuple(notes))
+    job = Description(read, source.fingerprint(), design.id, run.keep, tuple(notes))
     folder = _folder(goal)
     _refuse_second(folder, goal)
     folder.mkdir(parents=True, exist_ok=True)
@@ -131,11 +131,12 @@ def recognisable(path: str | Path | Object, keep: Sequence[str]) -> str | None:
     """Say so, if public columns together single out a handful of respondents."""
     if not keep:
         return None
+    keep = list(dict.fromkeys(keep))
     sizes = pa.table({**{name: [] for name in keep}, "count_all": pa.array([], pa.int64())})
-    for batch in parquet_file(place_of(path)).iter_batches(batch_size=GROUP, columns=list(keep)):
-        counted = pa.Table.from_batches([batch]).group_by(list(keep)).aggregate([([], "count_all")])
+    for batch in parquet_file(place_of(path)).iter_batches(batch_size=GROUP, columns=keep):
+        counted = pa.Table.from_batches([batch]).group_by(keep).aggregate([([], "count_all")])
         both = pa.concat_tables([sizes.cast(counted.schema), counted])
-        summed = both.group_by(list(keep)).aggregate([("count_all", "sum")])
+        summed = both.group_by(keep).aggregate([("count_all", "sum")])
         sizes = summed.rename_columns([*keep, "count_all"])
     small = sum(size < SMALL_CELL for size in sizes["count_all"].to_pylist())
     if not small:
