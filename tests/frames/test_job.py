@@ -17,6 +17,7 @@ import pytest
 import deniable as dn
 from deniable.errors import InputError, MissingColumnError, PrivacyError, UnknownCategoryError
 from deniable.frames import job
+from deniable.frames.domain_file import infer_domain
 from deniable.frames.job import FOLDER, randomize_table, recognisable
 from waiting import until
 
@@ -76,6 +77,27 @@ def test_what_is_disguised_is_the_truth(design, people, tmp_path):
     for names in (["sex", "children"], ["smokes"]):
         found = dn.estimate(dn.open_reports(tmp_path / "r.parquet"), names, method="inversion")
         assert np.abs(found.values - truth.project(names).normalize().values).max() < 1e-6
+
+
+def test_texts_that_arrow_keeps_as_views_are_texts(tmp_path):
+    """The columns that ride along too: in a file, in a frame, and in a frame as a dictionary."""
+    whole = table().drop(["row"])
+    views = pa.schema([(f.name, pa.string_view() if pa.types.is_string(f.type) else f.type) for f in whole.schema])
+    assert [f.name for f in views if pa.types.is_string_view(f.type)] == ["sex", "smokes", "region"]
+    pq.write_table(whole.cast(views), tmp_path / "p.parquet", row_group_size=ROWS)
+    randomize_table(tmp_path / "p.parquet", tmp_path / "r.parquet", truthful(DOMAIN), ["region"])
+    assert recognisable(tmp_path / "r.parquet", ["region"]) is None
+    assert infer_domain(tmp_path / "p.parquet", ["sex"]) == dn.Domain({"sex": ["F", "M"]})
+    region = whole["region"].combine_chunks().dictionary_encode()
+    region = pa.DictionaryArray.from_arrays(region.indices, region.dictionary.cast(pa.string_view()))
+    for name, frame in (
+        ("frame.parquet", whole.cast(views)),
+        ("packed.parquet", whole.cast(views).set_column(3, "region", region)),
+    ):
+        dn.Blocks(DOMAIN, 1, 2.0).randomize(frame, keep=["region"]).write(tmp_path / name)
+    for name in ("r.parquet", "frame.parquet", "packed.parquet"):
+        assert [value for value, _ in dn.open_reports(tmp_path / name).groups("region")] == ["north", "south"]
+        assert dn.read_reports(tmp_path / name).public["region"].to_list() == whole["region"].to_pylist()
 
 
 @pytest.mark.parametrize("rows", [0, 1])
@@ -236,6 +258,7 @@ CHILD = """
 import sys
 import deniable as dn
 from deniable.frames import job
+from deniable.frames.domain_file import infer_domain
 domain = dn.Domain({"sex": ["F", "M"], "children": [0, 1, 2], "smokes": ["no", "yes"]})
 original, done = job.Disguise.__call__, []
 def halting(self, batch):
