@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
-from deniable.errors import InputError, MissingColumnError, PrivacyError, UnknownCategoryError
+from deniable.errors import InputError, MissingColumnError, MissingValueError, PrivacyError, UnknownCategoryError
 from deniable.frames import job
 from deniable.frames.domain_file import infer_domain
 from deniable.frames.job import FOLDER, randomize_table, recognisable
@@ -304,6 +305,55 @@ def test_an_unfinished_run_is_not_taken_up_under_other_terms(other, people, tmp_
     with pytest.raises(PrivacyError, match="unfinished run"):
         randomize_table(people, target, design, ["region"] if other == "keep" else [], notes=notes)
     assert parts(target) == before
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_run_that_failed_before_its_first_finished_part_does_not_bar_the_corrected_table(ending, tmp_path):
+    whole, target, path = table().drop(["row"]), tmp_path / "r.parquet", tmp_path / f"p.{ending}"
+    write = pq.write_table if ending == "parquet" else pa.csv.write_csv
+    smokes = pa.array(["no", None, *whole["smokes"].to_pylist()[2:]])
+    write(whole.set_column(2, "smokes", smokes), path)
+    with pytest.raises(MissingValueError):
+        randomize_table(path, target, VIEWS)
+    folder = target.with_name(target.name + FOLDER)
+    assert [left.name for left in folder.iterdir()] == ["job.json"]
+    write(whole, path)
+    other = dn.Views(DOMAIN, 2, 2.5)
+    assert randomize_table(path, target, other, ["region"]) == GROUPS * ROWS
+    assert dn.read_reports(target).design == other
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("left", [".part-000000.arrow.unfinished.arrow", "part-000000.arrow", "r.parquet"])
+def test_whatever_could_have_been_seen_bars_other_terms(left, people, tmp_path, monkeypatch):
+    """Also what a killed program left half written, or the file that was about to be sent."""
+    target = tmp_path / "r.parquet"
+    interrupt(monkeypatch, after=1)
+    with pytest.raises(KeyboardInterrupt):
+        randomize_table(people, target, VIEWS)
+    folder = target.with_name(target.name + FOLDER)
+    described = (folder / "job.json").read_bytes()
+    (folder / left).write_bytes(b"rows")
+    monkeypatch.setattr(job.Disguise, "__call__", lambda *_args: pytest.fail("disguised a second time"))
+    with pytest.raises(PrivacyError, match="unfinished run"):
+        randomize_table(people, target, dn.Views(DOMAIN, 2, 2.5))
+    assert (folder / "job.json").read_bytes() == described
+
+
+def test_an_empty_table_that_changes_meanwhile_is_refused(tmp_path, monkeypatch):
+    """It makes no part, and yet its run does not take what came meanwhile for its own."""
+    path = tmp_path / "p.parquet"
+    pq.write_table(table(0), path)
+    make = job._make_parts
+
+    def changed(*arguments):
+        done = make(*arguments)
+        pq.write_table(table(), path)
+        return done
+
+    monkeypatch.setattr(job, "_make_parts", changed)
+    with pytest.raises(PrivacyError, match="as it was before it changed"):
+        randomize_table(path, tmp_path / "r.parquet", VIEWS)
 
 
 def test_a_second_disguise_of_the_same_file_is_refused(people, tmp_path):
