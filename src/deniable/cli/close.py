@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from deniable.cli.common import Local
 from deniable.collection.entrance import mark_end, was_served
 from deniable.collection.invitations import name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path
@@ -16,10 +17,10 @@ from deniable.errors import InputError
 
 
 @click.command("close")
-@click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("survey", type=Local(dir_okay=False))
 @click.option(
     "--data",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Local(file_okay=False),
     default=Path("deniable-data"),
     show_default=True,
     help="The folder that the survey, or its issuer, is served with.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from deniable.cli.common import Local
 from deniable.cli.common import name_of as place_of
 from deniable.collection.entrance import was_served
 from deniable.collection.invitations import name_of
@@ -30,10 +31,10 @@ _OUT_OF_REACH = """Out of reach of this command, if there are any:
 
 
 @click.command("delete")
-@click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("survey", type=Local(dir_okay=False))
 @click.option(
     "--data",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Local(file_okay=False),
     default=Path("deniable-data"),
     show_default=True,
     help="The folder that the survey is served with.",

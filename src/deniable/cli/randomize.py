@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from deniable.cli.common import FILE, PLACE, as_json, console, emit, split
+from deniable.cli.common import FILE, TARGET, as_json, console, emit, split
 from deniable.cli.progress import Progress
 from deniable.errors import InputError
 
@@ -31,8 +31,8 @@ OPTIONS = {
 
 
 @click.command("randomize")
-@click.argument("table", type=PLACE)
-@click.option("-o", "--output", type=PLACE, required=True, help="The .parquet file to write.")
+@click.argument("table", type=TARGET)
+@click.option("-o", "--output", type=TARGET, required=True, help="The .parquet file to write.")
 @click.option("--domain", "domain_file", type=FILE, help="A TOML file: each attribute with its categories.")
 @click.option("--infer-domain", is_flag=True, help="Read the categories off the data instead; discloses rare ones.")
 @click.option("--attribute", "attributes", multiple=True, metavar="NAME", help="Disguise only these. Repeatable.")
