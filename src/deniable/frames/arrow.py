@@ -41,7 +41,7 @@ class Disguise:
         """Check that the schema has what the design asks, before any row is touched."""
         if not design.one_by_one:
             raise DesignError(
-                f"a {type(design).__name__} design looks at all respondents together, so a table cannot be disguised "
+                f"a {design.title} looks at all respondents together, so a table cannot be disguised "
                 f"batch by batch. Read it into a frame and use design.randomize(frame)"
             )
         missing = [name for name in design.domain if name not in schema.names]
