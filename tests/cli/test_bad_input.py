@@ -151,7 +151,18 @@ def nothing():
     pass
 
 
+def no_reports():
+    pq.write_table(pq.read_table("in/reports.parquet").slice(0, 0), "r.parquet")
+
+
 CASES = [
+    (
+        no_reports,
+        ("estimate", "r.parquet"),
+        5,
+        "there are no reports about 'sex' here; an estimate with an error needs",
+    ),
+    (no_reports, ("test", "r.parquet", "sex", "age"), 5, "there are no reports about 'sex', 'age' here"),
     (nothing, ("randomize", "nobody.parquet", *TO), 3, "there is no file nobody.parquet"),
     (nothing, ("randomize", "in/domain.toml", *TO), 3, "a .parquet or a .csv file"),
     (cut_short, ("randomize", "cut.parquet", *TO), 3, "cut.parquet is not a readable Parquet file"),
