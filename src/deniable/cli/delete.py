@@ -56,7 +56,8 @@ def command(survey: Path, data: Path, database: str | None, confirm: str | None)
     issuer, store = issuer_path(data, checked.name, name_of(checked)), find_store(place)
     with closing(store) if store is not None else nullcontext():
         if store is None and not issuer.exists():  # an issuer is left where this was interrupted
-            raise InputError(f"{data} holds neither reports nor an issuer of this survey", path=str(data))
+            told = data if database is None else place_of(place)
+            raise InputError(f"{told} holds neither reports nor an issuer of this survey", path=str(data))
         reports = 0 if store is None else _reports(store, checked)
         click.echo(f"This deletes {checked.name!r} and {reports} reports in {place_of(place)}, for good.")
         typed = click.prompt("Type the survey's name to go on") if confirm is None else confirm
