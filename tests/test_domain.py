@@ -145,6 +145,9 @@ NUMBER = Variable("n", (7, -3, 5))
         pa.array(["a", "b", "c", "a"]).dictionary_encode(),
         pa.array(["a", "b", "c", "a"], pa.large_string()),
         pa.DictionaryArray.from_arrays(pa.array([1, 0, 2, 1], pa.int8()), ["b", "a", "c", "never used"]),
+        pa.array(["a", "b", "c", "a"], pa.string_view()),
+        pa.chunked_array([["a", "b"], [], ["c", "a"]], pa.string_view()),
+        pa.DictionaryArray.from_arrays([1, 0, 2, 1], pa.array(["b", "a", "c", "never used"], pa.string_view())),
     ],
 )
 def test_texts_are_encoded(column):
@@ -171,6 +174,7 @@ def test_many_categories_do_not_overflow():
     [
         (TEXT, pa.array(["a", "x"])),
         (TEXT, pa.array(["a", "x"]).dictionary_encode()),
+        (TEXT, pa.array(["a", "x"], pa.string_view())),
         (TEXT, pa.array([1, 2])),
         (NUMBER, pa.array([5, 6])),
         (NUMBER, pa.array([5, 10**12])),
@@ -194,6 +198,7 @@ def test_chunks_with_dictionaries_of_their_own():
     with pytest.raises(UnknownCategoryError, match=r"'x' \(1 rows\)"):
         TEXT.encode(pa.chunked_array([pa.array(["a", "b"]).dictionary_encode(), pa.array(["x"]).dictionary_encode()]))
     assert TEXT.encode(pa.chunked_array([], pa.dictionary(pa.int8(), pa.string()))).tolist() == []
+    assert TEXT.encode(pa.chunked_array([], pa.string_view())).tolist() == []
 
 
 def test_small_unsigned_numbers_below_a_negative_category():

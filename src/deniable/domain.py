@@ -18,7 +18,7 @@ from deniable.errors import (
     UnknownCategoryError,
 )
 from deniable.frozen import Frozen, fix
-from deniable.given import as_frame
+from deniable.given import as_frame, without_views
 from deniable.wording import SHOWN, listed
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ class Variable:
         column = values.to_arrow() if hasattr(values, "to_arrow") else values
         if not isinstance(column, pa.Array | pa.ChunkedArray):
             column = pa.array(column, from_pandas=True)
+        column = without_views(column)
         looked_up = self._looked_up(column)
         if looked_up is not None:
             return looked_up

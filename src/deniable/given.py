@@ -11,6 +11,7 @@ from deniable.wording import listed
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    import pyarrow as pa
     from narwhals.typing import IntoDataFrame, IntoSeries
 
     # A frame, columns by name, people as dictionaries; or the only column.
@@ -32,6 +33,8 @@ def as_frame(data: Any, names: Sequence[str]) -> IntoDataFrame:
     import narwhals as nw
     import pyarrow as pa
 
+    if isinstance(data, pa.Table) and any(map(is_view, data.schema.types)):
+        return pa.table([without_views(column) for column in data.columns], data.column_names)
     if isinstance(data, Mapping):
         one = all(isinstance(value, str | int | float | bool | None) for value in data.values())
         return pa.table({name: [value] if one else value for name, value in data.items()})
@@ -63,6 +66,27 @@ def as_frame(data: Any, names: Sequence[str]) -> IntoDataFrame:
         ) from None
     frame: IntoDataFrame = data
     return frame
+
+
+def without_views(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Texts that Arrow keeps as views (`string_view`), as texts that all of its functions take; others as they are."""
+    import pyarrow as pa
+
+    if not is_view(column.type):
+        return column
+    if isinstance(column, pa.ChunkedArray):
+        chunks = column.chunks or [pa.array([], column.type)]  # of none, what they would be is not known
+        return pa.chunked_array([without_views(chunk) for chunk in chunks])
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.large_string())
+    return pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.large_string()))
+
+
+def is_view(arrow: pa.DataType) -> bool:
+    """Whether these are texts as views, or a dictionary of them."""
+    import pyarrow as pa
+
+    return pa.types.is_string_view(arrow.value_type if pa.types.is_dictionary(arrow) else arrow)
 
 
 def _is_series(data: Any) -> bool:

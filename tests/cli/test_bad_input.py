@@ -151,7 +151,18 @@ def nothing():
     pass
 
 
+def no_reports():
+    pq.write_table(pq.read_table("in/reports.parquet").slice(0, 0), "r.parquet")
+
+
 CASES = [
+    (
+        no_reports,
+        ("estimate", "r.parquet"),
+        5,
+        "there are no reports about 'sex' here; an estimate with an error needs",
+    ),
+    (no_reports, ("test", "r.parquet", "sex", "age"), 5, "there are no reports about 'sex', 'age' here"),
     (nothing, ("randomize", "nobody.parquet", *TO), 3, "there is no file nobody.parquet"),
     (nothing, ("randomize", "in/domain.toml", *TO), 3, "a .parquet or a .csv file"),
     (cut_short, ("randomize", "cut.parquet", *TO), 3, "cut.parquet is not a readable Parquet file"),
@@ -225,6 +236,34 @@ CASES = [
     (nothing, ("simulate", "http://127.0.0.1:9"), 8, "127.0.0.1:9"),
     (nothing, ("report", "in/reports.parquet", "-o", "in/people.csv/r.html"), 3, "people.csv"),
 ]
+
+
+ADDRESS = "s3://me:hidden@bucket/x"
+ON_THIS_MACHINE = [
+    (("report", "in/reports.parquet", "-o", f"{ADDRESS}.html"), "-o"),
+    (("estimate", "in/reports.parquet", "--plot", f"{ADDRESS}.svg"), "--plot"),
+    (("estimate", "in/reports.parquet", "--words", f"{ADDRESS}.toml"), "--words"),
+    (("plan", "in/domain.toml", "--n", "9", "--epsilon", "1", "--plot", f"{ADDRESS}.svg"), "--plot"),
+    (("plan", f"{ADDRESS}.toml", "--n", "9"), "FILE"),
+    (("new", f"{ADDRESS}.toml"), "PATH"),
+    (("graph", "in/people.csv", "--csv", f"{ADDRESS}.csv"), "--csv"),
+    (("backup", "in", f"{ADDRESS}.sqlite"), "FILE"),
+    (("serve", "survey.toml", "--data", "postgresql://me:hidden@host/x"), "--data"),
+    (("randomize", "postgresql://me:hidden@host/x", *TO), "TABLE"),
+    (("audit", "https://me:hidden@host/x.parquet"), "FILE"),
+    (("synthesize", "in/reports.parquet", "-o", "https://me:hidden@host/x.csv"), "-o"),
+    (("export", "in/reports.parquet", "-o", "postgresql://me:hidden@host/x.csv"), "-o"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "parameter"), ON_THIS_MACHINE)
+def test_an_address_is_not_taken_for_a_folder_of_that_name(arguments, parameter, run):
+    result = run(*arguments)
+    assert result.exit_code == 3, result.output
+    assert f"Error: {parameter} lies on this machine" in result.stderr
+    assert "Name a path here" in result.stderr
+    assert "hidden" not in result.output
+    assert [path.name for path in Path().iterdir()] == ["in"]
 
 
 @pytest.mark.parametrize(("prepare", "arguments", "code", "told"), CASES, ids=range(len(CASES)))

@@ -93,7 +93,58 @@ def test_the_survey_s_own_design_is_judged_and_the_recommended_one_written(run):
     data = json.loads(run("plan", "better.toml", "--n", "2000", "--json").stdout)
     assert data["candidates"][0]["design"] == better.design.id
     assert "already there" in run("plan", "own.toml", "--n", "2000", "-o", "better.toml").stderr
-    assert "is no survey file" in run("plan", "in/domain.toml", "--epsilon", "1", "--n", "9", "-o", "x.toml").stderr
+    refused = run("plan", "in/domain.toml", "--epsilon", "1", "--n", "9", "-o", "x.toml").stderr
+    assert "is no survey file" in refused
+    assert "`deniable new` writes one to begin with" in refused
+
+
+BLOCKS = """[design]
+kind = "blocks"
+k = 2
+"""
+PAIRS = """[design]
+kind = "paired"
+p = 0.6
+rho = -0.02
+accept = "a partner who knows the coin"
+"""
+YES_NO = """
+format = 1
+name = "pairs"
+title = "Pairs"
+epsilon = 2.0
+
+[[questions]]
+name = "smokes"
+text = "Do you smoke?"
+kind = "yes-no"
+
+[[questions]]
+name = "drinks"
+text = "Do you drink?"
+kind = "yes-no"
+
+"""
+
+
+def test_a_survey_in_pairs_is_judged_and_one_in_blocks_says_why_it_is_not(run):
+    for name, design in (("pairs", PAIRS), ("blocks", BLOCKS)):
+        Path(f"{name}.toml").write_text(YES_NO + design, encoding="utf-8")
+    pairs, blocks = (run("plan", f"{name}.toml", "--n", "2000") for name in ("pairs", "blocks"))
+    assert (pairs.exit_code, blocks.exit_code) == (0, 0)
+    assert "as in the file" in pairs.stdout
+    assert "in blocks" not in pairs.stdout
+    assert "as in the file" not in blocks.stdout
+    assert "The file's own design is in blocks, and is not judged here" in " ".join(blocks.stdout.split())
+    asked = ("pairs.toml", True), ("blocks.toml", False)
+    for name, judged in asked:
+        data = json.loads(run("plan", name, "--n", "2000", "--json").stdout)
+        assert data["own_design_judged"] is judged
+        assert ("as in the file" in [one["name"] for one in data["candidates"]]) is judged
+        assert data["recommended"] != "as in the file"
+        assert run("plan", name, "--n", "2000", "-o", f"better-{name}").exit_code == 0
+        assert read_survey(f"better-{name}").design.id == data["candidates"][0]["design"]
+    assert json.loads(run(*BASE, "--json").stdout)["own_design_judged"] is None
 
 
 GUESSED = """

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.cli.randomize import DESIGNS, command
+from deniable.cli.randomize import DESIGNS, OPTIONS, command
 
 BASE = ("randomize", "in/people.parquet", "--domain", "in/domain.toml", "--epsilon", "2", "-o", "out.parquet")
 
@@ -47,7 +47,14 @@ def test_paired_rows_are_charged_for_whoever_knows_the_coins(run):
     [
         ((*PAIRED, "--p", "0.7"), "need --p and --rho"),
         ((*PAIRED, "--p", "0.99", "--rho", "-0.001"), "more than the 6 of --epsilon"),
-        ((*BASE, "--p", "0.7"), "belong to --design paired"),
+        ((*BASE, "--p", "0.7"), "--p belongs to --design paired, not to --design views: leave it out"),
+        ((*BASE, "--design", "blocks", "--rho", "-0.1"), "--rho belongs to --design paired"),
+        ((*BASE, "--cluster", "sex,income"), "--cluster belongs to --design clusters"),
+        ((*BASE, "--design", "blocks", "--cluster", "sex,income"), "--cluster belongs to --design clusters"),
+        ((*PAIRED, "--p", "0.7", "--rho", "-0.1", "--block-size", "3"), "--block-size belongs to --design blocks"),
+        ((*BASE, "--design", "joint", "--k", "2"), "--k belongs to --design views and --design blocks, not to"),
+        ((*BASE, "--design", "sampled", "--answer", "one"), "--answer belongs to --design views and"),
+        ((*BASE, "--design", "independent", "--phi", "9"), "--phi belongs to --design blocks"),
         ((*BASE, "--design", "blocks", "--keep", "nothing"), "no column 'nothing' to keep"),
         ((*BASE[:-1], "out.csv", "--design", "blocks"), "written to a .parquet file"),
     ],
@@ -57,6 +64,13 @@ def test_what_does_not_go_together_is_refused(options, told, run):
     assert result.exit_code != 0
     assert told in result.stderr
     assert not Path("out.parquet").exists()
+
+
+def test_every_option_of_a_design_is_known(run):
+    common = {"table", "output", "domain_file", "infer_domain", "attributes", "epsilon", "kind", "keep", "as_json"}
+    assert {option.name for option in command.params} == common | set(OPTIONS)
+    result = run(*BASE, "--design", "blocks", "--k", "1", "--answer", "all", "--phi", "0.4", "--block-size", "300")
+    assert result.exit_code == 0, result.output
 
 
 def test_csv_gives_the_same_design(run):
@@ -82,6 +96,14 @@ def test_public_columns_that_single_people_out_are_warned_of(run):
     Path("d.toml").write_text('sex = ["F", "M"]')
     result = run("randomize", "p.parquet", "--domain", "d.toml", "--epsilon", "1", "--keep", "who", "-o", "o.parquet")
     assert "4000 combinations of the public columns 'who'" in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["views", "blocks"])
+def test_a_public_column_named_twice_rides_along_once(kind, run):
+    result = run(*BASE, "--design", kind, "--keep", "region", "--keep", "school", "--keep", "region")
+    assert result.exit_code == 0, result.output
+    assert dn.read_reports("out.parquet").public_names == ("region", "school")
+    assert "Traceback" not in result.output
 
 
 def test_json(run):

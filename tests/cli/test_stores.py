@@ -132,6 +132,34 @@ def test_places_that_hold_no_store(run, tmp_path):
     assert "secret" not in refused.output
 
 
+def test_a_database_without_a_store_is_called_so_and_left_as_it_is(run, cluster):
+    Path("survey.toml").write_text(small_survey('{ kind = "optimal" }'), encoding="utf-8")
+    assert dn.read_survey("survey.toml").searched  # what was found for it is looked up in the database too
+    commands = [
+        ("estimate",),
+        ("test", "a", "b"),
+        ("clusters",),
+        ("report", "-o", "r.html"),
+        ("export", "-o", "r.parquet"),
+        ("synthesize", "-o", "s.csv"),
+    ]
+    with cluster.database() as address:
+        name = address.partition("?")[0].rpartition("/")[2]
+        for command, *more in commands:
+            refused = run(command, address, *more)
+            assert refused.exit_code == 3, refused.output
+            assert f"there is no store in the database {name} at " in refused.stderr
+            assert "begin with deniable serve" in refused.stderr
+        assert "holds no reports" in run("backup", address, "copy.sqlite").stderr
+        for command, *more in (("delete", "--confirm", "small"), ("close",)):
+            refused = run(command, "survey.toml", "--data", "data", "--database", address, *more)
+            assert refused.exit_code == 3, refused.output
+            assert f"{name} at " in refused.stderr
+            assert "holds neither reports nor an issuer" in refused.stderr
+        made = cluster.run("SELECT nspname FROM pg_namespace WHERE nspname = 'deniable'", name)
+        assert made == []
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_the_order_of_an_export_tells_nothing_about_the_order_of_arrival(kind, run, tmp_path, request):
     n = 1000

@@ -394,6 +394,9 @@ def test_a_design_in_blocks_is_written_as_its_message_and_read_back():
     assert again == design
     assert (again.limits, again.epsilon, again.ballots) == (design.limits, design.epsilon, design.ballots)
     assert str(1 << 62) not in f"{again!r}{again.describe()}"  # how large blocks are is not said
+    for served in (design, again):  # called as whoever wrote the survey file calls it
+        assert str(served.describe()).splitlines()[3].startswith("Blocks design over ")
+        assert repr(served).startswith("<Blocks over ")
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
-from deniable.errors import InputError, MissingColumnError, PrivacyError, UnknownCategoryError
+from deniable.errors import InputError, MissingColumnError, MissingValueError, PrivacyError, UnknownCategoryError
 from deniable.frames import job
+from deniable.frames.domain_file import infer_domain
 from deniable.frames.job import FOLDER, randomize_table, recognisable
 from waiting import until
 
@@ -76,6 +78,27 @@ def test_what_is_disguised_is_the_truth(design, people, tmp_path):
     for names in (["sex", "children"], ["smokes"]):
         found = dn.estimate(dn.open_reports(tmp_path / "r.parquet"), names, method="inversion")
         assert np.abs(found.values - truth.project(names).normalize().values).max() < 1e-6
+
+
+def test_texts_that_arrow_keeps_as_views_are_texts(tmp_path):
+    """The columns that ride along too: in a file, in a frame, and in a frame as a dictionary."""
+    whole = table().drop(["row"])
+    views = pa.schema([(f.name, pa.string_view() if pa.types.is_string(f.type) else f.type) for f in whole.schema])
+    assert [f.name for f in views if pa.types.is_string_view(f.type)] == ["sex", "smokes", "region"]
+    pq.write_table(whole.cast(views), tmp_path / "p.parquet", row_group_size=ROWS)
+    randomize_table(tmp_path / "p.parquet", tmp_path / "r.parquet", truthful(DOMAIN), ["region"])
+    assert recognisable(tmp_path / "r.parquet", ["region"]) is None
+    assert infer_domain(tmp_path / "p.parquet", ["sex"]) == dn.Domain({"sex": ["F", "M"]})
+    region = whole["region"].combine_chunks().dictionary_encode()
+    region = pa.DictionaryArray.from_arrays(region.indices, region.dictionary.cast(pa.string_view()))
+    for name, frame in (
+        ("frame.parquet", whole.cast(views)),
+        ("packed.parquet", whole.cast(views).set_column(3, "region", region)),
+    ):
+        dn.Blocks(DOMAIN, 1, 2.0).randomize(frame, keep=["region"]).write(tmp_path / name)
+    for name in ("r.parquet", "frame.parquet", "packed.parquet"):
+        assert [value for value, _ in dn.open_reports(tmp_path / name).groups("region")] == ["north", "south"]
+        assert dn.read_reports(tmp_path / name).public["region"].to_list() == whole["region"].to_pylist()
 
 
 @pytest.mark.parametrize("rows", [0, 1])
@@ -236,6 +259,7 @@ CHILD = """
 import sys
 import deniable as dn
 from deniable.frames import job
+from deniable.frames.domain_file import infer_domain
 domain = dn.Domain({"sex": ["F", "M"], "children": [0, 1, 2], "smokes": ["no", "yes"]})
 original, done = job.Disguise.__call__, []
 def halting(self, batch):
@@ -281,6 +305,55 @@ def test_an_unfinished_run_is_not_taken_up_under_other_terms(other, people, tmp_
     with pytest.raises(PrivacyError, match="unfinished run"):
         randomize_table(people, target, design, ["region"] if other == "keep" else [], notes=notes)
     assert parts(target) == before
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_run_that_failed_before_its_first_finished_part_does_not_bar_the_corrected_table(ending, tmp_path):
+    whole, target, path = table().drop(["row"]), tmp_path / "r.parquet", tmp_path / f"p.{ending}"
+    write = pq.write_table if ending == "parquet" else pa.csv.write_csv
+    smokes = pa.array(["no", None, *whole["smokes"].to_pylist()[2:]])
+    write(whole.set_column(2, "smokes", smokes), path)
+    with pytest.raises(MissingValueError):
+        randomize_table(path, target, VIEWS)
+    folder = target.with_name(target.name + FOLDER)
+    assert [left.name for left in folder.iterdir()] == ["job.json"]
+    write(whole, path)
+    other = dn.Views(DOMAIN, 2, 2.5)
+    assert randomize_table(path, target, other, ["region"]) == GROUPS * ROWS
+    assert dn.read_reports(target).design == other
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("left", [".part-000000.arrow.unfinished.arrow", "part-000000.arrow", "r.parquet"])
+def test_whatever_could_have_been_seen_bars_other_terms(left, people, tmp_path, monkeypatch):
+    """Also what a killed program left half written, or the file that was about to be sent."""
+    target = tmp_path / "r.parquet"
+    interrupt(monkeypatch, after=1)
+    with pytest.raises(KeyboardInterrupt):
+        randomize_table(people, target, VIEWS)
+    folder = target.with_name(target.name + FOLDER)
+    described = (folder / "job.json").read_bytes()
+    (folder / left).write_bytes(b"rows")
+    monkeypatch.setattr(job.Disguise, "__call__", lambda *_args: pytest.fail("disguised a second time"))
+    with pytest.raises(PrivacyError, match="unfinished run"):
+        randomize_table(people, target, dn.Views(DOMAIN, 2, 2.5))
+    assert (folder / "job.json").read_bytes() == described
+
+
+def test_an_empty_table_that_changes_meanwhile_is_refused(tmp_path, monkeypatch):
+    """It makes no part, and yet its run does not take what came meanwhile for its own."""
+    path = tmp_path / "p.parquet"
+    pq.write_table(table(0), path)
+    make = job._make_parts
+
+    def changed(*arguments):
+        done = make(*arguments)
+        pq.write_table(table(), path)
+        return done
+
+    monkeypatch.setattr(job, "_make_parts", changed)
+    with pytest.raises(PrivacyError, match="as it was before it changed"):
+        randomize_table(path, tmp_path / "r.parquet", VIEWS)
 
 
 def test_a_second_disguise_of_the_same_file_is_refused(people, tmp_path):

@@ -319,6 +319,12 @@ def test_by_the_command_line(bucket, tmp_path, monkeypatch):
     run("export", f"{bucket}/r.csv", "-o", f"{bucket}/design.json")
     run("export", f"{bucket}/r.parquet", "-o", f"{bucket}/labelled.csv", "--labelled")
     assert Object(f"{bucket}/labelled.csv").read_bytes().startswith(b'"smokes"')
+    run("synthesize", f"{bucket}/r.parquet", "-n", "100", "-o", f"{bucket}/made.csv")
+    assert Object(f"{bucket}/made.csv").read_bytes().count(b"\n") == 101
+    assert "already there" in run("synthesize", f"{bucket}/r.parquet", "-o", f"{bucket}/made.csv", code=3)
+    for file in ("r.parquet", "r.csv", "design.json"):
+        assert "not contradicted" in run("audit", f"{bucket}/{file}", "--runs", "5000", "--confidence", "0.9999999")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["domain.toml", "people.parquet"]
     assert dn.read_reports(f"{bucket}/r.csv").n == 3000
     assert open_reports(f"{bucket}/r.parquet", f"{bucket}/design.json").n == 3000
 

@@ -69,31 +69,72 @@ def test_single_questions_prefer_sampling_and_costs_are_those_of_the_channel():
     assert cost == pytest.approx(sample_cost(dn.KRR(2, epsilon=1.0)), rel=2e-3)
 
 
-@pytest.mark.parametrize(("shares", "gain"), [([0.98, 0.02], 0.684), ([0.5, 0.5], 1.0)])
-def test_pairing_shows_its_gain_and_is_never_recommended(shares, gain):
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0, 6.0])
+@pytest.mark.parametrize("shares", [[0.98, 0.02], [0.5, 0.5]])
+def test_pairs_are_proposed_at_the_true_epsilon_where_they_gain_nothing(shares, epsilon):
     truth = dn.Table(dn.Domain({"x": ["no", "yes"]}), shares)
-    forecast = plan(truth.domain, 1.0, ["x"], 10_000, truth=truth)
+    forecast = plan(truth.domain, epsilon, ["x"], 10_000, truth=truth)
     paired = forecast.candidates[-1]
-    assert paired.name == "paired"
-    assert paired.is_paired
-    assert paired.gain[0] == pytest.approx(gain, abs=5e-4)
+    assert (paired.name, paired.is_paired) == ("paired", True)
+    assert 0.999 * epsilon < paired.design.epsilon <= epsilon
+    assert paired.gain[0] == 1.0
     assert forecast.recommended is not paired.design
-    if gain < 1:
-        # The error is smaller than the recommended one's, at an epsilon that is only claimed.
-        assert paired.std_error[0] < forecast.candidates[0].std_error[0]
-        # Beyond it, but within what a device gives away by default: the design can be served.
-        assert 1.0 < paired.design.epsilon <= 5.0
-        assert not paired.design.is_corner
-        assert "not epsilon-LDP" in str(forecast)
-        assert "never recommended" in str(forecast)
-    else:
-        assert "would gain nothing" in str(forecast)
+    assert "would gain nothing at this true epsilon" in str(forecast)
+    assert "A dash: nobody would tell it; pairs are not compared with the best" in str(forecast)
+    assert paired.design.plan()  # devices are served it
+
+
+def test_no_coins_of_a_pair_are_better_at_the_same_true_epsilon():
+    """Every correlation, by the formula of the variance; why stands at `planning.candidates.paired`."""
+    for epsilon in (0.1, 1.0, 3.0, 6.0):
+        most = 1 / (1 + np.exp(-epsilon))
+        d = np.linspace(0, most - 0.5, 50, endpoint=False)[1:, None]
+        p, share = most - d, np.linspace(0, 1, 21)
+        variances = (p * (1 - p) - d**2 * (1 - 2 * share) ** 2) / (2 * p - 1) ** 2
+        assert (variances > most * (1 - most) / (2 * most - 1) ** 2).all()
+
+
+@pytest.mark.parametrize("tables", [["x", "y"], [["x", "y"]]])
+def test_pairs_that_could_not_be_served_are_not_proposed(tables):
+    domain = {"x": ["no", "yes"], "y": ["no", "perhaps", "yes"]}
+    assert "paired" not in [one.name for one in plan(domain, 2.0, tables, 1000).candidates]
+
+
+def test_a_dash_is_said_to_be_what_it_is(monkeypatch):
+    def refuse(*_arguments):
+        raise InputError("too many cells")
+
+    plain = plan({"x": [0, 1], "y": [0, 1, 2]}, 1.0, ["x", "y"], 1000, truth={"x": [3, 1]})
+    assert plain.floor is not None
+    assert "A dash: nobody would tell it." in str(plain)
+    monkeypatch.setattr("deniable.planning.forecast.floor_at", refuse)
+    unknown = plan(plain.domain, 1.0, ["x", "y"], 1000, truth={"x": [3, 1]})
+    assert unknown.floor is None
+    assert "A dash: nobody would tell it, or, under times the best, that the best is not known." in str(unknown)
+
+
+def test_pairing_shows_its_gain_and_is_never_recommended():
+    truth = dn.Table(dn.Domain({"x": ["no", "yes"]}), [0.98, 0.02])
+    mine = dn.Paired.best(truth.domain, 1.0, 10_000, expected={"x": 0.02}, coin=5.0)
+    forecast = plan(truth.domain, 1.0, ["x"], 10_000, truth=truth, also={"mine": mine})
+    paired = next(one for one in forecast.candidates if one.name == "mine")
+    assert paired.is_paired
+    assert paired.gain[0] == pytest.approx(0.684, abs=5e-4)
+    # The error is smaller than the recommended one's, at an epsilon that is only claimed.
+    assert paired.std_error[0] < forecast.candidates[0].std_error[0]
+    assert 1.0 < paired.design.epsilon <= 5.0
+    assert forecast.recommended is not mine
+    assert "not epsilon-LDP" in str(forecast)
+    assert "never recommended" in str(forecast)
 
 
 def test_forecast_errors_of_pairs_are_what_simulation_shows():
     truth = dn.Table(dn.Domain({"x": ["no", "yes"], "y": [0, 1, 2]}), [[0.85, 0.05, 0.05], [0.02, 0.02, 0.01]])
-    forecast = plan(truth.domain, 2.0, ["x", "y"], 4_000, truth=truth)
+    expected = {name: truth.project([name]).values.tolist() for name in ("x", "y")}
+    mine = dn.Paired.best(truth.domain, 2.0, 4_000, expected=expected, coin=5.0)
+    forecast = plan(truth.domain, 2.0, ["x", "y"], 4_000, truth=truth, also={"mine": mine})
     paired = forecast.candidates[-1]
+    assert paired.name == "mine"
     for i, name in enumerate(("x", "y")):
         source = dn.Seeded(i)
         errors = [

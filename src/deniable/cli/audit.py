@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.common import FILE, as_json, console, emit
+from deniable.cli.common import TARGET, as_json, console, emit
 from deniable.errors import PrivacyError
 
 if TYPE_CHECKING:
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 @click.command("audit")
-@click.argument("audited", metavar="FILE", type=FILE)
+@click.argument("audited", metavar="FILE", type=TARGET)
 @click.option("--runs", type=click.IntRange(1000), default=200_000, show_default=True, help="Reports to draw.")
 @click.option(
     "--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True
 )
 @as_json
-def command(audited: Path, runs: int, confidence: float, as_json: bool) -> None:
-    """Audit the design of FILE: a file of reports, or a design as JSON.
+def command(audited: Path | str, runs: int, confidence: float, as_json: bool) -> None:
+    """Audit the design of FILE: a file of reports, or a design as JSON. It may lie in object storage.
 
     No real answer is touched: made-up people are disguised again and again, and what tells them apart is a lower bound
     on epsilon. The exit code is 6 when that is above the promise.

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.common import PLACE, name_of
+from deniable.cli.common import PLACE, Local, name_of
 from deniable.collection.storage.places import find_store
 from deniable.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command("backup")
 @click.argument("data", type=PLACE)
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=Local(dir_okay=False))
 def command(data: Path | str, file: Path) -> None:
     """Copy the reports in DATA, a folder or a database's address, into a new FILE, also while they arrive.
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from deniable.cli.common import Local
+from deniable.cli.common import name_of as place_of
 from deniable.collection.entrance import mark_end, was_served
 from deniable.collection.invitations import name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path
@@ -16,10 +18,10 @@ from deniable.errors import InputError
 
 
 @click.command("close")
-@click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("survey", type=Local(dir_okay=False))
 @click.option(
     "--data",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Local(file_okay=False),
     default=Path("deniable-data"),
     show_default=True,
     help="The folder that the survey, or its issuer, is served with.",
@@ -37,10 +39,12 @@ def command(survey: Path, data: Path, database: str | None) -> None:
     """  # noqa: D301 - click wants the character itself
     checked = read_kept(survey, data, database, new=False)
     name = name_of(checked)
-    path, store = issuer_path(data, checked.name, name), find_store(data if database is None else database)
+    place: Path | str = data if database is None else database
+    path, store = issuer_path(data, checked.name, name), find_store(place)
     with closing(store) if store is not None else nullcontext():
         if store is None and not path.exists():
-            raise InputError(f"{data} holds neither reports nor an issuer of this survey", path=str(data))
+            told = data if database is None else place_of(place)
+            raise InputError(f"{told} holds neither reports nor an issuer of this survey", path=str(data))
         if store is not None and not was_served(store, checked):  # before anything is deleted
             raise InputError(f"{survey} as it is now was never served from here; close it as it was served")
         if path.exists():

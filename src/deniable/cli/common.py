@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
@@ -24,10 +24,36 @@ if TYPE_CHECKING:
 
     F = TypeVar("F", bound=Callable[..., Any])
 
-FILE = click.Path(path_type=Path)
 _BAR = 24  # characters
 _SHORTEST_BAR = len("bar: estimate")
 _LABEL = 30  # characters of a label beside which there is still room for a bar
+
+
+class Local(click.Path):
+    """A path of this machine. As one, an address would be a folder called `s3:`, and what is written there lost."""
+
+    def __init__(self, **options: Any) -> None:
+        """Take what `click.Path` takes."""
+        super().__init__(path_type=Path, **options)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Refuse an address."""
+        if isinstance(value, str) and "://" in value:
+            _refuse_address(
+                value, param, "lies on this machine", "Name a path here, and copy what you need from there or to there"
+            )
+        found: Any = super().convert(value, param, ctx)
+        return Path(found)
+
+
+def _refuse_address(value: str, param: click.Parameter | None, told: str, way_out: str) -> NoReturn:
+    """Refuse an address, of which no more is told than how it begins: behind that there may be a password."""
+    name = "this" if param is None else param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
+    address = f"{value.partition('://')[0]}://..."
+    raise InputError(f"{name} {told}, and the address {address} does not. {way_out}", parameter=name)
+
+
+FILE = Local()
 
 
 class _Place(click.ParamType[Any]):
@@ -35,7 +61,7 @@ class _Place(click.ParamType[Any]):
 
     name = "path"
 
-    def convert(self, value: Any, _param: click.Parameter | None, _ctx: click.Context | None) -> Path | str:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path | str:  # noqa: ARG002
         """Leave an address as it is."""
         return value if isinstance(value, Path) or "://" in value else Path(value)
 
@@ -44,7 +70,25 @@ class _Place(click.ParamType[Any]):
         return [CompletionItem(incomplete, type="file")]
 
 
-PLACE = _Place()
+class _Target(_Place):
+    """A path, or the address of an object; no other address holds a file that we can read or write."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path | str:
+        """Leave an object's address as it is."""
+        from deniable.designs.objects import is_object
+
+        place = super().convert(value, param, ctx)
+        if isinstance(place, str) and not is_object(place):
+            _refuse_address(
+                place,
+                param,
+                "lies on this machine or in object storage",
+                "Name a path here, or one such as s3://bucket/x",
+            )
+        return place
+
+
+PLACE, TARGET = _Place(), _Target()
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for programs.")
 

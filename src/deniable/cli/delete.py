@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from deniable.cli.common import Local
 from deniable.cli.common import name_of as place_of
 from deniable.collection.entrance import was_served
 from deniable.collection.invitations import name_of
@@ -30,10 +31,10 @@ _OUT_OF_REACH = """Out of reach of this command, if there are any:
 
 
 @click.command("delete")
-@click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("survey", type=Local(dir_okay=False))
 @click.option(
     "--data",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Local(file_okay=False),
     default=Path("deniable-data"),
     show_default=True,
     help="The folder that the survey is served with.",
@@ -55,7 +56,8 @@ def command(survey: Path, data: Path, database: str | None, confirm: str | None)
     issuer, store = issuer_path(data, checked.name, name_of(checked)), find_store(place)
     with closing(store) if store is not None else nullcontext():
         if store is None and not issuer.exists():  # an issuer is left where this was interrupted
-            raise InputError(f"{data} holds neither reports nor an issuer of this survey", path=str(data))
+            told = data if database is None else place_of(place)
+            raise InputError(f"{told} holds neither reports nor an issuer of this survey", path=str(data))
         reports = 0 if store is None else _reports(store, checked)
         click.echo(f"This deletes {checked.name!r} and {reports} reports in {place_of(place)}, for good.")
         typed = click.prompt("Type the survey's name to go on") if confirm is None else confirm

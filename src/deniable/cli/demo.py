@@ -12,7 +12,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from deniable.cli.common import as_json, emit, grid, laid_out
+from deniable.cli.common import Local, as_json, emit, grid, laid_out
 from deniable.collection.export import stored_reports
 from deniable.collection.simulation import Crowd
 from deniable.datasets import fair
@@ -44,7 +44,7 @@ _DATA = (
 @click.command("demo")
 @click.option(
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Local(file_okay=False),
     default=Path("deniable-demo"),
     show_default=True,
     help="Folder for report.html.",

@@ -9,6 +9,7 @@ import click
 
 from deniable.cli.common import (
     PLACE,
+    TARGET,
     as_json,
     design_option,
     emit,
@@ -25,7 +26,7 @@ from deniable.errors import InputError
 @click.option(
     "-o",
     "--output",
-    type=PLACE,
+    type=TARGET,
     required=True,
     help="A .sav, .dta, .csv, .parquet, .json file of reports; an .R, .py, .do or .ipynb file that analyses them.",
 )

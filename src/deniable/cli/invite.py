@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from deniable.cli.common import Local
 from deniable.collection.adoption import adopt
 from deniable.collection.entrance import refuse_open
 from deniable.collection.invitations import check_number, invite, name_of
@@ -18,12 +19,12 @@ from deniable.collection.storage.places import find_store, open_store
 
 
 @click.command("invite")
-@click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("survey", type=Local(dir_okay=False))
 @click.option("--n", "number", type=click.IntRange(1), required=True, help="How many.")
 @click.option("--url", default="", help="The survey's address: writes a link for each invitation as well.")
 @click.option(
     "--data",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Local(file_okay=False),
     default=Path("deniable-data"),
     show_default=True,
     help="The folder that the survey, or its issuer, is served with.",

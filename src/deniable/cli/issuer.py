@@ -7,17 +7,18 @@ from pathlib import Path
 
 import click
 
+from deniable.cli.common import Local
 from deniable.errors import MissingExtraError
 from deniable.web.serve import listen, server
 
 
 @click.command("issuer")
-@click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("survey", type=Local(dir_okay=False))
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8001, show_default=True, help="The port to listen on; 0 takes a free one.")
 @click.option(
     "--data",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Local(file_okay=False),
     default=Path("deniable-issuer"),
     show_default=True,
     help="Folder for the issuer's file: not that of the reports.",

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 _ERRORS = (0.05, 0.02, 0.01)
 _FACTORS = (0.5, 1, 2)
 OWN = "as in the file"  # what the survey file's own design is called
+NOT_JUDGED = (
+    "The file's own design is in blocks, and is not judged here: its errors follow from fakes that are learned while "
+    "it runs, not from its questions alone. At the same epsilon it is never better than views of as many attributes; "
+    "-o writes the file with the recommended design."
+)
 _OTHER_COLUMNS = 52  # characters that the columns beside those of the tables take
 
 
@@ -68,9 +73,9 @@ def command(
 ) -> None:
     """Forecast the errors of the tables you want, for every design, at the same true epsilon.
 
-    FILE is a survey file, whose own design is then judged beside the others, or a TOML file that lists each
-    attribute's categories. What another epsilon would give, how
-    many respondents a wanted error takes, and the most anybody can learn about one person, are shown as well.
+    FILE is a survey file, whose own design is then judged beside the others (unless it is in blocks), or a TOML file
+    that lists each attribute's categories. What another epsilon would give, how many respondents a wanted error takes,
+    and the most anybody can learn about one person, are shown as well.
 
     \b
     Examples:
@@ -92,21 +97,28 @@ def command(
         raise InputError(f"a wanted standard error is above 0, not {error:g}")
     if plot is not None and plot.suffix.lower() != ".svg":
         raise InputError(f"plots are written to .svg files, not to {plot.name!r}")
-    if output is not None and own is None:
+    if output is not None and promised is None:
         raise InputError(
-            f"{asked} is no survey file, or one in blocks or pairs, and is not written anew", file=str(asked)
+            f"{asked} is no survey file, so there are no questions to write beside the design: `deniable new` writes "
+            f"one to begin with, or leave -o out",
+            file=str(asked),
         )
     if output is not None and output.exists():
         raise InputError(f"{output} is already there; choose another name", file=str(output))
-    forecast = plan(known, epsilon, wanted, n, truth=guess, also={} if own is None else {OWN: own})
+    forecast = plan(known, epsilon, wanted, n, truth=guess, also={} if own is None or _in_blocks(own) else {OWN: own})
     if output is not None:
         _write(asked, output, forecast, guess)
     if plot is not None:
         _draw(plot, forecast)
     if as_json:
-        emit(_data(forecast, error) | {"guess": None if guess is None else dict(guess)})
+        judged = None if own is None else not _in_blocks(own)
+        emit(_data(forecast, error) | {"guess": None if guess is None else dict(guess), "own_design_judged": judged})
         return
-    _show(forecast, error)
+    _show(forecast, error, NOT_JUDGED if own is not None and _in_blocks(own) else None)
+
+
+def _in_blocks(design: Design) -> bool:
+    return design.served_in_blocks() is not None
 
 
 def _guess(texts: tuple[str, ...]) -> Shares | None:
@@ -134,9 +146,8 @@ def _read(path: Path) -> tuple[Domain, float | None, list[list[str] | Wanted], D
     survey = read_survey(path)
     asked = {name for one in (*survey.tables, *(w.attributes for w in survey.wanted)) for name in one}
     alone = [[name] for name in survey.domain if name not in asked]
-    # What a design in blocks or pairs achieves follows from how it is run, not from its questions alone.
-    own = survey.design if survey.design.one_by_one and survey.design.served_in_blocks() is None else None
-    return survey.domain, survey.epsilon, [*map(list, survey.tables), *survey.wanted, *alone], own, survey.guess
+    named: list[list[str] | Wanted] = [*map(list, survey.tables), *survey.wanted, *alone]
+    return survey.domain, survey.epsilon, named, survey.design, survey.guess
 
 
 def _write(asked: Path, output: Path, forecast: Forecast, guess: Shares | None) -> None:
@@ -166,7 +177,7 @@ def _needed(forecast: Forecast, error: float) -> list[int | None]:
     return [None if math.isnan(e) else math.ceil(forecast.n * (e / error) ** 2) for e in best.std_error]
 
 
-def _show(forecast: Forecast, error: float | None) -> None:
+def _show(forecast: Forecast, error: float | None, apart: str | None) -> None:
     out = console()
     names = list(forecast.names)
     # Many tables do not fit beside each other: they are then numbered in the headings, and named below.
@@ -177,7 +188,7 @@ def _show(forecast: Forecast, error: float | None) -> None:
     out.print(laid_out(Summary(columns)))
     if numbered:
         out.print(", ".join(f"{place}: {name}" for place, name in zip(heads, names, strict=True)) + ".", markup=False)
-    for note in forecast.notes():
+    for note in (*forecast.notes(), *([] if apart is None else [apart])):
         out.print(note, markup=False)
     if error is not None:
         for name, needed in zip(names, _needed(forecast, error), strict=True):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from deniable.cli.common import FILE, PLACE, as_json, console, emit, split
+from deniable.cli.common import FILE, TARGET, as_json, console, emit, split
 from deniable.cli.progress import Progress
 from deniable.errors import InputError
 
@@ -17,11 +18,21 @@ if TYPE_CHECKING:
     from deniable.domain import Domain
 
 DESIGNS = ("views", "independent", "joint", "sampled", "clusters", "blocks", "paired")
+# The designs that an option says something of, by its parameter; to the others it means nothing.
+OPTIONS = {
+    "k": ("views", "blocks"),
+    "answer": ("views", "blocks"),
+    "block_size": ("blocks",),
+    "phi": ("blocks",),
+    "p": ("paired",),
+    "rho": ("paired",),
+    "clusters": ("clusters",),
+}
 
 
 @click.command("randomize")
-@click.argument("table", type=PLACE)
-@click.option("-o", "--output", type=PLACE, required=True, help="The .parquet file to write.")
+@click.argument("table", type=TARGET)
+@click.option("-o", "--output", type=TARGET, required=True, help="The .parquet file to write.")
 @click.option("--domain", "domain_file", type=FILE, help="A TOML file: each attribute with its categories.")
 @click.option("--infer-domain", is_flag=True, help="Read the categories off the data instead; discloses rare ones.")
 @click.option("--attribute", "attributes", multiple=True, metavar="NAME", help="Disguise only these. Repeatable.")
@@ -81,6 +92,7 @@ def command(
     from deniable.frames.job import randomize_table, recognisable
     from deniable.frames.whole import randomize_whole
 
+    _refuse_others(kind)
     if (domain_file is None) == (not infer_domain):
         raise InputError(
             "give --domain with the file that lists the categories (or, if that a category occurs is no secret, "
@@ -101,8 +113,6 @@ def command(
         design = _paired(domain, epsilon, p, rho)
     else:
         design = _design(kind, domain, epsilon, k=k, answer=answer, clusters=[split(cluster) for cluster in clusters])
-    if kind != "paired" and (p, rho) != (None, None):
-        raise InputError(f"--p and --rho belong to --design paired, not to --design {kind}")
     disguise = randomize_table if design.one_by_one else randomize_whole
     with Progress("Disguising") as progress:
         rows = disguise(table, output, design, keep, notes=warned, progress=progress)
@@ -124,6 +134,19 @@ def command(
         out.print(line, soft_wrap=True, markup=False)
 
 
+def _refuse_others(kind: str) -> None:
+    """Refuse what was said of another design: whoever says it takes it to be done."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        of = OPTIONS.get(option.name or "", DESIGNS)
+        if kind not in of and context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT:
+            raise InputError(
+                f"{option.opts[0]} belongs to --design {' and --design '.join(of)}, not to --design {kind}: leave it "
+                f"out, or choose {'that design' if len(of) == 1 else 'one of those'}",
+                option=option.opts[0],
+            )
+
+
 def _design(kind: str, domain: Domain, epsilon: float, *, k: int, answer: Any, clusters: list[list[str]]) -> Design:
     from deniable.designs.clusters import Clusters
     from deniable.designs.independent import Independent
@@ -131,8 +154,6 @@ def _design(kind: str, domain: Domain, epsilon: float, *, k: int, answer: Any, c
     from deniable.designs.sampled import Sampled
     from deniable.designs.views import Views
 
-    if clusters and kind != "clusters":
-        raise InputError(f"--cluster belongs to --design clusters, not to --design {kind}")
     if kind == "clusters":
         if not clusters:
             raise InputError("name the clusters: --cluster sex,income --cluster age")

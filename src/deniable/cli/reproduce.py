@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from deniable import reproduce
-from deniable.cli.common import as_json, console, emit, grid
+from deniable.cli.common import Local, as_json, console, emit, grid
 from deniable.errors import InputError
 from deniable.reproduce.pages import choosing, claims, figure, filled, reproduction
 from deniable.reproduce.registry import find, papers
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 @click.option("--fresh", is_flag=True, help="Compute again even if nothing has changed.")
 @click.option(
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Local(file_okay=False),
     default=Path("build", "reproduce"),
     show_default=True,
     help="Folder for CSV, SVG and JSON.",
 )
 @click.option(
     "--write",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=Local(dir_okay=False),
     help="Write the page with every number to this file (needs the paper `all`).",
 )
 @click.option("--accept", is_flag=True, help="Store what was found beside the source, as what to find from now on.")

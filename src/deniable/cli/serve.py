@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from deniable.cli.common import Local
 from deniable.collection.form import LOOPBACK
 from deniable.collection.signing import constant_time_power
 from deniable.collection.simulated import said, simulated
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
 
 
 @click.command("serve")
-@click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("survey", type=Local(dir_okay=False))
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8000, show_default=True, help="The port to listen on; 0 takes a free one.")
 @click.option(
     "--data",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Local(file_okay=False),
     default=Path("deniable-data"),
     show_default=True,
     help="Folder for the reports.",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.common import FILE, PLACE, as_json, console, design_option, emit, reports_at
+from deniable.cli.common import PLACE, TARGET, as_json, console, design_option, emit, reports_at
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _ENDINGS = (".parquet", ".csv")
 @click.command("synthesize")
 @click.argument("reports", type=PLACE)
 @click.option("-n", "--records", type=click.IntRange(1), help="How many records; by default as many as reports.")
-@click.option("-o", "--output", type=FILE, required=True, help="The .parquet or .csv file to write.")
+@click.option("-o", "--output", type=TARGET, required=True, help="The .parquet or .csv file to write.")
 @click.option("--attribute", "attributes", multiple=True, metavar="NAME", help="Only these. Repeatable.")
 @click.option("--weights", metavar="COLUMN", help="A public column: records of the population that it weighs up to.")
 @design_option
@@ -27,7 +27,7 @@ def command(
     *,
     reports: Path | str,
     records: int | None,
-    output: Path,
+    output: Path | str,
     attributes: tuple[str, ...],
     weights: str | None,
     design: str | None,
@@ -45,19 +45,21 @@ def command(
       deniable synthesize deniable-data -n 1000 --attribute cheated --attribute stress -o people.csv
     """  # noqa: D301 - click wants the character itself
     from deniable.designs.files import write_table
+    from deniable.designs.objects import place_of
     from deniable.estimation.synthesis import synthesize
 
-    if output.suffix.lower() not in _ENDINGS:
+    target = place_of(output)
+    if target.suffix.lower() not in _ENDINGS:
         raise InputError(
-            f"records are written to a {' or '.join(_ENDINGS)} file, not to {output.name!r}", file=str(output)
+            f"records are written to a {' or '.join(_ENDINGS)} file, not to {target.name!r}", file=str(target)
         )
-    if output.exists():
-        raise InputError(f"{output} is already there; choose another name", file=str(output))
+    if target.exists():
+        raise InputError(f"{target} is already there; choose another name", file=str(target))
     opened = reports_at(reports, design)
     opened.design.domain.project(attributes) if attributes else None
     n = opened.n if records is None else records
     made = synthesize(opened, n, attributes=list(attributes) or None, weights=weights)
-    write_table(made, output)
+    write_table(made, target)
     if as_json:
         emit({"output": str(output), "records": n, "reports": opened.n})
         return

@@ -61,22 +61,29 @@ def collected(place: str | Path, design: str | None = None) -> Reports | None:
         design: how the design's hash begins; needed where reports to several have come.
 
     Returns:
-        None if there is no store at that place.
+        None if there is no store at that place, which may be a file of reports.
 
     Raises:
-        InputError: there is one of a pilot alone.
+        InputError: there is one of a pilot alone, or it is a database without any.
     """
     store = find_store(place)
     if store is None:
-        _refuse_pilot(place)
+        _refuse_empty(place)
         return None
     with closing(store):
         return stored_reports(store, _chosen(store, design))
 
 
-def _refuse_pilot(place: str | Path) -> None:
-    tried = None if is_address(place) else Path(place) / PILOT
-    if tried is not None and is_store(tried / FILE):
+def _refuse_empty(place: str | Path) -> None:
+    if is_address(place):
+        from deniable.collection.storage.postgres_connection import place as without_password
+
+        raise InputError(
+            f"there is no store in the database {without_password(str(place))}: no collector has been served with it. "
+            f"Correct the address, or begin with deniable serve survey.toml --database"
+        )
+    tried = Path(place) / PILOT
+    if is_store(tried / FILE):
         raise InputError(
             f"{place} holds the reports of a pilot and no others yet: the survey was tried out, and not served since. "
             f"To look at what the pilot brought, which never counts, name its own folder, {tried}",

@@ -45,7 +45,10 @@ def read_kept(path: Path, data: Path, database: str | None = None, *, pilot: boo
         return survey
     if database is not None:
         place = f"{_NAME} {survey.searched}"
-        with closing(open_store(data, database)) as store:
+        store = open_store(data, database) if new else find_store(database)
+        if store is None:
+            return survey
+        with closing(store):
             kept = store.saved(place) or _served(store, survey)
             if new:
                 kept = store.save(place, kept or survey.design.canonical())

@@ -182,7 +182,7 @@ class Design(Frozen):
         """
         if not self.is_shuffled:
             raise InputError(
-                f"{self._title}: reports depend on others', or on when they came, so counts do not hide them as "
+                f"{self.title}: reports depend on others', or on when they came, so counts do not hide them as "
                 f"shuffling does; there is no second number for it"
             )
         alone = len(self.ballots) == 1 and len(self.ballots[0]) == 1
@@ -200,8 +200,9 @@ class Design(Frozen):
     def _statement(self) -> Statement:
         fewest, most = min(map(len, self.ballots)), max(map(len, self.ballots))
         count = counted(most, "question") if fewest == most else f"{fewest} to {most} questions"
+        often = "" if self.weights is None else "some more often than others but "
         drawn = (
-            f"Each respondent's own device draws one of {len(self.ballots)} ballots, {self._how_often}whatever the "
+            f"Each respondent's own device draws one of {len(self.ballots)} ballots, {often}whatever the "
             f"answers are, and each ballot asks {count}, out of"
             if len(self.ballots) > 1
             else f"Each respondent answers {count}:"
@@ -209,7 +210,7 @@ class Design(Frozen):
         return Statement(
             self.ratio,
             (
-                f"{self._title} over {', '.join(self.domain)}. {drawn} {self._listed_questions()}.",
+                f"{self.title} over {', '.join(self.domain)}. {drawn} {self._listed_questions()}.",
                 *(
                     told_in_part(question.name, question.channel.inputs, question.channel.sums)
                     for question in self.questions
@@ -220,11 +221,8 @@ class Design(Frozen):
         )
 
     @property
-    def _how_often(self) -> str:
-        return "" if self.weights is None else "some more often than others but "
-
-    @property
-    def _title(self) -> str:
+    def title(self) -> str:
+        """What a design of this kind is called."""
         return "Design" if type(self) is Design else f"{type(self).__name__} design"
 
     def _listed_questions(self) -> str:
@@ -411,8 +409,9 @@ class Design(Frozen):
 
     def __repr__(self) -> str:
         return (
-            f"<{type(self).__name__} over {', '.join(self.domain)}: {counted(len(self.questions), 'question')}, "
-            f"{counted(len(self.ballots), 'ballot')}, epsilon {self.epsilon:.6g} a respondent>"
+            f"<{self.title.removesuffix(' design')} over {', '.join(self.domain)}: "
+            f"{counted(len(self.questions), 'question')}, {counted(len(self.ballots), 'ballot')}, "
+            f"epsilon {self.epsilon:.6g} a respondent>"
         )
 
     def audit_cases(self) -> tuple[int, Callable[[NDArray[np.integer]], NDArray[np.integer]]]:
@@ -442,7 +441,7 @@ def public_columns(frame: IntoDataFrame, keep: Sequence[str], domain: Domain) ->
     absent = [name for name in keep if name not in known.columns]
     if absent:
         raise InputError(f"the frame has no column {listed(absent)} to keep; it has {listed(known.columns)}")
-    return known.select(*keep) if keep else None
+    return known.select(*dict.fromkeys(keep)) if keep else None
 
 
 def domain_of(data: Mapping[str, Any]) -> Domain:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from deniable.designs.reports import BALLOT, answer_columns
 from deniable.errors import DesignError, InputError, MissingColumnError
+from deniable.given import is_view, without_views
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Disguise:
         """Check that the schema has what the design asks, before any row is touched."""
         if not design.one_by_one:
             raise DesignError(
-                f"a {type(design).__name__} design looks at all respondents together, so a table cannot be disguised "
+                f"a {design.title} looks at all respondents together, so a table cannot be disguised "
                 f"batch by batch. Read it into a frame and use design.randomize(frame)"
             )
         missing = [name for name in design.domain if name not in schema.names]
@@ -66,14 +67,16 @@ class Disguise:
         clashing = [name for name in keep if name in [BALLOT, *columns]]
         if clashing:
             raise InputError(f"a kept column cannot be named {listed(clashing)}: the reports have one of that name")
-        self.design, self.keep = design, tuple(keep)
+        self.design, self.keep = design, tuple(dict.fromkeys(keep))
         self.needed = [*design.domain, *self.keep]
         code = pa.from_numpy_dtype(design.answer_dtype)
         fields = [pa.field(name, code, nullable=False) for name in columns]
         if len(design.ballots) > 1:
             ballot = pa.from_numpy_dtype(np.min_scalar_type(len(design.ballots) - 1))
             fields.insert(0, pa.field(BALLOT, ballot, nullable=False))
-        self.schema = pa.schema([*fields, *(schema.field(name) for name in self.keep)])
+        kept = [schema.field(name) for name in self.keep]
+        kept = [field.with_type(pa.large_string()) if is_view(field.type) else field for field in kept]
+        self.schema = pa.schema([*fields, *kept])
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Disguise one batch, a row a respondent. Never call it twice on the same rows and publish both."""
@@ -85,4 +88,5 @@ class Disguise:
         columns: list[Any] = [pa.array(answers[:, place]) for place in range(answers.shape[1])]
         if len(self.design.ballots) > 1:
             columns.insert(0, pa.array(ballots))
-        return pa.record_batch([*columns, *(batch.column(name) for name in self.keep)], schema=self.schema)
+        kept = [without_views(batch.column(name)) for name in self.keep]
+        return pa.record_batch([*columns, *kept], schema=self.schema)

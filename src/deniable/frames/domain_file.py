@@ -27,6 +27,7 @@ from deniable.designs.objects import place_of
 from deniable.domain import Domain
 from deniable.errors import DeniableError, InputError, MissingValueError
 from deniable.frames.pieces import open_table
+from deniable.given import without_views
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _add(found: set[Any], name: str, column: pa.Array) -> None:
             f"column {name!r} has missing values; a skipped answer needs a category of its own. Fill it in first",
             attribute=name,
         )
-    values = pc.unique(column)
+    values = pc.unique(without_views(column))
     found.update((values.dictionary_decode() if pa.types.is_dictionary(values.type) else values).to_pylist())
     if len(found) > _MOST:
         raise InputError(

@@ -3,8 +3,9 @@
 Two disguises of the same answer tell more than one, so no row may be disguised a second time once its first disguise
 could have been seen. Beside the target lies a folder with the job's description and one part for every finished piece
 of the table. A part is written under another name, brought safely to disk and then renamed, so that it is there
-completely or not at all; a run that is taken up again keeps all finished parts as they are. At the end the parts become
-one Parquet file, which again is renamed into its place when it is whole, and the folder goes.
+completely or not at all; a run that is taken up again keeps all finished parts as they are. A run that failed before
+its first part has shown nothing: a corrected table, or other terms, may take its folder over. At the end the parts
+become one Parquet file, which again is renamed into its place when it is whole, and the folder goes.
 
 Two programs at work on one job would disguise rows twice: the folder is locked while one of them is at it.
 """
@@ -85,13 +86,13 @@ def randomize_table(
     source = open_typed(given, design)
     run = Disguise(design, source.schema, keep)
     read = str(given.resolve() if isinstance(given, Path) else given)
-    job = Description(read, source.fingerprint(), design.id, tuple(keep), tuple(notes))
+    job = Description(read, source.fingerprint(), design.id, run.keep, tuple(notes))
     folder = _folder(goal)
     _refuse_second(folder, goal)
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder):
         _refuse_second(folder, goal)  # another program may have finished meanwhile
-        _take_up(folder, job)
+        _take_up(folder, job, anew=_shown_nothing(folder) and not goal.exists())
         header = Header(design.canonical(), (HELD, *notes))
         if goal.exists():
             _refuse_other(folder, goal, header)
@@ -131,11 +132,12 @@ def recognisable(path: str | Path | Object, keep: Sequence[str]) -> str | None:
     """Say so, if public columns together single out a handful of respondents."""
     if not keep:
         return None
+    keep = list(dict.fromkeys(keep))
     sizes = pa.table({**{name: [] for name in keep}, "count_all": pa.array([], pa.int64())})
-    for batch in parquet_file(place_of(path)).iter_batches(batch_size=GROUP, columns=list(keep)):
-        counted = pa.Table.from_batches([batch]).group_by(list(keep)).aggregate([([], "count_all")])
+    for batch in parquet_file(place_of(path)).iter_batches(batch_size=GROUP, columns=keep):
+        counted = pa.Table.from_batches([batch]).group_by(keep).aggregate([([], "count_all")])
         both = pa.concat_tables([sizes.cast(counted.schema), counted])
-        summed = both.group_by(list(keep)).aggregate([("count_all", "sum")])
+        summed = both.group_by(keep).aggregate([("count_all", "sum")])
         sizes = summed.rename_columns([*keep, "count_all"])
     small = sum(size < SMALL_CELL for size in sizes["count_all"].to_pylist())
     if not small:
@@ -181,11 +183,16 @@ def _refuse_other(folder: Path, goal: Path | Object, header: Header) -> None:
         )
 
 
-def _take_up(folder: Path, job: Description) -> None:
-    """Note down what the job is, or make sure that the one begun here is the same."""
+def _shown_nothing(folder: Path) -> bool:
+    """Whether no row's disguise is here, not even in a part that a killed program left half written."""
+    return all(_JOB in left.name for left in folder.iterdir())
+
+
+def _take_up(folder: Path, job: Description, *, anew: bool = False) -> None:
+    """Note down what the job is, or make sure that the one begun here is the same; `anew`, it may be another."""
     place = folder / _JOB
     if not place.exists():
-        write_whole(place, lambda path: path.write_bytes(msgspec.json.encode(job)))
+        _describe(place, job)
         return
     try:
         begun = msgspec.json.decode(place.read_bytes(), type=Description)
@@ -199,12 +206,18 @@ def _take_up(folder: Path, job: Description) -> None:
         "notes": "another statement",
     }
     other = [told for name, told in words.items() if getattr(begun, name) != getattr(job, name)]
-    if other:
+    if other and anew:
+        _describe(place, job)
+    elif other:
         raise PrivacyError(
             f"{folder} holds an unfinished run with {' and '.join(other)}. Its finished rows must not be disguised "
             f"again under other terms. Run it again as it was begun; or, if nobody has seen them, delete that folder",
             folder=str(folder),
         )
+
+
+def _describe(place: Path, job: Description) -> None:
+    write_whole(place, lambda path: path.write_bytes(msgspec.json.encode(job)))
 
 
 def _make_parts(

@@ -63,9 +63,7 @@ class StoredReports(Reports):
     ) -> None:
         """Take the engine that holds the reports, and the design they were made by."""
         if not design.one_by_one:
-            raise DesignError(
-                f"reports of a {type(design).__name__} design need more than their counts; read them with read_reports"
-            )
+            raise DesignError(f"reports of a {design.title} need more than their counts; read them with read_reports")
         needed = [*([BALLOT] if len(design.ballots) > 1 else []), *answer_columns(design)]
         missing = [name for name in needed if name not in engine.columns]
         if missing:

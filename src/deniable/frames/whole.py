@@ -42,7 +42,7 @@ def randomize_whole(
         raise InputError(f"reports of a table are written to a .parquet file, not to {goal.name!r}", file=str(goal))
     refuse_second(goal)
     source = open_typed(place_of(table), design)
-    wanted = [name for name in (*design.domain, *keep) if name in source.schema.names]
+    wanted = [name for name in dict.fromkeys((*design.domain, *keep)) if name in source.schema.names]
     absent = [name for name in keep if name not in wanted]
     if absent:
         raise InputError(f"the table has no column {listed(absent)} to keep", columns=absent)

@@ -58,9 +58,7 @@ def expected_observations(
         counts = n * design.chances[ballot] * told.channel.apply(truth.values.reshape(told.channel.input_shape))
         found.append(Observation(told.domain, told.channel, counts, population=round(n)))
     if not found:
-        raise NotCoveredError(
-            f"a {type(design).__name__} design asks nobody about {listed(names)} together", attributes=names
-        )
+        raise NotCoveredError(f"a {design.title} asks nobody about {listed(names)} together", attributes=names)
     return merge(found)
 
 

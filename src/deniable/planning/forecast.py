@@ -9,8 +9,9 @@ Each design is judged with k-RR, and once more with the channel of least varianc
 block designs, for questions with many possible answers). Of channels whose variances are alike, the one is taken whose
 reports are counted and estimated with the least work at the planned number of respondents.
 
-Paired respondents (JRR) are a candidate too, at the same *claimed* epsilon. Their true one is larger, often infinite,
-so they come after all others whatever their errors, and are never recommended; nor does the floor hold for them.
+Paired respondents (JRR) are a candidate too, where they can be served: at the same true epsilon, which is larger than
+the one their theorem claims. Their reports depend on each other, so the floor does not hold for them; they come after
+all others whatever their errors, and are never recommended.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class Candidate(Frozen):
 
     @property
     def is_paired(self) -> bool:
-        """Whether its epsilon is only a claimed one: such a design is shown, but never recommended."""
+        """Whether its reports depend on each other, two by two: such a design is shown, but never recommended."""
         return self.design.pairs_reports
 
     @property
@@ -168,7 +169,7 @@ class Forecast(Shown, Frozen):
         meaning = (
             f"Expected standard errors (root mean square over a table's cells) with {self.n} respondents; times the "
             f"best: how many times the respondents of the best any design could do, at most. A dash: nobody would "
-            f"tell it."
+            f"tell it{self._uncompared()}."
         )
         lines = [meaning, f"Recommended: {best.name}{self._reason()}."]
         if self.floor is not None and best.covers_all and not best.is_paired:
@@ -183,6 +184,14 @@ class Forecast(Shown, Frozen):
         if not best.covers_all:
             lines.append("No candidate tells everything that is wanted.")
         return [*lines, *(note for c in self.candidates for note in c.design.planning_notes(c.gain))]
+
+    def _uncompared(self) -> str:
+        """What else a dash means where times the best are told: that there is nothing to compare with."""
+        if self.floor is None:
+            return ", or, under times the best, that the best is not known"
+        if any(one.is_paired and one.covers_all for one in self.candidates):
+            return "; pairs are not compared with the best, which is that of reports that do not depend on each other"
+        return ""
 
     def _reason(self) -> str:
         """Why the recommended design is the best, in plain words, where it is the optimal one."""

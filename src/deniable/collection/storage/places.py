@@ -10,6 +10,7 @@ from deniable.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from deniable.collection.storage.base import Store
+    from deniable.collection.storage.postgres import PostgresStore
 
 FILE = "reports.sqlite"
 SCHEMES = ("postgresql://", "postgres://")
@@ -22,23 +23,29 @@ def open_store(data: str | Path, database: str | None = None) -> Store:
         return SqliteStore(Path(data) / FILE)
     if not is_address(database):
         raise InputError("a database's address begins with postgresql://, as in postgresql://user@host/survey")
+    return _postgres()(database)
+
+
+def _postgres() -> type[PostgresStore]:
     try:
         from deniable.collection.storage.postgres import PostgresStore
     except ImportError as error:
         raise MissingExtraError(
             f"PostgreSQL needs {error.name}, which is not installed: pip install 'deniable[postgres]'", extra="postgres"
         ) from error
-    return PostgresStore(database)
+    return PostgresStore
 
 
 def find_store(place: str | Path) -> Store | None:
     """Open the store that is there already: a database's address, a collector's folder, its file. None: there is none.
 
+    Nothing is made where there is none, in a database neither.
+
     >>> find_store("reports.parquet") is None
     True
     """
     if is_address(place):
-        return open_store("", str(place))
+        return _postgres().existing(str(place))
     path = Path(place) / FILE if Path(place).is_dir() else Path(place)
     return SqliteStore(path) if is_store(path) else None
 

@@ -149,13 +149,26 @@ class PostgresStore:
                 (self.salt,) = db.execute("SELECT salt FROM store").fetchone() or (b"",)
         except StoreError as error:
             self._close()
-            raise InputError(f"the database {place(url)} cannot be used: {error.message}") from error
+            raise _unusable(url, error) from error
         except BaseException:
             self._close()
             raise
         self._unsealed = SEGMENT  # what others left behind is not known: look after the first reports
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
+
+    @classmethod
+    def existing(cls, url: str) -> PostgresStore | None:
+        """Open the store that a database holds. Whoever looks for one makes none: the database may be any."""
+        looking = Connection(url)
+        try:
+            with looking.use() as db:
+                (is_there,) = db.execute("SELECT to_regclass('deniable.store') IS NOT NULL").fetchone() or (False,)
+        except StoreError as error:
+            raise _unusable(url, error) from error
+        finally:
+            looking.close()
+        return cls(url) if is_there else None
 
     @property
     def folder(self) -> None:
@@ -404,3 +417,7 @@ class PostgresStore:
     def _close(self) -> None:
         for connection in (self._claimed, self._reader, self._writer):
             connection.close()
+
+
+def _unusable(url: str, error: StoreError) -> InputError:
+    return InputError(f"the database {place(url)} cannot be used: {error.message}")

@@ -63,6 +63,11 @@ class MessageBlocks(Blocks):
         return {"message": self.to_dict()}
 
     @property
+    def title(self) -> str:
+        """What it is for whoever asked for blocks; that it was read from a message is no concern of theirs."""
+        return f"{Blocks.__name__} design"
+
+    @property
     def claimed_epsilon(self) -> float:
         """What the published protocol claims for a whole report, where it is the one that was served."""
         return epsilon_of(self._claim) if self._is_deniability else self.epsilon

@@ -203,7 +203,7 @@ class Paired(Design):
     def planning_notes(self, gain: Sequence[float]) -> list[str]:
         """What pairing would gain, and what has to be said beside it."""
         if all(coin.rho == 0 for coin in self.coins.values()):
-            return ["Pairing respondents (JRR) would gain nothing at these shares: the best correlation is none."]
+            return ["Pairing respondents (JRR) would gain nothing at this true epsilon: the best correlation is none."]
         least, most = float(np.nanmin(gain)), float(np.nanmax(gain))
         times = f"{least:.2f}" if most - least < 5e-3 else f"{least:.2f} to {most:.2f}"
         told = (

@@ -11,7 +11,14 @@ import numpy as np
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain, Variable
-from deniable.errors import DeniableError, DesignError, EstimationError, UnknownAttributeError, UnknownCategoryError
+from deniable.errors import (
+    DeniableError,
+    DesignError,
+    EstimationError,
+    TooFewReportsError,
+    UnknownAttributeError,
+    UnknownCategoryError,
+)
 from deniable.estimation.fit.evidence import Evidence
 from deniable.estimation.fit.group import Group
 from deniable.estimation.fit.respondents import Respondents, how_listed, place_of
@@ -195,10 +202,7 @@ class Finding:
         known = {v.name: v for said in heard for v in said.part.values()}
         missing = [name for name in self.names if name not in known]
         if missing:
-            raise UnknownAttributeError(
-                f"no attribute {listed(missing)} among those that reports speak of: {listed(known) or 'none'}",
-                attribute=missing[0],
-            )
+            raise not_spoken_of(missing, known)
         asked = Domain([known[name] for name in self.names])
         alone = Domain([*asked.values(), *(v for n, v in known.items() if n not in asked and n in self.room)])
         groups = []
@@ -317,6 +321,20 @@ def refuse_pairs(sources: Iterable[Any], error: type[DeniableError] = Estimation
         if getattr(design, "pairs_reports", False):
             told = f"{type(design).__name__} pairs respondents whose coins are correlated, so"
             raise error(f"{told} {so}", alternative="Independent")
+
+
+def not_spoken_of(missing: Sequence[str], known: Iterable[str]) -> DeniableError:
+    """Why nothing can be said of some attributes: nobody has answered yet, or reports are about others."""
+    others = listed(known)
+    if not others:
+        return TooFewReportsError(
+            f"there are no reports about {listed(missing)} here; an estimate with an error needs at least 2",
+            attributes=list(missing),
+            n=0,
+        )
+    return UnknownAttributeError(
+        f"no attribute {listed(missing)} among those that reports speak of: {others}", attribute=missing[0]
+    )
 
 
 def same_categories(domains: Iterable[Domain]) -> None:
