@@ -401,7 +401,7 @@ def wald_statistics(found: Any) -> tuple[float, float, int]:
     j0 = residual_jacobian(null_rows, null_columns)[keep.ravel()] @ centre
     under_h1 = j @ found.dispersion.matrix() @ j.T
     under_h0 = j0 @ found.dispersion.at(np.outer(null_rows, null_columns)).matrix() @ j0.T
-    if min(np.linalg.eigvalsh(v)[0] / np.trace(v) for v in (under_h1, under_h0)) < _SINGULAR:
+    if not all(np.linalg.eigvalsh(v)[0] > _SINGULAR * np.trace(v) for v in (under_h1, under_h0)):
         raise TooFewReportsError(
             'the estimated covariance is singular: too few reports for Wald\'s test. Use method="lrt"', n=found.n
         )
