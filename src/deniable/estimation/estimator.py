@@ -13,12 +13,12 @@ from deniable.channels.base import Channel
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain
-from deniable.errors import InputError, UnknownAttributeError
+from deniable.errors import InputError
 from deniable.estimation.consistency import ENGINES, forget_blocks, model_estimate
 from deniable.estimation.dispersion import Dispersion, Population
 from deniable.estimation.em import MOST_CELLS, maximum_likelihood
 from deniable.estimation.estimate import Estimate
-from deniable.estimation.fit.gathering import gather
+from deniable.estimation.fit.gathering import gather, unheard
 from deniable.estimation.fit.linearized import linearized
 from deniable.estimation.grouped import Grouped
 from deniable.estimation.inversion import covering, invert
@@ -189,7 +189,7 @@ def _estimate(
     observations = (
         observations_of(reports, names) if told is None else [group.said.observation() for group in told.groups]
     )
-    domain = _domain(observations, names)
+    domain = _domain(observations, names, sources)
     backend = next((r.backend for r in sources if isinstance(r, Reports | Tallies)), None)
     usable = inverted(observations)
     if not any(set(domain) <= set(o.domain) for o in usable):
@@ -361,14 +361,13 @@ def _labels(reports: Collected) -> Labels:
     return next((labels for labels in known if labels.texts), UNKNOWN)
 
 
-def _domain(observations: Sequence[Observation], names: Sequence[str]) -> Domain:
+def _domain(
+    observations: Sequence[Observation], names: Sequence[str], sources: Sequence[Reports | Tallies | Observation]
+) -> Domain:
     known = {v.name: v for o in observations for v in o.domain.values()}
     missing = [name for name in names if name not in known]
     if missing:
-        raise UnknownAttributeError(
-            f"no attribute {listed(missing)} among those that reports speak of: {listed(known) or 'none'}",
-            attribute=missing[0],
-        )
+        raise unheard(missing, known, sources)
     return Domain([known[name] for name in names])
 
 

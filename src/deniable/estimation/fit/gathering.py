@@ -11,7 +11,14 @@ import numpy as np
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain, Variable
-from deniable.errors import DeniableError, DesignError, EstimationError, UnknownAttributeError, UnknownCategoryError
+from deniable.errors import (
+    DeniableError,
+    DesignError,
+    EstimationError,
+    TooFewReportsError,
+    UnknownAttributeError,
+    UnknownCategoryError,
+)
 from deniable.estimation.fit.evidence import Evidence
 from deniable.estimation.fit.group import Group
 from deniable.estimation.fit.respondents import Respondents, how_listed, place_of
@@ -195,10 +202,7 @@ class Finding:
         known = {v.name: v for said in heard for v in said.part.values()}
         missing = [name for name in self.names if name not in known]
         if missing:
-            raise UnknownAttributeError(
-                f"no attribute {listed(missing)} among those that reports speak of: {listed(known) or 'none'}",
-                attribute=missing[0],
-            )
+            raise unheard(missing, known, sources)
         asked = Domain([known[name] for name in self.names])
         alone = Domain([*asked.values(), *(v for n, v in known.items() if n not in asked and n in self.room)])
         groups = []
@@ -308,6 +312,23 @@ def _of_ballot(source: Reports, ballot: int, told: Told, weighed: _Weighed | Non
 
 def _sums(places: NDArray[np.int64], times: Array, size: int) -> Array:
     return np.bincount(places, times, size).astype(np.float64)
+
+
+def unheard(missing: Sequence[str], known: Iterable[str], sources: Iterable[Reported]) -> DeniableError:
+    """Why nothing can be said of some attributes: nobody happened to be asked about them, or there are none such."""
+    there = listed(known)
+    designed = [s.design.domain for s in sources if isinstance(s, Reports | Tallies)]
+    chance = [name for name in missing if any(name in domain for domain in designed)]
+    if len(chance) < len(missing):
+        return UnknownAttributeError(
+            f"no attribute {listed(missing)} among those that reports speak of: {there or 'none'}", attribute=missing[0]
+        )
+    return TooFewReportsError(
+        f"nobody (with any weight) happened to be asked about {listed(missing)}. Collect more reports, or leave "
+        f"{listed(missing)} out{f'; these reports speak of {there}' if there else ''}",
+        attribute=missing[0],
+        n=0,
+    )
 
 
 def refuse_pairs(sources: Iterable[Any], error: type[DeniableError] = EstimationError, so: str = NO_LIKELIHOOD) -> None:
