@@ -60,7 +60,7 @@ def frame(n=600):
     ("codes", "error", "told"),
     [
         ([], TooFewReportsError, "no reports"),
-        ([1], TooFewReportsError, "needs 2"),
+        ([1], TooFewReportsError, "needs at least 2"),
         (3, InputError, "a list, array or series"),
         ([None, None], MissingValueError, "2 of 2"),
         ([1, 2, 1], UnknownCategoryError, "not among 0, 1"),

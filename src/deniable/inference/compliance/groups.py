@@ -94,7 +94,7 @@ def count(
         table = np.array([reports[name] for name in names], dtype=np.float64)
         if table.shape != (len(names), 2) or not (table >= 0).all() or not np.isfinite(table).all():
             raise InputError("counts are (no, yes), two numbers from 0 for every group")
-        return _enough(table)
+        return _enough(table, names)
     codes, members = binary(reports), np.asarray(groups)
     if groups is None or members.shape != codes.shape:
         raise InputError("groups must name each respondent's group, one value per report")
@@ -102,20 +102,25 @@ def count(
     if strangers:
         raise UnknownCategoryError(f"no device is given for groups {listed(strangers)}; there are {listed(names)}")
     table = np.array([[np.sum(codes[members == name] == code) for code in (0, 1)] for name in names], dtype=float)
-    plain = _enough(table)
+    plain = _enough(table, names)
     if not given:
         return plain
     sampling = sampling_for(len(codes), drawn)
     assert sampling is not None
     place = np.array([list(names).index(value) for value in members.tolist()], dtype=np.int64)
-    found = weighted_shares(codes, 2, place, sampling, apart=True)
+    found = weighted_shares(codes, 2, place, sampling, names, apart=True)
     return Groups(found.values[:, 1] * plain.n, plain.n, found.covariance[1::2, 1::2], found.df)
 
 
-def _enough(table: Array) -> Groups:
+def _enough(table: Array, names: Sequence[Any]) -> Groups:
     sizes = table.sum(axis=1)
     if sizes.min() < 2:
-        raise TooFewReportsError(f"every group needs at least two reports; these have {sizes.astype(int).tolist()}")
+        told = ", ".join(f"{name!r} {size:g}" for name, size in zip(names, sizes.tolist(), strict=True))
+        raise TooFewReportsError(
+            f"every group needs at least two reports, since each had another device; these have {told}. Ask more "
+            f"people with the device of the smallest",
+            n=int(sizes.min()),
+        )
     return Groups(table[:, 1], sizes)
 
 
