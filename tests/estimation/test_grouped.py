@@ -77,6 +77,27 @@ def test_the_same_reports_give_the_same_p_wherever_they_are_tested():
     assert seed_of([gather(reports, "cheated")]) != seed_of([gather(other, "cheated")])
 
 
+def test_totals_of_groups_are_those_of_each_of_them():
+    people = {"x": ["a", "b"] * 50, "group": ["arts"] * 40 + ["law"] * 60}
+    reports = dn.Joint({"x": ["a", "b"]}, 2.0).randomize(people, keep=["group"], source=dn.Seeded(1))
+    found = dn.estimate(reports, "x", by="group", weights=[3.0] * 40 + [5.0] * 60)
+    totals = found.totals()
+    assert {group: one.population for group, one in totals.items()} == pytest.approx({"arts": 120, "law": 300})
+    assert np.array_equal(totals["law"].values, found["law"].totals().values)
+    rows = totals.to_frame()
+    assert rows.column_names == ["group", "x", "total", "std_error", "low", "high"]
+    assert rows["group"].to_pylist() == ["arts", "arts", "law", "law"]
+    assert rows["total"].to_numpy()[2:] == pytest.approx(found["law"].totals().values)
+    known = found.totals({"arts": 1000, "law": 3000})
+    assert sum(known["arts"].values) == pytest.approx(1000)
+    assert str(known).endswith("People by group: arts 1,000, law 3,000 (given).")
+    for wrong, told in [({"arts": 7}, "size of every group of 'group'"), (4000, "sizes of their own, such as totals")]:
+        with pytest.raises(InputError, match=told):
+            found.totals(wrong)
+    with pytest.raises(InputError, match=r"size of every group: totals\(\{'arts': "):
+        dn.estimate(reports, "x", by="group").totals()
+
+
 # -- groups of which too little is left -------------------------------------------------------------------------------
 
 ANALYSES = {
