@@ -257,6 +257,13 @@ def test_refusals():
         dn.estimate(reports, "a").totals()
 
 
+def test_nobody_is_no_sample():
+    none = dn.Joint({"a": [0, 1]}, 1.0).randomize({"a": []}, source=dn.Seeded(1))
+    for drawn in ({"weights": []}, {"strata": []}, {"clusters": []}):
+        with pytest.raises(dn.DeniableError, match=r"no respondents|not all of them zero"):
+            dn.estimate(none, "a", **drawn)
+
+
 def test_samples_that_show_no_variance_are_refused():
     reports = sent(DESIGNS["joint"])
     with pytest.raises(TooFewReportsError, match=r"one respondent carries 100.0% of all weight"):

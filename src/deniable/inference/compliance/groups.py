@@ -16,6 +16,7 @@ import numpy as np
 from scipy import special, stats
 from scipy.optimize import minimize
 
+from deniable.channels.base import Channel
 from deniable.channels.weights import stated
 from deniable.errors import (
     InputError,
@@ -30,7 +31,7 @@ from deniable.estimation.sampling.sampling import Sampling
 from deniable.estimation.sampling.shares import weighted_shares
 from deniable.inference.rao_scott import second_order
 from deniable.results import TestResult
-from deniable.wording import listed
+from deniable.wording import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -141,7 +142,10 @@ def sampling_for(n: int, drawn: Mapping[str, Any] | None) -> Sampling | None:
 
 def coded(reports: Any) -> NDArray[np.int64]:
     """Reports as an array of whole numbers."""
-    codes = np.asarray(reports)
+    try:
+        codes = np.asarray(reports)
+    except ValueError:  # rows of different lengths
+        raise InputError("reports must be codes in a column, or in rows of one length") from None
     if codes.dtype.kind == "f" and np.isnan(codes).any():
         raise MissingValueError(
             f"{int(np.isnan(codes).sum())} reports are missing; drop these respondents", rows=int(np.isnan(codes).sum())
@@ -149,6 +153,21 @@ def coded(reports: Any) -> NDArray[np.int64]:
     if codes.dtype.kind not in "biuf" or (codes != np.floor(codes)).any():
         raise InputError("reports must be codes: 0, 1, ... for the categories in their order")
     return codes.astype(np.int64)
+
+
+def items(codes: NDArray[np.int64], channels: Any) -> tuple[NDArray[np.int64], list[Channel]]:
+    """Reports about several items, a column each, and the items' devices, checked."""
+    devices = list(channels) if isinstance(channels, list | tuple) else [channels]
+    strange = [each for each in devices if not isinstance(each, Channel)]
+    if strange:
+        raise InputError(f"the devices are a list of channels, such as [Warner(0.8), Warner(0.8)], not {strange[0]!r}")
+    if codes.ndim != 2 or codes.shape[1] != len(devices) or not devices:
+        raise InputError(f"reports must have one column per item: {codes.shape} for {len(devices)} channels")
+    if len(codes) < 2:
+        raise TooFewReportsError(
+            f"only {counted(len(codes), 'respondent')}; an estimate with an error needs at least 2", n=len(codes)
+        )
+    return codes, devices
 
 
 def binary(reports: Any) -> NDArray[np.int64]:
