@@ -1,6 +1,7 @@
 """Names, categories, codes, and what a user reads when the data does not fit."""
 
 import datetime as dt
+import json
 
 import numpy as np
 import pandas as pd
@@ -98,11 +99,40 @@ def test_values_of_another_type_are_unknown_categories_not_crashes(values):
         (["a", "a"], "more than once"),
         (["a", 1], "all texts"),
         ([None, "a"], "all texts"),
+        ([True, 1], "all texts"),
+        ([False, 1.5], "all texts"),
+        ([0, 1.5, "more"], "such as '0'"),
+        ([1, 1.0], "more than once"),
+        ([2**53 + 1, 0.5], "9007199254740993 cannot be written as one exactly"),
+        ([10**400, 0.5], "cannot be written as one exactly"),
+        ([0, float("nan")], "nan cannot be written"),
     ],
 )
 def test_bad_categories_are_refused(categories, message):
     with pytest.raises(DesignError, match=message):
         dn.Domain({"x": categories})
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_whole_numbers_beside_decimals_are_decimals(suffix, tmp_path):
+    mixed, plain = (dn.Joint({"doses": numbers}, 2.0) for numbers in ([0, 1.5, 3], [0.0, 1.5, 3.0]))
+    assert mixed == plain
+    assert json.dumps(mixed.to_dict()) == json.dumps(plain.to_dict())
+    assert list(map(type, mixed.domain["doses"].categories)) == [float] * 3
+    for answers in ([0, 1.5, 3, 3], [0, 3, 3, 0], np.array([0, 3], dtype=np.int8), [1.5, 3.0]):
+        assert mixed.domain["doses"].encode(answers).tolist() == [[0, 1.5, 3].index(each) for each in answers]
+    reports = mixed.randomize({"doses": [0, 3, 3, 0]}, source=dn.Seeded(1))
+    reports.write(tmp_path / f"reports.{suffix}")
+    again = dn.read_reports(tmp_path / f"reports.{suffix}")
+    assert again.design == mixed
+    assert json.dumps(again.design.to_dict()) == json.dumps(mixed.to_dict())
+    assert again.answers.tolist() == reports.answers.tolist()
+
+
+@pytest.mark.parametrize("strangers", [[0, 2], [0, 2**62 + 1]])
+def test_whole_numbers_that_are_no_category_are_refused_beside_decimals(strangers):
+    with pytest.raises(UnknownCategoryError, match=r"'doses' holds .* categories 0.0, 1.5, 3.0"):
+        dn.Domain({"doses": [0, 1.5, 3]}).encode({"doses": strangers})
 
 
 def test_bad_names_are_refused():

@@ -159,7 +159,7 @@ CASES = [
     (
         errors.TooFewReportsError,
         lambda: dn.estimate(dn.Observation("a", dn.KRR(2, 1.0), [1, 0]), "a"),
-        ["1 reports about 'a'", "at least 2"],
+        ["1 report about 'a'", "at least 2"],
         {"n": 1},
     ),
     (

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from deniable.estimation.estimate import Estimate as Estimate
     from deniable.estimation.estimator import estimate as estimate
     from deniable.estimation.grouped import Grouped as Grouped
+    from deniable.estimation.grouped_totals import GroupedTotals as GroupedTotals
     from deniable.estimation.likelihood_data import likelihood_data as likelihood_data
     from deniable.estimation.sampling.raking import rake as rake
     from deniable.estimation.sampling.replicate_weights import replicate_weights as replicate_weights
@@ -174,6 +175,7 @@ if TYPE_CHECKING:
         "ForcedResponse",
         "Forecast",
         "Grouped",
+        "GroupedTotals",
         "HadamardResponse",
         "Independent",
         "Interval",

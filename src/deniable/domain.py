@@ -39,6 +39,11 @@ class Variable:
     >>> Variable("smokes", ("no", "yes")).code("yes")
     1
 
+    Whole numbers beside decimals are decimals:
+
+    >>> Variable("doses", (0, 1.5, 3)).categories
+    (0.0, 1.5, 3.0)
+
     Of categories that are bins, a column of numbers is taken, too:
 
     >>> Variable("age", ("< 18", "18 to < 65", ">= 65")).encode([17.5, 18, 90]).tolist()
@@ -59,10 +64,13 @@ class Variable:
                 attribute=self.name,
             )
         kinds = {type(category) for category in self.categories}
+        if kinds == {int, float}:
+            object.__setattr__(self, "categories", _decimals(self.name, self.categories))
+            kinds = {float}
         if len(kinds) != 1 or not kinds <= {str, int, float, bool}:
             raise DesignError(
-                f"the categories of {self.name!r} must be all texts, all whole numbers, all decimals or all "
-                f"true/false, not {listed(self.categories)}",
+                f"the categories of {self.name!r} must be all texts, all numbers or all true/false, not "
+                f"{listed(self.categories)}; write each of them as a text, such as {str(self.categories[0])!r}",
                 attribute=self.name,
             )
         if len(set(self.categories)) != len(self.categories):
@@ -124,14 +132,13 @@ class Variable:
                 attribute=self.name,
                 rows=column.null_count,
             )
-        wanted = pa.array(self.categories)
         codes = None
         if self.edges and (_kind(column.type) == "number" or pa.types.is_decimal(column.type)):
             codes = self._bins(column)
-        elif _kind(wanted.type) == _kind(column.type):
+        else:
             # A cast that would lose something (1.5 to a whole number) fails, and then nothing matches.
             with suppress(pa.ArrowInvalid):
-                codes = pc.index_in(column, value_set=wanted.cast(column.type))
+                codes = self._places(column)
         if codes is None or codes.null_count:
             strangers = column if codes is None else column.filter(codes.is_null())
             counts = sorted(pc.value_counts(strangers).to_pylist(), key=lambda row: -row["counts"])
@@ -144,6 +151,19 @@ class Variable:
                 rows=len(strangers),
             )
         return _numpy(codes).astype(np.min_scalar_type(len(self) - 1))
+
+    def _places(self, column: pa.Array | pa.ChunkedArray) -> pa.Array | None:
+        """The place of every value among the categories; None where its type is of another kind."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        wanted = pa.array(self.categories)
+        if _kind(wanted.type) != _kind(column.type):
+            return None
+        if pa.types.is_floating(wanted.type) and pa.types.is_integer(column.type):
+            # 3 is among 0.0, 1.5, 3.0 also where nobody says 1.5, and the column has whole numbers only.
+            column = column.cast(wanted.type)
+        return pc.index_in(column, value_set=wanted.cast(column.type))
 
     def _bins(self, column: pa.Array | pa.ChunkedArray) -> pa.Array:
         """The bin of every number; nothing where a number is in none."""
@@ -201,6 +221,25 @@ class Variable:
         places = np.full(high - low + 1, -1, dtype=np.min_scalar_type(-len(self)))
         places[categories - low] = np.arange(len(self))
         return places[numbers.astype(np.int64) - low if low else numbers]
+
+
+def _decimals(name: str, numbers: tuple[Any, ...]) -> tuple[float, ...]:
+    """Whole numbers beside decimals as decimals: what is written of them is read back the same."""
+    coarse = [number for number in numbers if not _is_decimal(number)]
+    if coarse:
+        raise DesignError(
+            f"the categories of {name!r} are decimals, and {listed(coarse)} cannot be written as one exactly; write "
+            f"each of them as a text",
+            attribute=name,
+        )
+    return tuple(float(number) for number in numbers)
+
+
+def _is_decimal(number: float) -> bool:
+    try:
+        return float(number) == number
+    except OverflowError:
+        return False
 
 
 def _numpy(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:

@@ -75,6 +75,7 @@ NAMES = {
         "estimate": "estimation.estimator",
         "Estimate": "estimation.estimate",
         "Grouped": "estimation.grouped",
+        "GroupedTotals": "estimation.grouped_totals",
         "Totals": "estimation.totals",
         "synthesize": "estimation.synthesis",
         "prevalence": "inference.prevalence",

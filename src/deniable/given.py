@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import InputError
@@ -99,3 +100,8 @@ def _is_series(data: Any) -> bool:
             'randomize({"smokes": array[:, 0]})'
         )
     return bool(nw.dependencies.is_into_series(data))
+
+
+def is_count(number: object) -> bool:
+    """Whether it is a whole number from 1 on, such as 2, 2.0 or one of NumPy's."""
+    return isinstance(number, Real) and float(number) >= 1 and float(number).is_integer()

@@ -117,6 +117,7 @@ RESULTS = {
     "Estimate": estimate,
     "Grouped": by_group,
     "Estimate of a model": uncovered,
+    "GroupedTotals": lambda: by_group().totals({"north": 300, ODD: 100}),
     "Totals": lambda: dn.estimate(reports(), ["sex", "income"], weights=np.full(2000, 3.0)).totals(),
     "Interval": lambda: estimate().interval(0.9),
     "Interval of one number": lambda: dn.phi(estimate()).interval(),

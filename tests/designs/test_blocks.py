@@ -89,6 +89,10 @@ def test_an_impossible_phi_is_refused(phi):
         ({"mode": "trust"}, '"ldp" or "deniability"'),
         ({"keep": 0.5}, "keep follows from epsilon and phi"),
         ({"block_size": 0}, "at least 1 respondent"),
+        ({"block_size": 2.5}, r"at least 1 respondent, and a whole number of them, not 2\.5"),
+        ({"block_size": "many"}, "a whole number of them, not 'many'"),
+        ({"k": 1.5}, r"between 1 and \d attributes, not 1\.5"),
+        ({"k": "2"}, "not '2'"),
         ({"mode": "deniability", "keep": 1.0}, "between 0 and 1"),
     ],
 )

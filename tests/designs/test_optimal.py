@@ -11,7 +11,7 @@ import deniable as dn
 from deniable.datasets import network
 from deniable.designs.codec import design_from_bytes
 from deniable.device.epsilon import exp_below
-from deniable.errors import DesignError, EstimationError, NotCoveredError
+from deniable.errors import DesignError, EstimationError, NotCoveredError, PrecisionError
 from deniable.estimation.fit.gathering import gather
 from deniable.planning.expected import expected_evidence, expected_variances
 
@@ -214,3 +214,13 @@ def test_what_cannot_be_asked_is_refused():
     wide = dn.Domain({name: list(range(9)) for name in "abcd"})
     with pytest.raises(DesignError, match="smaller tables"):
         dn.Optimal(wide, [["a", "b", "c", "d"]], 1.0)
+
+
+def test_an_epsilon_that_no_question_meets_and_a_size_that_is_none_are_refused():
+    domain = {"a": ["no", "yes"], "b": [0, 1, 2]}
+    for epsilon in (30, 50):
+        with pytest.raises(PrecisionError, match=f"no question tells 'a \\* b' at epsilon {epsilon} with 32-bit draws"):
+            dn.Optimal(domain, ["a * b"], epsilon)
+    for largest in (0, -1, 2.5, "all"):
+        with pytest.raises(DesignError, match="a whole number from 1 on, not"):
+            dn.Optimal(domain, ["a * b"], 1.0, largest=largest)

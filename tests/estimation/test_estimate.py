@@ -317,7 +317,7 @@ def test_unknown_attributes_and_methods_are_named():
 
 
 def test_one_report_is_too_few():
-    with pytest.raises(TooFewReportsError, match="1 reports about 'x'"):
+    with pytest.raises(TooFewReportsError, match="1 report about 'x'"):
         dn.estimate(dn.Observation("x", dn.KRR(2, 1.0), [1, 0]), "x")
 
 

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import deniable as dn
-from deniable.errors import InputError
+from deniable.errors import InputError, TooFewReportsError
 from deniable.estimation.fit.gathering import gather
 from deniable.inference.reference import seed_of
 from exams import TOGETHER, answered
@@ -75,3 +75,68 @@ def test_the_same_reports_give_the_same_p_wherever_they_are_tested():
     assert dn.all_pairs(reports, replicates=99).tests[0].pvalue == alone.pvalue
     other = answered('[design]\nkind = "joint"', seed=8)
     assert seed_of([gather(reports, "cheated")]) != seed_of([gather(other, "cheated")])
+
+
+def test_totals_of_groups_are_those_of_each_of_them():
+    people = {"x": ["a", "b"] * 50, "group": ["arts"] * 40 + ["law"] * 60}
+    reports = dn.Joint({"x": ["a", "b"]}, 2.0).randomize(people, keep=["group"], source=dn.Seeded(1))
+    found = dn.estimate(reports, "x", by="group", weights=[3.0] * 40 + [5.0] * 60)
+    totals = found.totals()
+    assert {group: one.population for group, one in totals.items()} == pytest.approx({"arts": 120, "law": 300})
+    assert np.array_equal(totals["law"].values, found["law"].totals().values)
+    rows = totals.to_frame()
+    assert rows.column_names == ["group", "x", "total", "std_error", "low", "high"]
+    assert rows["group"].to_pylist() == ["arts", "arts", "law", "law"]
+    assert rows["total"].to_numpy()[2:] == pytest.approx(found["law"].totals().values)
+    known = found.totals({"arts": 1000, "law": 3000})
+    assert sum(known["arts"].values) == pytest.approx(1000)
+    assert str(known).endswith("People by group: arts 1,000, law 3,000 (given).")
+    for wrong, told in [({"arts": 7}, "size of every group of 'group'"), (4000, "sizes of their own, such as totals")]:
+        with pytest.raises(InputError, match=told):
+            found.totals(wrong)
+    with pytest.raises(InputError, match=r"size of every group: totals\(\{'arts': "):
+        dn.estimate(reports, "x", by="group").totals()
+
+
+# -- groups of which too little is left -------------------------------------------------------------------------------
+
+ANALYSES = {
+    "estimate": lambda reports, by, **drawn: dn.estimate(reports, "x", by=by, **drawn),
+    "homogeneity": lambda reports, by, **drawn: dn.homogeneity(reports, "x", by=by, **drawn),
+    "given": lambda reports, by, **drawn: dn.independence(reports, "x", "y", given=by, **drawn),
+}
+
+
+@pytest.mark.parametrize("by", ["group", "number"])
+@pytest.mark.parametrize("analysis", ANALYSES.values(), ids=ANALYSES)
+def test_a_group_of_which_too_few_are_left_is_named(analysis, by):
+    people = {"x": ["a", "b"] * 10, "y": ["c", "c", "d", "d"] * 5, "group": ["arts"] * 19 + ["law"]}
+    people["number"] = [0.5] * 19 + [2.0]
+    reports = dn.Independent({"x": ["a", "b"], "y": ["c", "d"]}, 2.0)
+    with pytest.warns(match="fewer than 10"):
+        reports = reports.randomize(people, keep=["group", "number"], source=dn.Seeded(1))
+    lonely, other = ("law", "arts") if by == "group" else (2.0, 0.5)
+    with pytest.raises(
+        TooFewReportsError, match=rf"^{by} = {lonely}: .*1 report .*Join this group .* or drop it"
+    ) as few:
+        analysis(reports, by)
+    assert (few.value.by, few.value.group) == (by, lonely)
+    with pytest.raises(TooFewReportsError, match=rf"^{by} = {other}: nobody has any weight"):
+        analysis(reports, by, weights=[0.0] * 19 + [1.0])
+
+
+def test_of_groups_in_a_mapping_the_small_one_is_named_too():
+    many, few = (dn.Observation("x", dn.KRR(2, 1.0), counts) for counts in ([20, 30], [0, 1]))
+    with pytest.raises(TooFewReportsError, match="group = law: 1 report"):
+        dn.homogeneity({"arts": many, "law": few}, "x")
+
+
+def test_groups_of_open_columns_are_named():
+    answers, groups = [0, 1] * 10, ["arts"] * 19 + ["law"]
+    with pytest.raises(TooFewReportsError, match=r"1 report in group 'law'.*Join this group"):
+        dn.prevalence(answers, dn.Warner(0.8), by=groups)
+    with pytest.raises(TooFewReportsError, match=r"nobody in group 'law' has any weight.*Join this group"):
+        dn.prevalence(answers, dn.Warner(0.8), by=["arts"] * 18 + ["law"] * 2, weights=[1] * 18 + [0] * 2)
+    devices = {"arts": dn.Warner(0.8), "law": dn.Warner(0.3)}
+    with pytest.raises(TooFewReportsError, match="these have 'arts' 19, 'law' 1"):
+        dn.compliance.cheating_detection(answers, groups, channels=devices)

@@ -167,3 +167,14 @@ def test_impossible_levels_are_refused(level):
 def test_unknown_methods_are_refused():
     with pytest.raises(InputError, match='"wilson"'):
         interval_of(dn.KRR(2, 1.0), [5, 5], method="magic")
+
+
+@pytest.mark.parametrize("method", ["clopper_pearson", "profile", "bootstrap"])
+def test_what_needs_a_channel_that_can_be_inverted_is_refused_where_there_is_none(method):
+    # Channels made for two tables tell b only together.
+    design = dn.Optimal({"a": ["no", "yes"], "b": [0, 1, 2], "c": ["no", "yes"]}, ["a * b", "a * c"], 2.0)
+    people = {"a": ["no", "yes"] * 30, "b": [0, 1, 2] * 20, "c": ["no", "no", "yes"] * 20}
+    found = dn.estimate(design.randomize(people, source=dn.Seeded(1)), "b")
+    with pytest.raises(InputError, match='Use "wilson" or "wald"'):
+        found.interval(method=method, replicates=99, source=dn.Seeded(2))
+    assert (found.interval().high > found.interval().low).all()

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.errors import InputError, MissingExtraError
+from deniable.errors import InputError, MissingExtraError, TooFewReportsError, UnknownAttributeError
 from deniable.estimation.synthesis import deal
 from deniable.tables.table import tally
+from deniable.wording import listed
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": ["x", "y", "z"], "c": [0, 1], "d": [0, 1]})
 PI = dn.Table(DOMAIN, np.random.default_rng(0).dirichlet(np.full(24, 2.0)))
@@ -60,8 +61,26 @@ def test_observations_and_a_choice_of_attributes_will_do():
     assert dn.synthesize(reports, 50, attributes=["c", "a"]).column_names == ["c", "a"]
     listing = reports.tabulate(["a", "b"])
     assert set(dn.synthesize(listing, 50).column_names) == {"a", "b"}
-    with pytest.raises(InputError, match="at least 1"):
-        dn.synthesize(reports, 0)
+    assert dn.synthesize(reports, 50, attributes="b").column_names == ["b"]
+    for n in (0, 2.5, "many"):
+        with pytest.raises(InputError, match="at least 1"):
+            dn.synthesize(reports, n)
+
+
+def test_an_attribute_that_nobody_happened_to_be_asked_about_is_named():
+    people = {"a": [0, 0], "b": ["x", "y"], "c": [0, 1], "d": [1, 1]}
+    reports = dn.Sampled(DOMAIN, 2.0).randomize(people, source=dn.Seeded(1))
+    heard = [name for name in DOMAIN if reports.tabulate([name])]
+    silent = [name for name in DOMAIN if name not in heard]
+    told = f"asked about {listed(silent)}.*leave .* out; these reports speak of {listed(heard)}"
+    for given in ({}, {"weights": [1, 1]}):
+        with pytest.raises(TooFewReportsError, match=told):
+            dn.synthesize(reports, 10, **given)
+    with pytest.raises(TooFewReportsError, match=f"no reports about '{silent[0]}'"):
+        dn.estimate(reports, silent[0])
+    assert dn.synthesize(reports, 10, attributes=heard, source=dn.Seeded(1)).num_rows == 10
+    with pytest.raises(UnknownAttributeError, match=f"'{silent[0]}' among those that reports speak of: '{heard[0]}'"):
+        dn.synthesize(reports.tabulate(heard[:1]), 5, attributes=[heard[0], silent[0]])
 
 
 def test_beyond_the_cells_it_needs_the_graphical_model(monkeypatch):

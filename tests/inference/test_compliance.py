@@ -343,6 +343,32 @@ def test_sum_score_refusals():
         dn.compliance.sum_score(np.full((5, 1), 2), [device])
 
 
+@pytest.mark.parametrize("analysis", [dn.compliance.self_protective, dn.compliance.sum_score])
+def test_odd_items_are_refused(analysis):
+    device, reports = dn.Warner(0.8), [[0, 1], [0, 0], [1, 0]]
+    for strange in (device, None, ["Warner", "Warner"], [1, 2]):
+        with pytest.raises(InputError, match=r"one column per item|a list of channels, such as"):
+            analysis(reports, strange)
+    with pytest.raises(InputError, match="rows of one length"):
+        analysis([[0, 1], [1]], [device] * 2)
+    for clusters in ({}, {"clusters": []}):
+        with pytest.raises(TooFewReportsError, match="only 0 respondents"):
+            analysis(np.zeros((0, 2), int), [device] * 2, **clusters)
+
+
+@pytest.mark.parametrize("order", [0, -1, 1.5, "all", None])
+def test_an_order_of_interaction_is_a_whole_number_from_1_on(order):
+    with pytest.raises(InputError, match="a whole number from 1 on"):
+        dn.compliance.self_protective([[0, 1], [0, 0], [1, 0]], [dn.Warner(0.8)] * 2, order=order)
+
+
+def test_clusters_that_happen_to_agree_leave_no_error_and_no_nan():
+    reports = np.array([[0, 0, 1], [1, 1, 1], [0, 1, 1]])
+    found = dn.compliance.sum_score(reports, [dn.Warner(0.8)] * 3, clusters=[0, 0, 1])
+    assert found.mean_std_error == pytest.approx(0, abs=1e-7)
+    assert np.isfinite(found.std_error).all()
+
+
 # -- shared input --------------------------------------------------------------------------------------------
 
 

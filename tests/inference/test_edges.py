@@ -60,7 +60,7 @@ def frame(n=600):
     ("codes", "error", "told"),
     [
         ([], TooFewReportsError, "no reports"),
-        ([1], TooFewReportsError, "needs 2"),
+        ([1], TooFewReportsError, "needs at least 2"),
         (3, InputError, "a list, array or series"),
         ([None, None], MissingValueError, "2 of 2"),
         ([1, 2, 1], UnknownCategoryError, "not among 0, 1"),
@@ -158,6 +158,21 @@ def test_walds_test_is_refused_where_its_covariance_is_singular():
     with pytest.raises(TooFewReportsError, match='method="lrt"'):
         dn.independence(TWO, "a", "b", method="wald")
     assert 0 < dn.independence(TWO, "a", "b", source=dn.Seeded(1)).pvalue <= 1
+
+
+@pytest.mark.parametrize(
+    ("channel", "counts"),
+    [
+        (dn.KRR(4, epsilon=8.0), [[2, 0], [0, 0]]),  # a negative variance
+        (dn.Kronecker([dn.KRR(2, epsilon=4.0)] * 2), [[2, 0], [0, 0]]),  # none at all
+        (dn.Kronecker([dn.KRR(2, epsilon=4.0)] * 2), [[0, 2], [2, 0]]),  # none, but for rounding
+        (dn.Kronecker([dn.KRR(2, epsilon=4.0)] * 2), [[3, 1], [0, 0]]),
+    ],
+)
+def test_walds_test_is_refused_where_few_reports_leave_no_variance(channel, counts):
+    observation = dn.Observation(dn.Domain({"a": [0, 1], "b": [0, 1]}), channel, counts)
+    with pytest.raises(TooFewReportsError, match='method="lrt"'):
+        dn.independence(observation, "a", "b", method="wald")
 
 
 @pytest.mark.parametrize("replicates", [0, -1])

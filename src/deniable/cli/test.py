@@ -139,6 +139,7 @@ def _by_group(
     as_json: bool,
 ) -> None:
     """One attribute: compare the groups. Two: test them in each group, corrected for the number of groups."""
+    from deniable.estimation.by_group import by_group
     from deniable.estimation.grouped import small_groups
     from deniable.inference.all_pairs import adjusted, stars
     from deniable.inference.association import independence
@@ -156,7 +157,7 @@ def _by_group(
         console().print(str(Summary(found.summary().columns, (*found.notes, *warned))), soft_wrap=True, markup=False)
         return
     a, b = attributes
-    tests = {group: independence(part, a, b, method, replicates=replicates) for group, part in parts.items()}
+    tests = by_group(by, parts.items(), lambda part: independence(part, a, b, method, replicates=replicates))
     corrected = adjusted([test.pvalue for test in tests.values()], control).tolist()
     if as_json:
         rows = [

@@ -25,6 +25,7 @@ from deniable.device.epsilon import exp_below
 from deniable.domain import Domain
 from deniable.errors import ConvergenceError, DesignError, InputError, NotCoveredError, PrecisionError
 from deniable.frozen import again, fix
+from deniable.given import is_count
 from deniable.optimal.at_guess import MOST_CONTRASTS, contrasts_of, loss_at, pool_at
 from deniable.optimal.certificate import MOST_ANSWERS
 from deniable.optimal.channel import optimal_channel
@@ -37,6 +38,7 @@ from deniable.optimal.mix import candidate_questions
 from deniable.optimal.pooled import pool, pooled_loss
 from deniable.optimal.wanted import Wanted, asked_of, made_for
 from deniable.tables.table import Table
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -99,8 +101,15 @@ class Optimal(Design):
         exp_below(epsilon)  # refuses an epsilon that is none
         known, items = domain if isinstance(domain, Domain) else Domain(domain), gathered(wanted)
         asked = asked_of(known, items)
+        if largest is not None and not is_count(largest):
+            raise DesignError(
+                f"largest is how many attributes a question has at most, a whole number from 1 on, not {largest!r}",
+                largest=largest,
+            )
         guess = None if truth is None else Guess.of(known, truth)
-        questions, weights = _chosen(_Task(asked, items, guess), float(epsilon), largest, channel)
+        questions, weights = _chosen(
+            _Task(asked, items, guess), float(epsilon), None if largest is None else int(largest), channel
+        )
         super().__init__(asked, questions, [[index] for index in range(len(questions))], weights)
         fix(self, wanted=items, asked_epsilon=float(epsilon), guess=guess)
 
@@ -256,6 +265,12 @@ def _chosen(
     candidates = [*_made_for_them(task, epsilon), *_alike(asked, epsilon, sets, channel)]
     if task.guess is not None:
         candidates += _made_for_tables(task, epsilon, sets)
+    if not candidates:
+        raise PrecisionError(
+            f"no question tells {listed(map(str, task.items))} at epsilon {epsilon:g} with 32-bit draws. Ask for fewer "
+            f"categories or attributes at a time, or for another epsilon",
+            epsilon=epsilon,
+        )
     weights, loss = _balanced(task, candidates)
     for one in candidates:
         if one.attributes == asked.names and _loss(task, [one], np.ones(1)) <= loss * (1 + _AS_GOOD):

@@ -82,8 +82,8 @@ def greedy(names: Sequence[str], k: int) -> list[list[Combination]]:
 
 def views(names: Sequence[str], k: int) -> list[list[Combination]]:
     """Views that cover every combination of k names: round-robin for pairs, greedy otherwise."""
-    if not 1 <= k <= len(names):
-        raise DesignError(f"a view combines between 1 and {len(names)} attributes, not {k}", k=k)
+    if k not in range(1, len(names) + 1):
+        raise DesignError(f"a view combines between 1 and {len(names)} attributes, not {k!r}", k=k)
     if comb(len(names), k) > _MOST_COMBINATIONS:
         raise DesignError(
             f"{len(names)} attributes have {comb(len(names), k)} combinations of {k}: too many to ask, and each would "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -14,11 +15,12 @@ from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain
 from deniable.errors import InputError
+from deniable.estimation.by_group import by_group
 from deniable.estimation.consistency import ENGINES, forget_blocks, model_estimate
 from deniable.estimation.dispersion import Dispersion, Population
 from deniable.estimation.em import MOST_CELLS, maximum_likelihood
 from deniable.estimation.estimate import Estimate
-from deniable.estimation.fit.gathering import gather, not_spoken_of
+from deniable.estimation.fit.gathering import gather, unheard
 from deniable.estimation.fit.linearized import linearized
 from deniable.estimation.grouped import Grouped
 from deniable.estimation.inversion import covering, invert
@@ -154,20 +156,16 @@ def estimate(
             "weights, strata and clusters are about a larger population that respondents were drawn from; leave "
             'population="fixed" out'
         )
+    one = partial(_estimate, names=names, method=method, population=population, gap=gap)
     if by is None:
-        return _estimate(collected, names, method, population=population, gap=gap, sampling=sampling)
+        return one(collected, sampling=sampling)
     if not isinstance(collected, Reports):
         raise InputError("by= needs reports with public columns; observations and simulations have none")
     if sampling is None:
-        found = {
-            value: _estimate(part, names, method, population=population, gap=gap)
-            for value, part in collected.groups(by)
-        }
+        found = by_group(by, collected.groups(by), one)
     else:
-        found = {
-            value: _estimate(collected, names, method, population=population, gap=gap, sampling=part)
-            for value, part in sampling_by(collected, by, sampling)
-        }
+        inside = sampling_by(collected, by, sampling)
+        found = by_group(by, inside, lambda part: one(collected, sampling=part))
     if not found:
         raise InputError(f"column {by!r} has no values, so there is nothing to estimate by it", column=by)
     return Grouped(by, found, collected.n - sum(part.n for _, part in collected.groups(by)))
@@ -189,7 +187,7 @@ def _estimate(
     observations = (
         observations_of(reports, names) if told is None else [group.said.observation() for group in told.groups]
     )
-    domain = _domain(observations, names)
+    domain = _domain(observations, names, sources)
     backend = next((r.backend for r in sources if isinstance(r, Reports | Tallies)), None)
     usable = inverted(observations)
     if not any(set(domain) <= set(o.domain) for o in usable):
@@ -361,11 +359,13 @@ def _labels(reports: Collected) -> Labels:
     return next((labels for labels in known if labels.texts), UNKNOWN)
 
 
-def _domain(observations: Sequence[Observation], names: Sequence[str]) -> Domain:
+def _domain(
+    observations: Sequence[Observation], names: Sequence[str], sources: Sequence[Reports | Tallies | Observation]
+) -> Domain:
     known = {v.name: v for o in observations for v in o.domain.values()}
     missing = [name for name in names if name not in known]
     if missing:
-        raise not_spoken_of(missing, known)
+        raise unheard(missing, known, sources)
     return Domain([known[name] for name in names])
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from deniable.estimation.estimate import Estimate
+    from deniable.estimation.grouped_totals import GroupedTotals
     from deniable.results import Frame
     from deniable.summary import Summary
 
@@ -102,6 +103,16 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
         ]
         asked = first.labels.asked([*self.attributes, self.by])
         return of_shares(first.labels.cells(cells), numbers, level, told, asked)
+
+    def totals(self, population: Mapping[Any, float] | None = None) -> GroupedTotals:
+        """How many people there are in each cell of each group, with their errors.
+
+        Args:
+            population: how many there are in each group; by default the sums of the survey weights, with their errors.
+        """
+        from deniable.estimation.grouped_totals import grouped_totals
+
+        return grouped_totals(self, population)
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write all groups as one data frame: a row a cell, the group in the first column."""

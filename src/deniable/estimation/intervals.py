@@ -67,6 +67,12 @@ def intervals(
     check_source(source)
     if not 0 < level < 1:
         raise InputError(f"a confidence level lies between 0 and 1, not {level!r}", level=level)
+    if method in ("clopper_pearson", "profile", "bootstrap") and not dispersion.samples:
+        raise InputError(
+            f'method="{method}" looks at reports that cover the table through a channel that can be inverted by '
+            f'itself, and there are none: several parts tell this table together. Use "wilson" or "wald"',
+            method=method,
+        )
     cells = unbiased.size if simultaneous and unbiased.size > 2 else 1
     miss = (1 - level) / cells
     z2 = critical_value(miss, dispersion.df) ** 2

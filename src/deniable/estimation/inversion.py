@@ -12,7 +12,7 @@ import numpy as np
 
 from deniable.errors import NotCoveredError, TooFewReportsError
 from deniable.estimation.dispersion import Sample
-from deniable.wording import listed
+from deniable.wording import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,10 +34,10 @@ def covering(observations: Sequence[Observation], domain: Domain) -> list[Sample
         )
     enough = [o for o in found if o.n >= 2]
     if not enough:
+        n = sum(o.n for o in found)
         raise TooFewReportsError(
-            f"there are {sum(o.n for o in found)} reports about {listed(domain)}; an estimate with an error needs "
-            "at least 2",
-            n=sum(o.n for o in found),
+            f"only {counted(n, 'report')} about {listed(domain)}; an estimate with an error needs at least 2",
+            n=n,
         )
     precision = [o.n / _uniform_variance(o, domain) for o in enough]
     return [Sample(o, domain, p / sum(precision)) for o, p in zip(enough, precision, strict=True)]

@@ -17,6 +17,7 @@ import numpy as np
 
 from deniable.designs.reports import Reports
 from deniable.errors import EstimationError, InputError
+from deniable.estimation.by_group import by_group
 from deniable.estimation.fit.gathering import gather
 from deniable.wording import listed
 
@@ -69,12 +70,12 @@ def likelihood_data(reports: Collected, attributes: str | Iterable[str], *, by: 
     """
     names = [attributes] if isinstance(attributes, str) else list(attributes)
     if by is None:
-        parts: dict[Any, Collected] = {"everybody": reports}
+        parts: dict[Any, Evidence] = {"everybody": gather(reports, names)}
     elif isinstance(reports, Reports):
-        parts = dict(reports.groups(by))
+        parts = by_group(by, reports.groups(by), lambda part: gather(part, names))
     else:
         raise InputError("by= needs reports with public columns; observations and simulations have none")
-    found: list[Evidence] = [gather(part, names) for part in parts.values()]
+    found = list(parts.values())
     if len({evidence.domain for evidence in found}) > 1:
         raise EstimationError(
             f"the groups of {by!r} were asked {listed(names)} in different ways; export them one by one"

@@ -19,7 +19,7 @@ from deniable.errors import InputError
 from deniable.estimation.consistency import ENGINES, forget_blocks
 from deniable.estimation.estimator import Collected, observations_of
 from deniable.estimation.fit.engine import MOST_CELLS
-from deniable.estimation.fit.gathering import gather
+from deniable.estimation.fit.gathering import gather, unheard
 from deniable.estimation.fit.said import holds_sets, is_partial
 from deniable.estimation.graphical import fit_graphical
 from deniable.estimation.partial import determined
@@ -28,6 +28,8 @@ from deniable.randomness import SECURE, Source, check_source
 from deniable.results import frame_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from deniable.estimation.sampling.reading import Weights
@@ -39,7 +41,7 @@ def synthesize(
     reports: Collected,
     n: int,
     *,
-    attributes: list[str] | None = None,
+    attributes: str | Sequence[str] | None = None,
     source: Source = SECURE,
     most_cells: int = MOST_CELLS,
     weights: Weights = None,
@@ -49,7 +51,7 @@ def synthesize(
     Args:
         reports: what respondents sent (or tallies, or observations, or a list of these).
         n: how many records.
-        attributes: which attributes a record has; all that the reports speak of by default.
+        attributes: which attribute, or attributes, a record has; all that the reports speak of by default.
         source: where the order of the records and the rounding come from.
         most_cells: beyond this many cells of the full table, the graphical model is used.
         weights: survey weights, as for `estimate`: the records are then those of the population that weights stand for.
@@ -59,14 +61,15 @@ def synthesize(
         A data frame of the library that the reports came in, else a pyarrow table.
 
     Raises:
+        TooFewReportsError: nobody was asked about some attribute; name the others as `attributes`.
         NotCoveredError: the shares of some attribute are not told: its channel was made for other numbers.
     """
     check_source(source)
-    if n < 1:
-        raise InputError(f"n must be at least 1, not {n}", n=n)
-    listing = [reports] if isinstance(reports, Reports | Tallies) or not isinstance(reports, list | tuple) else reports
+    _require_records(n)
+    listing: Any = reports if isinstance(reports, list | tuple) else [reports]
     if attributes is None:
         attributes = list(dict.fromkeys(name for part in listing for name in _speaks_of(part)))
+    attributes = [attributes] if isinstance(attributes, str) else list(attributes)
     sampling = sampling_of(reports, weights)
     if sampling is None:
         observations = forget_blocks(observations_of(reports, attributes))
@@ -74,6 +77,9 @@ def synthesize(
         told = gather(reports, attributes, sampling=sampling)
         observations = forget_blocks([group.said.observation() for group in told.groups])
     known = {v.name: v for o in observations for v in o.domain.values()}
+    missing = [name for name in attributes if name not in known]
+    if missing:
+        raise unheard(missing, known, listing)
     domain = Domain([known[name] for name in attributes])
     partly = {name for o in observations if is_partial(o.channel) for name in o.domain}
     for name in partly & set(attributes):  # a record has one category of each, and nobody may make up their shares
@@ -88,6 +94,11 @@ def synthesize(
         codes = fit_graphical(observations, domain).records(n, int(stream.words(1, 32)[0]))
     backend = next((part.backend for part in listing if isinstance(part, Reports | Tallies)), None)
     return frame_of(domain.decode(codes[stream.permutation(n)]), backend)
+
+
+def _require_records(n: Any) -> None:
+    if not isinstance(n, int | np.integer) or n < 1:
+        raise InputError(f"n must be a whole number of records, at least 1, not {n!r}", n=n)
 
 
 def _speaks_of(part: Any) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from deniable.errors import (
     NotCoveredError,
     TooFewReportsError,
 )
+from deniable.estimation.by_group import by_group
 from deniable.estimation.estimator import Collected, estimate
 from deniable.estimation.fit.gathering import gather, refuse_pairs
 from deniable.estimation.fit.quasi import Quasi, countable
@@ -43,7 +44,7 @@ from deniable.inference.weighted import weighted_independence
 from deniable.randomness import SECURE, Source
 from deniable.results import TestResult
 from deniable.tables.table import Table
-from deniable.wording import listed
+from deniable.wording import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -193,8 +194,8 @@ def conditional_independence(
     public = isinstance(reports, Reports) and reports.public is not None and names[0] in reports.public.columns
     if public and len(names) == 1:
         assert isinstance(reports, Reports)
-        groups = [covering(part, (a, b)) for _, part in reports.groups(names[0])]
-        return _within_groups(groups, names[0], method, replicates, source)
+        groups = by_group(names[0], reports.groups(names[0]), lambda part: covering(part, (a, b)))
+        return _within_groups(list(groups.values()), names[0], method, replicates, source)
     if method not in ("auto", "lrt", "wald_bootstrap"):
         raise InvalidTestError(
             f"{method!r} does not hold for conditional independence here: people are sorted by a disguised report. Use "
@@ -209,9 +210,8 @@ def conditional_independence(
         test = independence_ratio(seen, a, b, names)
         df = int(np.prod([len(seen.domain[name]) for name in names])) * _df(seen, a, b)
     else:
-        covering(
-            reports, (a, b)
-        )  # refuses where nobody was asked both, or through channels that do not tell their table
+        # Refuses where nobody was asked both, or through channels that do not tell their table.
+        covering(reports, (a, b))
         test, df = interaction_ratio(seen, a, b)
         several = f"no {'three' if len(names) == 1 else 'higher'}-way interaction"
         told.append(f"No reports tell the table of all of them together: assuming {several}.")
@@ -301,7 +301,7 @@ def covering(reports: Collected, names: Sequence[str]) -> Evidence:
     whole = [group for group in evidence.groups if set(evidence.asked) <= set(group.said.part)]
     n = round(sum(group.said.n for group in whole or evidence.groups))
     if n < 2:
-        raise TooFewReportsError(f"there are {n} reports about {listed(names)}: too few to test")
+        raise TooFewReportsError(f"{counted(n, 'report')} about {listed(names)}: too few to test")
     return evidence
 
 
@@ -401,7 +401,7 @@ def wald_statistics(found: Any) -> tuple[float, float, int]:
     j0 = residual_jacobian(null_rows, null_columns)[keep.ravel()] @ centre
     under_h1 = j @ found.dispersion.matrix() @ j.T
     under_h0 = j0 @ found.dispersion.at(np.outer(null_rows, null_columns)).matrix() @ j0.T
-    if min(np.linalg.eigvalsh(v)[0] / np.trace(v) for v in (under_h1, under_h0)) < _SINGULAR:
+    if not all(np.linalg.eigvalsh(v)[0] > _SINGULAR * np.trace(v) for v in (under_h1, under_h0)):
         raise TooFewReportsError(
             'the estimated covariance is singular: too few reports for Wald\'s test. Use method="lrt"', n=found.n
         )

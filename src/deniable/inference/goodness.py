@@ -10,6 +10,7 @@ import numpy as np
 from deniable.designs.reports import Reports
 from deniable.domain import Domain
 from deniable.errors import InputError, InvalidTestError
+from deniable.estimation.by_group import by_group
 from deniable.estimation.fit.evidence import Evidence
 from deniable.estimation.fit.gathering import same_categories
 from deniable.estimation.fit.group import Group
@@ -193,7 +194,7 @@ def homogeneity(
     if method not in ("auto", "lrt", "pearson", "wald_bootstrap"):
         raise InputError(f'method must be "auto", "lrt" or "pearson", not {method!r}', method=method)
     parts = _parts(reports, by)
-    groups = [covering(part, names) for part in parts.values()]
+    groups = list(by_group(by or "group", parts.items(), lambda part: covering(part, names)).values())
     same_categories(group.asked for group in groups)
     told = f"{len(groups)} groups: {listed(parts)}."
     same = _same_channel(groups)

@@ -38,7 +38,7 @@ from deniable.inference.two_counts import given_reports
 from deniable.results import Interval, frame_of, intervals_by_row
 from deniable.summary import Shown, beside, of_shares
 from deniable.tables.table import Table
-from deniable.wording import listed
+from deniable.wording import counted, listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -175,8 +175,11 @@ def prevalence(
     sizes = np.bincount(group, minlength=len(groups))
     for name, size in zip(groups, sizes.tolist(), strict=True):
         if size < 2:
-            where = "" if name is None else f" in group {name!r}"
-            raise TooFewReportsError(f"there are {size} reports{where}; an estimate with an error needs 2", n=size)
+            where, so = "", ""
+            if by is not None:
+                where, so = f" in group {name!r}", ". Join this group with another one, or drop it"
+            few = f"only {counted(size, 'report')}{where}; an estimate with an error needs at least 2{so}"
+            raise TooFewReportsError(few, n=size, group=name)
     domain = Domain([variable])
     is_survey = any(part is not None for part in (weights, strata, clusters))
     if not is_survey:
@@ -199,7 +202,7 @@ def prevalence(
             for name, part in (("weights", weights), ("strata", strata), ("clusters", clusters))
         ),
     )
-    shares = weighted_shares(reports, channel.outputs, group, drawn)
+    shares = weighted_shares(reports, channel.outputs, group, drawn, groups)
     reason = f"the device inverted on weighted shares, {drawn.words}"
     found = []
     for g, size in enumerate(sizes.tolist()):

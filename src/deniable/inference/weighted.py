@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deniable.designs.reports import Reports
 from deniable.errors import InputError, TooFewReportsError
+from deniable.estimation.by_group import by_group
 from deniable.estimation.fit.efficient import efficient_from
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.sampling.reading import sampling_by
@@ -40,9 +41,8 @@ def weighted_independence(
         if len(given) > 1:
             raise InputError(f"give one public column, or attributes that were asked; not {listed(given)}")
         assert isinstance(reports, Reports)
-        inside = [part for _, part in sampling_by(reports, given[0], sampling)]
-        parts = [_table(reports, pair, part) for part in inside]
-        test = RaoScott(parts, sampling, InEach(Independent(0, 1)), grouped=True)
+        parts = _tables(reports, pair, given[0], sampling)
+        test = RaoScott(list(parts.values()), sampling, InEach(Independent(0, 1)), grouped=True)
         told = f"independence within each value of {given[0]}"
     else:
         axes = tuple(range(2, 2 + len(given)))
@@ -71,12 +71,22 @@ def weighted_homogeneity(
     source: Source,
 ) -> TestResult:
     """The same distribution in all public groups, which clusters may tie to each other."""
-    groups = dict(sampling_by(reports, by, sampling))
+    groups = _tables(reports, names, by, sampling)
     if len(groups) < 2:
         raise InputError(f"there is only {listed(groups)}; groups are compared with each other")
-    parts = [_table(reports, names, part) for part in groups.values()]
-    test = RaoScott(parts, sampling, Same(tuple(range(len(names)))), grouped=True)
+    test = RaoScott(list(groups.values()), sampling, Same(tuple(range(len(names)))), grouped=True)
     return test.test(method, f"homogeneity of {listed(groups)}", replicates=replicates, source=source)
+
+
+def _tables(reports: Reports, names: Sequence[str], by: str, sampling: Sampling) -> dict[Any, Efficient]:
+    """The efficient table of each public group; one that shows no variance is refused while its name is known."""
+
+    def of_group(part: Sampling) -> Efficient:
+        found = _table(reports, names, part)
+        found.df  # noqa: B018 - refuses groups that lie in one cluster
+        return found
+
+    return by_group(by, sampling_by(reports, by, sampling), of_group)
 
 
 def _table(reports: Collected, names: Sequence[str], sampling: Sampling) -> Efficient:

@@ -257,6 +257,13 @@ def test_refusals():
         dn.estimate(reports, "a").totals()
 
 
+def test_nobody_is_no_sample():
+    none = dn.Joint({"a": [0, 1]}, 1.0).randomize({"a": []}, source=dn.Seeded(1))
+    for drawn in ({"weights": []}, {"strata": []}, {"clusters": []}):
+        with pytest.raises(dn.DeniableError, match=r"no respondents|not all of them zero"):
+            dn.estimate(none, "a", **drawn)
+
+
 def test_samples_that_show_no_variance_are_refused():
     reports = sent(DESIGNS["joint"])
     with pytest.raises(TooFewReportsError, match=r"one respondent carries 100.0% of all weight"):
@@ -282,6 +289,15 @@ def test_refusals_of_margins():
     crossed = dn.rake(reports, {("sex", "age"): {(s, a): 1 / 6 for s in range(2) for a in range(3)}})
     table = dn.Table(dn.Domain({"sex": range(2), "age": range(3)}), np.full(6, 80.0))
     assert dn.rake(reports, [table]).weights == pytest.approx(crossed.weights)
+    assert dn.rake(reports, table).weights == pytest.approx(crossed.weights)
+    for strange in (7, "sex", [table, {"sex": 1}]):
+        with pytest.raises(InputError, match=r"a mapping such as .*, a table, or a list of tables; not"):
+            dn.rake(reports, strange)
+    for known in (510, [1, 2], "F"):
+        with pytest.raises(InputError, match="the margin of 'sex' is a mapping"):
+            dn.rake(reports, {"sex": known})
+    with pytest.raises(InputError, match="the margin of sex must be numbers"):
+        dn.rake(reports, {"sex": {0: "many", 1: 2}})
 
 
 def test_refusals_of_replicates():

@@ -33,7 +33,7 @@ from deniable.device.statement import Statement
 from deniable.domain import Domain
 from deniable.errors import DesignError, InputError, NotCoveredError
 from deniable.frozen import Frozen, fix, readonly
-from deniable.given import as_frame
+from deniable.given import as_frame, is_count
 from deniable.randomness import SECURE, Source, check_source
 from deniable.wording import listed
 
@@ -111,8 +111,11 @@ class Blocks(Design):
             )
         if mode == "ldp" and most_told is not None:
             raise DesignError('in mode "ldp" epsilon is what is told; most_told= belongs to mode="deniability"')
-        if block_size < 1:
-            raise DesignError(f"a block has at least 1 respondent, not {block_size}", block_size=block_size)
+        if not is_count(block_size):
+            raise DesignError(
+                f"a block has at least 1 respondent, and a whole number of them, not {block_size!r}",
+                block_size=block_size,
+            )
         even = stated(phi, "phi")
         kept = None if mode == "ldp" else stated(1 - math.exp(-epsilon) if keep is None else keep, "keep")
         questions: list[Question] = []

@@ -202,7 +202,7 @@ class Finding:
         known = {v.name: v for said in heard for v in said.part.values()}
         missing = [name for name in self.names if name not in known]
         if missing:
-            raise not_spoken_of(missing, known)
+            raise unheard(missing, known, sources)
         asked = Domain([known[name] for name in self.names])
         alone = Domain([*asked.values(), *(v for n, v in known.items() if n not in asked and n in self.room)])
         groups = []
@@ -314,6 +314,29 @@ def _sums(places: NDArray[np.int64], times: Array, size: int) -> Array:
     return np.bincount(places, times, size).astype(np.float64)
 
 
+def unheard(missing: Sequence[str], known: Iterable[str], sources: Iterable[Reported]) -> DeniableError:
+    """Why nothing can be said of some attributes: nobody happened to be asked about them, or there are none such."""
+    there = listed(known)
+    designed = [s.design.domain for s in sources if isinstance(s, Reports | Tallies)]
+    chance = [name for name in missing if any(name in domain for domain in designed)]
+    if len(chance) < len(missing):
+        return UnknownAttributeError(
+            f"no attribute {listed(missing)} among those that reports speak of: {there or 'none'}", attribute=missing[0]
+        )
+    if not there:
+        return TooFewReportsError(
+            f"there are no reports about {listed(missing)} here; an estimate with an error needs at least 2",
+            attribute=missing[0],
+            n=0,
+        )
+    return TooFewReportsError(
+        f"nobody (with any weight) happened to be asked about {listed(missing)}. Collect more reports, or leave "
+        f"{listed(missing)} out; these reports speak of {there}",
+        attribute=missing[0],
+        n=0,
+    )
+
+
 def refuse_pairs(sources: Iterable[Any], error: type[DeniableError] = EstimationError, so: str = NO_LIKELIHOOD) -> None:
     """Refuse reports of respondents with correlated coins: they are not independent, and it says what follows."""
     for source in sources:
@@ -321,20 +344,6 @@ def refuse_pairs(sources: Iterable[Any], error: type[DeniableError] = Estimation
         if getattr(design, "pairs_reports", False):
             told = f"{type(design).__name__} pairs respondents whose coins are correlated, so"
             raise error(f"{told} {so}", alternative="Independent")
-
-
-def not_spoken_of(missing: Sequence[str], known: Iterable[str]) -> DeniableError:
-    """Why nothing can be said of some attributes: nobody has answered yet, or reports are about others."""
-    others = listed(known)
-    if not others:
-        return TooFewReportsError(
-            f"there are no reports about {listed(missing)} here; an estimate with an error needs at least 2",
-            attributes=list(missing),
-            n=0,
-        )
-    return UnknownAttributeError(
-        f"no attribute {listed(missing)} among those that reports speak of: {others}", attribute=missing[0]
-    )
 
 
 def same_categories(domains: Iterable[Domain]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ _AGREE = 1e-6  # of the population: how far the sums of different margins may be
 
 def rake(
     reports: Reports | Sequence[Reports],
-    margins: Mapping[str | tuple[str, ...], Mapping[Any, float]] | Sequence[Table],
+    margins: Mapping[str | tuple[str, ...], Mapping[Any, float]] | Table | Sequence[Table],
     *,
     weights: Weights = None,
     strata: Given = None,
@@ -45,7 +45,8 @@ def rake(
     Args:
         reports: what respondents sent.
         margins: from a public column (or several: a tuple of names) to how many people each of its values (or each
-            tuple of values) has in the population. Shares that sum to one will do. Or tables of such counts.
+            tuple of values) has in the population. Shares that sum to one will do. Or one or several tables of such
+            counts.
         weights: the weights to begin with; one for everybody by default.
         strata: each respondent's stratum, or the name of a public column.
         clusters: each respondent's cluster, or the name of a public column.
@@ -89,11 +90,22 @@ def rake(
 def _tables(margins: Any) -> dict[tuple[str, ...], Mapping[Any, float]]:
     """Margins as mappings from a value, or a tuple of values, to a number."""
     if isinstance(margins, Mapping):
+        for names, known in margins.items():
+            if not isinstance(known, Mapping):
+                raise InputError(
+                    f"the margin of {names!r} is a mapping from its values to numbers, such as "
+                    f"{{'F': 510, 'M': 490}}, not {type(known).__name__}"
+                )
         return {(names,) if isinstance(names, str) else tuple(names): known for names, known in margins.items()}
+    listing = list(margins) if isinstance(margins, Iterable) and not isinstance(margins, str) else [margins]
+    strangers = [each for each in listing if not isinstance(each, Table)]
+    if strangers:
+        raise InputError(
+            f"margins are a mapping such as {{'sex': {{'F': 510, 'M': 490}}}}, a table, or a list of tables; not "
+            f"{type(strangers[0]).__name__}"
+        )
     found: dict[tuple[str, ...], Mapping[Any, float]] = {}
-    for table in margins:
-        if not isinstance(table, Table):
-            raise InputError(f"margins are a mapping, or a list of tables; not {type(table).__name__}")
+    for table in listing:
         labels = [tuple(cell) for cell in zip(*table.cells().values(), strict=True)]
         keys = [label[0] for label in labels] if len(table.attributes) == 1 else labels
         found[table.attributes] = dict(zip(keys, table.values.ravel().tolist(), strict=True))
@@ -106,7 +118,10 @@ def _population(
     """How many people there are: what counts sum to, or what is given beside shares."""
     sums = {}
     for names, known in wanted.items():
-        values = np.array(list(known.values()), dtype=np.float64)
+        try:
+            values = np.array(list(known.values()), dtype=np.float64)
+        except (TypeError, ValueError):
+            values = np.empty(0)
         if not len(values) or not np.isfinite(values).all() or (values < 0).any() or not values.sum() > 0:
             raise InputError(f"the margin of {' x '.join(names)} must be numbers from 0 upwards, not all of them zero")
         sums[names] = float(values.sum())

@@ -70,6 +70,8 @@ class Sampling(Frozen):
         super().__post_init__()
         if not len(self.given) == len(self.stratum) == len(self.cluster):
             raise InputError("weights, strata and clusters must each hold one value a respondent")
+        if not len(self.given):
+            raise TooFewReportsError("there are no respondents, so nothing can be estimated", n=0)
         lonely = int((self._sizes < 2).sum())
         if lonely and self.replicated is None:
             where = "there is" if len(self._sizes) == 1 else f"{lonely} of {len(self._sizes)} strata hold"

@@ -8,13 +8,15 @@ variance is lambda (1 - lambda) / (n - 1).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.errors import TooFewReportsError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from deniable.estimation.sampling.sampling import Sampling
@@ -34,6 +36,7 @@ def weighted_shares(
     reports: int,
     groups: NDArray[np.int64],
     sampling: Sampling,
+    names: Sequence[Any],
     *,
     apart: bool = False,
 ) -> Shares:
@@ -41,13 +44,20 @@ def weighted_shares(
 
     Groups are parts of one sample, as R's survey package has it; where they are samples of their own (`apart`: each was
     given another device), every mean costs a respondent, and equal weights give lambda (1 - lambda) / (n_g - 1).
+    `names` are the groups' own, for a refusal.
     """
     many = int(groups.max()) + 1
     cell = groups * reports + codes
     by_cell = np.bincount(cell, sampling.scaled, many * reports).reshape(many, reports)
     whole = by_cell.sum(axis=1)
     if (whole <= 0).any():
-        raise TooFewReportsError("a group has no weight at all, so no share can be estimated in it")
+        empty = names[int(np.argmax(whole <= 0))]
+        raise TooFewReportsError(
+            f"nobody in group {empty!r} has any weight, so no share can be estimated in it. Join this group with "
+            f"another one, or drop it",
+            group=empty,
+            n=0,
+        )
     shares = by_cell / whole[:, None]
     sizes = np.bincount(groups[sampling.within], minlength=many)
     linear = np.zeros((many * reports, many * reports))

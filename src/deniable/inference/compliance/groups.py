@@ -16,6 +16,7 @@ import numpy as np
 from scipy import special, stats
 from scipy.optimize import minimize
 
+from deniable.channels.base import Channel
 from deniable.channels.weights import stated
 from deniable.errors import (
     InputError,
@@ -30,7 +31,7 @@ from deniable.estimation.sampling.sampling import Sampling
 from deniable.estimation.sampling.shares import weighted_shares
 from deniable.inference.rao_scott import second_order
 from deniable.results import TestResult
-from deniable.wording import listed
+from deniable.wording import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,7 +95,7 @@ def count(
         table = np.array([reports[name] for name in names], dtype=np.float64)
         if table.shape != (len(names), 2) or not (table >= 0).all() or not np.isfinite(table).all():
             raise InputError("counts are (no, yes), two numbers from 0 for every group")
-        return _enough(table)
+        return _enough(table, names)
     codes, members = binary(reports), np.asarray(groups)
     if groups is None or members.shape != codes.shape:
         raise InputError("groups must name each respondent's group, one value per report")
@@ -102,20 +103,25 @@ def count(
     if strangers:
         raise UnknownCategoryError(f"no device is given for groups {listed(strangers)}; there are {listed(names)}")
     table = np.array([[np.sum(codes[members == name] == code) for code in (0, 1)] for name in names], dtype=float)
-    plain = _enough(table)
+    plain = _enough(table, names)
     if not given:
         return plain
     sampling = sampling_for(len(codes), drawn)
     assert sampling is not None
     place = np.array([list(names).index(value) for value in members.tolist()], dtype=np.int64)
-    found = weighted_shares(codes, 2, place, sampling, apart=True)
+    found = weighted_shares(codes, 2, place, sampling, names, apart=True)
     return Groups(found.values[:, 1] * plain.n, plain.n, found.covariance[1::2, 1::2], found.df)
 
 
-def _enough(table: Array) -> Groups:
+def _enough(table: Array, names: Sequence[Any]) -> Groups:
     sizes = table.sum(axis=1)
     if sizes.min() < 2:
-        raise TooFewReportsError(f"every group needs at least two reports; these have {sizes.astype(int).tolist()}")
+        told = ", ".join(f"{name!r} {size:g}" for name, size in zip(names, sizes.tolist(), strict=True))
+        raise TooFewReportsError(
+            f"every group needs at least two reports, since each had another device; these have {told}. Ask more "
+            f"people with the device of the smallest",
+            n=int(sizes.min()),
+        )
     return Groups(table[:, 1], sizes)
 
 
@@ -136,7 +142,10 @@ def sampling_for(n: int, drawn: Mapping[str, Any] | None) -> Sampling | None:
 
 def coded(reports: Any) -> NDArray[np.int64]:
     """Reports as an array of whole numbers."""
-    codes = np.asarray(reports)
+    try:
+        codes = np.asarray(reports)
+    except ValueError:  # rows of different lengths
+        raise InputError("reports must be codes in a column, or in rows of one length") from None
     if codes.dtype.kind == "f" and np.isnan(codes).any():
         raise MissingValueError(
             f"{int(np.isnan(codes).sum())} reports are missing; drop these respondents", rows=int(np.isnan(codes).sum())
@@ -144,6 +153,21 @@ def coded(reports: Any) -> NDArray[np.int64]:
     if codes.dtype.kind not in "biuf" or (codes != np.floor(codes)).any():
         raise InputError("reports must be codes: 0, 1, ... for the categories in their order")
     return codes.astype(np.int64)
+
+
+def items(codes: NDArray[np.int64], channels: Any) -> tuple[NDArray[np.int64], list[Channel]]:
+    """Reports about several items, a column each, and the items' devices, checked."""
+    devices = list(channels) if isinstance(channels, list | tuple) else [channels]
+    strange = [each for each in devices if not isinstance(each, Channel)]
+    if strange:
+        raise InputError(f"the devices are a list of channels, such as [Warner(0.8), Warner(0.8)], not {strange[0]!r}")
+    if codes.ndim != 2 or codes.shape[1] != len(devices) or not devices:
+        raise InputError(f"reports must have one column per item: {codes.shape} for {len(devices)} channels")
+    if len(codes) < 2:
+        raise TooFewReportsError(
+            f"only {counted(len(codes), 'respondent')}; an estimate with an error needs at least 2", n=len(codes)
+        )
+    return codes, devices
 
 
 def binary(reports: Any) -> NDArray[np.int64]:

@@ -33,6 +33,7 @@ from deniable.errors import (
     TooFewReportsError,
 )
 from deniable.inference.compliance.groups import binary, sampling_for
+from deniable.inference.compliance.groups import items as items_of
 from deniable.inference.compliance.result import Compliance, one_sided
 from deniable.inference.regression.covariance import inverse
 from deniable.inference.regression.fit import Optimum, ascend
@@ -118,9 +119,8 @@ def self_protective(
         strata: each respondent's stratum.
         clusters: each respondent's cluster.
     """
-    codes = binary(reports)
-    if codes.ndim != 2 or codes.shape[1] != len(channels):
-        raise InputError(f"reports must have one column per item: {codes.shape} for {len(channels)} channels")
+    codes, channels = items_of(binary(reports), channels)
+    _require_order(order)
     items = len(channels)
     if not 2 <= items <= _MOST_ITEMS:
         raise NotIdentifiedError(
@@ -132,7 +132,7 @@ def self_protective(
     sets = [members for size in range(1, order + 1) for members in combinations(range(items), size)]
     design = np.stack([truths[:, list(members)].prod(axis=1) for members in sets], axis=1).astype(np.float64)
     free = 2**items - 1 - len(sets) - 1
-    if order < 1 or free < 0:
+    if free < 0:
         raise NotIdentifiedError(
             f"{items} items give {2**items - 1} frequencies for {len(sets) + 1} parameters; use a lower order",
             order=order,
@@ -161,7 +161,8 @@ def self_protective(
     share = power / power.sum()
     prevalence = truths.T @ share
     slopes = truths.T @ (share[:, None] * (design - share @ design))
-    spread = np.sqrt(np.diagonal(slopes @ covariance[:-1, :-1] @ slopes.T))
+    # Rounding may fall below a variance of nothing.
+    spread = np.sqrt(np.maximum(np.diagonal(slopes @ covariance[:-1, :-1] @ slopes.T), 0.0))
     names = ["self-protective", *(f"item {place + 1} among the others" for place in range(items))]
     values = [theta, *prevalence.tolist()]
     # The best fit without self-protection takes over where the estimate is negative.
@@ -174,7 +175,7 @@ def self_protective(
     return Compliance(
         f"self-protective no, {items} items, interactions up to order {order}",
         dict(zip(names, values, strict=True)),
-        dict(zip(names, [float(np.sqrt(covariance[-1, -1])), *spread.tolist()], strict=True)),
+        dict(zip(names, [float(np.sqrt(max(covariance[-1, -1], 0.0))), *spread.tolist()], strict=True)),
         dict(zip(names, constrained, strict=True)),
         with_it.value,
         len(codes),
@@ -191,6 +192,11 @@ def self_protective(
         naive=dict(zip(names[1:], without_it, strict=True)),
         df=np.inf if sampling is None else sampling.df,
     )
+
+
+def _require_order(order: Any) -> None:
+    if not isinstance(order, int) or order < 1:
+        raise InputError(f"order is the number of items that interact, a whole number from 1 on, not {order!r}")
 
 
 def _ascend(objective: _Patterns, start: Array, *, beside: bool = False) -> Optimum:

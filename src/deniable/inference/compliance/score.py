@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.errors import DesignError, InputError, TooFewReportsError
+from deniable.errors import DesignError, InputError
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
-from deniable.inference.compliance.groups import coded, sampling_for
+from deniable.inference.compliance.groups import coded, items, sampling_for
 from deniable.results import Interval, frame_of, intervals_by_row
 from deniable.summary import Shown, Summary
 from deniable.tables.simplex import norm_sub
@@ -58,7 +58,7 @@ class SumScore(Shown, Frozen):
     @property
     def std_error(self) -> Array:
         """Standard errors of `values`."""
-        return np.sqrt(np.diagonal(self.covariance))
+        return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))  # rounding may fall below a variance of nothing
 
     @property
     def mean(self) -> float:
@@ -69,7 +69,7 @@ class SumScore(Shown, Frozen):
     def mean_std_error(self) -> float:
         """Its standard error."""
         scores = np.arange(len(self.values))
-        return float(np.sqrt(scores @ self.covariance @ scores))
+        return float(np.sqrt(max(float(scores @ self.covariance @ scores), 0.0)))
 
     def interval(self, level: float = 0.95) -> Interval:
         """Wald intervals of the shares, unclipped."""
@@ -123,11 +123,7 @@ def sum_score(
         strata: each respondent's stratum.
         clusters: each respondent's cluster.
     """
-    codes = coded(reports)
-    if codes.ndim != 2 or codes.shape[1] != len(channels) or not len(channels):
-        raise InputError(f"reports must have one column per item: {codes.shape} for {len(channels)} channels")
-    if len(codes) < 2:
-        raise TooFewReportsError(f"{len(codes)} respondents are too few", n=len(codes))
+    codes, channels = items(coded(reports), channels)
     scores = np.ones((len(codes), 1))
     for place, channel in enumerate(channels):
         if channel.inputs != 2:

@@ -1,0 +1,115 @@
+"""GroupedTotals: how many people there are in each cell of each public group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.errors import InputError
+from deniable.estimation.by_group import by_group
+from deniable.frozen import Frozen
+from deniable.results import frame_of, intervals_by_row
+from deniable.summary import Shown, Summary, beside
+from deniable.wording import counted, listed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from deniable.estimation.grouped import Grouped
+    from deniable.estimation.totals import Totals
+    from deniable.results import Frame
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedTotals(Shown, Frozen, Mapping[Any, "Totals"]):
+    """The totals of each group: a mapping from a group to its `Totals`.
+
+    Attributes:
+        by: the public attribute.
+        totals: the groups' totals, in the order of the groups.
+    """
+
+    by: str
+    totals: Mapping[Any, Totals]
+
+    def __getitem__(self, group: Any) -> Totals:
+        return self.totals[group]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.totals)
+
+    def __len__(self) -> int:
+        return len(self.totals)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The disguised attributes."""
+        return next(iter(self.values())).table.attributes
+
+    def _columns(self, level: float) -> tuple[dict[str, list[Any]], dict[str, list[float]]]:
+        """The cells of all groups, and what is told of each."""
+        cells: dict[str, list[Any]] = {self.by: [], **{name: [] for name in self.attributes}}
+        numbers: dict[str, list[float]] = {}
+        for group, found in self.items():
+            for name, column in found.table.cells().items():
+                cells[name] += column
+            cells[self.by] += [group] * found.values.size
+            for name, values in found._numbers(level).items():
+                numbers.setdefault(name, []).extend(values.tolist())
+        return cells, numbers
+
+    def to_frame(self, level: float = 0.95) -> Frame:
+        """Write all groups as one data frame: a row a cell, the group in the first column."""
+        return frame_of(beside(*self._columns(level)), next(iter(self.values())).table.backend)
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """All groups behind each other, a row a cell."""
+        cells, numbers = self._columns(level)
+        # Nobody is interested in parts of a person; `to_frame` has them.
+        whole = {name: np.rint(values).astype(np.int64).tolist() for name, values in numbers.items()}
+        sizes = ", ".join(f"{group} {found.population:,.0f}" for group, found in self.items())
+        reasons = " / ".join(dict.fromkeys(found.reason for found in self.values()))
+        return Summary({**cells, **whole}, (f"People by {self.by}: {sizes} ({reasons}).",))
+
+    def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
+        """Draw the total of every cell of every group with its interval."""
+        cells, numbers = self._columns(level)
+        labels = [", ".join(map(str, row)) for row in zip(*cells.values(), strict=True)]
+        ends = (np.array(numbers["low"]), np.array(numbers["high"]))
+        return intervals_by_row(labels, numbers["total"], ends, ax, of="people", level=level, bars=True)
+
+    def __repr__(self) -> str:
+        return f"<Totals of {' x '.join(self.attributes)} by {self.by}: {counted(len(self), 'group')}>"
+
+
+def grouped_totals(estimates: Grouped, population: Mapping[Any, float] | None = None) -> GroupedTotals:
+    """The totals behind the estimates of groups.
+
+    Args:
+        estimates: each group's shares with their errors.
+        population: how many people there are in each group; by default the sums of the survey weights.
+    """
+    if population is None and any(e.pooled is None or e.pooled.sampling is None for e in estimates.values()):
+        raise InputError(
+            f"without weights that stand for people, totals need the size of every group: "
+            f"totals({{{next(iter(estimates))!r}: 61_000, ...}})"
+        )
+    if population is None:
+        sizes: Mapping[Any, float | None] = dict.fromkeys(estimates)
+    elif not isinstance(population, Mapping):
+        raise InputError(
+            f"groups have sizes of their own, such as totals({{{next(iter(estimates))!r}: 61_000, ...}}), not one "
+            f"population of {population!r}"
+        )
+    elif set(population) != set(estimates):
+        raise InputError(
+            f"give the size of every group of {estimates.by!r}: these are {listed(estimates)}, sizes are there for "
+            f"{listed(population) or 'none'}"
+        )
+    else:
+        sizes = population
+    parts = ((group, (found, sizes[group])) for group, found in estimates.items())
+    return GroupedTotals(estimates.by, by_group(estimates.by, parts, lambda part: part[0].totals(part[1])))
