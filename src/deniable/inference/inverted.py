@@ -3,9 +3,12 @@
 Next to zero such a measure is a square, and value -+ z errors does not cover: noise alone makes it positive. Let u be
 the estimated table, P the product of its margins and D its residual, scaled so that phi(P + t D) = t. If the truth were
 P + t D, estimates would be P + t D + e, e normal with the estimate's covariance, and their phi^2, drawn a thousand
-times, shows whether that of u is among them. The interval holds every t for which it is neither among the alpha / 2
-smallest nor among the alpha / 2 largest, and its ends are the measure at these. Where there is no association to be
-seen it begins at 0. Mutual information is compared itself, unless some cell could be empty, where it has no slope.
+times, shows whether that of u is among them. What phi^2 divides by is that of u in all of them: margins drawn anew
+around those of u would be off twice, and phi^2 too large. And D is what is left of the residual once noise has
+explained what it can: of the whole residual most lies where noise is largest. The interval holds every t for which it
+is neither among the alpha / 2 smallest nor among the alpha / 2 largest, and its ends are the measure at these. Where
+there is no association to be seen it begins at 0. Mutual information is compared itself, unless some cell could be
+empty, where it has no slope.
 
 A margin below its own error may have any size up to a few errors, and phi, which divides by it, as many values. So the
 test is made for several margins that the reports allow, each with the phi that it can have at all, and the interval
@@ -42,6 +45,8 @@ MOST_CELLS = 1024  # of a table whose covariance is written out
 _DRAWS = 999
 _HALVINGS = 16  # of a bracket
 _RAREST = 0.01  # of an even share: no margin is taken to be smaller
+_FIRM = 1.5  # errors from zero
+_ROUNDING = 1e-9
 _MARGINS = 5  # of each attribute that are tried where one is below its error
 
 
@@ -95,6 +100,15 @@ class Inverted(Frozen):
         return rows, columns
 
     @property
+    def _in_doubt(self) -> bool:
+        return any(each.any() for each in self.noisy)
+
+    @property
+    def _is_firm(self) -> bool:
+        """Whether all margins are so far from zero that what they divide hardly depends on their errors."""
+        return all((m > _FIRM * e).all() for m, e in zip(self._margins, self._errors, strict=True))
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Which categories are too rare for these reports to say how strong the association is."""
         named = zip(self.estimate.table.domain.items(), self.noisy, strict=True)
@@ -133,34 +147,50 @@ class Inverted(Frozen):
         return np.maximum(rows, low[:, None])[:, None] * np.maximum(columns, left[:, None])[None]
 
     @cached_property
+    def _own_expected(self) -> Array:
+        """The same of the estimate itself, with a last axis of one."""
+        rows, columns = self._margins
+        return readonly(self._expected(rows[:, None], columns[:, None]))
+
+    @cached_property
     def _residual(self) -> Array:
         """How the cells differ from independence, in units of the root of what they would be."""
-        rows, columns = self._margins
-        expected = self._expected(rows[:, None], columns[:, None])[..., 0]
-        return readonly((self.estimate.efficient.values - np.outer(rows, columns)) / np.sqrt(expected))
+        table = self.estimate.efficient.values[..., None]
+        return readonly((_apart(table) / np.sqrt(self._own_expected))[..., 0])
+
+    @cached_property
+    def _direction(self) -> Array:
+        """The residual without what noise explains of it, in each direction of its own; all of it if that is all."""
+        e, (rows, columns) = self._noise, self._margins
+        moved = e - rows[:, None, None] * e.sum(axis=0) - columns[None, :, None] * e.sum(axis=1)[:, None]
+        noise = (moved / np.sqrt(self._own_expected)).reshape(self._residual.size, -1)
+        variances, axes = np.linalg.eigh(noise @ noise.T / noise.shape[1])
+        along = axes.T @ self._residual.ravel()
+        left = np.sign(along) * np.sqrt(np.maximum(along**2 - variances, 0.0))
+        # Directions that no table has (margins sum to one) hold but rounding.
+        is_left = left @ left > _ROUNDING * (along @ along)
+        return readonly((axes @ left).reshape(self._residual.shape) if is_left else self._residual)
 
     def _of(self, rows: Array, columns: Array) -> _Line:
         """The tables of these margins whose residuals are like those that were seen."""
         product = np.outer(rows, columns)
-        d = self._residual * np.sqrt(product)
+        d = self._direction * np.sqrt(product)
         d = d - d.mean(axis=0) - d.mean(axis=1, keepdims=True) + d.mean()
         size = float(np.sqrt((d**2 / product).sum()))
         return _Line(product, d / size if size > 0 else d)
 
     def _squares(self, line: _Line) -> Callable[[float], Array]:
         """phi^2 of the estimates drawn at t, which is a polynomial in it: margins are the same for all t."""
-        e = self._noise
-        rows, columns = (
-            line.product.sum(axis=1)[:, None] + e.sum(axis=1),
-            line.product.sum(axis=0)[:, None] + e.sum(axis=0),
-        )
-        expected = self._expected(rows, columns)
-        rest = line.product[..., None] + e - rows[:, None] * columns[None]
-        scaled, d = rest / expected, line.d
+        drawn, d = line.product[..., None] + self._noise, line.d[..., None]
+        expected = self._own_expected
+        if not self._is_firm:
+            expected = self._expected(drawn.sum(axis=1), drawn.sum(axis=0))
+        rest = _apart(drawn)
+        scaled = rest / expected
         zero, one, two = (
             (rest * scaled).sum(axis=(0, 1)),
-            np.einsum("ij,ijk->k", d, scaled),
-            np.einsum("ij,ijk->k", d**2, 1 / expected),
+            (d * scaled).sum(axis=(0, 1)),
+            (d**2 / expected).sum(axis=(0, 1)),
         )
         return lambda t: zero + 2 * t * one + t**2 * two
 
@@ -183,15 +213,14 @@ class Inverted(Frozen):
     def _seen(self) -> float:
         """What is compared, of the estimate itself."""
         if self._own:
-            expected = self._expected(*(m[:, None] for m in self._margins))
-            return float(_shared(self.estimate.efficient.values[..., None], expected)[0])
+            return float(_shared(self.estimate.efficient.values[..., None], self._own_expected)[0])
         return float((self._residual**2).sum())
 
     # -- the interval ------------------------------------------------------------------------------------------------
 
     def __call__(self, level: float) -> tuple[float, float]:
         """The ends of the interval."""
-        in_doubt, found = any(each.any() for each in self.noisy), []
+        in_doubt, found = self._in_doubt, []
         widest = self._largest(level)
         for rows, columns in self._allowed(level):
             line = self._of(rows, columns)
@@ -246,6 +275,11 @@ class _Line:
 
     def at(self, t: float) -> Array:
         return self.product + t * self.d
+
+
+def _apart(tables: Array) -> Array:
+    """How the cells of each table differ from the product of its margins."""
+    return tables - tables.sum(axis=1)[:, None] * tables.sum(axis=0)[None]
 
 
 def _shared(tables: Array, expected: Array) -> Array:
