@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import re
 import socket
+import threading
 
 import pytest
 
@@ -14,6 +15,7 @@ from deniable.collection.storage.places import open_store
 from deniable.errors import InputError, StoreError
 from deniable.surveys.survey import parse_survey
 from deniable.web.metrics import HOST, Figures, showing
+from waiting import until
 
 LINE = re.compile(r'# (HELP|TYPE) deniable_[a-z_]+ .+|deniable_[a-z_]+(\{[a-z]+="[^"\\]*"\})? [0-9]+')
 
@@ -78,6 +80,32 @@ def test_a_closed_survey_and_a_store_that_is_away_are_seen(figures, monkeypatch)
     assert "deniable_open " not in away
     assert [line for line in before.splitlines() if "_total" in line] == [
         line for line in away.splitlines() if "_total" in line
+    ]
+
+
+def test_a_store_that_is_frozen_is_told_in_time_and_asked_once(figures, monkeypatch):
+    before, thawed, asked_of_it = figures.text(), threading.Event(), []
+    total = type(figures.store).total
+
+    def wait(store, design):
+        asked_of_it.append(design)
+        thawed.wait()
+        return total(store, design)
+
+    monkeypatch.setattr(type(figures.store), "total", wait)
+    figures.patience = 0.01
+    with showing(figures, 0) as url:
+        frozen = {asked(url)[1] for _ in range(3)}
+        until(lambda: asked_of_it)
+        assert len(asked_of_it) == 1
+        thawed.set()
+        figures.patience = 300.0
+        assert asked(url)[1] == before
+    (frozen,) = frozen
+    assert "deniable_store_answers 0\n" in frozen
+    assert "deniable_open " not in frozen
+    assert [line for line in before.splitlines() if "_total" in line] == [
+        line for line in frozen.splitlines() if "_total" in line
     ]
 
 
