@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from starlette.applications import Starlette
 
 from deniable.cli.app import app
-from deniable.errors import InputError
+from deniable.errors import InputError, StoreError
 from deniable.surveys.example import example_text
 from deniable.web.log import configuration, tell
 from deniable.web.protocol import Connection, ConnectionLimits
@@ -62,6 +62,9 @@ def workers(folder, database):
 
         try:
             url = server.stdout.readline().split()[-1]
+            lines = iter(server.stdout.readline, "")
+            shown = next(line.split()[-1] for line in lines if "metrics at" in line)
+            server.metrics = shown.removeprefix("http://").removesuffix("/metrics")
             event("serving")
             yield server, url.removeprefix("http://"), event
         finally:
@@ -117,8 +120,51 @@ class Visitors:
         connection.close()
 
 
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+
+
+def get(address, path):
+    connection = http.client.HTTPConnection(address)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    found = answer.status, answer.read().decode()
+    connection.close()
+    return found
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="looks for the workers in /proc")
+@linux
+def test_a_server_whose_database_is_frozen_says_so_and_ends(tmp_path, database, cluster):
+    with workers(tmp_path, database) as (server, _, event):
+        assert "deniable_store_answers 1\n" in get(server.metrics, "/metrics")[1]
+        before = children(server.pid)
+        with cluster.frozen():
+            frozen = get(server.metrics, "/metrics")[1]
+            assert "deniable_store_answers 0\n" in frozen
+            assert "deniable_open " not in frozen
+            server.terminate()
+            event("ended without the store")
+            assert server.wait() == 0
+            assert not any(os.path.exists(f"/proc/{one}") for one in before)  # noqa: PTH110 - no file on a disk
+
+
+@pytest.mark.slow
+@linux
+def test_a_single_process_whose_database_is_frozen_ends(tmp_path, database, cluster):
+    (tmp_path / "survey.toml").write_text(example_text(), encoding="utf-8")
+    command = [*RUN, "serve", "survey.toml", "--port", "0", "--database", database]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=tmp_path, **pipes) as server:
+        address = server.stdout.readline().split()[-1].removeprefix("http://")
+        until(lambda: get(address, "/health/ready")[0] == 200)
+        with cluster.frozen():
+            server.terminate()
+            told = server.communicate()[1]
+    assert (json.loads(told)["event"], server.returncode) == ("ended without the store", StoreError.exit_code)
+
+
+@pytest.mark.slow
+@linux
 def test_workers_are_replaced_without_a_refused_request(tmp_path, database):
     with workers(tmp_path, database) as (server, address, event):
         first = children(server.pid)

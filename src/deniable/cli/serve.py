@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from deniable.device.verify import verify_stored
 from deniable.errors import InputError
 from deniable.surveys.pilot import FOLDER, pilot_of
 from deniable.surveys.survey import read_survey
+from deniable.web.ending import close_in_time
 from deniable.web.login import new_link
 from deniable.web.metrics import Figures, showing
 from deniable.web.serve import Service, inherited, listen, server
@@ -126,7 +127,10 @@ def command(
             app = service.app()
             shown = None
             if metrics is not None:
-                store = service.store if workers == 1 else beside.enter_context(closing(open_store(data, database)))
+                store = service.store
+                if workers > 1:  # whose stores are their own
+                    store = open_store(data, database)
+                    beside.callback(close_in_time, store.close)
                 shown = beside.enter_context(showing(Figures(service.collector.survey, store), metrics))
             for note in found_there(service, place if database is None else "postgresql://..."):
                 click.echo(f"Note: {note}", err=True)
@@ -138,7 +142,7 @@ def command(
             service.collector.close()
             raise
         if workers == 1 or database is None:
-            server(app).run(sockets=[taken])
+            server(app, service.store).run(sockets=[taken])
         else:
             service.collector.close()  # each worker opens its own
             Workers(Workplace(survey, data, database, issuer, origins), taken, workers).run()

@@ -22,20 +22,20 @@ from deniable.device.messages import MOST_ADMISSION_BYTES
 from deniable.device.transport import Http
 from deniable.errors import InputError, MissingExtraError
 from deniable.surveys.pilot import FOLDER
+from deniable.web.ending import GRACE, Ending
 from deniable.web.log import configuration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import uvicorn
     from starlette.applications import Starlette
 
     from deniable.collection.storage.base import Store
     from deniable.web.issuer import IssuerService
+    from deniable.web.protocol import Server
 
 STORE = FILE
 _FIRST_HANDED = 3  # the number of the first file that a service manager hands over
-_GRACE = 10  # seconds that running requests get when the server is told to stop
 
 
 @dataclass
@@ -166,8 +166,11 @@ def inherited() -> socket.socket | None:
     return given
 
 
-def server(app: Starlette) -> uvicorn.Server:
-    """The server: quiet, so that no log ever holds an address."""
+def server(app: Starlette, store: Store | None = None) -> Server:
+    """The server: quiet, so that no log ever holds an address.
+
+    With a `store`, the process ends in time after a signal told it to, also where the store does not answer.
+    """
     import uvicorn
 
     from deniable.web.protocol import Connection, Server
@@ -182,7 +185,8 @@ def server(app: Starlette) -> uvicorn.Server:
             proxy_headers=False,
             http=Connection,
             ws="none",
-            timeout_graceful_shutdown=_GRACE,
+            timeout_graceful_shutdown=GRACE,
             lifespan="on",
-        )
+        ),
+        None if store is None else Ending(lambda: store.saved("")),
     )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
     from pathlib import Path
 
-    import uvicorn
+    from deniable.web.protocol import Server
 
 PAUSE = 1.0  # seconds before a worker that could not start is tried again
 _END = (signal.SIGTERM, signal.SIGINT)
@@ -155,12 +155,12 @@ def _work(place: Workplace, taken: socket.socket, say: Connection) -> None:
     except DeniableError as error:
         tell("worker refused", reason=error.message)
         sys.exit(error.exit_code)
-    running = server(service.app())
+    running = server(service.app(), service.store)
     threading.Thread(target=_attend, args=(running, say), name="deniable-attendant", daemon=True).start()
     running.run(sockets=[taken])
 
 
-def _attend(running: uvicorn.Server, say: Connection) -> None:
+def _attend(running: Server, say: Connection) -> None:
     """Say that requests are taken; and stop when the first process is gone, however it went."""
     while not running.started:
         time.sleep(0.01)
@@ -169,4 +169,4 @@ def _attend(running: uvicorn.Server, say: Connection) -> None:
     first = multiprocessing.parent_process()
     assert first is not None
     first.join()
-    running.should_exit = True
+    running.handle_exit(signal.SIGTERM, None)
