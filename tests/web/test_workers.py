@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import tomllib
 from contextlib import contextmanager
 
 import pytest
@@ -36,10 +37,13 @@ def test_sqlite_takes_one_worker(tmp_path):
     assert (told.exit_code, "Name a database" in told.output) == (3, True)
 
 
+def paired(name):
+    head = f'format = 1\nname = "{name}"\ntitle = "S"\nepsilon = 4.0\n{PAIRED}\n'
+    return head + '[[questions]]\nname = "a"\ntext = "?"\nkind = "yes-no"\n'
+
+
 def test_a_survey_in_pairs_takes_one_worker(tmp_path):
-    head = f'format = 1\nname = "s"\ntitle = "S"\nepsilon = 4.0\n{PAIRED}\n'
-    question = '[[questions]]\nname = "a"\ntext = "?"\nkind = "yes-no"\n'
-    (tmp_path / "survey.toml").write_text(head + question, encoding="utf-8")
+    (tmp_path / "survey.toml").write_text(paired("s"), encoding="utf-8")
     where = ["--workers", "2", "--database", "postgresql://nobody@localhost:1/none"]
     told = CliRunner().invoke(app, ["serve", str(tmp_path / "survey.toml"), *where])
     assert (told.exit_code, "Leave --workers out" in told.output) == (3, True)
@@ -134,6 +138,41 @@ def get(address, path):
 
 @pytest.mark.slow
 @linux
+def test_all_workers_serve_the_same_survey_whatever_becomes_of_its_file(tmp_path, database):
+    def designs():
+        # Whoever connects anew comes to either worker.
+        return {json.loads(get(address, "/v1/survey")[1])["design"] for _ in range(20)}
+
+    with workers(tmp_path, database) as (server, address, event):
+        first, served = children(server.pid), designs()
+        assert len(served) == 1
+        name = tomllib.loads(example_text())["name"]
+        (tmp_path / "survey.toml").write_text(paired(name), encoding="utf-8")
+        server.send_signal(signal.SIGHUP)
+        assert "Leave --workers out" in event("worker refused")["reason"]
+        event("not renewed")
+        until(lambda: children(server.pid) == first)
+        assert designs() == served
+
+        os.kill(min(first), signal.SIGKILL)  # who replaces it serves what the other does
+        event("worker replaced")
+        assert designs() == served
+
+        (tmp_path / "survey.toml").unlink()
+        server.send_signal(signal.SIGHUP)
+        assert "cannot be read" in event("worker refused")["reason"]
+        event("not renewed")
+
+        other = example_text().replace('title = { en = "', 'title = { en = "New: ')
+        (tmp_path / "survey.toml").write_text(other, encoding="utf-8")
+        server.send_signal(signal.SIGHUP)
+        event("renewed")
+        renewed = designs()
+        assert (len(renewed), renewed & served) == (1, set())
+
+
+@pytest.mark.slow
+@linux
 def test_a_server_whose_database_is_frozen_says_so_and_ends(tmp_path, database, cluster):
     with workers(tmp_path, database) as (server, _, event):
         assert "deniable_store_answers 1\n" in get(server.metrics, "/metrics")[1]
@@ -142,6 +181,8 @@ def test_a_server_whose_database_is_frozen_says_so_and_ends(tmp_path, database, 
             frozen = get(server.metrics, "/metrics")[1]
             assert "deniable_store_answers 0\n" in frozen
             assert "deniable_open " not in frozen
+            server.send_signal(signal.SIGHUP)  # new ones cannot open the store; who waits for them hears the end
+            until(lambda: children(server.pid) - before)
             server.terminate()
             event("ended without the store")
             assert server.wait() == 0

@@ -23,7 +23,7 @@ from deniable.surveys.survey import read_survey
 from deniable.web.ending import close_in_time
 from deniable.web.login import new_link
 from deniable.web.metrics import Figures, showing
-from deniable.web.serve import Service, inherited, listen, server
+from deniable.web.serve import Service, inherited, listen, refuse_pairs, server
 from deniable.web.workers import Workers, Workplace
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def command(
 
     With --database, several of these may serve the same survey, behind one proxy, and each may have several --workers
     on one port; a survey in pairs takes only one. SIGTERM finishes what has begun. With --workers, SIGHUP replaces
-    them one after the other, and refuses nobody meanwhile.
+    all of them or none, and refuses nobody meanwhile.
 
     \b
     Example:
@@ -155,11 +155,7 @@ def _refuse_workers(survey: Survey, database: str | None) -> None:
             "--workers needs PostgreSQL: one process alone writes to SQLite. Name a database, as in --database "
             "postgresql://user@host/survey, or leave --workers out"
         )
-    if survey.design.pairs_reports:
-        raise InputError(
-            "a survey in pairs takes one worker: matches are never written down, so two could not agree on who is "
-            "whose partner. Leave --workers out"
-        )
+    refuse_pairs(survey)
 
 
 def preflight(survey: Survey, now: datetime | None = None) -> list[str]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from deniable.collection.storage.base import Store
+    from deniable.surveys.survey import Survey
     from deniable.web.issuer import IssuerService
     from deniable.web.protocol import Server
 
@@ -57,12 +58,14 @@ class Service:
         new_token: bool = False,
         origins: Sequence[str] = LOOPBACK,
         pilot: bool = False,
+        text: str | None = None,
     ) -> Service:
         """Read the survey, open (or make) the store, and make the analyst's token the first time, or a new one.
 
         `origins` are the addresses at which respondents reach the survey: devices refuse it everywhere else.
         `issuer` is the address of an issuer that runs elsewhere, or a file with its public key.
-        A `pilot` is another survey, with a store of its own inside the folder `data`.
+        A `pilot` is another survey, with a store of its own inside the folder `data`. One of several workers is given
+        the `text` of the survey file that all of them serve.
         """
         _application()  # before anything is made: without it there is nothing to show a token for
         if pilot:
@@ -71,7 +74,9 @@ class Service:
                     "a pilot keeps its reports in a folder and lets everybody in: leave --database and --issuer out"
                 )
             data /= FOLDER
-        checked = read_kept(survey, data, database, pilot=pilot)
+        checked = read_kept(survey, data, database, pilot=pilot, text=text)
+        if text is not None:
+            refuse_pairs(checked)
         elsewhere = None if issuer is None else DistantIssuer(read_public_key(issuer))
         store = open_store(data, database)
         try:
@@ -88,6 +93,15 @@ class Service:
     def app(self) -> Starlette:
         """The application."""
         return _application()(self.collector)
+
+
+def refuse_pairs(survey: Survey) -> None:
+    """Refuse to serve by several workers what one alone can serve."""
+    if survey.design.pairs_reports:
+        raise InputError(
+            "a survey in pairs takes one worker: matches are never written down, so two could not agree on who is "
+            "whose partner. Leave --workers out"
+        )
 
 
 def _application() -> Callable[[Collector], Starlette]:
