@@ -6,6 +6,7 @@ import http.client
 import re
 import socket
 import threading
+from datetime import UTC, datetime
 
 import pytest
 
@@ -14,7 +15,7 @@ from deniable.collection.entrance import mark_end
 from deniable.collection.storage.places import open_store
 from deniable.errors import InputError, StoreError
 from deniable.surveys.survey import parse_survey
-from deniable.web.metrics import HOST, Figures, showing
+from deniable.web.metrics import HOST, Figures, Served, showing
 from waiting import until
 
 LINE = re.compile(r'# (HELP|TYPE) deniable_[a-z_]+ .+|deniable_[a-z_]+(\{[a-z]+="[^"\\]*"\})? [0-9]+')
@@ -24,7 +25,7 @@ LINE = re.compile(r'# (HELP|TYPE) deniable_[a-z_]+ .+|deniable_[a-z_]+(\{[a-z]+=
 def figures(request, tmp_path, survey_text):
     database = request.getfixturevalue("database") if request.param == "postgres" else None
     collector = Collector(parse_survey(survey_text), open_store(tmp_path, database))
-    yield Figures(collector.survey, collector.store)
+    yield Figures(Served.of(collector.survey), collector.store)
     collector.close()
 
 
@@ -66,8 +67,8 @@ def test_a_port_that_is_taken_is_told(figures):
         pass
 
 
-def test_a_closed_survey_and_a_store_that_is_away_are_seen(figures, monkeypatch):
-    mark_end(figures.store, figures.survey)
+def test_a_closed_survey_and_a_store_that_is_away_are_seen(figures, survey_text, monkeypatch):
+    mark_end(figures.store, parse_survey(survey_text))
     before = figures.text()
     assert "deniable_open 0\n" in before
 
@@ -81,6 +82,13 @@ def test_a_closed_survey_and_a_store_that_is_away_are_seen(figures, monkeypatch)
     assert [line for line in before.splitlines() if "_total" in line] == [
         line for line in away.splitlines() if "_total" in line
     ]
+
+
+def test_dates_of_the_survey_count_and_another_one_can_be_followed(figures):
+    here, past, future = figures.served, datetime(2020, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
+    for opens, closes, shown in ((past, None, 1), (future, None, 0), (None, past, 0), (past, future, 1)):
+        figures.follow(Served(here.name, opens, closes))
+        assert f"deniable_open {shown}\n" in figures.text()
 
 
 def test_a_store_that_is_frozen_is_told_in_time_and_asked_once(figures, monkeypatch):

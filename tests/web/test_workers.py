@@ -163,12 +163,14 @@ def test_all_workers_serve_the_same_survey_whatever_becomes_of_its_file(tmp_path
         assert "cannot be read" in event("worker refused")["reason"]
         event("not renewed")
 
-        other = example_text().replace('title = { en = "', 'title = { en = "New: ')
-        (tmp_path / "survey.toml").write_text(other, encoding="utf-8")
+        assert "deniable_open 1\n" in get(server.metrics, "/metrics")[1]
+        closed = example_text().replace('title = { en = "', 'closes = 2020-01-01T00:00:00Z\ntitle = { en = "New: ')
+        (tmp_path / "survey.toml").write_text(closed, encoding="utf-8")
         server.send_signal(signal.SIGHUP)
         event("renewed")
         renewed = designs()
         assert (len(renewed), renewed & served) == (1, set())
+        assert "deniable_open 0\n" in get(server.metrics, "/metrics")[1]
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from deniable.surveys.pilot import FOLDER, pilot_of
 from deniable.surveys.survey import read_survey
 from deniable.web.ending import close_in_time
 from deniable.web.login import new_link
-from deniable.web.metrics import Figures, showing
+from deniable.web.metrics import Figures, Served, showing
 from deniable.web.serve import Service, inherited, listen, refuse_pairs, server
 from deniable.web.workers import Workers, Workplace
 
@@ -125,13 +125,14 @@ def command(
         place = "PostgreSQL" if database is not None else data / FOLDER if pilot else data
         try:
             app = service.app()
-            shown = None
+            figures = shown = None
             if metrics is not None:
                 store = service.store
                 if workers > 1:  # whose stores are their own
                     store = open_store(data, database)
                     beside.callback(close_in_time, store.close)
-                shown = beside.enter_context(showing(Figures(service.collector.survey, store), metrics))
+                figures = Figures(Served.of(service.collector.survey), store)
+                shown = beside.enter_context(showing(figures, metrics))
             for note in found_there(service, place if database is None else "postgresql://..."):
                 click.echo(f"Note: {note}", err=True)
             _announce(service, _url(host, taken.getsockname()[1]), place, urls, shown)
@@ -145,7 +146,8 @@ def command(
             server(app, service.store).run(sockets=[taken])
         else:
             service.collector.close()  # each worker opens its own
-            Workers(Workplace(survey, data, database, issuer, origins), taken, workers).run()
+            follow = None if figures is None else figures.follow
+            Workers(Workplace(survey, data, database, issuer, origins), taken, workers, follow).run()
 
 
 def _refuse_workers(survey: Survey, database: str | None) -> None:

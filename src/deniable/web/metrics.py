@@ -19,6 +19,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from time import monotonic
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from deniable.collection.invitations import name_of
 from deniable.collection.opening import end_mark
 from deniable.errors import InputError, StoreError
@@ -56,16 +58,37 @@ class Frame:
         return sum(self.reports.values())
 
 
+class Served(msgspec.Struct, frozen=True):
+    """What the listener must know of the survey that is served: the name of its end in the store, and its dates."""
+
+    name: str
+    opens: datetime | None
+    closes: datetime | None
+
+    @classmethod
+    def of(cls, survey: Survey) -> Served:
+        """What it must know of this one."""
+        return cls(name_of(survey), survey.opens, survey.closes)
+
+    def is_open(self, now: datetime) -> bool:
+        """Tell whether reports are taken at this moment, if nobody has ended it."""
+        return (self.opens is None or self.opens <= now) and (self.closes is None or now < self.closes)
+
+
 @dataclass
 class Figures:
-    """What the listener shows of a survey and its store."""
+    """What the listener shows of a survey and its store. The survey may become another while workers are renewed."""
 
-    survey: Survey
+    served: Served
     store: Store
     clock: Callable[[], float] = monotonic
     patience: float = _ANSWER
     _last: Frame | None = field(default=None, init=False)
     _asked: Future[tuple[Frame, bool]] | None = field(default=None, init=False)
+
+    def follow(self, served: Served) -> None:
+        """Show from now on what is true of this survey."""
+        self.served = served
 
     def text(self) -> str:
         """Everything, a line a number. Where the store does not answer, the numbers of before, and that it does not."""
@@ -73,7 +96,7 @@ class Figures:
             (frame, ended), answers = self._told(), True
         except (StoreError, TimeoutError):
             frame, answers, ended = self._last or Frame(0.0, {}, {}), False, False
-        is_open = not ended and self.survey.is_open(datetime.now(UTC))
+        is_open = not ended and self.served.is_open(datetime.now(UTC))
         return "".join(
             [
                 _family("info", "gauge", "What is running.", {f'version="{__version__}"': 1}),
@@ -92,7 +115,7 @@ class Figures:
 
     def _ask(self) -> tuple[Frame, bool]:
         """The numbers to show, and whether somebody has ended the survey."""
-        return self._frame(), self.store.saved(end_mark(name_of(self.survey))) is not None
+        return self._frame(), self.store.saved(end_mark(self.served.name)) is not None
 
     def _frame(self) -> Frame:
         """The numbers to show: those of before, unless a step is due."""

@@ -22,14 +22,17 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from deniable.errors import DeniableError, InputError, StoreError
 from deniable.surveys.survey import read_text
 from deniable.web.log import tell
+from deniable.web.metrics import Served
 from deniable.web.serve import Service, server
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from multiprocessing.context import SpawnProcess
     from pathlib import Path
 
@@ -65,8 +68,15 @@ class _StopError(Exception):
 class Workers:
     """Keeps so many workers at a listening socket."""
 
-    def __init__(self, place: Workplace, taken: socket.socket, number: int) -> None:
-        self._place, self._taken, self._number = place, taken, number
+    def __init__(
+        self,
+        place: Workplace,
+        taken: socket.socket,
+        number: int,
+        follow: Callable[[Served], object] | None = None,
+    ) -> None:
+        """Take what is to be opened, and who is told what is served, whenever workers have started."""
+        self._place, self._taken, self._number, self._follow = place, taken, number, follow
         self._context = multiprocessing.get_context("spawn")  # a fork would share locks and connections
         self._text = ""  # of the survey, as all workers read it
         self._working: list[_Worker] = []
@@ -135,13 +145,16 @@ class Workers:
         """Begin so many workers. They take requests once every one of them can; if one cannot, none stays."""
         for _ in range(number):
             self._coming.append(self._begin(text))
-        good = self._all_say() and self._tell_go() and self._all_say()
+        ready = self._all_say()
+        good = ready is not None and self._tell_go() and self._all_say() is not None
         come, self._coming = self._coming, []
-        if good:
-            self._working += come
-        else:
+        if ready is None or not good:
             self._dismiss(come)
-        return good
+            return False
+        self._working += come
+        if self._follow is not None:
+            self._follow(msgspec.json.decode(ready, type=Served))
+        return True
 
     def _begin(self, text: str) -> _Worker:
         mine, others = self._context.Pipe()
@@ -152,17 +165,17 @@ class Workers:
         others.close()
         return _Worker(made, mine)
 
-    def _all_say(self) -> bool:
-        """Wait until each that is to come has said that it is so far. False: one has ended instead."""
-        silent = {one.line: one for one in self._coming}
+    def _all_say(self) -> bytes | None:
+        """Wait until each that is to come has said that it is so far, all the same. None: one has ended instead."""
+        silent, said = [one.line for one in self._coming], b""
         while silent:
-            for line in self._wait(list(silent), None):
+            for line in self._wait(silent, None):
                 try:
-                    line.recv_bytes()
+                    said = line.recv_bytes()
                 except (EOFError, OSError):
-                    return False
-                del silent[line]
-        return True
+                    return None
+                silent.remove(line)
+        return said
 
     def _tell_go(self) -> bool:
         """Let those that are to come take requests. False: one has ended meanwhile."""
@@ -234,7 +247,7 @@ def _work(place: Workplace, text: str, taken: socket.socket, line: Connection) -
         tell("worker refused", reason=error.message)
         sys.exit(error.exit_code)
     running = server(service.app(), service.store)
-    line.send_bytes(b"ready")
+    line.send_bytes(msgspec.json.encode(Served.of(service.collector.survey)))
     try:
         line.recv_bytes()  # until all others are ready
     except (EOFError, OSError):  # left alone; nothing was taken, so nothing is to be finished
