@@ -16,7 +16,7 @@ from deniable.collection.storage.places import open_store
 from deniable.errors import InputError, StoreError
 from deniable.surveys.survey import parse_survey
 from deniable.web.metrics import HOST, Figures, Served, showing
-from waiting import until
+from waiting import PATIENCE, until
 
 LINE = re.compile(r'# (HELP|TYPE) deniable_[a-z_]+ .+|deniable_[a-z_]+(\{[a-z]+="[^"\\]*"\})? [0-9]+')
 
@@ -30,7 +30,7 @@ def figures(request, tmp_path, survey_text):
 
 
 def asked(url, path="/metrics", method="GET"):
-    connection = http.client.HTTPConnection(url.split("/")[2])
+    connection = http.client.HTTPConnection(url.split("/")[2], timeout=PATIENCE)
     connection.request(method, path)
     answer = connection.getresponse()
     found = answer.status, answer.read().decode(), dict(answer.getheaders())
@@ -107,7 +107,7 @@ def test_a_store_that_is_frozen_is_told_in_time_and_asked_once(figures, monkeypa
         until(lambda: asked_of_it)
         assert len(asked_of_it) == 1
         thawed.set()
-        figures.patience = 300.0
+        figures.patience = PATIENCE
         assert asked(url)[1] == before
     (frozen,) = frozen
     assert "deniable_store_answers 0\n" in frozen
