@@ -194,6 +194,28 @@ class Cluster:
 
         until(recovered)
 
+    @contextmanager
+    def frozen(self):
+        """Stop every process of the server where it is: whoever has connected, or does so, hears nothing."""
+        first = int((self.folder / "data" / "postmaster.pid").read_text(encoding="utf-8").split()[0])
+        stopped = []
+
+        def stop(pid: int) -> None:
+            os.kill(pid, signal.SIGSTOP)  # the first one first: then there are no new ones
+            stopped.append(pid)
+
+        try:
+            stop(first)
+            children = Path(f"/proc/{first}/task/{first}/children").read_text(encoding="ascii")
+            for child in map(int, children.split()):
+                with suppress(ProcessLookupError):  # it has just ended
+                    stop(child)
+            yield
+        finally:
+            for pid in reversed(stopped):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+
     def run(self, statement: str, database: str = "postgres") -> list[Any]:
         import psycopg
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.client
 import re
 import socket
+import threading
+from datetime import UTC, datetime
 
 import pytest
 
@@ -13,7 +15,8 @@ from deniable.collection.entrance import mark_end
 from deniable.collection.storage.places import open_store
 from deniable.errors import InputError, StoreError
 from deniable.surveys.survey import parse_survey
-from deniable.web.metrics import HOST, Figures, showing
+from deniable.web.metrics import HOST, Figures, Served, showing
+from waiting import PATIENCE, until
 
 LINE = re.compile(r'# (HELP|TYPE) deniable_[a-z_]+ .+|deniable_[a-z_]+(\{[a-z]+="[^"\\]*"\})? [0-9]+')
 
@@ -22,12 +25,12 @@ LINE = re.compile(r'# (HELP|TYPE) deniable_[a-z_]+ .+|deniable_[a-z_]+(\{[a-z]+=
 def figures(request, tmp_path, survey_text):
     database = request.getfixturevalue("database") if request.param == "postgres" else None
     collector = Collector(parse_survey(survey_text), open_store(tmp_path, database))
-    yield Figures(collector.survey, collector.store)
+    yield Figures(Served.of(collector.survey), collector.store)
     collector.close()
 
 
 def asked(url, path="/metrics", method="GET"):
-    connection = http.client.HTTPConnection(url.split("/")[2])
+    connection = http.client.HTTPConnection(url.split("/")[2], timeout=PATIENCE)
     connection.request(method, path)
     answer = connection.getresponse()
     found = answer.status, answer.read().decode(), dict(answer.getheaders())
@@ -64,8 +67,8 @@ def test_a_port_that_is_taken_is_told(figures):
         pass
 
 
-def test_a_closed_survey_and_a_store_that_is_away_are_seen(figures, monkeypatch):
-    mark_end(figures.store, figures.survey)
+def test_a_closed_survey_and_a_store_that_is_away_are_seen(figures, survey_text, monkeypatch):
+    mark_end(figures.store, parse_survey(survey_text))
     before = figures.text()
     assert "deniable_open 0\n" in before
 
@@ -78,6 +81,39 @@ def test_a_closed_survey_and_a_store_that_is_away_are_seen(figures, monkeypatch)
     assert "deniable_open " not in away
     assert [line for line in before.splitlines() if "_total" in line] == [
         line for line in away.splitlines() if "_total" in line
+    ]
+
+
+def test_dates_of_the_survey_count_and_another_one_can_be_followed(figures):
+    here, past, future = figures.served, datetime(2020, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
+    for opens, closes, shown in ((past, None, 1), (future, None, 0), (None, past, 0), (past, future, 1)):
+        figures.follow(Served(here.name, opens, closes))
+        assert f"deniable_open {shown}\n" in figures.text()
+
+
+def test_a_store_that_is_frozen_is_told_in_time_and_asked_once(figures, monkeypatch):
+    before, thawed, asked_of_it = figures.text(), threading.Event(), []
+    total = type(figures.store).total
+
+    def wait(store, design):
+        asked_of_it.append(design)
+        thawed.wait()
+        return total(store, design)
+
+    monkeypatch.setattr(type(figures.store), "total", wait)
+    figures.patience = 0.01
+    with showing(figures, 0) as url:
+        frozen = {asked(url)[1] for _ in range(3)}
+        until(lambda: asked_of_it)
+        assert len(asked_of_it) == 1
+        thawed.set()
+        figures.patience = PATIENCE
+        assert asked(url)[1] == before
+    (frozen,) = frozen
+    assert "deniable_store_answers 0\n" in frozen
+    assert "deniable_open " not in frozen
+    assert [line for line in before.splitlines() if "_total" in line] == [
+        line for line in frozen.splitlines() if "_total" in line
     ]
 
 

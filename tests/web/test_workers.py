@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import tomllib
 from contextlib import contextmanager
 
 import pytest
@@ -18,7 +19,7 @@ from click.testing import CliRunner
 from starlette.applications import Starlette
 
 from deniable.cli.app import app
-from deniable.errors import InputError
+from deniable.errors import InputError, StoreError
 from deniable.surveys.example import example_text
 from deniable.web.log import configuration, tell
 from deniable.web.protocol import Connection, ConnectionLimits
@@ -36,10 +37,13 @@ def test_sqlite_takes_one_worker(tmp_path):
     assert (told.exit_code, "Name a database" in told.output) == (3, True)
 
 
+def paired(name):
+    head = f'format = 1\nname = "{name}"\ntitle = "S"\nepsilon = 4.0\n{PAIRED}\n'
+    return head + '[[questions]]\nname = "a"\ntext = "?"\nkind = "yes-no"\n'
+
+
 def test_a_survey_in_pairs_takes_one_worker(tmp_path):
-    head = f'format = 1\nname = "s"\ntitle = "S"\nepsilon = 4.0\n{PAIRED}\n'
-    question = '[[questions]]\nname = "a"\ntext = "?"\nkind = "yes-no"\n'
-    (tmp_path / "survey.toml").write_text(head + question, encoding="utf-8")
+    (tmp_path / "survey.toml").write_text(paired("s"), encoding="utf-8")
     where = ["--workers", "2", "--database", "postgresql://nobody@localhost:1/none"]
     told = CliRunner().invoke(app, ["serve", str(tmp_path / "survey.toml"), *where])
     assert (told.exit_code, "Leave --workers out" in told.output) == (3, True)
@@ -62,6 +66,9 @@ def workers(folder, database):
 
         try:
             url = server.stdout.readline().split()[-1]
+            lines = iter(server.stdout.readline, "")
+            shown = next(line.split()[-1] for line in lines if "metrics at" in line)
+            server.metrics = shown.removeprefix("http://").removesuffix("/metrics")
             event("serving")
             yield server, url.removeprefix("http://"), event
         finally:
@@ -117,8 +124,90 @@ class Visitors:
         connection.close()
 
 
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+
+
+def get(address, path):
+    connection = http.client.HTTPConnection(address)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    found = answer.status, answer.read().decode()
+    connection.close()
+    return found
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="looks for the workers in /proc")
+@linux
+def test_all_workers_serve_the_same_survey_whatever_becomes_of_its_file(tmp_path, database):
+    def designs():
+        # Whoever connects anew comes to either worker.
+        return {json.loads(get(address, "/v1/survey")[1])["design"] for _ in range(20)}
+
+    with workers(tmp_path, database) as (server, address, event):
+        first, served = children(server.pid), designs()
+        assert len(served) == 1
+        name = tomllib.loads(example_text())["name"]
+        (tmp_path / "survey.toml").write_text(paired(name), encoding="utf-8")
+        server.send_signal(signal.SIGHUP)
+        assert "Leave --workers out" in event("worker refused")["reason"]
+        event("not renewed")
+        until(lambda: children(server.pid) == first)
+        assert designs() == served
+
+        os.kill(min(first), signal.SIGKILL)  # who replaces it serves what the other does
+        event("worker replaced")
+        assert designs() == served
+
+        (tmp_path / "survey.toml").unlink()
+        server.send_signal(signal.SIGHUP)
+        assert "cannot be read" in event("worker refused")["reason"]
+        event("not renewed")
+
+        assert "deniable_open 1\n" in get(server.metrics, "/metrics")[1]
+        closed = example_text().replace('title = { en = "', 'closes = 2020-01-01T00:00:00Z\ntitle = { en = "New: ')
+        (tmp_path / "survey.toml").write_text(closed, encoding="utf-8")
+        server.send_signal(signal.SIGHUP)
+        event("renewed")
+        renewed = designs()
+        assert (len(renewed), renewed & served) == (1, set())
+        assert "deniable_open 0\n" in get(server.metrics, "/metrics")[1]
+
+
+@pytest.mark.slow
+@linux
+def test_a_server_whose_database_is_frozen_says_so_and_ends(tmp_path, database, cluster):
+    with workers(tmp_path, database) as (server, _, event):
+        assert "deniable_store_answers 1\n" in get(server.metrics, "/metrics")[1]
+        before = children(server.pid)
+        with cluster.frozen():
+            frozen = get(server.metrics, "/metrics")[1]
+            assert "deniable_store_answers 0\n" in frozen
+            assert "deniable_open " not in frozen
+            server.send_signal(signal.SIGHUP)  # new ones cannot open the store; who waits for them hears the end
+            until(lambda: children(server.pid) - before)
+            server.terminate()
+            event("ended without the store")
+            assert server.wait() == 0
+            assert not any(os.path.exists(f"/proc/{one}") for one in before)  # noqa: PTH110 - no file on a disk
+
+
+@pytest.mark.slow
+@linux
+def test_a_single_process_whose_database_is_frozen_ends(tmp_path, database, cluster):
+    (tmp_path / "survey.toml").write_text(example_text(), encoding="utf-8")
+    command = [*RUN, "serve", "survey.toml", "--port", "0", "--database", database]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=tmp_path, **pipes) as server:
+        address = server.stdout.readline().split()[-1].removeprefix("http://")
+        until(lambda: get(address, "/health/ready")[0] == 200)
+        with cluster.frozen():
+            server.terminate()
+            told = server.communicate()[1]
+    assert (json.loads(told)["event"], server.returncode) == ("ended without the store", StoreError.exit_code)
+
+
+@pytest.mark.slow
+@linux
 def test_workers_are_replaced_without_a_refused_request(tmp_path, database):
     with workers(tmp_path, database) as (server, address, event):
         first = children(server.pid)

@@ -175,6 +175,25 @@ def test_what_is_composed_is_read_only_and_starts():
     )  # fmt: skip
 
 
+def test_the_first_start_and_what_is_composed_have_the_same_survey_and_the_same_volume():
+    page = (ROOT / "docs" / "how-to" / "operate.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^docker run .+$", page, re.MULTILINE)
+    words = shlex.split(line)
+    by_hand = [words[at + 1] for at, word in enumerate(words) if word == "-v"]
+    composed = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+    service = composed["services"]["collector"]
+
+    def mounts(told, folder):
+        """By path inside: what is there, a folder of this machine or a volume, and how."""
+        parts = [one.split(":") for one in told]
+        return {to: (str((folder / what).resolve()) if "/" in what else what, *how) for what, to, *how in parts}
+
+    assert mounts(by_hand, ROOT) == mounts(service["volumes"], DEPLOY)  # the page is read at the top of the repository
+    # Its name is not changed by that of a project, and nobody but the first start makes it: it shows the token.
+    assert composed["volumes"] == {"deniable-data": {"external": True}}
+    assert words[words.index("deniable") + 1 :] == service["command"]
+
+
 def test_the_service_is_handed_its_socket_and_may_write_nowhere_else():
     service, port = unit("deniable.service"), unit("deniable.socket")["Socket"]["ListenStream"]
     params = started(shlex.split(service["Service"]["ExecStart"]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,9 +21,10 @@ from deniable.device.verify import verify_stored
 from deniable.errors import InputError
 from deniable.surveys.pilot import FOLDER, pilot_of
 from deniable.surveys.survey import read_survey
+from deniable.web.ending import close_in_time
 from deniable.web.login import new_link
-from deniable.web.metrics import Figures, showing
-from deniable.web.serve import Service, inherited, listen, server
+from deniable.web.metrics import Figures, Served, showing
+from deniable.web.serve import Service, inherited, listen, refuse_pairs, server
 from deniable.web.workers import Workers, Workplace
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def command(
 
     With --database, several of these may serve the same survey, behind one proxy, and each may have several --workers
     on one port; a survey in pairs takes only one. SIGTERM finishes what has begun. With --workers, SIGHUP replaces
-    them one after the other, and refuses nobody meanwhile.
+    all of them or none, and refuses nobody meanwhile.
 
     \b
     Example:
@@ -125,10 +126,14 @@ def command(
         place = "PostgreSQL" if database is not None else data / FOLDER if pilot else data
         try:
             app = service.app()
-            shown = None
+            figures = shown = None
             if metrics is not None:
-                store = service.store if workers == 1 else beside.enter_context(closing(open_store(data, database)))
-                shown = beside.enter_context(showing(Figures(service.collector.survey, store), metrics))
+                store = service.store
+                if workers > 1:  # whose stores are their own
+                    store = open_store(data, database)
+                    beside.callback(close_in_time, store.close)
+                figures = Figures(Served.of(service.collector.survey), store)
+                shown = beside.enter_context(showing(figures, metrics))
             for note in found_there(service, place if database is None else "postgresql://..."):
                 click.echo(f"Note: {note}", err=True)
             _announce(service, _url(host, taken.getsockname()[1]), place, urls, shown)
@@ -139,10 +144,11 @@ def command(
             service.collector.close()
             raise
         if workers == 1 or database is None:
-            server(app).run(sockets=[taken])
+            server(app, service.store).run(sockets=[taken])
         else:
             service.collector.close()  # each worker opens its own
-            Workers(Workplace(survey, data, database, issuer, origins), taken, workers).run()
+            follow = None if figures is None else figures.follow
+            Workers(Workplace(survey, data, database, issuer, origins), taken, workers, follow).run()
 
 
 def _refuse_workers(survey: Survey, database: str | None) -> None:
@@ -152,11 +158,7 @@ def _refuse_workers(survey: Survey, database: str | None) -> None:
             "--workers needs PostgreSQL: one process alone writes to SQLite. Name a database, as in --database "
             "postgresql://user@host/survey, or leave --workers out"
         )
-    if survey.design.pairs_reports:
-        raise InputError(
-            "a survey in pairs takes one worker: matches are never written down, so two could not agree on who is "
-            "whose partner. Leave --workers out"
-        )
+    refuse_pairs(survey)
 
 
 def preflight(survey: Survey, now: datetime | None = None) -> list[str]:

@@ -34,13 +34,23 @@ if TYPE_CHECKING:
 _NAME = "integers"
 
 
-def read_kept(path: Path, data: Path, database: str | None = None, *, pilot: bool = False, new: bool = True) -> Survey:
+def read_kept(
+    path: Path,
+    data: Path,
+    database: str | None = None,
+    *,
+    pilot: bool = False,
+    new: bool = True,
+    text: str | None = None,
+) -> Survey:
     """Read a survey file for a folder or database; `new`: keep what was searched for, if nothing was so far.
+
+    `text` is what was read from the file before, for whoever must read the same as others.
 
     Raises:
         InputError: what is kept is not what the file asks for.
     """
-    survey = pilot_of(read_survey(path)) if pilot else read_survey(path)
+    survey = pilot_of(read_survey(path, text)) if pilot else read_survey(path, text)
     if survey.searched is None:
         return survey
     if database is not None:

@@ -87,12 +87,10 @@ class Survey(Frozen):
         return (self.opens is None or self.opens <= now) and (self.closes is None or now < self.closes)
 
 
-def read_survey(path: str | Path) -> Survey:
-    """Read and check a survey file."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the survey file {path} cannot be read: {error}", path=str(path)) from error
+def read_survey(path: str | Path, text: str | None = None) -> Survey:
+    """Read and check a survey file, or the `text` that was read from it before."""
+    if text is None:
+        text = read_text(path)
     try:
         return parse_survey(text)
     except SurveyError as error:
@@ -100,6 +98,14 @@ def read_survey(path: str | Path) -> Survey:
         if line is None:
             raise
         raise SurveyError(f"{error.message} (line {line} of {Path(path).name})", **error.details, line=line) from None
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a survey file, not checked yet."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the survey file {path} cannot be read: {error}", path=str(path)) from error
 
 
 def with_design(text: str, kind: str, channel: str | None = None, **more: object) -> str:

@@ -4,6 +4,8 @@ A counter that is asked every few seconds is a diary of arrivals: held against a
 was seen on the network, it would tell whose report is whose. So all numbers are taken together, and shown unchanged
 until a thousand more reports have come or an hour has passed, whichever is first. Nothing here is about issuing, and
 nothing moves with a single request: no processor time, no memory, no lengths of queues.
+
+A store that does not answer is waited for no longer than whoever scrapes waits: that it is away is what they must hear.
 """
 
 from __future__ import annotations
@@ -17,13 +19,17 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from time import monotonic
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from deniable.collection.invitations import name_of
 from deniable.collection.opening import end_mark
 from deniable.errors import InputError, StoreError
 from deniable.version import __version__
+from deniable.web.attempt import attempt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from concurrent.futures import Future
 
     from deniable.collection.storage.base import Store
     from deniable.surveys.survey import Survey
@@ -35,6 +41,7 @@ _ISSUING = "used"  # the reason why an invitation gets no second token
 _PATH = "/metrics"
 _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _PATIENCE = 5.0  # seconds that whoever asks has for asking
+_ANSWER = 2.0  # seconds that the store has for an answer
 
 
 @dataclass(frozen=True)
@@ -51,23 +58,45 @@ class Frame:
         return sum(self.reports.values())
 
 
+class Served(msgspec.Struct, frozen=True):
+    """What the listener must know of the survey that is served: the name of its end in the store, and its dates."""
+
+    name: str
+    opens: datetime | None
+    closes: datetime | None
+
+    @classmethod
+    def of(cls, survey: Survey) -> Served:
+        """What it must know of this one."""
+        return cls(name_of(survey), survey.opens, survey.closes)
+
+    def is_open(self, now: datetime) -> bool:
+        """Tell whether reports are taken at this moment, if nobody has ended it."""
+        return (self.opens is None or self.opens <= now) and (self.closes is None or now < self.closes)
+
+
 @dataclass
 class Figures:
-    """What the listener shows of a survey and its store."""
+    """What the listener shows of a survey and its store. The survey may become another while workers are renewed."""
 
-    survey: Survey
+    served: Served
     store: Store
     clock: Callable[[], float] = monotonic
+    patience: float = _ANSWER
     _last: Frame | None = field(default=None, init=False)
+    _asked: Future[tuple[Frame, bool]] | None = field(default=None, init=False)
+
+    def follow(self, served: Served) -> None:
+        """Show from now on what is true of this survey."""
+        self.served = served
 
     def text(self) -> str:
         """Everything, a line a number. Where the store does not answer, the numbers of before, and that it does not."""
         try:
-            frame, answers = self._frame(), True
-            ended = self.store.saved(end_mark(name_of(self.survey))) is not None
-        except StoreError:
+            (frame, ended), answers = self._told(), True
+        except (StoreError, TimeoutError):
             frame, answers, ended = self._last or Frame(0.0, {}, {}), False, False
-        is_open = not ended and self.survey.is_open(datetime.now(UTC))
+        is_open = not ended and self.served.is_open(datetime.now(UTC))
         return "".join(
             [
                 _family("info", "gauge", "What is running.", {f'version="{__version__}"': 1}),
@@ -77,6 +106,16 @@ class Figures:
                 _family("rejected_total", "counter", "What was turned away.", _labelled("reason", frame.rejected)),
             ]
         )
+
+    def _told(self) -> tuple[Frame, bool]:
+        """What the store says, if it does so in time. An attempt goes on, and who asks next waits for it as well."""
+        if self._asked is None or self._asked.done():
+            self._asked = attempt(self._ask)
+        return self._asked.result(self.patience)
+
+    def _ask(self) -> tuple[Frame, bool]:
+        """The numbers to show, and whether somebody has ended the survey."""
+        return self._frame(), self.store.saved(end_mark(self.served.name)) is not None
 
     def _frame(self) -> Frame:
         """The numbers to show: those of before, unless a step is due."""

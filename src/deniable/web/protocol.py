@@ -18,8 +18,11 @@ from deniable.web.responses import problem_response
 if TYPE_CHECKING:
     import asyncio
     import socket
+    from types import FrameType
 
     from starlette.types import Receive, Scope, Send
+
+    from deniable.web.ending import Ending
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,17 @@ class State(ServerState):
 class Server(uvicorn.Server):
     """Uvicorn's, whose connections know that it was told to stop: also those that it has just accepted."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: uvicorn.Config, ending: Ending | None = None) -> None:
         """Begin with no connection."""
         super().__init__(config)
         self.server_state: State = State()
+        self._ending = ending
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Be told to stop: from here on, whatever is waited for has its time."""
+        super().handle_exit(sig, frame)
+        if self._ending is not None:
+            self._ending.begin()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Finish what has begun, and end."""

@@ -22,20 +22,21 @@ from deniable.device.messages import MOST_ADMISSION_BYTES
 from deniable.device.transport import Http
 from deniable.errors import InputError, MissingExtraError
 from deniable.surveys.pilot import FOLDER
+from deniable.web.ending import GRACE, Ending
 from deniable.web.log import configuration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import uvicorn
     from starlette.applications import Starlette
 
     from deniable.collection.storage.base import Store
+    from deniable.surveys.survey import Survey
     from deniable.web.issuer import IssuerService
+    from deniable.web.protocol import Server
 
 STORE = FILE
 _FIRST_HANDED = 3  # the number of the first file that a service manager hands over
-_GRACE = 10  # seconds that running requests get when the server is told to stop
 
 
 @dataclass
@@ -57,12 +58,14 @@ class Service:
         new_token: bool = False,
         origins: Sequence[str] = LOOPBACK,
         pilot: bool = False,
+        text: str | None = None,
     ) -> Service:
         """Read the survey, open (or make) the store, and make the analyst's token the first time, or a new one.
 
         `origins` are the addresses at which respondents reach the survey: devices refuse it everywhere else.
         `issuer` is the address of an issuer that runs elsewhere, or a file with its public key.
-        A `pilot` is another survey, with a store of its own inside the folder `data`.
+        A `pilot` is another survey, with a store of its own inside the folder `data`. One of several workers is given
+        the `text` of the survey file that all of them serve.
         """
         _application()  # before anything is made: without it there is nothing to show a token for
         if pilot:
@@ -71,7 +74,9 @@ class Service:
                     "a pilot keeps its reports in a folder and lets everybody in: leave --database and --issuer out"
                 )
             data /= FOLDER
-        checked = read_kept(survey, data, database, pilot=pilot)
+        checked = read_kept(survey, data, database, pilot=pilot, text=text)
+        if text is not None:
+            refuse_pairs(checked)
         elsewhere = None if issuer is None else DistantIssuer(read_public_key(issuer))
         store = open_store(data, database)
         try:
@@ -88,6 +93,15 @@ class Service:
     def app(self) -> Starlette:
         """The application."""
         return _application()(self.collector)
+
+
+def refuse_pairs(survey: Survey) -> None:
+    """Refuse to serve by several workers what one alone can serve."""
+    if survey.design.pairs_reports:
+        raise InputError(
+            "a survey in pairs takes one worker: matches are never written down, so two could not agree on who is "
+            "whose partner. Leave --workers out"
+        )
 
 
 def _application() -> Callable[[Collector], Starlette]:
@@ -166,8 +180,11 @@ def inherited() -> socket.socket | None:
     return given
 
 
-def server(app: Starlette) -> uvicorn.Server:
-    """The server: quiet, so that no log ever holds an address."""
+def server(app: Starlette, store: Store | None = None) -> Server:
+    """The server: quiet, so that no log ever holds an address.
+
+    With a `store`, the process ends in time after a signal told it to, also where the store does not answer.
+    """
     import uvicorn
 
     from deniable.web.protocol import Connection, Server
@@ -182,7 +199,8 @@ def server(app: Starlette) -> uvicorn.Server:
             proxy_headers=False,
             http=Connection,
             ws="none",
-            timeout_graceful_shutdown=_GRACE,
+            timeout_graceful_shutdown=GRACE,
             lifespan="on",
-        )
+        ),
+        None if store is None else Ending(lambda: store.saved("")),
     )
