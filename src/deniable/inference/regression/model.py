@@ -102,7 +102,7 @@ def regress(
     else:
         found, ends = _maximum(compact, starts, outcome, laid.design, laid.labels[:main], riding=laid.riding)
         if _shows_groups(compact, outcome):
-            nat = _nat(compact, found, drawn, main)
+            nat = _nat(likelihood, found, drawn, main)
             found, others = with_others(compact, found, ends, laid.riding, nat=nat)
         hessian = found.hessian
         if kind == "expected":
