@@ -156,6 +156,10 @@ def test_noise_of_the_solver_changes_integers_and_not_how_good_they_are():
         ({}, InputError, "not empty"),
         ([], InputError, "several guesses"),
         ([(0, RARE)], InputError, "above 0"),
+        ("smokes", InputError, "shares by attribute"),
+        (3, InputError, "shares by attribute"),
+        ([1], InputError, "shares by attribute"),
+        (dn.Table({"drinks": ["no", "yes"]}, [0.5, 0.5]), UnknownAttributeError, "of none of"),
         (dn.Table({"smokes": ["yes", "no"]}, [0.1, 0.9]), UnknownCategoryError, "categories"),
     ],
 )

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, TypeAlias
+from numbers import Real
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -88,24 +89,26 @@ class Guess(Frozen):
             return truth
         if isinstance(truth, Table | Population | Mapping):
             return cls((_population(domain, truth),), (1.0,))
-        several = [each if isinstance(each, tuple) else (1.0, each) for each in truth]
-        weights = [float(weight) for weight, _ in several]
+        given: Any = truth  # whatever it is
+        listing = [] if isinstance(given, str) or not isinstance(given, Sequence) else given
+        several = [each if isinstance(each, tuple) and len(each) == 2 else (1.0, each) for each in listing]
+        weights = [float(weight) if isinstance(weight, Real) else 0.0 for weight, _ in several]
         if not several or not all(isfinite(weight) and weight > 0 for weight in weights):
             raise InputError(
-                "several guesses are a list of tables or of shares by attribute, each alone or with a weight above 0: "
-                "[(2, {'smokes': [0.9, 0.1]}), (1, {'smokes': [0.7, 0.3]})]"
+                "a guess is a table, or shares by attribute; several guesses are a list of these, each alone or with a "
+                "weight above 0: [(2, {'smokes': [0.9, 0.1]}), (1, {'smokes': [0.7, 0.3]})]"
             )
         total = sum(weights)
         made = tuple(_population(domain, one) for _, one in several)
         return cls(made, tuple(weight / total for weight in weights))
 
 
-def _population(domain: Domain, given: One) -> Population:
+def _population(domain: Domain, given: Any) -> Population:
     if isinstance(given, Population):
         return given
     if isinstance(given, Table):
         return Population((_checked(domain, given),))
-    if not given:
+    if not isinstance(given, Mapping) or not given:
         raise InputError("a guess is a table, or shares by attribute such as {'smokes': [0.9, 0.1]}, and not empty")
     return Population(tuple(_of_shares(domain, name, shares) for name, shares in given.items()))
 
@@ -118,6 +121,11 @@ def _checked(domain: Domain, given: Table) -> Table:
                 f"{listed(domain[name].categories)} in the domain",
                 attribute=name,
             )
+    if not any(name in domain for name in given.domain):
+        raise UnknownAttributeError(
+            f"the assumed table speaks of {listed(given.domain)}, and of none of {listed(domain)}",
+            attribute=given.domain.names[0],
+        )
     table = given.normalize()
     if (table.values < 0).any():
         raise InputError("the assumed table has negative cells; project it to the simplex first")
