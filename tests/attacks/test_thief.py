@@ -51,7 +51,7 @@ from deniable.device.ticket import token_id
 from deniable.device.wire import encode
 from deniable.surveys.survey import parse_survey
 from deniable.web.metrics import HOUR, STEP, Figures, Served
-from waiting import until
+from waiting import PATIENCE, until
 
 MODEL = Path(__file__).parents[2] / "docs" / "explanation" / "threat-model.md"
 PROMISE = (
@@ -528,7 +528,7 @@ def test_whoever_scrapes_metrics_sees_steps_and_nothing_of_issuing(tmp_path, bli
     clock = SimpleNamespace(now=5.0)
     collector = Collector(parse_survey(blind_text), open_store(tmp_path), folder=tmp_path)
     survey = Survey(collector, collector.entrance.invite(30))
-    figures = Figures(Served.of(collector.survey), collector.store, lambda: clock.now)
+    figures = Figures(Served.of(collector.survey), collector.store, lambda: clock.now, PATIENCE)
     scraped = [figures.text()]
     another = blind.blind(public_key(collector.entrance.issuer.message), blind.prepare(bytes(32))).message.hex()
 

@@ -25,7 +25,7 @@ LINE = re.compile(r'# (HELP|TYPE) deniable_[a-z_]+ .+|deniable_[a-z_]+(\{[a-z]+=
 def figures(request, tmp_path, survey_text):
     database = request.getfixturevalue("database") if request.param == "postgres" else None
     collector = Collector(parse_survey(survey_text), open_store(tmp_path, database))
-    yield Figures(Served.of(collector.survey), collector.store)
+    yield Figures(Served.of(collector.survey), collector.store, patience=PATIENCE)  # on a busy machine too
     collector.close()
 
 
