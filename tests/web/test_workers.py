@@ -177,7 +177,7 @@ def test_all_workers_serve_the_same_survey_whatever_becomes_of_its_file(tmp_path
 @linux
 def test_a_server_whose_database_is_frozen_says_so_and_ends(tmp_path, database, cluster):
     with workers(tmp_path, database) as (server, _, event):
-        assert "deniable_store_answers 1\n" in get(server.metrics, "/metrics")[1]
+        until(lambda: "deniable_store_answers 1\n" in get(server.metrics, "/metrics")[1])
         before = children(server.pid)
         with cluster.frozen():
             frozen = get(server.metrics, "/metrics")[1]
