@@ -80,7 +80,7 @@ def test_almost_no_disguise_is_least_squares(survey):
 
 
 def test_three_categories_and_two_disguised_predictors(survey):
-    krr = dn.KRR(3, epsilon=3.0)
+    krr, survey = dn.KRR(3, epsilon=3.0), survey.head(1500)
     data = survey.assign(
         x=WARNER.randomize(survey.truth.to_numpy(), source=dn.Seeded(2)),
         k=krr.randomize(survey.three.to_numpy(), source=dn.Seeded(4)),
