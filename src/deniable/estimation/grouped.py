@@ -14,6 +14,7 @@ import numpy as np
 
 from deniable.designs.reports import SMALL_CELL
 from deniable.drawing import intervals_by_row
+from deniable.estimation.by_group import rows_by_group
 from deniable.frozen import Frozen
 from deniable.results import frame_of
 from deniable.summary import Shown, beside, of_shares
@@ -81,15 +82,7 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
 
     def _columns(self, level: float) -> tuple[dict[str, list[Any]], dict[str, list[float]]]:
         """The cells of all groups, and what is told of each."""
-        cells: dict[str, list[Any]] = {self.by: [], **{name: [] for name in self.attributes}}
-        numbers: dict[str, list[float]] = {}
-        for group, found in self.items():
-            for name, column in found.table.cells().items():
-                cells[name] += column
-            cells[self.by] += [group] * found.values.size
-            for name, shares in found._numbers(level).items():
-                numbers.setdefault(name, []).extend(shares.tolist())
-        return cells, numbers
+        return rows_by_group(self.by, self, level)
 
     def summary(self, level: float = 0.95) -> Summary:
         """All groups behind each other, a row a cell."""

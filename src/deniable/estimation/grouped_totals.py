@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.errors import InputError
-from deniable.estimation.by_group import by_group
+from deniable.estimation.by_group import by_group, rows_by_group
 from deniable.frozen import Frozen
 from deniable.results import frame_of, intervals_by_row
 from deniable.summary import Shown, Summary, beside
@@ -51,15 +51,7 @@ class GroupedTotals(Shown, Frozen, Mapping[Any, "Totals"]):
 
     def _columns(self, level: float) -> tuple[dict[str, list[Any]], dict[str, list[float]]]:
         """The cells of all groups, and what is told of each."""
-        cells: dict[str, list[Any]] = {self.by: [], **{name: [] for name in self.attributes}}
-        numbers: dict[str, list[float]] = {}
-        for group, found in self.items():
-            for name, column in found.table.cells().items():
-                cells[name] += column
-            cells[self.by] += [group] * found.values.size
-            for name, values in found._numbers(level).items():
-                numbers.setdefault(name, []).extend(values.tolist())
-        return cells, numbers
+        return rows_by_group(self.by, self, level)
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write all groups as one data frame: a row a cell, the group in the first column."""

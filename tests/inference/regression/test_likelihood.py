@@ -62,6 +62,8 @@ def mixture(name, rng):
 
 def check_derivatives(objective, params, atol=1e-5):
     value, gradient, hessian = objective.evaluate(params)
+    if isinstance(objective, Likelihood):
+        assert objective.value(params) == pytest.approx(value, rel=1e-13)
     h = 1e-5
     for place in range(len(params)):
         step = np.zeros(len(params))
