@@ -8,15 +8,17 @@ import sys
 import threading
 from collections import Counter
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from deniable.channels.krr import KRR
 from deniable.collection.form import announcement, design_body, form_body
 from deniable.device import messages
 from deniable.device.client import Client
-from deniable.device.encoding import codes_of
+from deniable.device.encoding import codes_of, read_answers
 from deniable.device.events import Asked, Replayed
 from deniable.device.messages import Report, design_id
 from deniable.device.origins import fingerprint
@@ -211,7 +213,67 @@ def test_an_answer_without_a_code_is_refused_under_a_pinned_design(tmp_path):
     assert {method for method, _, _ in server.requests} == {"GET"}
 
 
-@pytest.mark.parametrize("value", ["perhaps", None, 7, True, "does not apply"])
+KINDS = """
+[[questions]]
+name = "mood"
+text = "How are you?"
+choices = ["low", {value = "fine", text = "I am fine"}, {value = "high", text = "Very well"}]
+
+[[questions]]
+name = "sleep"
+text = "How well do you sleep?"
+kind = "scale"
+first = 1
+last = 5
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "meant"),
+    [
+        ({"smokes": True}, {"smokes": "yes"}),
+        ({"smokes": np.bool_(False)}, {"smokes": "no"}),
+        ({"smokes": "Yes"}, {"smokes": "yes"}),
+        ({"sleep": 3}, {"sleep": "3"}),
+        ({"sleep": np.int64(3)}, {"sleep": "3"}),
+        ({"sleep": 3.0}, {"sleep": "3"}),
+        ({"mood": "Very well"}, {"mood": "high"}),
+        ({"mood": np.str_("low")}, {"mood": "low"}),
+        ({"drinks": np.float32(0.5)}, {"drinks": Decimal("0.5")}),
+        ({"drinks": None}, {"drinks": None}),
+    ],
+)
+def test_what_programs_hand_over_is_understood(values, meant):
+    client = device(Server(survey_of(tail=KINDS + DRINKS)))
+    assert read_answers(client.design, client.form, values) == meant
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"mood": 7}, "'mood' is a int"),
+        ({"mood": True}, "'mood' is a bool"),
+        ({"smokes": 1.5}, "'smokes' is a float"),
+        ({"sleep": False}, "'sleep' is a bool"),
+        ({"drinks": True}, "'drinks' is a bool"),
+        ({"on": True}, "nothing called 'on'"),
+        ({"moood": "low"}, "did you mean 'mood'"),
+    ],
+)
+def test_names_and_types_are_checked_before_anything_is_drawn(tmp_path, wrong, said):
+    server = Server(survey_of(tail=KINDS + DRINKS))
+    client = device(server, tmp_path / "device")
+    person = {"smokes": "yes", "mood": "low", "sleep": 3, "drinks": 2}
+    with pytest.raises(InputError, match=said):
+        client.answer({**person, **wrong})
+    assert client.remaining == 5.0
+    assert client._state.drawn(client.design.plan_id) is None
+    assert {method for method, _, _ in server.requests} == {"GET"}
+    assert client.answer(person).delivered
+
+
+@pytest.mark.parametrize("value", ["perhaps", None, "does not apply"])
 def test_an_answer_without_a_code_is_replaced_by_one_drawn_evenly_where_the_collector_chose_the_categories(value):
     # With k-RR at epsilon 1 a fair coin reports yes half of the time; 256 of them are 5.5 standard deviations off, 44
     # reports, with probability 4e-8. The requests are those of everybody else, and the caller is told afterwards.

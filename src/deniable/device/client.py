@@ -23,7 +23,7 @@ from deniable.device.account import Account
 from deniable.device.chain import MOST_PAGE, follow, open_block
 from deniable.device.chance import below, draw
 from deniable.device.consent import agree, needs_chain
-from deniable.device.encoding import Coded, codes_of, plain
+from deniable.device.encoding import Coded, codes_of, plain, read_answers
 from deniable.device.form import read_form
 from deniable.device.kinds.mixture import MixtureWeights
 from deniable.device.limits import BITS
@@ -218,8 +218,9 @@ class Client:
         """Disguise the answers to the drawn questions and send them.
 
         Args:
-            values: the answers to all questions by attribute, public ones included. A number is put into its bin
-                here. None means "prefer not to say", where the survey offers that.
+            values: the answers to all questions by attribute, public ones included: a category, or the text that
+                respondents read for it; True and False for yes and no; a number, which is put into its bin here. None
+                means "prefer not to say", where the survey offers that.
             public: the attributes that may travel in clear. A survey that wants others is refused.
             design: the hash of the design, as it was published for everybody; another one is refused.
             epsilon: the most that this survey's whole report may tell; one that may tell more is refused.
@@ -233,16 +234,17 @@ class Client:
             PrivacyError: it wants something in clear that was not named, is not the pinned one, or may tell more than
                 `epsilon`. Nothing was drawn.
             OverdrawnError: the device's lifetime limit does not allow it. Nothing was drawn.
-            InputError: an answer is missing, or can never be one: nothing was drawn. Or it is not among the design's
-                categories: with `design` pinned nothing was drawn; else one drawn evenly took its place (`sent`).
+            InputError: an answer is missing, can never be one, is of a type that no answer to its question has, or is
+                about nothing that is asked: nothing was drawn. Or it is not among the design's categories: with
+                `design` pinned nothing was drawn; else one drawn evenly took its place (`sent`).
             UnreachableError: the report is finished and kept, but not acknowledged: call `send` later.
         """
         for name, value in values.items():
             plain(name, value)  # what can never be an answer is refused before anybody hears of it
-        _ = self.form  # the words are checked also where nothing depends on them: somebody is shown them elsewhere
+        form = self.form  # the words are checked also where nothing depends on them: somebody is shown them elsewhere
         agree(self.design, public, design, epsilon, accept)
         strange: list[InputError] = []
-        codes = self._codes(values, strange, pinned=design is not None)
+        codes = self._codes(read_answers(self.design, form, values), strange, pinned=design is not None)
         admitted = self._admitted()  # first: whoever is not let in is charged nothing
         block = self._block() if admitted is not None and self.design.is_adaptive else None
         ballot = self.draw()

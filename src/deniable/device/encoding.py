@@ -12,6 +12,11 @@ What has no code: true and false as numbers, and whatever is not listed; what is
 infinities, other types) is refused before anybody hears of it. No message here quotes a value, because messages end up
 in logs. Both clients agree on every case (`tests/vectors/encodings.json`).
 
+**What a program hands over** is read first (`read_answers`): true and false for yes and no, a whole number for the text
+that writes it where all categories are such texts, the text that respondents read for its category. A name that the
+survey does not have, and a type that none of a question's answers has, are the program's mistakes and not answers: they
+are refused before anything is drawn, whatever the answer is.
+
 **Silence would tell.** The collector chose the categories. If a device fell silent where an answer has no code, whoever
 lists one disease would learn without noise whether it is the respondent's. So an answer without a code is replaced by
 one that is drawn evenly from the categories, and the report goes out like any other; the caller is told afterwards.
@@ -20,9 +25,11 @@ Only where the caller has pinned the design, whose categories nobody else can ch
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from decimal import Decimal
+from difflib import get_close_matches
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -34,10 +41,12 @@ from deniable.wording import listed
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from deniable.device.messages import Attribute, Coder, Rule
+    from deniable.device.messages import Attribute, Coder, Form, FormItem, Rule
+    from deniable.device.verified import VerifiedDesign
 
 SKIPPED = "prefer not to say"
 NOT_ASKED = "does not apply"
+_WHOLE = re.compile(r"-?[1-9][0-9]*|0")
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,42 @@ class Coded:
     def edges(self) -> tuple[str, ...]:
         """The edges between bins, if answers are numbers."""
         return self.coder.edges if isinstance(self.coder, Bins) else ()
+
+    @cached_property
+    def _answers(self) -> tuple[Any, ...]:
+        """The categories that say something: no bins, no refusal, no "does not apply"."""
+        bins = len(self.edges) + 1 if self.edges else 0
+        return tuple(each for each in self.variable.categories[bins:] if each not in (SKIPPED, NOT_ASKED))
+
+    def read(self, value: Any, item: FormItem) -> str | bool | int | Decimal | Fraction | None:
+        """What a program hands over as one of the things that have a code, if a value of its type ever has."""
+        answer, types = plain(self.name, value), {type(category) for category in self._answers}
+        if isinstance(answer, bool) and bool not in types and set(self._answers) == {"no", "yes"}:
+            return "yes" if answer else "no"
+        if answer is None or type(answer) in types:
+            return self._named(answer, item)
+        if isinstance(answer, str):  # also of whole numbers: a text that respondents read, or a way of not answering
+            return self._named(answer, item)
+        if not isinstance(answer, bool):
+            if self.edges:
+                return answer
+            whole = int(answer) if answer == int(answer) else answer
+            if types == {str} and all(_WHOLE.fullmatch(category) for category in self._answers):
+                return str(whole)
+            if int in types:
+                return whole
+        raise InputError(
+            f"the answer about {self.name!r} is a {type(value).__name__}, and none of its answers is: give one of its "
+            f"{self._offered()}. Nothing was drawn or charged",
+            attribute=self.name,
+        )
+
+    def _named(self, answer: Any, item: FormItem) -> Any:
+        """A category, by itself or by the one text that respondents read for it."""
+        if not isinstance(answer, str) or (str, answer) in self._codes:
+            return answer
+        meant = {code for code, said in enumerate(item.choices) if answer in said.values()}
+        return self.variable.categories[meant.pop()] if len(meant) == 1 else answer
 
     def code(self, value: Any) -> int:
         """The code of an answer."""
@@ -113,6 +158,25 @@ def plain(name: str, value: Any) -> str | bool | int | Decimal | Fraction | None
         f"the answer about {name!r} is a {type(value).__name__}; give a text, a number, True, False or None",
         attribute=name,
     )
+
+
+def read_answers(design: VerifiedDesign, form: Form, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a program hands over, as answers; its own mistakes are refused before anything is drawn (see above)."""
+    known = {
+        each.name: (each, item)
+        for coded, items in ((design.asked_coded, form.questions), (design.public_coded, form.public))
+        for each, item in zip(coded, items, strict=True)
+    }
+    strangers = [name for name in values if name not in known]
+    if strangers:
+        close = get_close_matches(str(strangers[0]), known, 1)
+        meant = f" (did you mean {close[0]!r}?)" if close else ""
+        raise InputError(
+            f"the survey asks nothing called {listed(strangers)}{meant}, but {listed(known)}. Nothing was drawn or "
+            f"charged",
+            attribute=strangers[0],
+        )
+    return {name: known[name][0].read(value, known[name][1]) for name, value in values.items()}
 
 
 def codes_of(
