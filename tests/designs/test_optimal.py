@@ -148,7 +148,7 @@ def test_it_is_written_and_read_with_its_weights(many):
         assert again.loss
     assert again.describe().lines()  # and says nothing of how near it is
     assert "within" not in str(again.describe())
-    assert "of the best any design could do at this epsilon, at even shares" in str(design.describe())
+    assert "times as many respondents as the best possible design, at even shares" in str(design.describe())
 
 
 def test_weights_are_checked():

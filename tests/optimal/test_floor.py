@@ -155,6 +155,6 @@ def test_refusals():
     ],
 )
 def test_nothing_is_called_nearer_than_it_is(loss, said):
-    found = dn.Floor(1.0, 1.0, 2, is_even=True).within(loss)
-    assert found.startswith(f"within {said} of the best")
+    found = dn.Floor(1.0, 1.0, 2, is_even=True).distance(loss)
+    assert found == f"needs at most {said} times as many respondents as the best possible design, at even shares"
     assert Fraction(said) >= Fraction(loss)

@@ -82,6 +82,7 @@ def test_information_is_that_of_the_best_set_size(k, epsilon):
 
 def test_what_it_says_and_what_it_refuses():
     domain = {"a": [0, 1], "b": [0, 1], "c": [0, 1]}
-    assert "times the respondents of the floor, at even shares" in str(dn.optimal_mix(domain, [["a", "b"]], 1.0))
+    told = str(dn.optimal_mix(domain, [["a", "b"]], 1.0))
+    assert "times as many respondents as the best possible design, at even shares" in told
     with pytest.raises(DesignError, match=r"asks a\*b\*c together"):
         dn.optimal_mix(domain, [["a", "b", "c"]], 1.0, largest=2)

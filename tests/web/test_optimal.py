@@ -92,7 +92,7 @@ def test_the_dashboard_tells_the_wanted_numbers_and_the_distance_to_the_best(ser
     page = client.get("/analyst").text
     assert "What the survey was made for" in page
     assert "mean(stress) weight 2" in page
-    assert "of the best any design could do at this epsilon, at even shares" in page
+    assert "times as many respondents as the best possible design, at even shares" in page
     assert client.get("/analyst/privacy").status_code == 200
     found = client.get("/analyst/results.json").json()
     told = [table["attributes"] for table in found["tables"]]
@@ -112,7 +112,7 @@ def test_the_same_numbers_from_the_store_and_in_a_report(served):
     assert done.exit_code == 0, done.output
     text = out.read_text(encoding="utf-8")
     assert "mean(stress) weight 2" in text
-    assert "of the best any design could do" in text
+    assert "times as many respondents as the best possible design" in text
     assert "No table of 'years' is shown" in text
     import deniable as dn
     from deniable.collection.export import collected

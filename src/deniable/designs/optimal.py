@@ -169,10 +169,10 @@ class Optimal(Design):
         if not self.wanted:
             return plain
         try:
-            near = self.floor.within(self.loss)
+            far = self.floor.distance(self.loss)
         except InputError:
             return plain  # a floor at a guess is for few cells
-        made = f"Made for {', '.join(str(one) for one in self.wanted)}: {near}."
+        made = f"Made for {', '.join(str(one) for one in self.wanted)}: {far}."
         return replace(plain, notes=(*plain.notes, made))
 
 
@@ -197,7 +197,7 @@ def loss_of(design: Design, wanted: Sequence[Wanted], truth: Truth | None = None
 
 
 def nearness(design: Design, wanted: Sequence[Wanted]) -> str:
-    """How near a design is to the best any could do for what is wanted, in a sentence; nothing where nobody knows.
+    """How far a design is from the best possible one for what is wanted, in a sentence; nothing where nobody knows.
 
     The epsilon is the design's own, which is what its respondents spend.
     """
@@ -211,7 +211,7 @@ def nearness(design: Design, wanted: Sequence[Wanted]) -> str:
         return ""
     # Rounded up, so that what a better use of the last decimals would spare is counted too.
     least = best_floor(design.domain, tuple(wanted), ceil(design.epsilon * 1e4) / 1e4)
-    return f"For {', '.join(map(str, wanted))}, this design is {least.within(loss)}."
+    return f"For {', '.join(map(str, wanted))}, this design {least.distance(loss)}."
 
 
 @lru_cache(maxsize=64)

@@ -15,7 +15,7 @@ import numpy as np
 from deniable.channels.patterns import Patterns
 from deniable.frozen import again, fix
 from deniable.optimal.certificate import MOST_ANSWERS, Certificate, certify
-from deniable.optimal.floor import at_even_shares, at_truth
+from deniable.optimal.floor import at_even_shares, at_truth, distance
 from deniable.optimal.integers import whole_weights
 from deniable.optimal.problem import Problem
 from deniable.optimal.search import solution
@@ -71,11 +71,10 @@ class OptimalChannel(Patterns):
         return self.loss / self.bound
 
     def __repr__(self) -> str:
-        where = "even shares" if self.problem.is_even else "your guess"
-        sure = "certified" if self.certificate else "closed form"
+        far = distance(self.times, "at even shares" if self.problem.is_even else "at your guess", "channel")
         return (
             f"<{self.name}: {self.inputs} truths, {self.outputs} reports, epsilon {self.epsilon:.6g}; loss "
-            f"{self.loss:.5g}, within {self.times:.4f} of the best any channel could do at {where} ({sure})>"
+            f"{self.loss:.5g}, {far}>"
         )
 
 

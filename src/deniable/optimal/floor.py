@@ -101,14 +101,9 @@ class Floor(Shown, Frozen):
         """How many times as many respondents a design with this loss needs as the best possible one, at most."""
         return loss / self.loss
 
-    def within(self, loss: float) -> str:
-        """How near to the best a loss is, in words; rounded up, so that nothing is called nearer than it is."""
-        times = Fraction(loss) / Fraction(self.loss)
-        # The floor is lowered by more than its rounding errors: what reaches it is a billionth above, not a hundredth.
-        places = 4 if 1 < times <= Fraction(10001, 10000) else 2
-        near = f"{ceil(times * 10**places) / 10**places:.{places}f}"
-        sure = "certified" if self.certificate else "by the closed formula"
-        return f"within {near} of the best any design could do at this epsilon, {self.where} ({sure})"
+    def distance(self, loss: float) -> str:
+        """How far a design with this loss is from the best, in words."""
+        return distance(Fraction(loss) / Fraction(self.loss), self.where)
 
     def summary(self) -> Summary:
         """The floor, in a sentence."""
@@ -180,6 +175,20 @@ def floor(
         if found.bound > loss:
             return Floor(found.bound, epsilon, asked.cells, is_even, found)
     return Floor(loss, epsilon, asked.cells, is_even)
+
+
+def distance(times: Fraction | float, where: str, what: str = "design") -> str:
+    """How far something is from the best possible: the one sentence for it, wherever it is said.
+
+    Rounded up, so that nothing is called nearer than it is.
+
+    >>> print("It " + distance(1.1401, "at even shares") + ".")
+    It needs at most 1.15 times as many respondents as the best possible design, at even shares.
+    """
+    # A floor is lowered by more than its rounding errors: what reaches it is a billionth above, not a hundredth.
+    places = 4 if 1 < times <= Fraction(10001, 10000) else 2
+    near = f"{ceil(Fraction(times) * 10**places) / 10**places:.{places}f}"
+    return f"needs at most {near} times as many respondents as the best possible {what}, {where}"
 
 
 def at_even_shares(epsilon: float, cells: int, squared: float) -> float:

@@ -80,7 +80,7 @@ class Mix(Shown, Frozen):
             "question": ["*".join(names) for names in self.questions],
             "weight": list(self.weights),
         }
-        return Summary(columns, (f"{self.times:.3f} times the respondents of the floor, {self.floor.where}.",))
+        return Summary(columns, (f"It {self.floor.distance(self.loss)}.",))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw how often each question is asked, the most frequent above."""

@@ -168,12 +168,12 @@ class Forecast(Shown, Frozen):
         best = self.candidates[0]
         meaning = (
             f"Expected standard errors (root mean square over a table's cells) with {self.n} respondents; times the "
-            f"best: how many times the respondents of the best any design could do, at most. A dash: nobody would "
-            f"tell it{self._uncompared()}."
+            f"best: how many times as many respondents as the best possible design a design needs, at most. A dash: "
+            f"nobody would tell it{self._uncompared()}."
         )
         lines = [meaning, f"Recommended: {best.name}{self._reason()}."]
         if self.floor is not None and best.covers_all and not best.is_paired:
-            lines.append(f"It is {self.floor.within(best.loss)}.")
+            lines.append(f"It {self.floor.distance(best.loss)}.")
         costs = [c for c in best.cost if not np.isnan(c)]
         if costs:
             few, many = f"{min(costs):.0f}", f"{max(costs):.0f}"
