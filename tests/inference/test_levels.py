@@ -182,7 +182,7 @@ def test_one_attribute_of_a_pair_that_cannot_be_reduced_to_it():
     assert true.pvalue > 0.01  # fixed seed
     assert "left free" in true.notes[0]
     assert dn.goodness_of_fit(tallies, "a", [0.2, 0.3, 0.5], replicates=199).pvalue == 1 / 200
-    low, high = dn.odds_ratio(dn.estimate(tallies, ["a", "b"])).interval()
+    low, high = dn.odds_ratio(dn.estimate(tallies, ["a", "b"]), groups=(0, 2), outcomes=(0, 2)).interval()
     assert low < 1 < high
 
 

@@ -1,5 +1,8 @@
 """Derived measures: against closed forms, dense covariances, statsmodels on undisguised tables, and simulation."""
 
+import re
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -74,10 +77,10 @@ def test_association_measures_of_a_known_table():
     )
     assert m.correlation(found).value == pytest.approx(r, rel=1e-9)
     assert m.correlation(found, [None, (0, 1, 5)]).value != pytest.approx(r)
-    assert m.difference(found).value == pytest.approx(0.30 / 0.55 - 0.05 / 0.45, rel=1e-9)
+    assert m.difference(found, outcome=2).value == pytest.approx(0.30 / 0.55 - 0.05 / 0.45, rel=1e-9)
     assert m.difference(found, outcome=0).value == pytest.approx(0.05 / 0.55 - 0.30 / 0.45, rel=1e-9)
-    assert m.risk_ratio(found).value == pytest.approx((0.30 / 0.55) / (0.05 / 0.45), rel=1e-9)
-    assert m.odds_ratio(found).value == pytest.approx(0.30 * 0.30 / (0.05 * 0.05), rel=1e-4)
+    assert m.risk_ratio(found, outcome=2).value == pytest.approx((0.30 / 0.55) / (0.05 / 0.45), rel=1e-9)
+    assert m.odds_ratio(found, outcomes=(0, 2)).value == pytest.approx(0.30 * 0.30 / (0.05 * 0.05), rel=1e-4)
 
 
 def test_without_a_disguise_the_errors_are_the_textbook_ones():
@@ -164,13 +167,60 @@ def test_weak_association_is_warned_about():
 
 def test_bootstrap_agrees_with_the_delta_method_where_that_is_good():
     found = kronecker(n=20_000, epsilon=2.0)
-    for measure in (m.entropy, m.correlation, m.difference, m.cramers_v, m.mutual_information):
+    for measure in (m.entropy, m.correlation, LAST["difference"], m.cramers_v, m.mutual_information):
         delta, boot = measure(found), measure(found, method="bootstrap", source=dn.Seeded(2))
         # The spread of 999 replicates has a relative standard error of 2.2%; six of them are 13%.
         assert boot.std_error == pytest.approx(delta.std_error, rel=0.15)
         low, high = boot.interval()
         assert low < delta.value < high
         assert boot.method == "bootstrap"
+
+
+# Of attributes with three categories, the last.
+LAST = {
+    "odds_ratio": partial(m.odds_ratio, outcomes=(0, 2)),
+    "risk_ratio": partial(m.risk_ratio, outcome=2),
+    "difference": partial(m.difference, outcome=2),
+}
+
+
+def with_silence(n=10**7):
+    """An odds ratio of 3 among those who answer; the silent half are of the second group alone."""
+    domain = dn.Domain({"work": ["employed", "self"], "evades": ["no", "yes", "prefer not to say"]})
+    shares = np.array([[0.30, 0.10, 0.02], [0.20, 0.20, 0.18]])
+    channel = dn.KRR(6, epsilon=3.0)
+    return estimate(dn.Observation(domain, channel, n * channel.apply(shares.ravel())), list(domain))
+
+
+@pytest.mark.parametrize("name", ["odds_ratio", "risk_ratio", "difference"])
+def test_beyond_two_categories_those_that_are_compared_are_named(name):
+    found, measure = with_silence(), getattr(m, name)
+    wanted = "outcomes=('no', 'yes')" if name == "odds_ratio" else "outcome='yes'"
+    with pytest.raises(InputError, match=f"'evades' has the categories 'no', 'yes', 'prefer.*{re.escape(wanted)}"):
+        measure(found)
+    with pytest.raises(InputError, match="'evades' has the categories 'yes', 'prefer not to say': say"):
+        measure(estimate_of_two(["yes", "prefer not to say"]))
+
+
+def estimate_of_two(categories):
+    domain = dn.Domain({"work": ["employed", "self"], "evades": categories})
+    return estimate(dn.Observation(domain, dn.KRR(4, epsilon=3.0), [30, 30, 20, 40]), list(domain))
+
+
+def test_measures_of_chosen_cells_name_them():
+    found = with_silence()
+    odds = m.odds_ratio(found, outcomes=("no", "yes"))
+    assert odds.value == pytest.approx(3.0, rel=1e-3)
+    assert odds.name == "odds ratio (evades yes to no, work self to employed)"
+    risk, gap = m.risk_ratio(found, outcome="yes"), m.difference(found, outcome="yes")
+    assert risk.value == pytest.approx((0.2 / 0.58) / (0.1 / 0.42), rel=1e-3)
+    assert risk.name == "risk ratio (evades yes, work self to employed)"
+    assert gap.name == "difference of proportions (evades yes, work self to employed)"
+    turned = m.odds_ratio(found, groups=("self", "employed"), outcomes=("no", "yes"), method="delta")
+    assert turned.value == pytest.approx(1 / 3, rel=1e-3)
+    assert turned.name == "odds ratio (evades yes to no, work employed to self)"
+    assert turned.name in str(turned)
+    assert m.odds_ratio(estimate_of_two(["no", "yes"])).name == odds.name
 
 
 def test_bad_questions_are_refused_by_name():
@@ -187,7 +237,7 @@ def test_bad_questions_are_refused_by_name():
     with pytest.raises(InputError, match="scores were given"):
         m.correlation(found, [(0, 1, 2), None])
     with pytest.raises(InputError, match="method must be"):
-        m.odds_ratio(found, method="magic")
+        m.odds_ratio(found, outcomes=(0, 2), method="magic")
     with pytest.raises(InputError, match="between 0 and 1"):
         m.entropy(found).interval(95)
 
@@ -207,12 +257,12 @@ def test_measures_say_how_their_intervals_were_made():
         assert shown.method == shown.interval().method == "inverted test"
         assert shown.ends is not None
         assert measure(found, method="bootstrap", replicates=19).method == "bootstrap"
-    for measure in (m.entropy, m.correlation, m.difference):
+    for measure in (m.entropy, m.correlation, LAST["difference"]):
         shown = measure(found)
         assert shown.method == "delta method"
         assert shown.ends is None
-    assert m.odds_ratio(found).method == "profile likelihood"
-    assert m.risk_ratio(found).method == m.risk_ratio(found).interval().method == "Fieller's interval"
+    assert LAST["odds_ratio"](found).method == "profile likelihood"
+    assert LAST["risk_ratio"](found).method == LAST["risk_ratio"](found).interval().method == "Fieller's interval"
 
 
 @pytest.mark.parametrize("design", ["kronecker", "joint"])
@@ -264,7 +314,7 @@ def test_where_a_group_may_be_empty_intervals_hold_what_a_measure_can_be_and_say
 def test_fiellers_interval_holds_the_ratios_that_its_test_does_not_reject():
     found = kronecker(n=3000, epsilon=2.0)
     x, covariance, z = found.efficient.values, found.covariance.matrix(), 1.959963984540054
-    low, high = m.risk_ratio(found).interval()
+    low, high = LAST["risk_ratio"](found).interval()
 
     def rejected(rho):
         """Of A - rho B, with a gradient by differences."""

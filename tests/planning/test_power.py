@@ -58,8 +58,9 @@ def test_the_known_example_where_the_normal_formula_undershoots():
 @pytest.mark.parametrize("channel", [dn.Warner(0.7), dn.KRR(5, epsilon=1.0), dn.Mangat(0.6), dn.Triangular(0.3)])
 @pytest.mark.parametrize("alternative", ["greater", "two-sided"])
 def test_power_never_drops_below_the_target_again(channel, prevalence, alternative):
-    n = sample_size(channel, prevalence, power=0.9, alternative=alternative)
-    test = binomial_test(channel, prevalence, 0.0, 0.05, alternative=alternative)
+    last = channel.inputs - 1
+    n = sample_size(channel, prevalence, power=0.9, alternative=alternative, category=last)
+    test = binomial_test(channel, prevalence, 0.0, 0.05, alternative=alternative, category=last)
     later = test.power(np.arange(int(n), 4 * int(n) + 500))
     assert later.min() >= 0.9
     if n > 2:
@@ -124,6 +125,21 @@ def test_association_by_simulation():
 def test_bad_plans_are_refused_by_name(arguments, told):
     with pytest.raises(InputError, match=told):
         sample_size(dn.Warner(0.8), **arguments)
+
+
+def test_plans_name_their_category():
+    design = dn.Joint({"q1": ["no", "yes", "prefer not to say"], "q2": ["no", "yes"]}, 2.0)
+    assert "the prevalence of q2 yes is above 0" in str(sample_size(design, 0.2, attributes=["q2"]))
+    with pytest.raises(InputError, match=r"'q1' has the categories .*: say which is meant, such as category='yes'"):
+        sample_size(design, 0.2, attributes=["q1"])
+    assert "q1 yes" in power(design, 500, prevalence=0.2, attributes=["q1"], category="yes").test
+    named = dn.Warner(0.8, categories=("no", "yes"))
+    assert "prevalence of yes is above" in sample_size(named, 0.2).test
+    assert "prevalence of no in the first group" in power(named, 99, prevalence=(0.3, 0.1), category="no").test
+    assert "prevalence of yes of 0.2" in sample_size_for_width(named, 0.2, 0.1).test
+    assert "of category 4 is" in power(dn.KRR(5, epsilon=1.0), 99, prevalence=0.2, category=4).test
+    with pytest.raises(InputError, match="category="):
+        power(dn.KRR(5, epsilon=1.0), 99, prevalence=0.2)
 
 
 def test_channels_and_designs_that_cannot_be_planned():

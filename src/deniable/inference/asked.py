@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from deniable.designs.reports import Reports
+from deniable.device.encoding import NOT_ASKED, SKIPPED
 from deniable.errors import InputError
 from deniable.wording import listed
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deniable.domain import Category
+    from deniable.domain import Category, Variable
     from deniable.estimation.estimate import Estimate
 
 
@@ -54,19 +55,58 @@ def two_way(estimate: Estimate) -> NDArray[np.float64]:
     return estimate.efficient.values
 
 
-def contrast(estimate: Estimate, groups: Sequence[Category] | None, outcome: Category | None) -> tuple[int, int, int]:
-    """The codes of two groups, by default the first and last, and of an outcome, by default the last."""
+def contrast(
+    estimate: Estimate, groups: Sequence[Category] | None, outcome: Category | None
+) -> tuple[int, int, int, str]:
+    """The codes of two groups and of an outcome, and what they are called: "smokes yes, sex M to F"."""
     two_way(estimate)
     rows, columns = estimate.table.domain.values()
-    a, b = pair(rows.categories, groups)
-    return a, b, len(columns) - 1 if outcome is None else columns.code(outcome)
+    a, b = pair(rows, groups)
+    k = one(columns, outcome, "outcome")
+    return a, b, k, f"{columns.name} {columns.categories[k]}, {versus(rows, (a, b))}"
 
 
-def pair(categories: Sequence[Category], named: Sequence[Category] | None) -> tuple[int, int]:
-    """The codes of two categories, by default the first and last."""
+def one(variable: Variable, named: Category | None, argument: str) -> int:
+    """The code of one category: the named one, or the second of two."""
+    if named is not None:
+        return variable.code(named)
+    if not _stands_out(variable):
+        raise _unnamed(variable, "which is meant", argument, [*variable.categories, *_answers(variable)][-1])
+    return 1
+
+
+def pair(variable: Variable, named: Sequence[Category] | None, argument: str = "groups") -> tuple[int, int]:
+    """The codes of two categories: the named ones, or the only two that there are."""
+    categories = variable.categories
     if named is None:
-        return 0, len(categories) - 1
+        if not _stands_out(variable):
+            such = answers if len(answers := _answers(variable)) > 1 else categories
+            raise _unnamed(variable, "which two are compared", argument, (such[0], such[-1]))
+        return 0, 1
     missing = [name for name in named if name not in categories]
     if len(named) != 2 or missing or named[0] == named[1]:
         raise InputError(f"name two different categories of {listed(categories)}, not {listed(named)}")
     return categories.index(named[0]), categories.index(named[1])
+
+
+def versus(variable: Variable, codes: tuple[int, int]) -> str:
+    """What two categories of an attribute are called, the second compared with the first: "sex M to F"."""
+    first, second = (variable.categories[code] for code in codes)
+    return f"{variable.name} {second} to {first}"
+
+
+def _stands_out(variable: Variable) -> bool:
+    """Whether nothing needs to be named: of two answers, the second is meant, or it against the first."""
+    return len(variable) == 2 and not {SKIPPED, NOT_ASKED} & set(variable.categories)
+
+
+def _answers(variable: Variable) -> list[Category]:
+    """The categories that answer the question, if any do."""
+    return [category for category in variable.categories if category not in (SKIPPED, NOT_ASKED)]
+
+
+def _unnamed(variable: Variable, what: str, argument: str, such: object) -> InputError:
+    return InputError(
+        f"{variable.name!r} has the categories {listed(variable.categories)}: say {what}, such as {argument}={such!r}",
+        attribute=variable.name,
+    )

@@ -23,7 +23,7 @@ from deniable.channels.kronecker import Kronecker
 from deniable.errors import InputError
 from deniable.estimation.dispersion import Dispersion
 from deniable.estimation.fit.efficient import efficient_from
-from deniable.inference.asked import contrast, pair, two_way
+from deniable.inference.asked import contrast, pair, two_way, versus
 from deniable.inference.delta import EMPTY, How, Measure, close_to_zero, derived, floored, gradient, nearest, simplex
 from deniable.inference.fieller import risk_ratio_ends
 from deniable.inference.inverted import MOST_CELLS, Inverted
@@ -342,13 +342,15 @@ def difference(
 ) -> Measure:
     """Difference of proportions: Pr(outcome | second group) - Pr(outcome | first group).
 
-    The first attribute holds the groups (by default its first and last category), the second the outcome (by default
-    its last category).
+    The first attribute holds the groups, the second the outcome. Of an attribute with two categories the groups are
+    both, the outcome is the second; else they must be named.
     """
-    a, b, k = contrast(estimate, groups, outcome)
-    return _between(
-        estimate, lambda x: x[b, k] / x[b].sum() - x[a, k] / x[a].sum(), "difference of proportions", "plain", **more
-    )
+    a, b, k, cells = contrast(estimate, groups, outcome)
+
+    def less(x: NDArray[Any]) -> Any:
+        return x[b, k] / x[b].sum() - x[a, k] / x[a].sum()
+
+    return _between(estimate, less, f"difference of proportions ({cells})", "plain", **more)
 
 
 def risk_ratio(
@@ -363,12 +365,12 @@ def risk_ratio(
 
     Its interval is Fieller's, which exists also where the outcome may not occur in the first group.
     """
-    a, b, k = contrast(estimate, groups, outcome)
+    a, b, k, cells = contrast(estimate, groups, outcome)
 
     def ratio(x: NDArray[Any]) -> Any:
         return (x[b, k] / x[b].sum()) / (x[a, k] / x[a].sum())
 
-    found = _between(estimate, ratio, "risk ratio", "log", method=method, **more)
+    found = _between(estimate, ratio, f"risk ratio ({cells})", "log", method=method, **more)
     return (
         found
         if method == "bootstrap"
@@ -385,7 +387,7 @@ def odds_ratio(
     replicates: int = 999,
     source: Source | None = None,
 ) -> Measure:
-    """Odds ratio x_00 x_11 / (x_01 x_10) of two groups and two outcomes (by default the first and last of each).
+    """Odds ratio x_00 x_11 / (x_01 x_10) of two groups and two outcomes, named beyond two categories.
 
     Method "profile" (default): the interval holds every psi that the likelihood ratio does not reject, with all tables
     of that odds ratio considered. It exists always, also where a cell is zero and the plug-in value is 0, infinite or
@@ -394,8 +396,9 @@ def odds_ratio(
     """
     two_way(estimate)
     rows, columns = estimate.table.domain.values()
-    i, k = pair(rows.categories, groups)
-    j, m = pair(columns.categories, outcomes)
+    i, k = pair(rows, groups)
+    j, m = pair(columns, outcomes, "outcomes")
+    name = f"odds ratio ({versus(columns, (j, m))}, {versus(rows, (i, k))})"
 
     def f(x: NDArray[Any]) -> Any:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -404,16 +407,16 @@ def odds_ratio(
     table = simplex(estimate)
     if method == "bootstrap":
         more: dict[str, Any] = {"method": "bootstrap", "replicates": replicates, "source": source}
-        return derived(estimate, lambda x: f(nearest(x)), name="odds ratio", at=table, scale="log", **more)
+        return derived(estimate, lambda x: f(nearest(x)), name=name, at=table, scale="log", **more)
     value = float(f(table))
     four = estimate.efficient.values[np.ix_((i, k), (j, m))]
     usable = np.isfinite(value) and value > 0 and four.min() > 0
     told = close_to_zero(estimate)
-    plain = derived(estimate, f, name="odds ratio", at=table, scale="log") if usable else None
+    plain = derived(estimate, f, name=name, at=table, scale="log") if usable else None
     error = plain.std_error if plain else np.nan
     if method == "delta":
         return plain or Measure(
-            "odds ratio",
+            name,
             value,
             error,
             "delta method",
@@ -429,7 +432,7 @@ def odds_ratio(
         alike = Dispersion(estimate.dispersion.samples, estimate.table.domain).quadratic(slope)
         effect = estimate.dispersion.quadratic(slope) / alike if alike > 0 else 1.0
         ends = replace(ends, effect=effect, df=estimate.dispersion.df)
-    return Measure("odds ratio", value, error, "profile likelihood", () if usable else (EMPTY,), "log", ends)
+    return Measure(name, value, error, "profile likelihood", () if usable else (EMPTY,), "log", ends)
 
 
 def _between(estimate: Estimate, f: Any, name: str, scale: Any, **more: Any) -> Measure:

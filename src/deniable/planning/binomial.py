@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.domain import Variable
 from deniable.errors import InputError, UnknownCategoryError
+from deniable.inference.asked import one
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -119,17 +121,22 @@ def binomial_test(
         upper=side if both or grows else 0.0,
         lower=side if both or not grows else 0.0,
         told=(
-            f"exact binomial test at level {alpha:g} that the prevalence is {words} {null:g}, when it is "
-            f"{prevalence:g}, through {channel.name}"
+            f"exact binomial test at level {alpha:g} that the prevalence{words_of(channel, v)} is {words} "
+            f"{null:g}, when it is {prevalence:g}, through {channel.name}"
         ),
     )
 
 
 def code_of(channel: Channel, category: Category | None) -> int:
     """The code of a category, given as a label where the channel names its categories, else as the code itself."""
-    if category is None:
-        return channel.inputs - 1
     labels = tuple(range(channel.inputs)) if channel.categories is None else channel.categories
-    if category not in labels:
+    if category is not None and category not in labels:
         raise UnknownCategoryError(f"{channel.name} has no category {category!r}; it has {listed(labels)}")
-    return labels.index(category)
+    return one(Variable(channel.name, labels), category, "category")
+
+
+def words_of(channel: Channel, code: int) -> str:
+    """A category in words, where there are words for it or several that may be meant."""
+    if channel.categories is not None:
+        return f" of {channel.categories[code]}"
+    return f" of category {code}" if channel.inputs > 2 else ""

@@ -15,6 +15,7 @@ import numpy as np
 
 from deniable.errors import InputError
 from deniable.estimation.fit.efficient import efficient_from
+from deniable.inference.asked import one
 from deniable.planning.expected import expected_evidence
 from deniable.tables.table import Table
 
@@ -62,7 +63,7 @@ def pooled_test(
     alternative: str,
     category: Category | None,
 ) -> Pooled:
-    """Set the test up: the last category of the attribute by default, the others sharing the rest evenly."""
+    """Set the test up: the other categories share the rest evenly."""
     from scipy.special import ndtri
 
     names = [attributes] if isinstance(attributes, str) else list(attributes or ())
@@ -80,7 +81,8 @@ def pooled_test(
     if alternative != "two-sided" and (prevalence > null) != (alternative == "greater"):
         raise InputError(f"a prevalence of {prevalence:g} lies on the other side of the null {null:g}")
     domain = design.domain.project(names)
-    code = len(domain[names[0]]) - 1 if category is None else domain[names[0]].code(category)
+    variable = domain[names[0]]
+    code = one(variable, category, "category")
     spreads = []
     for share in (null, prevalence):
         shares = np.full(domain.cells, (1 - share) / (domain.cells - 1))
@@ -93,7 +95,8 @@ def pooled_test(
     tail = alpha / 2 if alternative == "two-sided" else alpha
     words = {"greater": "above", "less": "below", "two-sided": "different from"}[alternative]
     told = (
-        f"normal test of the efficient estimate at level {alpha:g} that the prevalence is {words} {null:g}, when it is "
-        f"{prevalence:g}, from all reports of {type(design).__name__} about {names[0]}"
+        f"normal test of the efficient estimate at level {alpha:g} that the prevalence of {variable.name} "
+        f"{variable.categories[code]} is {words} {null:g}, when it is {prevalence:g}, from all reports of "
+        f"{type(design).__name__} about it"
     )
     return Pooled(abs(prevalence - null), spreads[0], spreads[1], float(ndtri(1 - tail)), told)

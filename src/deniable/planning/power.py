@@ -57,7 +57,7 @@ def power(
         null: the prevalence under the null hypothesis.
         alpha: the level of the test.
         alternative: "greater", "less" or "two-sided".
-        category: the category, or its code where the channel names none; by default the last.
+        category: the category, or its code where the channel names none; of two, by default the second.
         table: the assumed joint distribution of two attributes (with a design).
         attributes: which two; by default the table's. With prevalence=, the one that it is of.
         replicates: simulated surveys (with a design and a table).

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import InputError
-from deniable.planning.binomial import binomial_test
+from deniable.planning.binomial import binomial_test, code_of, words_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -102,6 +102,7 @@ def two_samples(
         raise InputError(f"two groups have two prevalences, not {len(prevalence)}")
     one, other = prevalence
     test = binomial_test(channel, one, other, alpha, alternative=alternative, category=category)
+    called = words_of(channel, code_of(channel, category))
     words = {"greater": "above", "less": "below", "two-sided": "different from"}[alternative]
     return TwoSamples(
         first=test.share,
@@ -110,7 +111,8 @@ def two_samples(
         above=test.upper > 0,
         below=test.lower > 0,
         told=(
-            f"pooled two-sample test at level {alpha:g} that the prevalence of the first group is {words} that of the "
-            f"second, when they are {one:g} and {other:g}, through {channel.name}; respondents of each group"
+            f"pooled two-sample test at level {alpha:g} that the prevalence{called} in the first group is {words} "
+            f"that in the second, when they are {one:g} and {other:g}, through {channel.name}; respondents of each "
+            f"group"
         ),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import InputError
-from deniable.planning.binomial import code_of
+from deniable.planning.binomial import code_of, words_of
 from deniable.planning.respondents import SampleSize
 from deniable.planning.settled import settle
 
@@ -56,8 +56,8 @@ def sample_size_for_width(
     normal = max(4.0, (2 * z / (width * scale)) ** 2 * share * (1 - share))
     first, last = settle(narrow, assurance, normal)
     told = (
-        f"probability that Wilson's {level:.0%} interval is at most {width:g} wide at prevalence {prevalence:g}, "
-        f"through {channel.name}"
+        f"probability that Wilson's {level:.0%} interval is at most {width:g} wide at a prevalence"
+        f"{words_of(channel, v)} of {prevalence:g}, through {channel.name}"
     )
     reached = float(narrow(np.array([last]))[0])
     return SampleSize(

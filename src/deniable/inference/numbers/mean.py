@@ -15,6 +15,7 @@ import numpy as np
 
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
+from deniable.inference.asked import pair
 from deniable.inference.delta import Measure
 from deniable.inference.numbers.known import Known, Told, lifted, only
 from deniable.inference.numbers.numbers import Numbers
@@ -119,13 +120,13 @@ def mean_difference(
     scores: Scores | None = None,
     edges: Sequence[float] | None = None,
 ) -> Measure:
-    """The mean of an attribute in a second group less that in a first (by default the last and the first category).
+    """The mean of an attribute in a second group less that in a first, named where there are more than two.
 
     Its error is the delta method's, with the covariance of all the cells.
     """
     known, variable = only(source, attribute, [by])
     read, variables = ordered(variable, scores, edges), known.domain[by]
-    first, second = (variables.categories[0], variables.categories[-1]) if groups is None else groups
+    first, second = (variables.categories[code] for code in pair(variables, groups))
     name = f"mean of {variable.name}, {by} {second} less {first}"
     parts, slopes, doubtful = [], [], []
     for group in (first, second):
