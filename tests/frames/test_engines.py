@@ -199,7 +199,7 @@ def test_spark(spark, made, many, tmp_path):
         reports = made[name]
         check(open_reports(spark.createDataFrame(uploaded(reports)), reports.design), reports, TABLES_ON_SPARK)
     design, frame = DESIGNS["views"], spark.createDataFrame(pa.Table.from_pandas(people(), preserve_index=False))
-    target = str(tmp_path / "reports")
+    target = str(tmp_path / "reports[1]")  # which is a pattern where Spark reads, and a name where it writes
     lazy = randomize(frame, design, target, keep=["region"], notes=["A note."])
     stored = open_reports(target)
     assert stored.design == design
@@ -216,6 +216,53 @@ def test_spark(spark, made, many, tmp_path):
         randomize(frame, design, target)
     with pytest.raises(MissingColumnError):
         randomize(frame.drop("sex"), design, str(tmp_path / "other"))
+
+
+NAMES = [
+    *("wave[1].parquet", "w*.parquet", "w?.parquet", "**.parquet", "k=5/r.parquet", "a**b/[x]/{r}.parquet"),
+    *(
+        "it's.parquet",
+        'a "q" b.parquet',
+        "a b;--.parquet",
+        "[!a].parquet",
+        "a\\b.parquet",
+        "~r.parquet",
+        "%20#$H.parquet",
+    ),
+]
+
+
+@pytest.mark.parametrize("engine", ["bincount", "duckdb"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_path_means_itself(name, engine, made, tmp_path):
+    """Beside it lie other files, which it would stand for if it were a pattern; a folder's name is no column."""
+    for other in ("wave1.parquet", "wx.parquet", "a.parquet", "axb/x/r.parquet"):
+        made["views_sets"].write(tmp_path / other)
+    made["views"].write(tmp_path / name)
+    stored = open_reports(tmp_path / name, engine=engine)
+    assert (stored.n, stored.public_names) == (ROWS, ("region",))
+    assert np.array_equal(stored.tabulate(["sex"])[0].counts, made["views"].tabulate(["sex"])[0].counts)
+    assert np.array_equal(dn.read_reports(tmp_path / name).answers, made["views"].answers)
+
+
+@pytest.mark.parametrize("engine", ["bincount", "duckdb"])
+def test_a_folder_of_files_whose_names_are_patterns(engine, made, tmp_path):
+    folder = tmp_path / "waves[1]" / "k=5"
+    folder.mkdir(parents=True)
+    (folder / "_design.json").write_bytes(made["views"].header.json())
+    table = uploaded(made["views"])
+    for part, name in enumerate(("a[1].parquet", "a1.parquet")):
+        pq.write_table(table.slice(part * ROWS // 2, ROWS // 2), folder / name)
+    stored = open_reports(folder, engine=engine)
+    assert (stored.n, stored.public_names) == (ROWS, ("region",))
+    assert np.array_equal(stored.tabulate(["sex"])[0].counts, made["views"].tabulate(["sex"])[0].counts)
+
+
+def test_duckdb_says_when_it_has_no_way_to_write_a_name(made, tmp_path):
+    path = made["views"].write(tmp_path / "a\\[b].parquet")
+    with pytest.raises(InputError, match="leave the engine out"):
+        open_reports(path, engine="duckdb")
+    assert open_reports(path).n == ROWS
 
 
 def test_one_pass_serves_all_tables(made, tmp_path, monkeypatch):

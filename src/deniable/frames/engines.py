@@ -9,6 +9,7 @@ sets, how many hold each category. An engine answers these two questions, by col
 
 from __future__ import annotations
 
+import re
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     Where = Mapping[str, Any]  # only rows with these values in these columns
     Keys = tuple[NDArray[np.int64], NDArray[np.int64]]  # combinations that occur (a row each), and how often each does
 
+_PATTERN = re.compile(r"[*?[]")
 _BATCH = 1 << 18  # rows that are read together
 _MOST_CELLS = 1 << 22  # up to here an array of all combinations is counted into; above it, only those that occur
 
@@ -181,7 +183,9 @@ class IbisEngine:
         far = [path for path in paths if not isinstance(path, Path)]
         if far:
             raise InputError(f"DuckDB counts local files; leave the engine out for {far[0]}, which is read in batches")
-        return cls(_ibis().duckdb.connect().read_parquet([str(path) for path in paths]))
+        plain = [_no_pattern(path) for path in paths if isinstance(path, Path)]
+        # The names of folders are no columns: by itself DuckDB reads a public column k off a folder k=5.
+        return cls(_ibis().duckdb.connect().read_parquet(plain, hive_partitioning=False))
 
     @property
     def columns(self) -> list[str]:
@@ -316,6 +320,22 @@ def tallied(
             found[ballot] += told.channel.tally(columns[0] if len(columns) == 1 else np.stack(columns, axis=1))
         seen(rows)
     return found
+
+
+def _no_pattern(path: Path) -> str:
+    """A path as DuckDB takes it for itself: it reads patterns, and wave[1].parquet is one that means wave1.parquet.
+
+    >>> _no_pattern(Path("/data/wave[1]?.parquet"))
+    '/data/wave[[]1][?].parquet'
+    """
+    named = str(path.absolute())
+    if "\\" in named and _PATTERN.search(named):
+        raise InputError(
+            f"DuckDB takes {named} for a pattern, and has no way to write it as a name: leave the engine out, or "
+            f"rename the file",
+            file=named,
+        )
+    return _PATTERN.sub(lambda found: f"[{found[0]}]", named)
 
 
 def _choose(condition: Any, number: int) -> Any:

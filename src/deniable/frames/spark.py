@@ -7,6 +7,7 @@ reports once, and what it returns reads them from there.
 
 from __future__ import annotations
 
+import re
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,7 +56,7 @@ def randomize(
     local = Path(target.removeprefix("file://"))
     if local.is_dir():
         (local / IN_FOLDER).write_bytes(Header(design.canonical(), (HELD, *notes)).json())
-    return frame.sparkSession.read.parquet(target)
+    return frame.sparkSession.read.parquet(_no_pattern(target))
 
 
 def disguise(design: bytes, keep: Sequence[str] = ()) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -85,6 +86,15 @@ def as_ibis(frame: DataFrame) -> ir.Table:
     name = f"reports_{uuid.uuid4().hex}"
     frame.createOrReplaceTempView(name)
     return connection.table(name)
+
+
+def _no_pattern(target: str) -> str:
+    r"""A place as Spark takes it for itself where it reads; it writes to what it is told, and reads patterns.
+
+    >>> print(_no_pattern("waves/wave[1]"))
+    waves/wave\[1\]
+    """
+    return re.sub(r"[*?\[\]{}\\]", lambda found: "\\" + found[0], target)
 
 
 def _signed(schema: pa.Schema) -> pa.Schema:
