@@ -127,6 +127,7 @@ def test_a_survey_from_nothing_to_results(tmp_path):
                 found = json.load(answer)
             server.send_signal(signal.SIGTERM)
             rest = server.stdout.read()
+            assert server.wait() == 0  # it was told to end, and did
         # The token was shown the first time only; later it is said how to get in.
         assert "shown this once" not in rest
         assert ("--new-token" in rest) == (start == 1)

@@ -375,8 +375,30 @@ def test_too_many_connections_are_told_to_come_later(collector, limit):
             connection.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
         with connect(collector) as third:
-            third.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            third.sendall(b"GET /v1/survey HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             assert problem(rest(third)) == "unavailable"
+        # Whoever asks whether the process lives would restart it, and help whoever keeps the connections.
+        assert alive(collector)
+
+
+@pytest.mark.parametrize("most", [{"heads": 3}, {"heads_of_one": 3}])
+def test_slow_heads_have_a_share_and_keep_nobody_out(collector, limit, most):
+    limit(connections=5, **most)
+    slow = []
+    try:
+        for _ in range(50):
+            slow.append(socket.create_connection((urlsplit(collector.url).hostname, urlsplit(collector.url).port)))
+            slow[-1].sendall(b"GET /v1/survey HTTP/1.1\r\n")
+        # The oldest are given up, whether their first line was read by then or not; the others go on.
+        for connection in slow[:-3]:
+            with suppress(ConnectionResetError):
+                assert rest(connection)[:12] in (b"HTTP/1.1 408", b"")
+        slow[-1].sendall(b"Host: x\r\nConnection: close\r\n\r\n")
+        assert rest(slow[-1]).startswith(b"HTTP/1.1 200")
+        assert alive(collector)
+    finally:
+        for connection in slow:
+            connection.close()
 
 
 def test_a_body_may_say_that_it_is_large_and_is_refused_before_it_comes(collector, limit):

@@ -6,6 +6,8 @@ fetches. Here each of these has its limit, and what cannot be read is answered w
 
 from __future__ import annotations
 
+import signal
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +20,15 @@ from deniable.web.responses import problem_response
 if TYPE_CHECKING:
     import asyncio
     import socket
+    from collections.abc import Iterator
     from types import FrameType
 
     from starlette.types import Receive, Scope, Send
 
     from deniable.web.ending import Ending
+
+
+HEALTH = b"/health"  # is asked by whoever decides about this process, and answered however many connections there are
 
 
 @dataclass(frozen=True)
@@ -37,12 +43,51 @@ class ConnectionLimits:
     ahead: int = 16  # requests sent before the answers to those before them
     leave: float = 0.25  # seconds that a silent connection gets for one more request when the server is told to stop
     connections: int = 2000  # that are answered; as many again are told to come later
+    heads: int = 1000  # that are awaited at the same time, of everybody; for one more, the oldest is given up
+    heads_of_one: int = 100  # the same of one address, behind which a proxy or a household may be
 
 
 class State(ServerState):
     """What the connections of a server share."""
 
     is_leaving = False  # whether it was told to stop
+
+    def __init__(self) -> None:
+        """Begin with no connection."""
+        super().__init__()
+        self.heads = Heads()
+
+
+class Heads:
+    """The connections whose head is awaited, the oldest first, by address: in memory, and no longer than that."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._by_address: dict[str, dict[Connection, None]] = {}
+        self._all: dict[Connection, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def add(self, connection: Connection) -> None:
+        """Await the head of one more; where there are too many, the oldest of them is given up."""
+        limits, alike = connection.limits, self._by_address.setdefault(connection.address, {})
+        alike[connection] = self._all[connection] = None
+        for waiting, most in ((alike, limits.heads_of_one), (self._all, limits.heads)):
+            if len(waiting) > most:
+                oldest = next(iter(waiting))
+                self.discard(oldest)
+                oldest.head_is_late()
+
+    def discard(self, connection: Connection) -> None:
+        """It came, or is not awaited any more."""
+        if connection not in self._all:
+            return
+        del self._all[connection]
+        alike = self._by_address[connection.address]
+        del alike[connection]
+        if not alike:
+            del self._by_address[connection.address]
 
 
 class Server(uvicorn.Server):
@@ -59,6 +104,13 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
         if self._ending is not None:
             self._ending.begin()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Hear signals while it serves. To end when told to is no failure: after SIGTERM the process ends with 0."""
+        with super().capture_signals():
+            yield
+            self._captured_signals = [number for number in self._captured_signals if number != signal.SIGTERM]
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Finish what has begun, and end."""
@@ -86,16 +138,27 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a head, unless there are far too many connections."""
         super().connection_made(transport)
-        if len(self.connections) > 2 * self.limits.connections:
+        if self._busy > 2 * self.limits.connections:
             transport.abort()
         else:
-            self._set_timer(self._head_is_late)
-            if self._is_leaving:
+            self._await_head()
+            if self._state.is_leaving:
                 self.shutdown()
 
     @property
-    def _is_leaving(self) -> bool:
-        return isinstance(self.server_state, State) and self.server_state.is_leaving
+    def _state(self) -> State:
+        assert isinstance(self.server_state, State)
+        return self.server_state
+
+    @property
+    def _busy(self) -> int:
+        """How many connections there are beside those whose head is awaited, which have a limit of their own."""
+        return len(self.connections) - len(self._state.heads)
+
+    @property
+    def address(self) -> str:
+        """Whose connection it is: for limits, and nowhere else."""
+        return self.client[0] if self.client else ""
 
     def shutdown(self) -> None:
         """Answer what has come, and tell whoever asked to connect anew; whoever is silent may ask once more.
@@ -116,6 +179,7 @@ class Connection(HttpToolsProtocol):
         for timer in (self._timer, self._unread):
             if timer is not None:
                 timer.cancel()
+        self._state.heads.discard(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -129,7 +193,7 @@ class Connection(HttpToolsProtocol):
             self._refuse("too-large", f"The head of a request has at most {self.limits.head_bytes} bytes.")
         elif self._timer is None and (self._begun or self._is_idle()):
             # Only now: most heads come whole, and a timer for each would cost more than reading it.
-            self._set_timer(self._head_is_late)
+            self._await_head()
 
     def _is_idle(self) -> bool:
         """Whether no request is being answered."""
@@ -159,6 +223,7 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """The head is there: refuse one that is too large, then answer the request."""
         self._stop_timer()
+        self._state.heads.discard(self)
         self._in_head, self._begun, self._head = False, False, 0
         size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         if size > self.limits.head_bytes or len(self.headers) > self.limits.fields:
@@ -168,10 +233,10 @@ class Connection(HttpToolsProtocol):
         if len(self.pipeline) >= self.limits.ahead:
             self._refusal = ("busy", f"At most {self.limits.ahead} requests may be sent before they are answered.")
             raise ValueError
-        crowded = max(len(self.connections), len(self.tasks)) > self.limits.connections
+        crowded = max(self._busy, len(self.tasks)) > self.limits.connections and not self.url.startswith(HEALTH)
         self.app = _crowded if crowded else self.config.loaded_app
         super().on_headers_complete()
-        if self._is_leaving:
+        if self._state.is_leaving:
             self.cycle.keep_alive = False  # whoever asked is told to connect anew
 
     def on_message_complete(self) -> None:
@@ -198,6 +263,10 @@ class Connection(HttpToolsProtocol):
 
     # -- ends ---------------------------------------------------------------------------------------------------------
 
+    def _await_head(self) -> None:
+        self._set_timer(self.head_is_late)
+        self._state.heads.add(self)
+
     def _set_timer(self, then: Any) -> None:
         self._stop_timer()
         self._timer = self.loop.call_later(self.limits.head, then)
@@ -207,7 +276,9 @@ class Connection(HttpToolsProtocol):
             self._timer.cancel()
             self._timer = None
 
-    def _head_is_late(self) -> None:
+    def head_is_late(self) -> None:
+        """Give up waiting for it."""
+        self._stop_timer()
         if self._head:
             self._refuse("too-slow", "")
         else:
