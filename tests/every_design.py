@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import narwhals as nw
 import numpy as np
 
 import deniable as dn
@@ -9,7 +10,9 @@ from deniable.channels.dense import Dense
 from deniable.designs.base import Design, Question
 from deniable.designs.kinds import HOMES
 
-EPSILON = {"independent": 6.0, "joint": 2.5, "clusters": 5.0, "hadamard": 4.0}  # of those that differ from the others
+# Of those that differ from the others.
+EPSILON = {"independent": 6.0, "joint": 2.5, "clusters": 5.0, "hadamard": 4.0}
+EPSILON |= dict.fromkeys(("blocks, all of 4", "blocks, all of 5"), 6.0)
 
 
 def lopsided(cells, epsilon=None, truth=30_000):
@@ -28,6 +31,7 @@ def lopsided(cells, epsilon=None, truth=30_000):
 def every_design(domain, respondents, block_size=1000, epsilon=None):
     """By name; a and c have two categories. Paired items are about a and c alone, pairs are made of so many people.
 
+    Views of several combinations, all answered, take four attributes at least: see `answered`.
     Each design has an epsilon of its own, and pairs are asked about a and c; or all have the same, dense ones and pairs
     about that, and pairs are asked about everything.
     """
@@ -46,6 +50,12 @@ def every_design(domain, respondents, block_size=1000, epsilon=None):
         "views": dn.Views(domain, 2, spend("views")),
         "sampled": dn.Sampled(domain, spend("sampled")),
         "blocks": dn.Blocks(domain, 2, spend("blocks"), block_size=block_size),
+        **{
+            f"blocks, all of {size}": dn.Blocks(
+                _widened(domain, size), 2, spend(f"blocks, all of {size}"), answer="all", block_size=block_size
+            )
+            for size in (4, 5)
+        },
         "unary": dn.Views(domain, 2, spend("unary"), channel="unary"),
         "subset": _subsets(domain, spend("subset")),
         "hashing": dn.Joint(domain, spend("hashing"), channel="hashing"),
@@ -62,6 +72,22 @@ def every_design(domain, respondents, block_size=1000, epsilon=None):
     }
     assert {design.kind for design in made.values()} == set(HOMES), "a kind of design has no maker here"
     return made
+
+
+def _widened(domain, size):
+    """The domain with more questions, until there are so many."""
+    more = {f"other {i}": ["no", "yes"] for i in range(size - len(domain))}
+    return dn.Domain({name: variable.categories for name, variable in domain.items()} | more)
+
+
+def answered(people, design):
+    """People who have an answer to all that a design asks: every second one yes, where they have none of their own."""
+    known = nw.from_native(people, eager_only=True)
+    missing = [name for name in design.domain if name not in known.columns]
+    given = [np.array(["no", "yes"])[np.arange(len(known)) >> i & 1] for i in range(len(missing))]
+    kind = known.implementation
+    columns = [nw.new_series(name, column, backend=kind) for name, column in zip(missing, given, strict=True)]
+    return known.with_columns(*columns).to_native()
 
 
 def _subsets(domain, epsilon):

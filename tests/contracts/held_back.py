@@ -39,7 +39,7 @@ from scipy.stats import norm
 
 import deniable as dn
 from deniable.errors import DeniableError, NotCoveredError
-from every_design import every_design
+from every_design import answered, every_design
 
 OFF, LIKELY, TIMES = 4.5, 0.01, 3  # standard errors, a p-value, and how often in a row
 SECONDS = 60
@@ -218,7 +218,7 @@ def survey(seed, number):
         key = again, group == "Tests"
         if key not in surveys:
             drawn = np.random.default_rng([seed, number, again])
-            people = kind.people(n, drawn, related=group != "Tests")
+            people = answered(kind.people(n, drawn, related=group != "Tests"), design)
             truths, source = [c for c in people if c in design.domain], dn.Seeded(int(drawn.integers(1 << 30)))
             keep = ["z", "high", "w"]
             surveys[key] = (
@@ -252,7 +252,7 @@ def main():
     """Make surveys, say how they go, and fail if something is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1, help="another one is another matrix")
-    parser.add_argument("--surveys", type=int, default=45, help="designs come in turn: 15 are one of each")
+    parser.add_argument("--surveys", type=int, default=45, help="designs come in turn: 17 are one of each")
     parser.add_argument("--only", help="surveys of one design")
     parser.add_argument("--keep", type=Path, default=Path("build/held_back.jsonl"), help="what is done, to go on from")
     chosen = parser.parse_args()

@@ -16,6 +16,7 @@ import numpy as np
 import deniable as dn
 from deniable.designs.reports import Reports
 from deniable.errors import SmallCellWarning
+from every_design import answered
 
 MOST = 4096  # reports to a question, and to a ballot, that are listed
 NEAR = 0.3  # standard errors: how far a laid-out survey may be from the truth
@@ -89,7 +90,7 @@ def survey(design, population, n):
         warnings.simplefilter("ignore", SmallCellWarning)  # nobody is behind these rows
         if not can_be_laid_out(design, population):
             keep = list(population.public.columns)
-            return design.randomize(population.people(n), keep=keep, source=dn.Seeded(5))
+            return design.randomize(answered(population.people(n), design), keep=keep, source=dn.Seeded(5))
         listed = list(population.expected(design))
         times = in_whole_numbers(np.concatenate([share.ravel() for _, share in listed]), n)
         rows, done = [], 0

@@ -146,10 +146,12 @@ def test_it_is_its_plain_data():
         Blocks.from_dict(data)
 
 
-def test_it_covers_what_a_question_asks():
-    design = Blocks(DOMAIN, answer="all")
-    assert design.covers(["a", "b"])
-    assert not design.covers(["a", "b", "c"])
+def test_it_covers_what_a_respondent_is_asked():
+    four = {name: [0, 1] for name in "abcd"}
+    assert Blocks(four, answer="one").covers(["a", "b"])
+    assert not Blocks(four, answer="one").covers(["a", "b", "c"])
+    design = Blocks(four, answer="all")
+    assert design.covers(["a", "b", "c", "d"])
     with pytest.raises(NotCoveredError, match="no question asks exactly"):
         design.question_of(["a"])
 

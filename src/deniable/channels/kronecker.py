@@ -196,9 +196,9 @@ class Kronecker(Channel):
         return np.stack([axis.ravel() for axis in np.meshgrid(*known, indexing="ij")], axis=1)
 
     def reports_in(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Ask every attribute in turn."""
+        """Ask every attribute in turn; the cells of each are one axis here, and may be several of its own (blocks)."""
         for channel in self.channels:
-            counts = channel.reports_in(counts)
+            counts = channel.reports_in(counts.reshape(*channel.output_shape, *counts.shape[1:]))
         return counts
 
     def moments_times(self, shares: NDArray[np.float64], w: NDArray[np.float64]) -> NDArray[np.float64]:

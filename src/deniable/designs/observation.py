@@ -131,7 +131,8 @@ class Observation(Frozen):
         for axis, (factor, variables) in reversed(list(enumerate(self._by_factor(factors)))):
             asked = [v for v in variables if v.name in wanted]
             if not asked:
-                counts = factor.reports_in(np.moveaxis(counts, axis, 0))
+                alone = np.moveaxis(counts, axis, 0)
+                counts = factor.reports_in(alone.reshape(*factor.output_shape, *alone.shape[1:]))
                 continue
             shape = tuple(len(v) for v in variables)
             axes = [i for i, v in enumerate(variables) if v.name in wanted]

@@ -26,7 +26,7 @@ from deniable.reporting.scripts.write import SCRIPTS, write_script
 from deniable.summary import of_shares
 from deniable.tables.table import Table
 from deniable.web.precision import precision
-from deniable.web.results import LEVEL, estimated, tabulated
+from deniable.web.results import LEVEL, estimated, speaking, tabulated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,7 +70,7 @@ def overview(surveyed: Surveyed) -> dict[str, Any]:
 
 def _numbers(surveyed: Surveyed, reports: Reports) -> list[dict[str, Any]]:
     """The wanted numbers that are no tables, a row each, once enough reports tell them."""
-    asked = [one for one in surveyed.survey.wanted if _about(reports, one.attributes) >= FEWEST]
+    asked = [one for one in surveyed.survey.wanted if speaking(reports, one.attributes) >= FEWEST]
     found = wanted_numbers(reports, asked, LEVEL)
     if found is None:
         return []
@@ -84,11 +84,6 @@ def made_for(survey: Survey) -> tuple[Wanted, ...]:
     items = (*(Wanted.table(*table) for table in survey.tables), *survey.wanted)
     spoken = {name for one in items for name in one.attributes}
     return (*items, *(Wanted.shares(name) for name in survey.domain if name not in spoken))
-
-
-def _about(reports: Reports, names: Sequence[str]) -> int:
-    """How many reports speak of all of these together, whatever of them they tell."""
-    return sum(seen.n for seen in tabulated(reports, names) if set(names) <= set(seen.domain))
 
 
 def whole(surveyed: Surveyed) -> dict[str, Any]:
@@ -110,7 +105,7 @@ def covered(reports: Reports, names: Sequence[str]) -> int:
     """How many reports tell the table of all of these together; a channel may tell other sums of it alone."""
     if not reports.design.covers(names):
         return 0
-    return _about(reports, names)
+    return speaking(reports, names)
 
 
 def table_of(reports: Reports, found: Estimate) -> dict[str, Any]:

@@ -15,9 +15,12 @@ from deniable.collection.simulated import simulated
 from deniable.estimation.estimator import estimate
 from deniable.formulas import plain
 from deniable.frames.stored import MOST_SINGLY
+from deniable.reporting.quality import ballot_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from deniable.collection.collector import Collector
     from deniable.designs.observation import Observation
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 _COUNTED: WeakKeyDictionary[Reports, dict[tuple[str, ...], list[Observation]]] = WeakKeyDictionary()
+_DRAWN: WeakKeyDictionary[Reports, NDArray[np.int64]] = WeakKeyDictionary()
 _FEWEST = 2  # reports about a table before its error can be estimated
 _NUMBERS = ("estimate", "unbiased", "efficient", "std_error", "low", "high")
 
@@ -80,12 +84,18 @@ def tabulated(reports: Reports, names: Sequence[str]) -> list[Observation]:
     return known[tuple(names)]
 
 
-def _asked(reports: Any, names: Sequence[str]) -> bool:
+def speaking(reports: Reports, names: Sequence[str]) -> int:
+    """How many reports speak of all of some attributes together, whatever of them they tell."""
+    if reports not in _DRAWN:
+        _DRAWN[reports] = ballot_counts(reports)
+    design = reports.design
+    asked = [{name for index in ballot for name in design.questions[index].attributes} for ballot in design.ballots]
+    return int(_DRAWN[reports][[set(names) <= each for each in asked]].sum())
+
+
+def _asked(reports: Reports, names: Sequence[str]) -> bool:
     """Whether enough have reported about all of these together yet, through channels that tell their table."""
-    return (
-        reports.design.covers(names)
-        and sum(seen.n for seen in reports.tabulate(names) if set(names) <= set(seen.domain)) >= _FEWEST
-    )
+    return reports.design.covers(names) and speaking(reports, names) >= _FEWEST
 
 
 def _table(found: Estimate) -> dict[str, Any]:

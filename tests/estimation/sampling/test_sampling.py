@@ -26,6 +26,7 @@ DESIGNS = {
     ),
 }
 del DESIGNS["paired"], DESIGNS["paired_items"]  # their respondents are not drawn one by one
+del DESIGNS["blocks, all of 4"], DESIGNS["blocks, all of 5"]  # a pair is asked of hardly a hundred: too few likewise
 
 
 def people(seed=1):

@@ -20,7 +20,7 @@ from deniable.errors import (
     SmallCellWarning,
 )
 from deniable.inference.regression import identified
-from every_design import every_design
+from every_design import answered, every_design
 
 DOMAIN = dn.Domain({"a": ["no", "yes"], "b": [0, 1, 2], "c": ["no", "yes"]})
 N = 4000
@@ -57,7 +57,7 @@ def undisguised(truths):
 @pytest.mark.parametrize("formula", FORMULAS)
 @pytest.mark.parametrize("name", DESIGNS)
 def test_a_disguised_answer_is_never_taken_for_a_direct_one(name, formula, truths, undisguised):
-    reports = DESIGNS[name].randomize(truths, keep=["z"], source=dn.Seeded(5))
+    reports = DESIGNS[name].randomize(answered(truths, DESIGNS[name]), keep=["z"], source=dn.Seeded(5))
     if formula in REFUSED.get(name, ()):
         with pytest.raises((DesignError, EstimationError), match="design"):
             dn.logit(formula, reports)
@@ -72,7 +72,7 @@ def test_a_disguised_answer_is_never_taken_for_a_direct_one(name, formula, truth
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_no_disguised_answer_says_how_a_row_counts(name, truths):
-    reports = DESIGNS[name].randomize(truths, keep=["z"], source=dn.Seeded(5))
+    reports = DESIGNS[name].randomize(answered(truths, DESIGNS[name]), keep=["z"], source=dn.Seeded(5))
     for option in (
         {"clusters": "c"},
         {"clusters": "a"},
@@ -135,7 +135,7 @@ def report_given(reports, design, row, at):
 
 @pytest.mark.parametrize("name", ["independent", "joint", "clusters", "views", "dense", "dense on three", "hadamard"])
 def test_the_likelihood_is_the_sum_over_all_truths(name, truths):
-    reports = DESIGNS[name].randomize(truths, keep=["z"], source=dn.Seeded(5))
+    reports = DESIGNS[name].randomize(answered(truths, DESIGNS[name]), keep=["z"], source=dn.Seeded(5))
     fit = dn.logit("c ~ a + z", reports)
     assert fit.n == N
     assert fit.loglik == pytest.approx(written_out(fit, reports, truths), rel=1e-10)
@@ -170,7 +170,9 @@ def test_open_outcomes_and_several_categories(name, truths):
     given = truths.assign(income=income, voted=voted)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SmallCellWarning)  # nobody is behind these rows
-        reports = DESIGNS[name].randomize(given, keep=["z", "income", "voted"], source=dn.Seeded(10))
+        design = DESIGNS[name]
+        kept = ["z", "income", "voted"]
+        reports = design.randomize(answered(given, design), keep=kept, source=dn.Seeded(10))
     for fit, plain in (
         (dn.linear("income ~ c + z", reports), dn.linear("income ~ c + z", given)),
         (dn.logit("voted ~ c", reports), dn.logit("voted ~ c", given)),
@@ -239,7 +241,7 @@ def test_the_design_knows_the_channels(truths):
 
 @pytest.mark.parametrize("name", ["joint", "views", "dense on three"])
 def test_expected_information_is_the_mean_of_the_observed(name, truths):
-    reports = DESIGNS[name].randomize(truths, keep=["z"], source=dn.Seeded(14))
+    reports = DESIGNS[name].randomize(answered(truths, DESIGNS[name]), keep=["z"], source=dn.Seeded(14))
     observed, expected = (dn.logit("c ~ a + z", reports, covariance=kind) for kind in ("hessian", "expected"))
     assert expected.std_error.to_numpy() == pytest.approx(observed.std_error.to_numpy(), rel=0.15)
     assert (expected.std_error != observed.std_error).all()

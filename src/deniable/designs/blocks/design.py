@@ -288,11 +288,6 @@ class Blocks(Design):
         codes = np.stack(np.unravel_index(cells, share.shape), axis=1)
         return self.run(codes, source=source, update=update)
 
-    def covers(self, attributes: Sequence[str]) -> bool:
-        """Tell whether some question asks all of these attributes: answers to different ones are counted apart."""
-        names = set(self.domain.project(attributes))
-        return any(names <= set(question.attributes) for question in self.questions)
-
     def question_of(self, attributes: Sequence[str]) -> int:
         """The question that asks exactly these attributes."""
         wanted = set(self.domain.project(attributes))

@@ -30,7 +30,7 @@ from deniable.tables.marginals import summed
 from deniable.tables.simplex import norm_sub
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -251,16 +251,21 @@ def narrowed(said: Said, part: Domain) -> Said:
 
 def unbiased_scores(said: Counted | Listed, part: Domain) -> Array:
     """The unbiased table over `part` that each report makes by itself: (reports, cells). Their mean is the estimate."""
-    channel, reports = said.channel, len(said.counts)
-    if reports * max(channel.outputs, said.part.cells) > _MATRIX:
+    factors, reports = factors_of(said.channel), len(said.counts)
+    if reports * max(said.part.cells, *(factor.outputs for factor in factors)) > _MATRIX:
         raise EstimationError(
-            f"{reports} different reports through {channel.name} about {said.part.cells} cells are too many to weight "
-            f"one by one. Ask for fewer attributes at once",
+            f"{reports} different reports through {said.channel.name} about {said.part.cells} cells are too many to "
+            f"weight one by one. Ask for fewer attributes at once",
             cells=said.part.cells,
         )
-    each = np.eye(reports) if said.codes is None else _each(channel, said.codes)
-    own = channel.solve(each.T.reshape(*channel.output_shape, reports)).reshape(*said.part.shape, reports)
-    return summed(own, said.part, part).reshape(part.cells, reports).T
+    codes = said.codes
+    if codes is None:
+        codes = np.stack(np.unravel_index(np.arange(reports), [factor.outputs for factor in factors]), axis=1)
+    own: Array = np.ones((reports, 1))
+    for factor, column in zip(factors, codes.T, strict=True):
+        alone = factor.solve(np.eye(factor.outputs).reshape(*factor.output_shape, -1)).reshape(factor.inputs, -1)
+        own = (own[:, :, None] * (factor.members(column) @ alone.T)[:, None, :]).reshape(reports, -1)
+    return summed(own.T.reshape(*said.part.shape, reports), said.part, part).reshape(part.cells, reports).T
 
 
 def _of_n(counts: Array, said: Counted | Listed) -> Array:
@@ -269,16 +274,19 @@ def _of_n(counts: Array, said: Counted | Listed) -> Array:
     return counts if total == said.n or not total else counts * (said.n / total)
 
 
+def factors_of(channel: Channel) -> Sequence[Channel]:
+    """The channels that a product is made of; of any other, itself."""
+    return channel.channels if isinstance(channel, Kronecker) else (channel,)
+
+
 def holds_sets(channel: Channel) -> bool:
     """Whether reports through a channel are sets, whose counts say less than the reports do."""
-    parts = channel.channels if isinstance(channel, Kronecker) else (channel,)
-    return any(isinstance(part, Support) for part in parts)
+    return any(isinstance(part, Support) for part in factors_of(channel))
 
 
 def is_partial(channel: Channel) -> bool:
     """Whether a channel tells only some sums of the shares: no table can be recovered from its reports alone."""
-    parts = channel.channels if isinstance(channel, Kronecker) else (channel,)
-    return any(part.is_partial for part in parts)
+    return any(part.is_partial for part in factors_of(channel))
 
 
 def _likelihood(channel: Channel, codes: NDArray[Any]) -> Array:
@@ -288,9 +296,8 @@ def _likelihood(channel: Channel, codes: NDArray[Any]) -> Array:
 
 def _each(channel: Channel, codes: NDArray[Any]) -> Array:
     """What each report holds, as a count of it alone would say: (reports, outputs)."""
-    parts = channel.channels if isinstance(channel, Kronecker) else (channel,)
     joint: Array = np.ones((len(codes), 1))
-    for i, part in enumerate(parts):
+    for i, part in enumerate(factors_of(channel)):
         joint = (joint[:, :, None] * part.members(codes[:, i])[:, None, :]).reshape(len(codes), -1)
     return joint
 

@@ -22,11 +22,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.blockwise import Blockwise
-from deniable.channels.kronecker import Kronecker
-from deniable.errors import DesignError, NotCoveredError
+from deniable.errors import NotCoveredError
 from deniable.estimation.fit.gathering import gather
-from deniable.estimation.fit.said import Counted, Listed, Moments, is_partial
+from deniable.estimation.fit.said import Counted, Listed, Moments, is_partial, unbiased_scores
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -116,22 +114,7 @@ def _scores(group: Group) -> Array:
         weighted = said.matrix / shares[:, None]
         return np.asarray(np.linalg.solve(said.matrix.T @ weighted, weighted.T).T)
     assert isinstance(said, Counted | Listed)
-    parts = said.channel.channels if isinstance(said.channel, Kronecker) else (said.channel,)
-    if len(parts) > 1 and any(isinstance(part, Blockwise) for part in parts):
-        raise DesignError(
-            "answers to several questions of one ballot were disguised in the same block, so that their scores do not "
-            'multiply. Use multinomial() or logit(), or a design that asks one combination: answer="one"'
-        )
-    if isinstance(said, Listed):
-        codes = said.codes
-    else:
-        places = np.arange(len(said.counts))
-        codes = np.stack(np.unravel_index(places, [part.outputs for part in parts]), axis=1)
-    scores: Array = np.ones((len(codes), 1))
-    for axis, part in enumerate(parts):
-        own = part.members(codes[:, axis]) @ part.solve(np.eye(part.outputs)).T
-        scores = (scores[:, :, None] * own[:, None, :]).reshape(len(codes), -1)
-    return scores
+    return unbiased_scores(said, said.part)
 
 
 def pool(voices: Sequence[Voices], wanted: Sequence[Wanted], weights: Array) -> tuple[Array, Array]:
