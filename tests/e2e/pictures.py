@@ -73,7 +73,7 @@ def respond(browser, url, folder):
     shown(page, "questions")
     page.get_by_label("In the country").check()
     for field in page.locator("#asked fieldset:visible").all():
-        number = field.locator("input[type=number]")
+        number = field.locator("input[inputmode]")
         number.fill("3") if number.count() else field.locator("input").last.check()
     page.locator("#asked").scroll_into_view_if_needed()
     page.evaluate("scrollTo(0, document.getElementById('asked').getBoundingClientRect().top + scrollY - 8)")

@@ -304,7 +304,7 @@ def test_on_a_phone_and_for_everybody(serving, visitor):
         )
         page.get_by_label("Auf dem Land").check()
         for field in page.locator("fieldset:visible").all():
-            number = field.locator("input[type=number]")
+            number = field.locator("input[inputmode]")
             number.fill("3") if number.count() else field.locator("input").last.check()
         page.get_by_role("button", name="Meine Antworten verschleiern").tap()
         shown(page, "review")

@@ -50,6 +50,23 @@ def test_the_client_and_all_sorts_of_collectors():
     assert int(re.search(r"# pass (\d+)", out)[1]) > 50
 
 
+NUMBERS = {
+    "19,5": ["19.5"], "19.5": ["19.5"], "0,500": ["0.5"], "5.": ["5"], ",5": [".5"], "-5": ["-5"],
+    "\u22121,5": ["-1.5"],
+    "1,000": ["1", "1000"], "1.500": ["1.5", "1500"], "1000,000": ["1000"], "12,3456": ["12.3456"], "1e3": ["1e3"],
+    "1.234.567": ["1234567"], "1,234,567.5": ["1234567.5"], "1.234,5": ["1234.5"], "1 000": ["1000"],
+    "1\u202f000,5": ["1000.5"], "1'234'567.25": ["1234567.25"], "1 000,500": ["1000.5"],
+    "\u0663\u066b\u0665": ["3.5"], "\u0663,\u0665": ["3.5"], "\u06f1\u06f2": ["12"], "\u0967\u0968": ["12"],
+    "\uff11\uff12": ["12"], "\u200f\u0667": ["7"],
+    "": [], "twelve": [], "1 2": [], "1,2,3": [], "1,000,00": [], "1..2": [], "1,000 000": [], "12 34": [],
+    "\u0663x": [],
+}  # fmt: skip
+
+
+def test_numbers_are_read_as_people_type_them():
+    assert loaded("typed_number.mjs", f"{json.dumps(list(NUMBERS))}.map(m.readNumber)") == list(NUMBERS.values())
+
+
 def test_problems_are_those_of_python():
     problems, final = loaded("transport.mjs", "[[...m.PROBLEMS], [...m.FINAL]]")
     assert problems == [[code, status] for code, (status, _) in PROBLEMS.items()]

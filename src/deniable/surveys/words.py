@@ -253,6 +253,17 @@ WORDS: dict[str, dict[str, str]] = {
     "bin_between": {"en": "{low} to below {high}", "de": "{low} bis unter {high}"},
     "bin_last": {"en": "{low} or more", "de": "{low} oder mehr"},
     "number_hint": {"en": "A number from {low} to {high}", "de": "Eine Zahl von {low} bis {high}"},
+    "number_unread": {
+        "en": "This is no number that can be read. Please write it in digits.",
+        "de": "Das lässt sich nicht als Zahl lesen. Bitte schreiben Sie sie in Ziffern.",
+    },
+    "number_which": {"en": "Which number do you mean?", "de": "Welche Zahl meinen Sie?"},
+    "number_outside": {
+        "en": "Is this right? It lies outside the numbers that were expected. If it is right, just go on: it counts "
+        "with the nearest ones.",
+        "de": "Stimmt das? Es liegt außerhalb der erwarteten Zahlen. Wenn es stimmt, gehen Sie einfach weiter: Es "
+        "zählt dann zu den nächstliegenden.",
+    },
     "search": {"en": "Search these answers", "de": "In diesen Antworten suchen"},
     "search_found": {"en": "{found} of {all} shown", "de": "{found} von {all} gezeigt"},
     "question_column": {"en": "Question", "de": "Frage"},

@@ -49,6 +49,7 @@ PROGRAM = (
     "shown.mjs",
     "terms.mjs",
     "transport.mjs",
+    "typed_number.mjs",
     "verify.mjs",
     "words.mjs",
     *(f"kinds/{kind}.mjs" for kind in kinds()),

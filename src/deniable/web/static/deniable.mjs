@@ -234,16 +234,20 @@ class Page {
     /** @type {Record<string, Value>} */
     const values = Object.create(null);
     /** @type {Field | undefined} */
-    let missing;
+    let first;
+    let isUnanswered = false;
     for (const field of this.fields) {
-      const isMissing = isShown(field.attribute, codes) && codeOrNot(field) === undefined;
-      field.root.classList.toggle("missing", isMissing);
-      if (isMissing) missing ??= field;
+      const asks = isShown(field.attribute, codes);
+      const isDoubtful = asks && field.doubts();
+      const isMissing = asks && !isDoubtful && codeOrNot(field) === undefined;
+      field.root.classList.toggle("missing", isMissing || isDoubtful);
+      isUnanswered ||= isMissing;
+      if (isMissing || isDoubtful) first ??= field;
       else values[field.attribute.name] = /** @type {Value} */ (field.value());
     }
-    element("unanswered").hidden = !missing;
-    if (missing) {
-      /** @type {HTMLElement | null} */ (missing.root.querySelector("input"))?.focus();
+    element("unanswered").hidden = !isUnanswered;
+    if (first) {
+      /** @type {HTMLElement | null} */ (first.root.querySelector("input"))?.focus();
       return;
     }
     element("unreached").hidden = true;

@@ -4,8 +4,10 @@
  * read what was chosen. Choices are offered by their place: nothing that a survey calls itself becomes a name here.
  */
 
+import { isBelow } from "./decimals.mjs";
 import { make } from "./screen.mjs";
 import { NOT_ASKED, SKIPPED } from "./terms.mjs";
+import { readNumber } from "./typed_number.mjs";
 
 /** @typedef {import("./verify.mjs").Attribute} Attribute */
 /** @typedef {import("./screen.mjs").Screen} Screen */
@@ -21,6 +23,7 @@ const MOST_LISTED = 12; // choices without a way to search them
  * @property {Attribute} attribute
  * @property {HTMLElement} root
  * @property {() => Value | undefined} value
+ * @property {() => boolean} doubts whether whoever answers is asked once more what was meant, which is said there
  */
 
 /**
@@ -51,9 +54,13 @@ export function fieldOf(screen, attribute, item, place) {
     const found = root.querySelector("input[type=radio]:checked");
     return found ? attribute.categories[Number(/** @type {HTMLInputElement} */ (found).value)] : undefined;
   };
-  if (!bins) return { attribute, root, value: chosen };
-  const number = addNumber(screen, root, choices, item, place);
-  return { attribute, root, value: () => (number.value === "" ? chosen() : { number: number.value }) };
+  if (!bins) return { attribute, root, value: chosen, doubts: () => false };
+  const { number, doubts } = addNumber(screen, root, choices, item, place);
+  const typed = () => {
+    const [found, other] = readNumber(number.value);
+    return found === undefined || other !== undefined ? undefined : { number: found };
+  };
+  return { attribute, root, value: () => (number.value === "" ? chosen() : typed()), doubts };
 }
 
 /** @param {Screen} screen @param {Attribute} attribute @param {Item} item Whether a scale's steps fit side by side. */
@@ -94,14 +101,14 @@ function addSearch(screen, choices) {
  * A number to be typed, or a choice. How it may be typed is a hint and no more: whatever number is given has a bin.
  *
  * @param {Screen} screen @param {HTMLElement} root @param {HTMLElement} choices @param {Item} item @param {number} place
+ * @returns {{number: HTMLInputElement, doubts: () => boolean}}
  */
 function addNumber(screen, root, choices, { entry }, place) {
   const legend = root.querySelector("legend");
   legend?.setAttribute("id", `legend-${place}`);
-  const hints = { step: entry?.step ?? "any", min: entry?.min ?? false, max: entry?.max ?? false };
-  const number = /** @type {HTMLInputElement} */ (
-    make("input", { type: "number", ...hints, inputmode: "decimal", autocomplete: "off" })
-  );
+  const isWhole = [entry?.step, entry?.min].every((each) => each && /^[0-9]+$/.test(each)); // a keyboard of digits does
+  const hints = { inputmode: isWhole ? "numeric" : "decimal", autocomplete: "off", maxlength: "60" };
+  const number = /** @type {HTMLInputElement} */ (make("input", { type: "text", ...hints }));
   number.setAttribute("aria-labelledby", `legend-${place}`);
   const typed = make("div", { class: "number" }, number);
   if (entry?.min && entry.max) {
@@ -111,14 +118,55 @@ function addNumber(screen, root, choices, { entry }, place) {
     typed.append(make("span", { class: "hint", id: `hint-${place}`, lang }, said));
     number.setAttribute("aria-describedby", `hint-${place}`);
   }
-  choices.prepend(typed);
+  const doubt = make("p", { class: "error doubt", role: "alert", hidden: true });
+  choices.prepend(typed, doubt);
   number.addEventListener("input", () => {
     for (const radio of root.querySelectorAll("input")) if (radio.type === "radio") radio.checked = false;
+    doubt.hidden = true;
   });
   root.addEventListener("change", (event) => {
-    if (event.target !== number) number.value = "";
+    if (event.target === number) return;
+    number.value = "";
+    doubt.hidden = true;
   });
-  return number;
+  return { number, doubts: doubting(screen, number, doubt, entry) };
+}
+
+/**
+ * What is asked about a number: no number again, which of two, and once whether one outside the hints is right.
+ *
+ * @param {Screen} screen @param {HTMLInputElement} number @param {HTMLElement} doubt @param {Item["entry"]} entry
+ */
+function doubting(screen, number, doubt, entry) {
+  let asked = "";
+  /** @param {string} word @param {HTMLElement[]} offers */
+  const say = (word, ...offers) => {
+    const { text, lang } = screen.speech.word(word);
+    doubt.replaceChildren(make("span", { lang }, text), ...offers);
+    doubt.hidden = false;
+    return true;
+  };
+  /** @param {string} meant */
+  const offer = (meant) => {
+    const button = make("button", { type: "button", class: "quiet" }, screen.speech.number(meant));
+    button.addEventListener("click", () => {
+      number.value = meant;
+      doubt.hidden = true;
+      number.focus();
+    });
+    return button;
+  };
+  return () => {
+    doubt.hidden = true;
+    if (number.value === "") return false;
+    const [found, ...others] = readNumber(number.value);
+    if (found === undefined) return say("number_unread");
+    if (others.length) return say("number_which", ...[found, ...others].map(offer));
+    const isOutside = (entry?.min && isBelow(found, entry.min)) || (entry?.max && isBelow(entry.max, found));
+    if (!isOutside || asked === found) return false;
+    asked = found;
+    return say("number_outside");
+  };
 }
 
 /** @param {HTMLElement} root @returns {(string | boolean)[]} what was entered into a field */

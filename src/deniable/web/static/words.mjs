@@ -267,6 +267,18 @@ export const WORDS = {
     "en": "A number from {low} to {high}",
     "de": "Eine Zahl von {low} bis {high}"
   },
+  "number_unread": {
+    "en": "This is no number that can be read. Please write it in digits.",
+    "de": "Das lässt sich nicht als Zahl lesen. Bitte schreiben Sie sie in Ziffern."
+  },
+  "number_which": {
+    "en": "Which number do you mean?",
+    "de": "Welche Zahl meinen Sie?"
+  },
+  "number_outside": {
+    "en": "Is this right? It lies outside the numbers that were expected. If it is right, just go on: it counts with the nearest ones.",
+    "de": "Stimmt das? Es liegt außerhalb der erwarteten Zahlen. Wenn es stimmt, gehen Sie einfach weiter: Es zählt dann zu den nächstliegenden."
+  },
   "search": {
     "en": "Search these answers",
     "de": "In diesen Antworten suchen"
