@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from deniable.given import People
 
 Category = str | int | float | bool
+RESERVED = "dn_"  # how names begin that belong to reports themselves: no attribute, no public column has such a one
 _WIDEST = 1 << 16  # whole numbers that are looked up in a table: so far apart at most
 
 
@@ -57,6 +58,12 @@ class Variable:
         object.__setattr__(self, "categories", tuple(self.categories))
         if not self.name or type(self.name) is not str:
             raise DesignError(f"an attribute's name must be a non-empty text, not {self.name!r}", name=self.name)
+        if is_reserved(self.name):
+            raise DesignError(
+                f"attribute {self.name!r}: names that begin with {RESERVED!r} are kept for the columns of reports "
+                f"themselves; give it another name",
+                name=self.name,
+            )
         if len(self.categories) < 2:
             raise DesignError(
                 f"attribute {self.name!r} has {len(self.categories)} categories; at least two are needed to hide one "
@@ -221,6 +228,15 @@ class Variable:
         places = np.full(high - low + 1, -1, dtype=np.min_scalar_type(-len(self)))
         places[categories - low] = np.arange(len(self))
         return places[numbers.astype(np.int64) - low if low else numbers]
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a name is one of those that belong to reports themselves, in whatever case.
+
+    >>> is_reserved("dn_ballot"), is_reserved("DN_Ballot"), is_reserved("ballot")
+    (True, True, False)
+    """
+    return name.casefold().startswith(RESERVED)
 
 
 def _decimals(name: str, numbers: tuple[Any, ...]) -> tuple[float, ...]:

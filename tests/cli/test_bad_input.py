@@ -73,7 +73,7 @@ def newer_file():
 def impossible_codes():
     table = pq.read_table("in/reports.parquet")
     codes = pa.array([77] * len(table), pa.uint8())
-    pq.write_table(table.set_column(1, "answer_0", codes), "r.parquet")
+    pq.write_table(table.set_column(1, "dn_answer_0", codes), "r.parquet")
 
 
 def lone_csv():

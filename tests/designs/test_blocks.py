@@ -251,8 +251,8 @@ def test_reports_survive_being_written_down():
     np.testing.assert_array_equal(one.values, two.values)
     by = dn.estimate(reports, ["a"], by="region")
     assert set(by) == {"n", "s"}
-    with pytest.raises(MissingColumnError, match="'block'"):
-        BlockReports(reports.to_frame().drop(["block"]), design, reports.published)
+    with pytest.raises(MissingColumnError, match="'dn_block'"):
+        BlockReports(reports.to_frame().drop(["dn_block"]), design, reports.published)
     with pytest.raises(InputError, match="3 published blocks"):
         BlockReports(reports.to_frame(), design, reports.published[:3])
 

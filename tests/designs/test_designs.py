@@ -284,13 +284,13 @@ def test_reports_of_another_design_are_refused():
 def test_impossible_codes_are_refused():
     design = DESIGNS["independent"]
     good = design.randomize(people(50)).to_frame().to_pydict()
-    with pytest.raises(InputError, match=r"'b' has 1 codes that no answer .* the first is 3"):
-        dn.Reports(pa.table({**good, "b": [3, *good["b"][1:]]}), design)
+    with pytest.raises(InputError, match=r"'dn_answer_b' has 1 codes that no answer .* the first is 3"):
+        dn.Reports(pa.table({**good, "dn_answer_b": [3, *good["dn_answer_b"][1:]]}), design)
     with pytest.raises(InputError, match="whole-number codes"):
-        dn.Reports(pa.table({**good, "b": ["x"] * 50}), design)
+        dn.Reports(pa.table({**good, "dn_answer_b": ["x"] * 50}), design)
     views_frame = DESIGNS["views one"].randomize(people(50)).to_frame().to_pydict()
     with pytest.raises(InputError, match=r"ballots must be 0 \.\. 5"):
-        dn.Reports(pa.table({**views_frame, "ballot": [6] * 50}), DESIGNS["views one"])
+        dn.Reports(pa.table({**views_frame, "dn_ballot": [6] * 50}), DESIGNS["views one"])
 
 
 # -- what is counted -------------------------------------------------------------------------------------------

@@ -159,7 +159,7 @@ def test_a_file_without_its_other_half_is_refused(reports, tmp_path):
 def test_codes_the_design_cannot_have_made_are_refused(reports, tmp_path):
     path = reports.write(tmp_path / "r.parquet")
     table = pq.read_table(path)
-    wrong = table.set_column(1, "answer_0", pa.array(np.full(len(table), 250), pa.uint8()))
+    wrong = table.set_column(1, "dn_answer_0", pa.array(np.full(len(table), 250), pa.uint8()))
     pq.write_table(wrong.replace_schema_metadata(table.schema.metadata), path)
     with pytest.raises(InputError, match="no answer of this design"):
         dn.read_reports(path)
@@ -168,7 +168,7 @@ def test_codes_the_design_cannot_have_made_are_refused(reports, tmp_path):
 def test_a_missing_column_is_refused(reports, tmp_path):
     path = reports.write(tmp_path / "r.parquet")
     table = pq.read_table(path)
-    pq.write_table(table.drop_columns(["ballot"]), path)
+    pq.write_table(table.drop_columns(["dn_ballot"]), path)
     with pytest.raises(MissingColumnError, match="ballot"):
         dn.read_reports(path)
 

@@ -70,7 +70,7 @@ def test_reports_survive_a_frame_and_every_kind_of_file(name, tmp_path):
         stored = dn.open_reports(tmp_path / "reports.parquet", engine=engine)
         np.testing.assert_allclose(dn.estimate(stored, ["a", "b", "c"]).values, table)
     with pytest.raises(InputError, match="no answer of this design can have"):
-        dn.Reports(reports.to_frame().assign(**{"a*b*c": 1 << 60}), design)
+        dn.Reports(reports.to_frame().assign(**{"dn_answer_a*b*c": 1 << 60}), design)
     with pytest.raises(InputError, match="not categories"):
         reports.labelled()
 

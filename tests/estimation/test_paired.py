@@ -180,7 +180,7 @@ def test_maximum_likelihood_takes_bit_masks():
 
 def test_reports_that_are_all_alike_have_a_design_effect():
     design = dn.Paired(YES_NO, p=0.8, rho=-0.25)
-    reports = dn.PairedReports(pd.DataFrame({"smokes": [1] * 6}), design, pairs=3)
+    reports = dn.PairedReports(pd.DataFrame({"dn_answer_smokes": [1] * 6}), design, pairs=3)
     est = dn.estimate(reports, "smokes")
     assert np.isfinite(est.dispersion.design_effect).all()
     assert np.isfinite(est.interval(0.95).low).all()

@@ -32,8 +32,8 @@ def test_what_does_not_fit_is_refused_before_any_row_is_touched():
     with pytest.raises(InputError, match="cannot be named"):
         Disguise(
             dn.Sampled({"t": ["a", "b"], "r": ["a", "b"]}, 1.0),
-            pa.schema([*SCHEMA, ("ballot", pa.string())]),
-            ["ballot"],
+            pa.schema([*SCHEMA, ("dn_ballot", pa.string())]),
+            ["dn_ballot"],
         )
     with pytest.raises(DesignError, match="all respondents together"):
         Disguise(dn.Paired({"t": ["a", "b"]}, 0.75, -0.2), SCHEMA)
@@ -44,7 +44,7 @@ def test_the_disguise_is_the_design_s_own():
     n, channel = 40_000, DESIGN.questions[0].channel
     batch = pa.record_batch({"t": pa.array(["a"] * n), "r": pa.array(["x"] * n)})
     out = Disguise(DESIGN, SCHEMA, ["r"])(batch)
-    kept = (out.column("t").to_numpy() == 0).mean()
+    kept = (out.column("dn_answer_t").to_numpy() == 0).mean()
     p = channel.matrix()[0, 0]
     assert abs(kept - p) < 6 * np.sqrt(p * (1 - p) / n)
     assert out.column("r").to_pylist() == ["x"] * n

@@ -63,7 +63,9 @@ def test_numbers_are_disguised_in_bins(tmp_path):
     for place in ("p.csv", "named.csv"):
         goal = tmp_path / f"{place}.parquet"
         assert randomize_table(tmp_path / place, goal, Independent(domain, 40.0)) == 6
-        assert pq.read_table(goal).to_pylist() == [{"age": 0, "n": 0}] * 5 + [{"age": 1, "n": 1}]
+        assert pq.read_table(goal).to_pylist() == [dict.fromkeys(("dn_answer_age", "dn_answer_n"), 0)] * 5 + [
+            dict.fromkeys(("dn_answer_age", "dn_answer_n"), 1)
+        ]
     (tmp_path / "p.csv").write_text("age\n17\n", encoding="utf-8")
     with pytest.raises(MissingColumnError, match="no column 'n'"):
         randomize_table(tmp_path / "p.csv", tmp_path / "less.parquet", Independent(domain, 40.0))

@@ -272,7 +272,7 @@ def test_one_pass_serves_all_tables(made, tmp_path, monkeypatch):
     monkeypatch.setattr(stored.engine, "count", lambda sizes, where: counted.append(sizes) or original(sizes, where))
     for names in TABLES:
         stored.tabulate(names)
-    assert counted == [{"ballot": 6, "answer_0": 27}]
+    assert counted == [{"dn_ballot": 6, "dn_answer_0": 27}]
 
 
 def test_rows_are_loaded_when_they_are_asked_for(made, tmp_path):
@@ -299,7 +299,7 @@ def test_designs_that_need_more_than_counts_are_read(tmp_path):
 
 
 def corrupt(reports, path, codes):
-    table = uploaded(reports).set_column(1, "answer_0", codes)
+    table = uploaded(reports).set_column(1, "dn_answer_0", codes)
     header = reports.header
     pq.write_table(table.replace_schema_metadata(header.metadata()), path)
     return path
@@ -331,7 +331,7 @@ def test_what_cannot_be_opened_is_refused(made, tmp_path):
     with pytest.raises(InputError, match="give design="):
         open_reports(table)
     with pytest.raises(MissingColumnError, match="is missing among"):
-        open_reports(table.drop("ballot"), reports.design)
+        open_reports(table.drop("dn_ballot"), reports.design)
     with pytest.raises(DesignError, match="another design"):
         open_reports(path, DESIGNS["joint"])
     with pytest.raises(InputError, match="not by 'abacus'"):

@@ -403,8 +403,8 @@ def test_codes_are_packed_and_what_rides_along_is_compressed(people, tmp_path):
     group = pq.read_metadata(tmp_path / "r.parquet").row_group(0)
     columns = [group.column(index) for index in range(group.num_columns)]
     assert {column.path_in_schema: column.compression for column in columns} == {
-        "ballot": "UNCOMPRESSED",
-        "answer_0": "UNCOMPRESSED",
+        "dn_ballot": "UNCOMPRESSED",
+        "dn_answer_0": "UNCOMPRESSED",
         "region": "SNAPPY",
     }
 

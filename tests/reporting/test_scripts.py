@@ -113,7 +113,7 @@ def rounded(text):
 
 def small():
     """Reports whose counts are round, so that the golden file has few digits."""
-    answers = pa.table({"smokes": [0] * 60 + [1] * 40})
+    answers = pa.table({"dn_answer_smokes": [0] * 60 + [1] * 40})
     design = dn.Joint({"smokes": ["no", "yes"]}, 1.0)
     return dn.Reports(answers, design)
 

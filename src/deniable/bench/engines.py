@@ -32,6 +32,7 @@ from deniable.channels.krr import KRR
 from deniable.channels.unary import Unary
 from deniable.designs.header import Header
 from deniable.designs.independent import Independent
+from deniable.designs.own_columns import answer_columns
 from deniable.domain import Domain
 from deniable.errors import MissingExtraError
 from deniable.frames.engines import IbisEngine, ParquetEngine
@@ -56,7 +57,7 @@ TABLES = (("category",), ("set",), ("hash",), ("category", "set"))
 def write_reports(path: Path, rows: int) -> None:
     """Disguise made-up people into a file, piece by piece; whole numbers have a sign, as other systems have them."""
     rng = np.random.default_rng(0)
-    fields = [(name, pa.int64()) for name in DOMAIN] + [("region", pa.string())]
+    fields = [(name, pa.int64()) for name in answer_columns(DESIGN)] + [("region", pa.string())]
     schema = pa.schema(fields).with_metadata(Header(DESIGN.canonical()).metadata())
     with pq.ParquetWriter(path, schema) as out:
         for start in range(0, rows, _PIECE):

@@ -22,6 +22,7 @@ import numpy as np
 from deniable.channels.codec import channel_from_dict
 from deniable.designs.ballots import ALL, drawn_ballots, lowest_terms, rows_of
 from deniable.designs.observation import Observation
+from deniable.designs.own_columns import refuse_taken
 from deniable.designs.reports import Reports, Tallies
 from deniable.designs.told import Telling, Told
 from deniable.device.epsilon import compose, epsilon_of
@@ -250,7 +251,7 @@ class Design(Frozen):
         """
         check_source(source, seed)
         frame = as_frame(frame, self.domain.names)
-        public = public_columns(frame, keep, self.domain)
+        public = public_columns(frame, keep, self)
         drawn, answers = self.randomize_codes(self.domain.encode(frame), source=source)
         return Reports.of_codes(self, readonly(drawn), readonly(answers), public, backend_of(frame))
 
@@ -426,17 +427,11 @@ class Design(Frozen):
         return len(records), run
 
 
-def public_columns(frame: IntoDataFrame, keep: Sequence[str], domain: Domain) -> nw.DataFrame[Any] | None:
+def public_columns(frame: IntoDataFrame, keep: Sequence[str], design: Design) -> nw.DataFrame[Any] | None:
     """Take the public columns out of a frame, refusing to publish an attribute that is to be disguised."""
     import narwhals as nw
 
-    both = [name for name in keep if name in domain]
-    if both:
-        raise InputError(
-            f"{listed(both)} would travel both in clear and disguised. Drop them from `keep`, or from the domain if "
-            "they are not sensitive",
-            attributes=both,
-        )
+    refuse_taken(keep, design)
     known = nw.from_native(frame, eager_only=True)
     absent = [name for name in keep if name not in known.columns]
     if absent:

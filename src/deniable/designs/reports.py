@@ -15,8 +15,10 @@ import numpy as np
 from deniable.designs.files import is_sheet, write_reports, write_sheet
 from deniable.designs.header import Header
 from deniable.designs.observation import Observation, merge
+from deniable.designs.own_columns import BALLOT, answer_columns, refuse_taken
 from deniable.designs.sheet import sheet
 from deniable.device.statement import Statement
+from deniable.domain import RESERVED
 from deniable.errors import InputError, MissingColumnError, SmallCellWarning, UnknownAttributeError
 from deniable.frozen import Frozen, again, fix, readonly
 from deniable.given import as_frame
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from deniable.designs.told import Told
     from deniable.results import Frame
 
-BALLOT = "ballot"
+_SIZE = f"{RESERVED}size"
 _SHOWN = 5  # reports shown in a notebook
 _KEPT = 4096  # cells of counts that are kept
 SMALL_CELL = 10  # fewer respondents than this sharing their public values could be recognised by them
@@ -47,8 +49,8 @@ SMALL_CELL = 10  # fewer respondents than this sharing their public values could
 class Reports(Frozen):
     """Disguised answers, one row a respondent, and the design they were made by.
 
-    As a frame they are: `ballot` (when there is more than one), `answer_0`, `answer_1`, ... or, when every respondent
-    answers the same questions, one column a question under its name; then the public columns.
+    As a frame they are: `dn_ballot` (when there is more than one), `dn_answer_0`, `dn_answer_1`, ... or, when every
+    respondent answers the same questions, one column a question, `dn_answer_` and its name; then the public columns.
 
     `notes` are sentences that belong into the privacy statement of these very reports, see `describe`; `labels` the
     survey's words, where they are known.
@@ -88,6 +90,7 @@ class Reports(Frozen):
             _check_codes(design, ballots, codes, place, name)
             answers[:, place] = codes
         rest = [name for name in known.columns if name not in [*ballot_column, *wanted]]
+        refuse_taken(rest, design)
         public = known.select(*rest) if rest else None
         fix(self, design=design, ballots=ballots, answers=readonly(answers))
         fix(self, public=public, backend=backend_of(frame), notes=(), labels=UNKNOWN)
@@ -106,6 +109,7 @@ class Reports(Frozen):
         held = {"public": public, "backend": backend, "notes": (), "labels": UNKNOWN, **more}
         made = cls._of(design=design, ballots=ballots, answers=answers, **held)
         if public is not None:
+            refuse_taken(public.columns, design)
             warn_of_small_cells(public)
         return made
 
@@ -307,7 +311,7 @@ class Reports(Frozen):
             if not alone:
                 cells = zip(*(column.to_pylist() for column in found.values()), strict=True)
                 named = [cell[0] if len(cell) == 1 else ", ".join(map(str, cell)) for cell in cells]
-                spread: list[Any] = [None] * self.n
+                spread: list[Any] = columns.get(question.name, [None] * self.n)  # it may be asked in two ways
                 for row, name in zip(rows.tolist(), named, strict=True):
                     spread[row] = name
                 found = {question.name: spread}
@@ -371,18 +375,11 @@ class Tallies(Frozen):
         return f"<Tallies of {self.n} simulated respondents; {self.design!r}>"
 
 
-def answer_columns(design: Design) -> list[str]:
-    """Names of the answer columns: the questions' own where everybody answers the same ones."""
-    if len(design.ballots) == 1:
-        return [design.questions[index].name for index in design.ballots[0]]
-    return [f"answer_{place}" for place in range(design.width)]
-
-
 def warn_of_small_cells(public: Any) -> None:
     """Warn when public columns together single out a handful of respondents."""
     import narwhals as nw
 
-    sizes = public.group_by(*public.columns).agg(nw.len().alias("respondents"))["respondents"]
+    sizes = public.group_by(*public.columns).agg(nw.len().alias(_SIZE))[_SIZE]
     small = int((sizes < SMALL_CELL).sum())
     if small:
         warnings.warn(

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.designs.column import Column, file_names
+from deniable.designs.own_columns import BALLOT, BLOCK
+from deniable.domain import RESERVED
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,11 +30,17 @@ _EXACT = 1 << 53  # whole numbers below this are exact as decimals, the only num
 def sheet(reports: Reports) -> list[Column]:
     """The reports as columns: which block and ballot, the questions, what is public."""
     named = [*_drawn(reports), *_questions(reports), *_public(reports)]
-    files = file_names([name for name, *_ in named])
-    return [Column(file, *parts) for file, parts in zip(files, named, strict=True)]
+    files = file_names([short for short, *_ in named])
+    return [Column(file, *parts[1:]) for file, parts in zip(files, named, strict=True)]
 
 
-Parts = tuple[str, str, "NDArray[np.float64]", "Mapping[int, str]", "Sequence[Any] | None"]
+# How it would be called, what it is called in the header, its label, its numbers, what they mean, what they are.
+Parts = tuple[str, str, str, "NDArray[np.float64]", "Mapping[int, str]", "Sequence[Any] | None"]
+
+
+def question_column(index: int) -> str:
+    """What the column of a question is called in the header: questions of the same attributes are told apart."""
+    return f"{RESERVED}question_{index}"
 
 
 def _drawn(reports: Reports) -> list[Parts]:
@@ -40,12 +48,12 @@ def _drawn(reports: Reports) -> list[Parts]:
     found: list[Parts] = []
     blocks = getattr(reports, "blocks", None)
     if blocks is not None:
-        found.append(("block", "Which block of fakes the answers were disguised with", _exact(blocks), {}, None))
+        found.append(("block", BLOCK, "Which block of fakes the answers were disguised with", _exact(blocks), {}, None))
     if len(reports.design.ballots) > 1:
         design = reports.design
         asked = [" + ".join(design.questions[index].name for index in ballot) for ballot in design.ballots]
         label = "Which questions the device drew, whatever the answers were"
-        found.append(("ballot", label, _exact(reports.ballots), dict(enumerate(asked)), None))
+        found.append(("ballot", BALLOT, label, _exact(reports.ballots), dict(enumerate(asked)), None))
     return found
 
 
@@ -57,7 +65,7 @@ def _questions(reports: Reports) -> list[Parts]:
         for place, index in enumerate(ballot):
             columns[index, rows] = _exact(reports.answers[rows, place])
     found: list[Parts] = []
-    for question, numbers in zip(design.questions, columns, strict=True):
+    for index, (question, numbers) in enumerate(zip(design.questions, columns, strict=True)):
         domain = design.domain.project(question.attributes)
         meanings: dict[int, str] = {}
         if question.channel.reports == question.channel.outputs == domain.cells:
@@ -67,7 +75,7 @@ def _questions(reports: Reports) -> list[Parts]:
             meanings = dict(enumerate(", ".join(cell) for cell in zip(*answers, strict=True)))
         asked = " / ".join(labels.question(name) for name in question.attributes)
         kind = DISGUISED if meanings else "[disguised as a set of answers]"
-        found.append((question.name, f"{kind} {asked}", numbers, meanings, None))
+        found.append((question.name, question_column(index), f"{kind} {asked}", numbers, meanings, None))
     return found
 
 
@@ -82,7 +90,7 @@ def _public(reports: Reports) -> list[Parts]:
         label = reports.labels.question(name)
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
             numbers = column.cast(pa.float64()).to_numpy(zero_copy_only=False) if len(column) else np.empty(0)
-            found.append((name, label, numbers, {}, None))
+            found.append((name, name, label, numbers, {}, None))
             continue
         texts = [value if value is None or isinstance(value, bool) else str(value) for value in column.to_pylist()]
         listed = [value for value in reports.labels.answers.get(name, {}) if name in reports.labels.public]
@@ -91,7 +99,7 @@ def _public(reports: Reports) -> list[Parts]:
         place = {value: float(code) for code, value in enumerate(values)}
         codes = np.array([np.nan if text is None else place[text] for text in texts], dtype=np.float64)
         meanings = {code: reports.labels.answer(name, value) for code, value in enumerate(values)}
-        found.append((name, label, codes, meanings, values))
+        found.append((name, name, label, codes, meanings, values))
     return found
 
 

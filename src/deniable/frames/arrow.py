@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from deniable.designs.reports import BALLOT, answer_columns
-from deniable.errors import DesignError, InputError, MissingColumnError
+from deniable.designs.own_columns import BALLOT, answer_columns, refuse_taken
+from deniable.errors import DesignError, MissingColumnError
 from deniable.given import is_view, without_views
 from deniable.wording import listed
 
@@ -57,16 +57,8 @@ class Disguise:
                 f"the table has no column {listed(absent)} to keep; its columns are {listed(schema.names)}",
                 columns=absent,
             )
-        both = [name for name in keep if name in design.domain]
-        if both:
-            raise InputError(
-                f"{listed(both)} would travel both in clear and disguised; keep only columns outside the domain",
-                attributes=both,
-            )
+        refuse_taken(keep, design)
         columns = answer_columns(design)
-        clashing = [name for name in keep if name in [BALLOT, *columns]]
-        if clashing:
-            raise InputError(f"a kept column cannot be named {listed(clashing)}: the reports have one of that name")
         self.design, self.keep = design, tuple(dict.fromkeys(keep))
         self.needed = [*design.domain, *self.keep]
         code = pa.from_numpy_dtype(design.answer_dtype)

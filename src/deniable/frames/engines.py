@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from deniable.designs.reports import BALLOT, answer_columns
+from deniable.designs.own_columns import BALLOT, answer_columns
 from deniable.errors import InputError, MissingExtraError, UnknownAttributeError
 from deniable.frames.reading import parquet_file
 from deniable.frames.support import asked_alike, by_words, check_extremes

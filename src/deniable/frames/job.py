@@ -27,6 +27,7 @@ from deniable.designs.files import write_whole
 from deniable.designs.header import Header
 from deniable.designs.objects import Object, place_of
 from deniable.designs.reports import SMALL_CELL
+from deniable.domain import RESERVED
 from deniable.errors import InputError, PrivacyError
 from deniable.frames.arrow import HELD, Disguise
 from deniable.frames.pieces import CSVPieces, open_table
@@ -133,13 +134,14 @@ def recognisable(path: str | Path | Object, keep: Sequence[str]) -> str | None:
     if not keep:
         return None
     keep = list(dict.fromkeys(keep))
-    sizes = pa.table({**{name: [] for name in keep}, "count_all": pa.array([], pa.int64())})
+    size = f"{RESERVED}size"
+    sizes = pa.table({**{name: [] for name in keep}, size: pa.array([], pa.int64())})
     for batch in parquet_file(place_of(path)).iter_batches(batch_size=GROUP, columns=keep):
         counted = pa.Table.from_batches([batch]).group_by(keep).aggregate([([], "count_all")])
+        counted = counted.rename_columns([*keep, size])
         both = pa.concat_tables([sizes.cast(counted.schema), counted])
-        summed = both.group_by(keep).aggregate([("count_all", "sum")])
-        sizes = summed.rename_columns([*keep, "count_all"])
-    small = sum(size < SMALL_CELL for size in sizes["count_all"].to_pylist())
+        sizes = both.group_by(keep).aggregate([(size, "sum")]).rename_columns([*keep, size])
+    small = sum(size < SMALL_CELL for size in sizes[size].to_pylist())
     if not small:
         return None
     return (

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from deniable.designs.blocks.design import Blocks
-from deniable.designs.blocks.reports import BLOCK, BlockReports
+from deniable.designs.blocks.reports import BlockReports
 from deniable.designs.codec import design_from_bytes
 from deniable.designs.files import pyreadstat, sidecar
 from deniable.designs.header import Header
 from deniable.designs.objects import Object, place_of
+from deniable.designs.own_columns import BALLOT, BLOCK, answer_columns
 from deniable.designs.paired.design import Paired
 from deniable.designs.paired.reports import PairedReports
-from deniable.designs.reports import BALLOT, Reports, answer_columns
+from deniable.designs.reports import Reports
+from deniable.designs.sheet import question_column
 from deniable.device.block import Block
 from deniable.errors import DeniableError, InputError
 from deniable.formulas import original_table
@@ -189,8 +191,8 @@ def _from_sheet(path: Path, header: Header, design: Design) -> pa.Table:
             codes = column.cast(pa.int64())
             column = pa.chunked_array([pa.array(values)]).combine_chunks().take(codes.combine_chunks())
         columns[name] = column
-    questions = [question.name for question in design.questions]
-    before = {name: columns.pop(name) for name in (BLOCK, BALLOT) if name in columns and name not in questions}
+    questions = [question_column(index) for index in range(len(design.questions))]
+    before = {name: columns.pop(name) for name in (BLOCK, BALLOT) if name in columns}
     if len(design.ballots) > 1:
         ballots = before[BALLOT].to_numpy(zero_copy_only=False).astype(np.int64)
         answers = np.zeros((design.width, len(ballots)))
@@ -199,11 +201,13 @@ def _from_sheet(path: Path, header: Header, design: Design) -> pa.Table:
             for place, index in enumerate(ballot):
                 given = columns[questions[index]].to_numpy(zero_copy_only=False)[rows]
                 if np.isnan(given.astype(np.float64)).any():
-                    raise InputError(f"{path} lacks answers to {questions[index]!r} of people who were asked it")
+                    name = design.questions[index].name
+                    raise InputError(f"{path} lacks answers to {name!r} of people who were asked it")
                 answers[place, rows] = given
         named = dict(zip(answer_columns(design), answers, strict=True))
     else:
-        named = {name: columns[name] for name in answer_columns(design)}
+        asked = [columns[questions[index]] for index in design.ballots[0]]
+        named = dict(zip(answer_columns(design), asked, strict=True))
     rest = {name: column for name, column in columns.items() if name not in questions}
     return pa.table({**before, **named, **rest})
 

@@ -18,7 +18,8 @@ import numpy as np
 from deniable.designs.header import Header
 from deniable.designs.objects import Object, place_of
 from deniable.designs.observation import Observation, merge
-from deniable.designs.reports import BALLOT, Reports, answer_columns
+from deniable.designs.own_columns import BALLOT, answer_columns, refuse_taken
+from deniable.designs.reports import Reports
 from deniable.errors import DesignError, InputError, MissingColumnError
 from deniable.frames.engines import IbisEngine, ParquetEngine
 from deniable.frames.reading import design_of, existing, read_beside, read_header, read_reports
@@ -73,6 +74,7 @@ class StoredReports(Reports):
                 columns=missing,
             )
         public = [name for name in engine.columns if name not in needed]
+        refuse_taken(public, design)
         fix(self, engine=engine, design=design, notes=notes, labels=labels, backend=None)
         fix(self, _where=dict(where or {}), _public=public)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.designs.reports import BALLOT
+from deniable.designs.own_columns import BALLOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

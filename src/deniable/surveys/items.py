@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from deniable.device.encoding import NOT_ASKED, SKIPPED
-from deniable.domain import Variable
+from deniable.domain import RESERVED, Variable, is_reserved
 from deniable.errors import SurveyError
 from deniable.frozen import Frozen
 from deniable.surveys.questions import Option, Texts, question_kind
@@ -40,6 +40,7 @@ class Item(Frozen):
 
 def question_item(entry: QuestionEntry, path: str, say: Translator, public: Mapping[str, Item]) -> Item:
     """Check one `[[questions]]` entry."""
+    _not_reserved(entry.name, path)
     kind = question_kind(entry.kind)
     _only_its_own_keys(entry, kind.keys(entry), path)
     bins, options = kind.bins(entry, path), kind.options(entry, path, say)
@@ -65,9 +66,19 @@ def question_item(entry: QuestionEntry, path: str, say: Translator, public: Mapp
 
 def public_item(entry: PublicEntry, path: str, say: Translator) -> Item:
     """Check one `[[public]]` entry."""
+    _not_reserved(entry.name, path)
     options = choice_options(entry.choices, f"{path}.choices", say)
     _different([option.value for option in options], f"{path}.choices")
     return Item(entry.name, say(entry.text, f"{path}.text"), "choice", tuple(options))
+
+
+def _not_reserved(name: str, path: str) -> None:
+    if is_reserved(name):
+        raise SurveyError(
+            f"{path}.name: names that begin with {RESERVED!r} are kept for the columns of reports themselves; give "
+            f"{name!r} another name",
+            path=f"{path}.name",
+        )
 
 
 def _only_its_own_keys(entry: QuestionEntry, allowed: Collection[str], path: str) -> None:

@@ -225,7 +225,7 @@ class Blocks(Design):
         """
         check_source(source, seed)
         frame = as_frame(frame, self.domain.names)
-        public = public_columns(frame, keep, self.domain)
+        public = public_columns(frame, keep, self)
         return self.run(self.domain.encode(frame), source=source, update=update, progress=progress, public=public)
 
     def run(

@@ -12,6 +12,7 @@ import numpy as np
 from deniable.channels.blockwise import Blockwise
 from deniable.channels.kronecker import Kronecker
 from deniable.designs.observation import Observation, merge
+from deniable.designs.own_columns import BLOCK
 from deniable.designs.reports import Reports
 from deniable.designs.told import Told
 from deniable.device.block import check_chain
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from deniable.designs.header import Header
     from deniable.device.block import Block
     from deniable.results import Frame
-
-BLOCK = "block"
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

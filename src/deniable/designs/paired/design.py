@@ -250,7 +250,7 @@ class Paired(Design):
         """
         check_source(source, seed)
         frame = as_frame(frame, self.domain.names)
-        public = public_columns(frame, keep, self.domain)
+        public = public_columns(frame, keep, self)
         codes = self.domain.encode(frame)
         arrived = np.ones(len(codes), dtype=bool) if answered is None else np.asarray(answered, dtype=bool)
         if arrived.shape != (len(codes),):

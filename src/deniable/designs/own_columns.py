@@ -1,0 +1,50 @@
+"""The columns that a table of reports has of its own, and the names that are theirs alone.
+
+They all begin alike, so that no attribute and no public column can be taken for one of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable.domain import RESERVED, is_reserved
+from deniable.errors import InputError
+from deniable.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from deniable.designs.base import Design
+
+BALLOT = f"{RESERVED}ballot"
+BLOCK = f"{RESERVED}block"
+_ANSWER = f"{RESERVED}answer_"
+
+
+def answer_columns(design: Design) -> list[str]:
+    """Names of the answer columns: after the questions where everybody answers the same ones, else after the places."""
+    if len(design.ballots) == 1:
+        names = [_ANSWER + design.questions[index].name for index in design.ballots[0]]
+        if len(set(names)) == len(names):  # an attribute may be called a*b, as a question about a and b is
+            return names
+    return [f"{_ANSWER}{place}" for place in range(design.width)]
+
+
+def refuse_taken(public: Iterable[str], design: Design) -> None:
+    """Refuse public columns that are named like what is disguised, or like a column of the reports themselves."""
+    names = list(public)
+    both = [name for name in names if name in design.domain]
+    if both:
+        raise InputError(
+            f"{listed(both)} would travel both in clear and disguised; a public column is none of the domain's "
+            f"attributes. Leave it out, or drop it from the domain if it is not sensitive",
+            attributes=both,
+        )
+    questions = {question.name for question in design.questions}
+    taken = [name for name in names if is_reserved(name) or name in questions]
+    if taken:
+        raise InputError(
+            f"a public column cannot be named {listed(taken)}: so is a question, or names that begin with {RESERVED!r} "
+            f"are kept for the reports' own columns. Rename it",
+            columns=taken,
+        )
