@@ -46,6 +46,11 @@ SECONDS = 60
 EPSILONS, SIZES = (0.5, 1.0, 3.0), (500, 10_000, 100_000)
 SKEWS = (None, (0.9, 0.08, 0.02), (0.6, 0.3, 0.1), (0.97, 0.02, 0.01))
 RATIOS = ("odds_ratio", "risk_ratio")  # whose logarithm is normal, if anything is
+# What is asked here besides: public groups, of which one is rare.
+contract.ANALYSES |= {
+    "logit with regions": (dn.logit, {"formula": "c ~ a + C(region)"}, "Regression"),
+    "linear with regions": (dn.linear, {"formula": "b ~ a + C(region)"}, "Regression"),
+}
 LEADS_ON = (
     r"[Uu]se |[Aa]sk |[Tt]ry |[Gg]ive |[Dd]rop |Independent|Joint|fewer|[Mm]ore respondents"
     r"|the domain has|they have|reports speak of"  # what there is instead of a name that there is not
@@ -105,6 +110,7 @@ class Kind:
             of_d = np.log(self.d) + moved * self.moves[2, : len(self.d)] * a[:, None]
             found["d"] = np.asarray(self.domain["d"].categories)[_drawn(of_d, rng)]
         found["high"] = (rng.random(n) < 0.2 + 0.5 * (a if related else 0.5)).astype(int)
+        found["region"] = np.where(rng.random(n) < 0.02, "rare", np.char.add("r", rng.integers(0, 9, n).astype(str)))
         found["w"] = np.round(self.lean * moved * a + rng.normal(size=n), 1)
         return pd.DataFrame(found)
 
@@ -220,7 +226,7 @@ def survey(seed, number):
             drawn = np.random.default_rng([seed, number, again])
             people = answered(kind.people(n, drawn, related=group != "Tests"), design)
             truths, source = [c for c in people if c in design.domain], dn.Seeded(int(drawn.integers(1 << 30)))
-            keep = ["z", "high", "w"]
+            keep = ["z", "high", "w", "region"]
             surveys[key] = (
                 design.randomize(people[[*truths, *keep]], keep=keep, source=source),
                 dn.Joint(design.domain, 16.0).randomize(people[[*truths, *keep]], keep=keep, source=source),

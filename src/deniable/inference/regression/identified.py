@@ -1,14 +1,17 @@
 """Identification: do different parameters give the reports different probabilities?
 
-All probabilities of all reports, at some rows' public values, are differentiated in the parameters. The parameters are
-determined where no direction leaves all of them as they are, up to 1e-8 of the largest; parameters of attributes that
-ride along may be undetermined as long as the others are not drawn in. Rank is a generic property: it is looked for at
-three random places, and one that has it suffices.
+All probabilities of all reports, at every row that differs in public from the others, are differentiated in the
+parameters. These are determined where no direction leaves all probabilities as they are, up to 1e-8 of the largest;
+parameters of attributes that ride along may be undetermined as long as the others are not drawn in. A row can only add
+to what is determined: rows are looked at until everything is, so that no small group is missed, and only a refusal
+takes all of them. Rank is a generic property: it is looked for at three random places, and one that has it suffices.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +24,7 @@ from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,21 +36,26 @@ if TYPE_CHECKING:
 
 SMALLEST = 1e-8  # of the largest singular value: below it a direction changes nothing
 _PLACES = 3
-_ROWS = 24  # rows whose public values are looked at
+_ROWS = 24  # rows that are looked at first; then as many again, and so on
+_TYPICAL = 4096  # rows that say how large parameters are
+_ENTRIES = 1 << 24  # derivatives that are held at once
 _REPORTS = 4096  # of a group of reports that are listed one by one
 _DRAWN_IN = 1e-5  # how much of a direction without effect may lie in the parameters that are wanted
 
 
-def check_identified(laid: Laid, heard: Heard) -> None:
-    """Refuse a model whose parameters the reports cannot tell apart."""
-    rng = np.random.default_rng(0)
-    rows = np.sort(rng.permutation(len(heard.rows))[:_ROWS])
-    everything = Likelihood(complete(laid, heard, rows), np.ones(len(rows)), len(laid.labels))
+def check_identified(laid: Laid, heard: Heard, public: NDArray[np.int64]) -> None:
+    """Refuse a model whose parameters the reports cannot tell apart.
+
+    `public` numbers the rows by what the model uses of their public columns; rows that do not count have a -1.
+    """
+    numbers, first = np.unique(public, return_index=True)
+    rows = np.random.default_rng(0).permutation(first[numbers >= 0])
     roots = [_root(group) for group in heard.groups]
     wanted = len(laid.labels) - laid.riding
+    most = max(1, _ENTRIES // (prod(heard.chance.shape[1:]) * len(laid.labels)))
     worst: Array = np.zeros(0)
-    for place in jitter(np.zeros(len(laid.labels)), everything, _PLACES):
-        drawn = _undetermined(_jacobian(everything, place, roots), wanted)
+    for place in jitter(np.zeros(len(laid.labels)), _likelihood(laid, heard, rows[:_TYPICAL]), _PLACES):
+        drawn = _undetermined_in(rows, partial(_changes, laid, heard, place, roots), wanted, most)
         if drawn is None:
             return
         worst = drawn
@@ -59,6 +67,33 @@ def check_identified(laid: Laid, heard: Heard) -> None:
         f"or Views with k={len(asked)}",
         terms=names,
     )
+
+
+def _likelihood(laid: Laid, heard: Heard, rows: NDArray[np.intp]) -> Likelihood:
+    """Of some rows, with nothing hidden."""
+    return Likelihood(complete(laid, heard, rows), np.ones(len(rows)), len(laid.labels))
+
+
+def _changes(laid: Laid, heard: Heard, place: Array, roots: Sequence[Array], rows: NDArray[np.intp]) -> Array:
+    """The Jacobian at some rows."""
+    return _jacobian(_likelihood(laid, heard, rows), place, roots)
+
+
+def _undetermined_in(
+    rows: NDArray[np.intp], jacobian: Callable[[NDArray[np.intp]], Array], wanted: int, most: int
+) -> Array | None:
+    """As `_undetermined`, of all these rows together, which are taken batch by batch, `most` at once."""
+    drawn, known = None, jacobian(rows[:0])
+    done = 0
+    while done < len(rows):
+        batch = rows[done : done + min(max(_ROWS, done), most)]
+        # R'R = J'J: what the rows say together, in as many rows as parameters.
+        known = np.asarray(np.linalg.qr(np.concatenate([known, jacobian(batch)]), mode="r"))
+        done += len(batch)
+        drawn = _undetermined(known, wanted)
+        if drawn is None:
+            return None
+    return drawn
 
 
 def complete(laid: Laid, heard: Heard, rows: NDArray[np.intp]) -> tuple[Cell, ...]:

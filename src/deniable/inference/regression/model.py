@@ -90,7 +90,7 @@ def regress(
     likelihood = Likelihood(laid.cells, weights, len(laid.labels), laid.steady)
     _check_enough(int(np.count_nonzero(weights)), len(laid.labels) - laid.riding)
     if source.heard is not None:
-        check_identified(laid, source.heard)
+        check_identified(laid, source.heard, np.where(weights > 0, source.alike_in_public(), -1))
     compact = source.compact(likelihood, laid)
     starts = [*firsts, *jitter(firsts[0], compact, _FEW if laid.riding else _STARTS)]
     others: Others | None = None

@@ -103,7 +103,7 @@ class Source:
         """The same likelihood; respondents whose reports say the same, and who are the same in public, share a row."""
         if self.heard is None:
             return likelihood
-        public = self._alike_in_public()
+        public = self.alike_in_public()
         # A number differs between any two; and where it shows groups by itself, respondents are looked at one by one.
         found = None if isinstance(self.outcome.response, Normal) else tabled(laid, self.heard, likelihood, public)
         if found is not None:
@@ -115,7 +115,7 @@ class Source:
         weights = np.bincount(row.ravel(), likelihood.weights, len(first)).astype(np.float64)
         return replace(likelihood.take(first), weights=readonly(weights))
 
-    def _alike_in_public(self) -> NDArray[np.int64]:
+    def alike_in_public(self) -> NDArray[np.int64]:
         """For every row, a number that those share which are the same in all public columns that the model uses."""
         if not self.named:
             return np.zeros(len(self.data), dtype=np.int64)
