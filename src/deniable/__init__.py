@@ -126,8 +126,10 @@ if TYPE_CHECKING:
     from deniable.optimal.certificate import Certificate as Certificate
     from deniable.optimal.channel import OptimalChannel as OptimalChannel
     from deniable.optimal.channel import optimal_channel as optimal_channel
+    from deniable.optimal.delsarte_certificate import DelsarteCertificate as DelsarteCertificate
     from deniable.optimal.floor import Floor as Floor
     from deniable.optimal.floor import floor as floor
+    from deniable.optimal.hypercontractive_floor import HypercontractiveCertificate as HypercontractiveCertificate
     from deniable.optimal.language import read_wanted as read_wanted
     from deniable.optimal.made_for import MadeFor as MadeFor
     from deniable.optimal.mix import Mix as Mix
@@ -164,6 +166,7 @@ if TYPE_CHECKING:
         "Clusters",
         "Coins",
         "Crosswise",
+        "DelsarteCertificate",
         "DeniableError",
         "Dense",
         "Density",
@@ -177,6 +180,7 @@ if TYPE_CHECKING:
         "Grouped",
         "GroupedTotals",
         "HadamardResponse",
+        "HypercontractiveCertificate",
         "Independent",
         "Interval",
         "Joint",

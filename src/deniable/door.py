@@ -148,6 +148,8 @@ NAMES = {
         "MadeFor": "optimal.made_for",
         "loss_of": "designs.optimal",
         "Certificate": "optimal.certificate",
+        "DelsarteCertificate": "optimal.delsarte_certificate",
+        "HypercontractiveCertificate": "optimal.hypercontractive_floor",
         "optimal_channel": "optimal.channel",
         "OptimalChannel": "optimal.channel",
         "optimal_mix": "optimal.mix",

@@ -51,6 +51,8 @@ from deniable.inference.prevalence import prevalence
 from deniable.inference.regression.heard import listen
 from deniable.optimal.contrasts import Contrasts
 from deniable.optimal.guess import Guess
+from deniable.optimal.hamming import Hamming
+from deniable.optimal.hypercontractive_floor import HypercontractiveCertificate
 from deniable.reporting.methods import facts_of_survey
 from deniable.reporting.scripts.tables import script_tables
 from deniable.surveys.example import example_text
@@ -200,6 +202,12 @@ OTHERS = {
     "OfEvidence": lambda: _only_pairs().dispersion,
     "Wanted": lambda: dn.Wanted.mean("a", scores=[1, 2]),
     "Certificate": lambda: dn.optimal_channel([0, 1, 2], 1.0).certificate,
+    "DelsarteCertificate": lambda: dn.floor(DOMAIN, ["a", "b", "c"], 3.0).certificate,
+    "HypercontractiveCertificate": lambda: HypercontractiveCertificate(
+        Contrasts(dn.Domain(DOMAIN), (dn.Wanted.table("a", "b"),)), 3.0, 1.5
+    ),
+    "Piece": lambda: dn.floor(DOMAIN, ["a", "b", "c"], 3.0).certificate.pieces[0],
+    "Hamming": lambda: Hamming(dn.Domain(DOMAIN), (("a", "c"), ("b",))),
     "Problem": lambda: dn.optimal_channel([0, 1, 2], 1.0).problem,
     "Guess": lambda: Guess.of(dn.Domain(DOMAIN), [{"a": [1, 2]}, {"a": [3, 1]}]),
     "Population": lambda: Guess.of(dn.Domain(DOMAIN), {"a": [1, 2]}).populations[0],

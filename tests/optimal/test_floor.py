@@ -1,4 +1,4 @@
-"""The closed form: printed values, the sum over sets against all cells at once, and no channel below it."""
+"""The floor: printed values, the sum over sets against all cells at once, and no channel below it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import deniable as dn
 from deniable.datasets import network
 from deniable.errors import DesignError, InputError, UnknownCategoryError
 from deniable.optimal.channel import closed_form
+from deniable.optimal.contrasts import Contrasts
+from deniable.optimal.floor import at_even_shares, at_truth
 from deniable.optimal.language import gathered
 from deniable.optimal.problem import Problem
 from deniable.optimal.wanted import asked_of, matrix_of
@@ -44,21 +46,28 @@ def test_the_sum_over_sets_is_the_sum_of_singular_values(name, epsilon):
     singular = np.linalg.svd(rows - rows.mean(axis=1, keepdims=True), compute_uv=False).sum()
     e = np.exp(epsilon)
     by_hand = min((m * e + t - m) ** 2 / (m * (t - m)) for m in range(1, t)) / (e - 1) ** 2 * singular**2 / t
+    items = gathered(LISTS[name])
+    closed = at_even_shares(epsilon, t, Contrasts(asked_of(DOMAIN, items), items).singular_sum ** 2)
+    assert closed == pytest.approx(by_hand, rel=1e-8)
+    assert closed < by_hand
     found = dn.floor(DOMAIN, LISTS[name], epsilon)
-    assert found.loss == pytest.approx(by_hand, rel=1e-8)
-    assert found.loss < by_hand
     assert found.cells == t
+    # The largest of all floors: and nothing is below the variance of direct questions to everybody.
+    assert found.loss >= closed
+    assert found.loss >= ((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum() / t * (1 - 1e-8)
 
 
 @pytest.mark.parametrize("name", LISTS)
 def test_a_truth_of_even_shares_gives_the_continuous_form(name):
     rows, t = whole(LISTS[name])
     even = dn.Table(DOMAIN, np.full(DOMAIN.shape, 1 / DOMAIN.cells))
-    found = dn.floor(DOMAIN, LISTS[name], 1.0, even)
+    items = gathered(LISTS[name])
+    asked = asked_of(DOMAIN, items)
+    found = at_truth(1.0, matrix_of(asked, items), np.ones(asked.cells))
     factor = 4 * np.e / (np.e - 1) ** 2
     singular = np.linalg.svd(rows - rows.mean(axis=1, keepdims=True), compute_uv=False).sum()
-    assert found.loss == pytest.approx(factor * singular**2 / t, rel=1e-8)
-    assert found.loss <= dn.floor(DOMAIN, LISTS[name], 1.0).loss
+    assert found == pytest.approx(factor * singular**2 / t, rel=1e-8)
+    assert found <= dn.floor(DOMAIN, LISTS[name], 1.0, even).loss <= dn.floor(DOMAIN, LISTS[name], 1.0).loss
 
 
 def test_four_yes_no_attributes():
@@ -76,7 +85,8 @@ def test_four_yes_no_attributes():
 def test_all_pairs_of_benchmark_networks(name, expected):
     domain = network(name).domain
     pairs = list(combinations(domain.names, 2))
-    found = [dn.floor(domain, pairs, epsilon).loss / len(pairs) for epsilon in (1.0, 2.0, 3.0)]
+    squared = Contrasts(domain, gathered(pairs)).singular_sum ** 2
+    found = [at_even_shares(epsilon, domain.cells, squared) / len(pairs) for epsilon in (1.0, 2.0, 3.0)]
     np.testing.assert_allclose(found, expected, rtol=0.005, atol=0.05)  # as printed, with two to four digits
 
 

@@ -12,9 +12,10 @@ Everything is scaled by the root of the number of all cells: a row w of table T 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from math import prod, sqrt
+from math import isqrt, prod, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ from deniable.errors import InputError
 from deniable.frozen import Frozen, readonly
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
     Attributes = tuple[str, ...]
 
+LOWERED = 1 - 1e-9  # singular values of a few thousand dimensions are exact to about 1e-12 of the largest
+_FINE = 1 << 100  # parts of one that roots are taken in
 _MOST_DIMENSIONS = 4096  # contrasts that belong together are diagonalised together
 _NOTHING = 1e-20  # of a squared length: rounding
 
@@ -53,16 +56,21 @@ class Contrasts(Frozen):
         return prod(len(self.domain[name]) - 1 for name in attributes)
 
     @cached_property
-    def alike(self) -> Mapping[Attributes, float]:
+    def exactly(self) -> Mapping[Attributes, Fraction]:
         """For every set, the squared length that whole tables and associations give to each of its contrasts."""
-        found: dict[Attributes, float] = {}
+        found: dict[Attributes, Fraction] = {}
         for one in self.wanted:
             if one.is_whole:
                 names = self.ordered(one.attributes)
-                share = one.weight / prod(len(self.domain[name]) for name in names)
+                share = Fraction(one.weight) / prod(len(self.domain[name]) for name in names)
                 for inside in [names] if one.kind == "association" else subsets(names):
-                    found[inside] = found.get(inside, 0.0) + share
+                    found[inside] = found.get(inside, Fraction(0)) + share
         return found
+
+    @cached_property
+    def alike(self) -> Mapping[Attributes, float]:
+        """The same lengths as floats."""
+        return {names: float(length) for names, length in self.exactly.items()}
 
     @cached_property
     def _others(self) -> tuple[dict[Attributes, NDArray[np.float64]], ...]:
@@ -94,11 +102,32 @@ class Contrasts(Frozen):
     @cached_property
     def singular_sum(self) -> float:
         """The sum of the singular values of all wanted rows, over the root of the number of cells."""
-        joined = self._joined()
-        together = set().union(*joined) if joined else set()
-        alone = sum(self.dimensions(s) * sqrt(length) for s, length in self.alike.items() if s not in together)
-        return alone + sum(self._diagonalised(sets) for sets in joined)
+        return self.weighted_sum(lambda _: 1.0)
 
+    def weighted_sum(self, weight: Callable[[Attributes], float]) -> float:
+        """The same where the contrasts of every set are multiplied by the root of a weight."""
+        joined = self._joined
+        together = set().union(*joined) if joined else set()
+        sets = self.alike.items()
+        alone = sum(self.dimensions(s) * sqrt(length * weight(s)) for s, length in sets if s not in together)
+        return alone + sum(self._diagonalised(sets, weight) for sets in joined)
+
+    def weighted_sum_below(self, weight: Callable[[Attributes], Fraction]) -> Fraction:
+        """A fraction not above it: exact but for roots, where nothing but tables and associations is wanted.
+
+        Of other numbers the singular values are computed in floats, and lowered by more than their rounding errors.
+        """
+        if self._joined:
+            return Fraction(self.weighted_sum(lambda names: float(weight(names))) * LOWERED)
+        parts = (self.dimensions(s) * isqrt(int(length * weight(s) * _FINE**2)) for s, length in self.exactly.items())
+        return Fraction(sum(parts), _FINE)
+
+    @property
+    def hanging_together(self) -> int:
+        """How many contrasts some items have parts in at once, at most."""
+        return max((sum(map(self.dimensions, sets)) for sets in self._joined), default=0)
+
+    @cached_property
     def _joined(self) -> list[set[Attributes]]:
         """Sets that some item has parts in at once; their contrasts may be mixed."""
         joined: list[set[Attributes]] = []
@@ -108,7 +137,7 @@ class Contrasts(Frozen):
             joined.append(set(parts).union(*touching))
         return joined
 
-    def _diagonalised(self, sets: set[Attributes]) -> float:
+    def _diagonalised(self, sets: set[Attributes], weight: Callable[[Attributes], float]) -> float:
         ordered = sorted(sets)
         sizes = [self.dimensions(names) for names in ordered]
         if sum(sizes) > _MOST_DIMENSIONS:
@@ -118,12 +147,14 @@ class Contrasts(Frozen):
                 contrasts=sum(sizes),
             )
         # Not through `gram`: roots of eigenvalues would make something of rounding errors.
-        stacked = [np.diag(np.repeat([sqrt(self.alike.get(names, 0.0)) for names in ordered], sizes))]
+        roots = [sqrt(weight(names)) for names in ordered]
+        lengths = [root * sqrt(self.alike.get(names, 0.0)) for names, root in zip(ordered, roots, strict=True)]
+        stacked = [np.diag(np.repeat(lengths, sizes))]
         for parts in self._others:
             if not sets.isdisjoint(parts):
                 count = len(next(iter(parts.values())))
                 rows = [parts.get(names, np.zeros((count, size))) for names, size in zip(ordered, sizes, strict=True)]
-                stacked.append(np.concatenate(rows, axis=1))
+                stacked.append(np.concatenate([x * root for x, root in zip(rows, roots, strict=True)], axis=1))
         return float(np.linalg.svd(np.concatenate(stacked), compute_uv=False).sum())
 
     def _parts(self, one: Wanted) -> dict[Attributes, NDArray[np.float64]]:

@@ -1,4 +1,4 @@
-"""The floor: what no epsilon-LDP design can go below, in closed form.
+"""The floor: what no epsilon-LDP design can go below: the largest of all bounds that are known.
 
 Let M = Q' diag(Q 1)^-1 Q for a channel Q over t answers. M 1 = 1, and its trace is at most
 
@@ -14,18 +14,24 @@ and at any truth pi
 
     loss >= 4 e^eps / (e^eps - 1)^2  (sum of the singular values of W diag(sqrt pi) (I - sqrt pi sqrt pi'))^2.
 
+Over many attributes, and at epsilon 2 and above, this bounds the information about all sets of attributes at once too
+loosely. Two other bounds mend it: `hypercontractive_floor`, for any number of attributes, and `delsarte_floor`, by a
+linear program, sharper, at even shares where attributes are few or alike. Nothing goes below the variance that direct
+questions to everybody have. Up to 16 cells a search for a certificate finds what no channel goes below (`certificate`).
+
 Attributes that nobody wants anything of change nothing: a design that asks about them as well is, where these are
 known to be even and independent, a channel over the others alone, and what is not known only costs information. So t is
 the number of cells of the attributes that some wanted number needs. The floor holds for adaptive and interactive
 designs too, where the truths of respondents stay independent given what was exchanged. It does not hold for paired
 respondents, for (epsilon, delta), nor for biased estimators.
 
-Computed in double precision, and lowered by more than its rounding errors.
+The closed form is computed in double precision, and lowered by more than its rounding errors. The other bounds come
+with a certificate that computes them again in fractions, or with sixty digits.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, expm1, isfinite
 from typing import TYPE_CHECKING
@@ -35,10 +41,12 @@ import numpy as np
 from deniable.device.epsilon import exp_below
 from deniable.domain import Domain
 from deniable.drawing import DARK, axes
-from deniable.errors import InputError, UnknownCategoryError
+from deniable.errors import ConvergenceError, InputError, UnknownCategoryError
 from deniable.frozen import Frozen
-from deniable.optimal.contrasts import Contrasts
+from deniable.optimal.contrasts import LOWERED, Contrasts
+from deniable.optimal.delsarte_floor import delsarte_floor
 from deniable.optimal.guess import Guess
+from deniable.optimal.hypercontractive_floor import hypercontractive_floor, hypercontractive_floor_at
 from deniable.optimal.language import gathered
 from deniable.optimal.wanted import asked_of, matrix_of
 from deniable.summary import Shown, Summary
@@ -47,16 +55,21 @@ from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import TypeAlias
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from deniable.domain import Category
     from deniable.optimal.certificate import Certificate
+    from deniable.optimal.delsarte_certificate import DelsarteCertificate
     from deniable.optimal.guess import Population, Truth
+    from deniable.optimal.hypercontractive_floor import HypercontractiveCertificate
     from deniable.optimal.wanted import Wanted
 
-_LOWERED = 1 - 1e-9  # singular values of a few thousand dimensions are exact to about 1e-12 of the largest
+    Proof: TypeAlias = Certificate | DelsarteCertificate | HypercontractiveCertificate
+
+_HIGHER = 1 + 1e-8  # by less, it is the closed form itself, which is lowered a little
 _MOST_CELLS = 4096  # at a guess that is not even shares, all cells are needed at once
 _MANY = 1 << 40  # of so many cells, a whole number of them is any share
 
@@ -70,7 +83,7 @@ class Floor(Shown, Frozen):
         epsilon: what each respondent may spend in total.
         cells: how many cells the attributes have that are needed.
         is_even: whether it is stated at even shares, or at a guess of the truth.
-        certificate: what it was raised by, where that was asked for and is higher than the closed form.
+        certificate: what proves it, where it is higher than the closed form; `check` proves it again.
 
     >>> print(floor({"smokes": ["no", "yes"]}, "smokes", 1.0))
     With n respondents at epsilon 1, no design makes the summed variance smaller than 2.34 / n, at even shares.
@@ -80,7 +93,7 @@ class Floor(Shown, Frozen):
     epsilon: float
     cells: int
     is_even: bool
-    certificate: Certificate | None = None
+    certificate: Proof | None = None
 
     def __float__(self) -> float:
         """The bound itself, `loss`."""
@@ -95,7 +108,7 @@ class Floor(Shown, Frozen):
         """How many respondents any design needs, for a summed variance as small as this."""
         if not (isfinite(variance) and variance > 0):
             raise InputError(f"a summed variance is above 0, not {variance!r}", variance=variance)
-        return ceil(self.loss / variance * _LOWERED)
+        return ceil(self.loss / variance * LOWERED)
 
     def times(self, loss: float) -> float:
         """How many times as many respondents a design with this loss needs as the best possible one, at most."""
@@ -141,7 +154,7 @@ def floor(
         epsilon: what each respondent may spend in total.
         truth: a guess: a table, shares by attribute, or a list of guesses, whose floors are averaged (`Guess`); even
             shares by default, and for attributes it does not hold.
-        certify: search for a certificate too, and give the higher of the two bounds; for at most 16 cells.
+        certify: search for a certificate over all patterns too, and give the highest bound; for at most 16 cells.
 
     >>> pairs = [["a", "b"], ["a", "c"], ["a", "d"], ["b", "c"], ["b", "d"], ["c", "d"]]
     >>> round(floor(dict.fromkeys("abcd", ["no", "yes"]), pairs, 1.0).loss, 1)
@@ -153,28 +166,23 @@ def floor(
     items = gathered(wanted)
     known = domain if isinstance(domain, Domain) else Domain(domain)
     asked = asked_of(known, items)
-    if truth is not None and not isinstance(truth, Table):
-        guess = Guess.of(known, truth)
-        tables = [assumed(asked, one) for one in guess.populations]
-        if len(tables) == 1:
-            return floor(asked, items, epsilon, tables[0], certify=certify)
-        # The average of the floors is a floor of the average; of closed forms, as no one certificate would prove it.
-        each = [floor(asked, items, epsilon, table).loss for table in tables]
-        average = sum(weight * one for weight, one in zip(guess.weights, each, strict=True)) * _LOWERED
-        return Floor(average, epsilon, asked.cells, is_even=False)
-    shares = None if truth is None else assumed(asked, truth)
-    if shares is None:
-        loss = at_even_shares(epsilon, asked.cells, Contrasts(asked, items).singular_sum ** 2)
+    if truth is None:
+        best, shares = even_floor(Contrasts(asked, items), epsilon), None
     else:
-        loss = at_truth(epsilon, matrix_of(asked, items, shares), shares.values.ravel())
-    is_even = shares is None
+        guess = Guess.of(known, truth)
+        # The average of the floors is a floor of the average.
+        each = [_at(asked, items, epsilon, one) for one in guess.populations]
+        average = sum(weight * one for weight, one in zip(guess.weights, each, strict=True))
+        best = Floor(average * LOWERED if len(each) > 1 else average, epsilon, asked.cells, is_even=False)
+        shares = assumed(asked, guess.populations[0])
+        certify = certify and len(each) == 1  # no one certificate would prove an average
     if certify:
         from deniable.optimal.search import certified
 
         found = certified(matrix_of(asked, items, shares), epsilon, None if shares is None else shares.values)
-        if found.bound > loss:
-            return Floor(found.bound, epsilon, asked.cells, is_even, found)
-    return Floor(loss, epsilon, asked.cells, is_even)
+        if found.bound > best.loss:
+            return replace(best, loss=found.bound, certificate=found)
+    return best
 
 
 def distance(times: Fraction | float, where: str, what: str = "design") -> str:
@@ -191,6 +199,33 @@ def distance(times: Fraction | float, where: str, what: str = "design") -> str:
     return f"needs at most {near} times as many respondents as the best possible {what}, {where}"
 
 
+def even_floor(contrasts: Contrasts, epsilon: float) -> Floor:
+    """The largest floor at even shares that needs no look at every pattern."""
+    cells = contrasts.domain.cells
+    closed = at_even_shares(epsilon, cells, contrasts.singular_sum**2)
+    best = Floor(max(closed, sum(contrasts.squares.values()) * LOWERED), epsilon, cells, is_even=True)
+    for search in (hypercontractive_floor, delsarte_floor):
+        try:
+            found = search(contrasts, epsilon)
+        except ConvergenceError:
+            continue  # the others are floors as well
+        if found is not None and found.bound > best.loss * _HIGHER:
+            best = replace(best, loss=found.bound, certificate=found)
+    return best
+
+
+def _at(asked: Domain, items: tuple[Wanted, ...], epsilon: float, population: Population) -> float:
+    """The largest floor at one population."""
+    table = assumed(asked, population)
+    rows, shares = matrix_of(asked, items, table), table.values.ravel()
+    held = [[name for name in asked if name in known.domain] for known in population.tables]
+    parts = [*(names for names in held if names), *([name] for name in asked if name not in population.domain)]
+    factors = [([asked.names.index(name) for name in names], table.project(names).values) for names in parts]
+    return max(
+        at_truth(epsilon, rows, shares), hypercontractive_floor_at(epsilon, rows, factors, asked.shape) * LOWERED
+    )
+
+
 def at_even_shares(epsilon: float, cells: int, squared: float) -> float:
     """The floor with the best whole m; `squared` is S^2 / t."""
     gain = expm1(epsilon)  # e^eps - 1, which would lose its digits next to zero otherwise
@@ -200,16 +235,16 @@ def at_even_shares(epsilon: float, cells: int, squared: float) -> float:
         near = int(cells / (gain + 2))
         sizes = [m for m in (near, near + 1) if 0 < m < cells] or [1]
         least = max(least, min((m * gain + cells) ** 2 / (m * (cells - m)) for m in sizes) / gain**2)
-    return least * squared * _LOWERED
+    return least * squared * LOWERED
 
 
 def at_truth(epsilon: float, rows: NDArray[np.float64], shares: NDArray[np.float64]) -> float:
-    """The floor at any truth; wanted numbers as rows over all cells."""
+    """The closed form at any truth, or the variance of direct questions; wanted numbers as rows over all cells."""
     root = np.sqrt(shares / shares.sum())
     scaled = rows * root
     singular = np.linalg.svd(scaled - np.outer(scaled @ root, root), compute_uv=False)
     gain = expm1(epsilon)
-    return 4 * (1 + gain) / gain**2 * float(singular.sum()) ** 2 * _LOWERED
+    return max(4 * (1 + gain) / gain**2 * float(singular.sum()) ** 2, float((singular**2).sum())) * LOWERED
 
 
 def assumed(asked: Domain, truth: Table | Population) -> Table:

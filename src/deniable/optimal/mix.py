@@ -29,7 +29,7 @@ from deniable.drawing import DARK, axes
 from deniable.errors import DesignError
 from deniable.frozen import Frozen
 from deniable.optimal.contrasts import Contrasts, subsets
-from deniable.optimal.floor import Floor, at_even_shares
+from deniable.optimal.floor import even_floor
 from deniable.optimal.language import gathered
 from deniable.optimal.pooled import Pool
 from deniable.optimal.wanted import asked_of
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from deniable.domain import Category
+    from deniable.optimal.floor import Floor
     from deniable.optimal.wanted import Wanted
 
 _MOST_CELLS = 4096
@@ -109,7 +110,7 @@ def optimal_mix(
 
     >>> mix = optimal_mix({"a": [0, 1], "b": [0, 1], "c": [0, 1]}, [["a", "b"], ["b", "c"]], 1.0)
     >>> sorted(mix.questions[:2]), round(mix.times, 2)
-    ([('a', 'b'), ('b', 'c')], 1.02)
+    ([('a', 'b'), ('b', 'c')], 1.0)
     """
     exp_below(epsilon)  # refuses an epsilon that is none
     items = gathered(wanted)
@@ -127,14 +128,13 @@ def optimal_mix(
             missing=missing,
         )
     weights, loss, bound = Pool(contrasts, inside, lengths, ()).balanced(_CLOSE)
-    best = at_even_shares(epsilon, asked.cells, contrasts.singular_sum**2)
     order = [int(place) for place in np.argsort(-weights, kind="stable") if weights[place] > _RARE]
     return Mix(
         tuple(candidates[place] for place in order),
         tuple(float(weights[place]) for place in order),
         loss,
         bound,
-        Floor(best, epsilon, asked.cells, is_even=True),
+        even_floor(contrasts, epsilon),
     )
 
 
