@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
 from deniable.bins import are_edges, bin_names, edges_told
@@ -71,6 +71,12 @@ class Variable:
                 attribute=self.name,
             )
         kinds = {type(category) for category in self.categories}
+        if float in kinds and not all(isfinite(c) for c in self.categories if isinstance(c, float)):
+            raise DesignError(
+                f"the categories of {self.name!r} are finite numbers, not {listed(self.categories)}; what is not a "
+                f"number is a text, and so are all the others",
+                attribute=self.name,
+            )
         if kinds == {int, float}:
             object.__setattr__(self, "categories", _decimals(self.name, self.categories))
             kinds = {float}

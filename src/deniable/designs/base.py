@@ -22,7 +22,7 @@ import numpy as np
 from deniable.channels.codec import channel_from_dict
 from deniable.designs.ballots import ALL, drawn_ballots, lowest_terms, rows_of
 from deniable.designs.observation import Observation
-from deniable.designs.own_columns import refuse_taken
+from deniable.designs.own_columns import refuse_taken, without_nan
 from deniable.designs.reports import Reports, Tallies
 from deniable.designs.told import Telling, Told
 from deniable.device.epsilon import compose, epsilon_of
@@ -436,7 +436,7 @@ def public_columns(frame: IntoDataFrame, keep: Sequence[str], design: Design) ->
     absent = [name for name in keep if name not in known.columns]
     if absent:
         raise InputError(f"the frame has no column {listed(absent)} to keep; it has {listed(known.columns)}")
-    return known.select(*dict.fromkeys(keep)) if keep else None
+    return without_nan(known.select(*dict.fromkeys(keep))) if keep else None
 
 
 def domain_of(data: Mapping[str, Any]) -> Domain:

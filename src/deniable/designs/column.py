@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
 _NAME = 32  # letters of a name: Stata's limit
@@ -26,7 +27,8 @@ _RESERVED = frozenset(  # words that SPSS or Stata keeps for itself
 class Column:
     """One column: its name in the file, its true name, its label, its numbers (NaN where missing), what codes mean.
 
-    `values` are the texts (or truth values) that the numbers are the places of, where the column had no numbers.
+    `values` are the texts (or truth values) that the numbers are the places of, where the column had no numbers; `kind`
+    is the type that a public column had.
     """
 
     file: str
@@ -35,6 +37,7 @@ class Column:
     numbers: NDArray[np.float64]
     meanings: Mapping[int, str]
     values: Sequence[Any] | None = None
+    kind: pa.DataType | None = None
 
 
 def file_names(names: Sequence[str]) -> list[str]:

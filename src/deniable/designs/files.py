@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deniable.designs.arrow_types import type_name
 from deniable.designs.dta import write_dta
 from deniable.designs.objects import Object, place_of
 from deniable.designs.sav import write_sav
@@ -75,7 +76,8 @@ def _write_reports(frame: Any, header: Header, target: Path) -> None:
     if target.suffix.lower() == ".parquet":
         table = table.replace_schema_metadata(header.metadata())
     else:
-        _write_beside(target, header.json())
+        types = {field.name: type_name(field.type, field.name) for field in table.schema}
+        _write_beside(target, replace(header, types=types).json())
     write_whole(target, lambda place: write(table, place))
 
 
@@ -93,7 +95,8 @@ def _write_sheet(columns: Sequence[Column], header: Header, target: Path, title:
     write = _SHEETS[target.suffix.lower()]
     target.parent.mkdir(parents=True, exist_ok=True)
     kept = tuple((c.file, c.name, None if c.values is None else tuple(c.values)) for c in columns)
-    _write_beside(target, replace(header, columns=kept).json())
+    types = {c.name: type_name(c.kind, c.name) for c in columns if c.kind is not None}
+    _write_beside(target, replace(header, columns=kept, types=types).json())
     write_whole(target, lambda place: write(columns, place, title))
 
 

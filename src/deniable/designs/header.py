@@ -21,10 +21,10 @@ from deniable.labels import Labels
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FORMAT = 2  # 1 knew neither words nor columns; what has neither is still written so
+FORMAT = 2  # 1 knew neither words nor columns nor types; what has none is still written so
 Columns = tuple[tuple[str, str, tuple[str | bool, ...] | None], ...]
 _PREFIX = "deniable."
-_KEYS = ("format", "design", "sha256", "notes", "blocks", "pairs", "words", "columns")
+_KEYS = ("format", "design", "sha256", "notes", "blocks", "pairs", "words", "columns", "types")
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Header:
         pairs: for `Paired`, how many pairs both answered.
         words: the survey's words, where they are known.
         columns: for SPSS and Stata, each column's name in the file, its true name, and what its codes mean.
+        types: for files that know none (CSV, SPSS, Stata), the type of each column.
     """
 
     design: bytes
@@ -46,6 +47,7 @@ class Header:
     pairs: float | None = None
     words: Labels | None = None
     columns: Columns | None = None
+    types: Mapping[str, str] | None = None
 
     @cached_property
     def id(self) -> str:
@@ -56,7 +58,7 @@ class Header:
     def fields(self) -> dict[str, str]:
         """Everything as text."""
         texts = {
-            "format": "1" if self.words is None and self.columns is None else str(FORMAT),
+            "format": "1" if self.words is None and self.columns is None and self.types is None else str(FORMAT),
             "design": self.design.decode(),
             "sha256": self.id,
             "notes": msgspec.json.encode(self.notes).decode(),
@@ -69,6 +71,8 @@ class Header:
             texts["words"] = self.words.json()
         if self.columns is not None:
             texts["columns"] = msgspec.json.encode(self.columns).decode()
+        if self.types is not None:
+            texts["types"] = msgspec.json.encode(self.types).decode()
         return texts
 
     @classmethod
@@ -101,10 +105,11 @@ class Header:
             blocks = msgspec.json.decode(fields.get("blocks", "[]"), type=tuple[str, ...])
             pairs = float(fields["pairs"]) if "pairs" in fields else None
             columns = msgspec.json.decode(fields["columns"], type=Columns) if "columns" in fields else None
+            types = msgspec.json.decode(fields["types"], type=dict[str, str]) if "types" in fields else None
         except ValueError as error:
             raise InputError(f"{where}: what belongs to the design cannot be read: {error}", file=where) from None
         words = Labels.from_json(fields["words"], where) if "words" in fields else None
-        return cls(design, notes, tuple(block.encode() for block in blocks), pairs, words, columns)
+        return cls(design, notes, tuple(block.encode() for block in blocks), pairs, words, columns, types)
 
     # -- the two places it is kept in --------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ They all begin alike, so that no attribute and no public column can be taken for
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deniable.domain import RESERVED, is_reserved
 from deniable.errors import InputError
@@ -13,6 +13,8 @@ from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    import narwhals as nw
 
     from deniable.designs.base import Design
 
@@ -28,6 +30,14 @@ def answer_columns(design: Design) -> list[str]:
         if len(set(names)) == len(names):  # an attribute may be called a*b, as a question about a and b is
             return names
     return [f"{_ANSWER}{place}" for place in range(design.width)]
+
+
+def without_nan(public: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Public columns in which NaN is missing, as it is in pandas: nobody is in a group of that name."""
+    import narwhals as nw
+
+    decimals = [name for name, kind in public.schema.items() if kind.is_float()]
+    return public.with_columns(nw.col(*decimals).fill_nan(None)) if decimals else public
 
 
 def refuse_taken(public: Iterable[str], design: Design) -> None:

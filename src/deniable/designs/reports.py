@@ -15,7 +15,7 @@ import numpy as np
 from deniable.designs.files import is_sheet, write_reports, write_sheet
 from deniable.designs.header import Header
 from deniable.designs.observation import Observation, merge
-from deniable.designs.own_columns import BALLOT, answer_columns, refuse_taken
+from deniable.designs.own_columns import BALLOT, answer_columns, refuse_taken, without_nan
 from deniable.designs.sheet import sheet
 from deniable.device.statement import Statement
 from deniable.domain import RESERVED
@@ -91,7 +91,7 @@ class Reports(Frozen):
             answers[:, place] = codes
         rest = [name for name in known.columns if name not in [*ballot_column, *wanted]]
         refuse_taken(rest, design)
-        public = known.select(*rest) if rest else None
+        public = without_nan(known.select(*rest)) if rest else None
         fix(self, design=design, ballots=ballots, answers=readonly(answers))
         fix(self, public=public, backend=backend_of(frame), notes=(), labels=UNKNOWN)
 

@@ -7,6 +7,7 @@ Names are made to be such that SPSS and Stata take them; what they were is kept 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +18,7 @@ from deniable.domain import RESERVED
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from deniable.designs.reports import Reports
@@ -30,12 +30,8 @@ _EXACT = 1 << 53  # whole numbers below this are exact as decimals, the only num
 def sheet(reports: Reports) -> list[Column]:
     """The reports as columns: which block and ballot, the questions, what is public."""
     named = [*_drawn(reports), *_questions(reports), *_public(reports)]
-    files = file_names([short for short, *_ in named])
-    return [Column(file, *parts[1:]) for file, parts in zip(files, named, strict=True)]
-
-
-# How it would be called, what it is called in the header, its label, its numbers, what they mean, what they are.
-Parts = tuple[str, str, str, "NDArray[np.float64]", "Mapping[int, str]", "Sequence[Any] | None"]
+    files = file_names([column.file for column in named])
+    return [replace(column, file=file) for file, column in zip(files, named, strict=True)]
 
 
 def question_column(index: int) -> str:
@@ -43,28 +39,28 @@ def question_column(index: int) -> str:
     return f"{RESERVED}question_{index}"
 
 
-def _drawn(reports: Reports) -> list[Parts]:
+def _drawn(reports: Reports) -> list[Column]:
     """Which block a report was made in, and which ballot the device drew, where there are several."""
-    found: list[Parts] = []
+    found: list[Column] = []
     blocks = getattr(reports, "blocks", None)
     if blocks is not None:
-        found.append(("block", BLOCK, "Which block of fakes the answers were disguised with", _exact(blocks), {}, None))
+        found.append(Column("block", BLOCK, "Which block of fakes the answers were disguised with", _exact(blocks), {}))
     if len(reports.design.ballots) > 1:
         design = reports.design
         asked = [" + ".join(design.questions[index].name for index in ballot) for ballot in design.ballots]
         label = "Which questions the device drew, whatever the answers were"
-        found.append(("ballot", BALLOT, label, _exact(reports.ballots), dict(enumerate(asked)), None))
+        found.append(Column("ballot", BALLOT, label, _exact(reports.ballots), dict(enumerate(asked))))
     return found
 
 
-def _questions(reports: Reports) -> list[Parts]:
+def _questions(reports: Reports) -> list[Column]:
     design, labels = reports.design, reports.labels
     columns = np.full((len(design.questions), reports.n), np.nan)
     for number, ballot in enumerate(design.ballots):
         rows = reports.rows_of(number)
         for place, index in enumerate(ballot):
             columns[index, rows] = _exact(reports.answers[rows, place])
-    found: list[Parts] = []
+    found: list[Column] = []
     for index, (question, numbers) in enumerate(zip(design.questions, columns, strict=True)):
         domain = design.domain.project(question.attributes)
         meanings: dict[int, str] = {}
@@ -75,32 +71,45 @@ def _questions(reports: Reports) -> list[Parts]:
             meanings = dict(enumerate(", ".join(cell) for cell in zip(*answers, strict=True)))
         asked = " / ".join(labels.question(name) for name in question.attributes)
         kind = DISGUISED if meanings else "[disguised as a set of answers]"
-        found.append((question.name, question_column(index), f"{kind} {asked}", numbers, meanings, None))
+        found.append(Column(question.name, question_column(index), f"{kind} {asked}", numbers, meanings))
     return found
 
 
-def _public(reports: Reports) -> list[Parts]:
+def _public(reports: Reports) -> list[Column]:
     if reports.public is None:
         return []
     import pyarrow as pa
 
-    found: list[Parts] = []
+    found: list[Column] = []
     for name in reports.public.columns:
         column = reports.public[name].to_arrow()
         label = reports.labels.question(name)
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-            numbers = column.cast(pa.float64()).to_numpy(zero_copy_only=False) if len(column) else np.empty(0)
-            found.append((name, name, label, numbers, {}, None))
+            found.append(Column(name, name, label, _as_decimals(name, column), {}, kind=column.type))
             continue
-        texts = [value if value is None or isinstance(value, bool) else str(value) for value in column.to_pylist()]
+        texts = (column if pa.types.is_boolean(column.type) else column.cast(pa.string())).to_pylist()
         listed = [value for value in reports.labels.answers.get(name, {}) if name in reports.labels.public]
         strangers = sorted({text for text in texts if text is not None} - set(listed), key=str)
         values = [*listed, *strangers]
         place = {value: float(code) for code, value in enumerate(values)}
         codes = np.array([np.nan if text is None else place[text] for text in texts], dtype=np.float64)
         meanings = {code: reports.labels.answer(name, value) for code, value in enumerate(values)}
-        found.append((name, name, label, codes, meanings, values))
+        found.append(Column(name, name, label, codes, meanings, values, column.type))
     return found
+
+
+def _as_decimals(name: str, column: pa.ChunkedArray) -> NDArray[np.float64]:
+    import pyarrow as pa
+
+    try:
+        numbers: NDArray[np.float64] = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        return numbers if len(column) else np.empty(0)
+    except pa.ArrowInvalid:
+        raise InputError(
+            f"the public column {name!r} holds numbers beyond 2^53, which SPSS and Stata cannot hold; write Parquet or "
+            f"CSV",
+            column=name,
+        ) from None
 
 
 def _exact(codes: NDArray[Any]) -> NDArray[np.float64]:

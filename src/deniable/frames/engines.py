@@ -24,7 +24,7 @@ from deniable.frames.support import asked_alike, by_words, check_extremes
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -161,7 +161,7 @@ class ParquetEngine:
         found: set[Any] = set()
         for batch in self._batches([column], {}):
             found.update(batch.column(0).unique().to_pylist())
-        return sorted(found - {None})
+        return _in_order(found)
 
     def table(self, where: Where) -> pa.Table:
         """All of it, into memory."""
@@ -259,7 +259,7 @@ class IbisEngine:
         """SELECT DISTINCT."""
         _check_column(column, self.columns)
         found = self.run(self._table.select(column).distinct()).column(0).to_pylist()
-        return sorted(value for value in found if value is not None)
+        return _in_order(found)
 
     def table(self, where: Where) -> pa.Table:
         """All of it, fetched."""
@@ -360,6 +360,11 @@ def _codes(column: Any, name: str, size: int) -> NDArray[np.integer]:
             column=name,
         )
     return codes
+
+
+def _in_order(values: Iterable[Any]) -> list[Any]:
+    """What a column holds, without what is missing: NaN, which is not itself, is missing, too."""
+    return sorted(value for value in values if value is not None and value == value)  # noqa: PLR0124
 
 
 def _check_column(column: str, columns: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from deniable.designs.arrow_types import as_named, named_type
 from deniable.designs.blocks.design import Blocks
 from deniable.designs.blocks.reports import BlockReports
 from deniable.designs.codec import design_from_bytes
@@ -24,7 +25,7 @@ from deniable.designs.reports import Reports
 from deniable.designs.sheet import question_column
 from deniable.device.block import Block
 from deniable.errors import DeniableError, InputError
-from deniable.formulas import original_table
+from deniable.formulas import original_table, plain
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -135,29 +136,45 @@ def parquet_file(path: Path | Object, **options: Any) -> pq.ParquetFile:
         raise InputError(f"{path} is not a readable Parquet file: {told}", file=str(path)) from None
 
 
-def read_csv(path: Path) -> pa.Table:
-    """Read a CSV file, with a message a person can use when it is none."""
+def _read_csv(path: Path, header: Header) -> pa.Table:
+    """Read a CSV file as the types that its header tells, with a message a person can use when it is none.
+
+    An empty text stands in quotes, a missing one does not.
+    """
     import pyarrow as pa
     from pyarrow import csv
 
+    types = header.types or {}
+    known = {plain(name): named_type(kind) for name, kind in types.items()}
+    convert = csv.ConvertOptions(
+        column_types={name: kind for name, kind in known.items() if kind is not None},
+        strings_can_be_null=bool(types),
+        quoted_strings_can_be_null=not types,
+        **({"null_values": [""]} if types else {}),
+    )
     try:
-        return original_table(csv.read_csv(path))
+        read = csv.read_csv(path, parse_options=csv.ParseOptions(newlines_in_values=True), convert_options=convert)
     except pa.ArrowInvalid as error:
         raise InputError(f"{path} is not a readable CSV file: {error}", file=str(path)) from None
+    table = original_table(read)
+    for place, name in enumerate(table.column_names):
+        if name in types:
+            table = table.set_column(place, name, as_named(table[name], types[name], f"column {name!r} of {path}"))
+    return table
 
 
 # -- each format -------------------------------------------------------------------------------------------------------
 
 
-def _read_parquet(path: Path | Object) -> pa.Table:
+def _read_parquet(path: Path, _header: Header) -> pa.Table:
     return parquet_file(path).read()
 
 
-def _read_sav(path: Path) -> pa.Table:
+def _read_sav(path: Path, _header: Header) -> pa.Table:
     return _unlabelled(pyreadstat().read_sav, path)
 
 
-def _read_dta(path: Path) -> pa.Table:
+def _read_dta(path: Path, _header: Header) -> pa.Table:
     return _unlabelled(pyreadstat().read_dta, path)
 
 
@@ -189,8 +206,9 @@ def _from_sheet(path: Path, header: Header, design: Design) -> pa.Table:
         column = held[file]
         if values is not None:
             codes = column.cast(pa.int64())
-            column = pa.chunked_array([pa.array(values)]).combine_chunks().take(codes.combine_chunks())
-        columns[name] = column
+            column = pa.chunked_array([pa.array(values).take(codes.combine_chunks())])
+        kind = (header.types or {}).get(name, "")
+        columns[name] = as_named(column, kind, f"column {name!r} of {path}")
     questions = [question_column(index) for index in range(len(design.questions))]
     before = {name: columns.pop(name) for name in (BLOCK, BALLOT) if name in columns}
     if len(design.ballots) > 1:
@@ -225,7 +243,7 @@ def _read_table(source: Path | Object, header: Header, design: Design) -> pa.Tab
 
         return ds.dataset(source, format="parquet").to_table()
     sheet = header.columns is not None
-    table = _from_sheet(source, header, design) if sheet else _READERS[source.suffix.lower()](source)
+    table = _from_sheet(source, header, design) if sheet else _READERS[source.suffix.lower()](source, header)
     if source.suffix.lower() in (".sav", ".dta"):
         table = _whole_numbers(table, {BALLOT, BLOCK, *answer_columns(design)})
     return table.replace_schema_metadata(None)
@@ -236,7 +254,8 @@ def _whole_numbers(table: pa.Table, names: set[str]) -> pa.Table:
     import pyarrow as pa
 
     for position, name in enumerate(table.column_names):
-        if name in names and pa.types.is_floating(table.schema.types[position]):
+        kind = table.schema.types[position]
+        if name in names and (pa.types.is_floating(kind) or pa.types.is_null(kind)):  # the latter where there is no row
             try:
                 table = table.set_column(position, name, table.column(position).cast(pa.int64()))
             except pa.ArrowInvalid:
@@ -244,9 +263,9 @@ def _whole_numbers(table: pa.Table, names: set[str]) -> pa.Table:
     return table
 
 
-_READERS: dict[str, Callable[[Path], pa.Table]] = {
+_READERS: dict[str, Callable[[Path, Header], pa.Table]] = {
     ".parquet": _read_parquet,
-    ".csv": read_csv,
+    ".csv": _read_csv,
     ".sav": _read_sav,
     ".dta": _read_dta,
 }
