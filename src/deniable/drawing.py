@@ -88,6 +88,7 @@ def intervals_by_row(
     beside: Mapping[str, ArrayLike] | None = None,
     title: str = "",
     bars: bool = False,
+    instead: Mapping[int, str] | None = None,
 ) -> Axes:
     """Draw a number a row with its interval; what is beyond the first rows is left out, and said to be.
 
@@ -103,6 +104,7 @@ def intervals_by_row(
         beside: other numbers for the same rows, by name; NaN where a row has none.
         title: above everything.
         bars: draw the numbers as bars from zero: for shares.
+        instead: what stands in the place of a number that is not shown, by its row.
     """
     shown = min(len(labels), MOST_ROWS)
     rows = np.arange(shown)
@@ -118,6 +120,7 @@ def intervals_by_row(
             ax.plot(found, rows, "o", color=DARK, label=name)
         for row in np.flatnonzero(~np.isfinite(found)):
             told = "undefined" if np.isnan(found[row]) else "infinite" if found[row] > 0 else "minus infinite"
+            told = (instead or {}).get(int(row), told)
             ax.annotate(told, (0.99, row), xycoords=("axes fraction", "data"), ha="right", va="bottom", color=GREY)
     given = ~np.isnan(low) & ~np.isnan(high)
     if given.any():

@@ -58,6 +58,8 @@ class Span(NamedTuple):
     high: float
 
     def __str__(self) -> str:
+        if math.isnan(self.low) and math.isnan(self.high):
+            return number(math.nan)
         return f"{share(self.low)} to {share(self.high)}"
 
 
@@ -217,7 +219,7 @@ def of_shares(
     shown: dict[str, list[Any]] = {}
     for name, values in numbers.items():
         plain = name in ("efficient", "unbiased")
-        if name == "low" or (plain and all(value is None or value >= 0 for value in values)):
+        if name == "low" or (plain and not any(value is not None and value < 0 for value in values)):
             continue
         if name == "high":
             ends = zip(numbers["low"], values, strict=True)

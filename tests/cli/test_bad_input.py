@@ -160,7 +160,7 @@ CASES = [
         no_reports,
         ("estimate", "r.parquet"),
         5,
-        "there are no reports about 'sex' here; an estimate with an error needs",
+        "sex: 0 of 30 answers needed; income: 0 of 30 answers needed; age: 0 of 30 answers needed",
     ),
     (no_reports, ("test", "r.parquet", "sex", "age"), 5, "there are no reports about 'sex', 'age' here"),
     (nothing, ("randomize", "nobody.parquet", *TO), 3, "there is no file nobody.parquet"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from contextlib import nullcontext
 
 import numpy as np
@@ -34,16 +35,61 @@ def test_groups_are_shown_as_one_cross_table_in_words():
     assert "Reports: Kunst (arts) 100, Jura (law) 500." in told
 
 
-@pytest.mark.parametrize(("arts", "warning"), [(9, "could be recognised"), (29, "say more than"), (30, None)])
-def test_small_groups_are_warned_about(arts, warning):
-    people = pa.table({"x": ["a", "b"] * 50, "group": ["arts"] * arts + ["law"] * (100 - arts)})
-    with pytest.warns() if arts < 10 else nullcontext():
-        reports = dn.Joint({"x": ["a", "b"]}, 1.0).randomize(people, keep=["group"], source=dn.Seeded(1))
-    told = dn.estimate(reports, "x", by="group").warnings()
-    assert len(told) == (0 if warning is None else 1)
-    if warning:
-        assert told[0].startswith(f"group = arts: only {arts} reports")
-        assert warning in told[0]
+def in_groups(sizes):
+    """Reports of groups of these sizes about x, whose categories are numbers."""
+    groups = [group for group, n in sizes.items() for _ in range(n)]
+    people = {"x": [0, 1] * (len(groups) // 2), "group": groups}
+    with pytest.warns() if min(sizes.values()) < 10 else nullcontext():
+        return dn.Joint({"x": [0, 1]}, 1.0).randomize(people, keep=["group"], source=dn.Seeded(1))
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(1, 101)], ids=["alone", "weighted"])
+def test_a_group_that_too_few_answered_is_refused_in_its_place_and_stops_no_other(weights):
+    reports = in_groups({"arts": 40, "both": 24, "law": 36})
+    given = {} if weights is None else {"weights": weights}
+    found = dn.estimate(reports, "x", by="group", **given)
+    assert (list(found), list(found.every)) == (["arts", "law"], ["arts", "both", "law"])
+    assert "both" not in found
+    assert str(found.refused["both"]) == "24 of 30 answers needed"
+    with pytest.raises(TooFewReportsError, match=r"^group = both: 24 of 30 answers needed$") as refusal:
+        found["both"]
+    assert (refusal.value.by, refusal.value.group, refusal.value.n) == ("group", "both", 24)
+    if weights is None:
+        assert np.array_equal(found["law"].values, dn.estimate(dict(reports.groups("group"))["law"], "x").values)
+    rows = found.summary().rows()
+    assert [(row["group"], row["x"]) for row in rows[2:4]] == [("both", "24 of 30 answers needed"), ("law", "0")]
+    assert (rows[2]["estimate"], rows[2]["95% interval"]) == ("-", "-")
+    assert f"both,24 of 30 answers needed,{'nan,' * 3}nan" in found.to_csv().splitlines()
+    frame = found.to_frame()
+    assert (frame["x"].to_pylist(), frame["group"].to_pylist()[2:4]) == ([0, 1] * 3, ["both", "both"])
+    assert np.isnan(frame["estimate"].to_numpy()).tolist() == [False, False, True, True, False, False]
+    assert pickle.loads(pickle.dumps(found)).refused["both"].reason == "24 of 30 answers needed"  # noqa: S301
+    drawn = found.plot(Figure().subplots())
+    assert [tick.get_text() for tick in drawn.get_yticklabels()][2:4] == ["both", "law, 0"]
+    assert [text.get_text() for text in drawn.texts] == ["24 of 30 answers needed"]
+    sizes = {"arts": 400, "law": 360}
+    for known in (sizes, {**sizes, "both": 240}):
+        totals = found.totals(known)
+        assert list(totals) == ["arts", "law"]
+        assert "both   24 of 30 answers needed" in str(totals)
+
+
+def test_thirty_answers_are_enough():
+    assert list(dn.estimate(in_groups({"arts": 30, "law": 70}), "x", by="group")) == ["arts", "law"]
+
+
+def test_where_no_group_can_be_shown_each_says_how_many_it_has():
+    told = r"no group of 'group' can be shown: arts: 29 of 30 answers needed; law: 9 of 30 answers needed"
+    with pytest.raises(TooFewReportsError, match=told):
+        dn.estimate(in_groups({"arts": 29, "law": 9}), "x", by="group")
+
+
+def test_answers_are_those_about_the_table_not_all_of_the_group():
+    people = {"x": ["a", "b"] * 50, "y": ["c", "d"] * 50, "group": ["arts"] * 34 + ["law"] * 66}
+    reports = dn.Sampled({"x": ["a", "b"], "y": ["c", "d"]}, 1.0).randomize(people, keep=["group"], source=dn.Seeded(1))
+    asked = {group: int(part.ballot_counts()[0]) for group, part in reports.groups("group")}
+    found = dn.estimate(reports, "x", by="group")
+    assert found.refused["arts"].n == asked["arts"] < 30 <= asked["law"] == found["law"].n
 
 
 def test_reports_without_a_group_are_counted():
@@ -101,7 +147,6 @@ def test_totals_of_groups_are_those_of_each_of_them():
 # -- groups of which too little is left -------------------------------------------------------------------------------
 
 ANALYSES = {
-    "estimate": lambda reports, by, **drawn: dn.estimate(reports, "x", by=by, **drawn),
     "homogeneity": lambda reports, by, **drawn: dn.homogeneity(reports, "x", by=by, **drawn),
     "given": lambda reports, by, **drawn: dn.independence(reports, "x", "y", given=by, **drawn),
 }

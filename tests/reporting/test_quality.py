@@ -8,7 +8,7 @@ import pytest
 import deniable as dn
 from deniable.designs.reports import Reports
 from deniable.randomness import Seeded
-from deniable.reporting.quality import alarms, ballot_counts
+from deniable.reporting.quality import alarms, fewest_published
 from deniable.reporting.survey import survey
 from deniable.results import frame_of
 
@@ -35,8 +35,17 @@ def test_chosen_questions_ring(reports):
 
 def test_ballots_are_counted_where_the_reports_are(reports, tmp_path):
     stored = dn.open_reports(reports.write(tmp_path / "r.parquet"))
-    assert ballot_counts(stored).tolist() == ballot_counts(reports).tolist()
+    assert stored.ballot_counts().tolist() == reports.ballot_counts().tolist()
     assert "loaded" not in vars(stored)
+
+
+def test_the_fewest_of_a_group_are_those_of_the_group_in_files_too(tmp_path):
+    people = {name: ["no", "yes"] * 500 for name in DOMAIN} | {"region": ["north"] * 900 + ["south"] * 100}
+    reports = DESIGN.randomize(people, keep=["region"], source=Seeded(1))
+    stored = dn.open_reports(reports.write(tmp_path / "r.parquet"))
+    counted = {region: part.ballot_counts().tolist() for region, part in reports.groups("region")}
+    assert {region: part.ballot_counts().tolist() for region, part in stored.groups("region")} == counted
+    assert fewest_published(stored, ["region"]) == fewest_published(reports, ["region"]) == min(counted["south"])
 
 
 def test_a_share_far_below_zero_rings():
@@ -51,7 +60,7 @@ def test_a_share_far_below_zero_rings():
 def test_one_ballot_needs_no_counting():
     design = dn.Joint(DOMAIN, 1.0)
     reports = design.randomize(frame_of({n: ["no", "yes"] * 50 for n in DOMAIN}), source=Seeded(1))
-    assert ballot_counts(reports).tolist() == [100]
+    assert reports.ballot_counts().tolist() == [100]
 
 
 def test_where_no_pair_was_asked_nothing_is_crossed():

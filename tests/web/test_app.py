@@ -201,15 +201,20 @@ def test_results_say_what_the_reports_say(collector):
     assert float(rows[0]["estimate"]) == found["tables"][0]["cells"][0]["estimate"]
 
 
-def test_one_report_gives_no_table_and_equal_ones_an_error_of_zero(collector):
+def test_few_reports_are_counted_in_their_place_and_equal_ones_have_an_error_of_zero(collector):
     asked = {"Authorization": f"Bearer {collector.token}"}
     ask(collector, "POST", "/v1/reports", report(collector))
-    assert json.loads(ask(collector, "GET", "/v1/results", **asked)[2])["tables"] == []
-    for _ in range(2):
+    few = json.loads(ask(collector, "GET", "/v1/results", **asked)[2])["tables"]
+    told = ["1 of 30 answers needed", "1 of 30 answers needed", "0 of 30 answers needed", "1 of 30 answers needed"]
+    assert [table["refused"] for table in few] == told
+    for _ in range(29):
         ask(collector, "POST", "/v1/reports", report(collector))
-    found = json.loads(ask(collector, "GET", "/v1/results", **asked)[2])
-    assert [table["attributes"] for table in found["tables"]] == [["smokes"], ["sleep"], ["smokes", "sleep"]]
-    assert all(cell["std_error"] == pytest.approx(0, abs=1e-6) for table in found["tables"] for cell in table["cells"])
+    found = json.loads(ask(collector, "GET", "/v1/results", **asked)[2])["tables"]
+    shown = [table for table in found if "refused" not in table]
+    assert [table["attributes"] for table in shown] == [["smokes"], ["sleep"], ["smokes", "sleep"]]
+    assert all(cell["std_error"] == pytest.approx(0, abs=1e-6) for table in shown for cell in table["cells"])
+    rows = ask(collector, "GET", "/v1/results.csv", **asked)[2].decode().splitlines()
+    assert "drinks,0 of 30 answers needed,0,,,,,," in rows
 
 
 def test_a_store_that_does_not_answer_is_unavailable_to_analysts_too(collector, monkeypatch):
@@ -229,7 +234,7 @@ def test_what_is_turned_away_is_counted_by_reason(collector):
         ask(collector, "POST", "/v1/reports", body)
     found = json.loads(ask(collector, "GET", "/v1/results", Authorization=f"Bearer {collector.token}")[2])
     assert found["rejected"] == {"malformed": 2, "unfit": 1}
-    assert found["tables"] == []
+    assert all(table["cells"] == [] for table in found["tables"])
 
 
 def test_a_survey_takes_reports_only_while_it_is_open(serve, survey_text):

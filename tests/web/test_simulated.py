@@ -38,7 +38,7 @@ def run(*arguments):
 
 
 def simulate(url, *more):
-    return run("simulate", url, "--n", 20, *more)
+    return run("simulate", url, "--n", 40, *more)
 
 
 def answer(url, tmp_path, number=0):
@@ -56,12 +56,12 @@ def test_what_is_simulated_is_marked_and_said(survey, tmp_path, batch):
             assert simulate(url, "--batch", batch).exit_code == 0
         answer(url, tmp_path)
         found = results(service.collector)
-        assert (found["reports"], found["simulated"]) == (41, 40)
-        assert "40 of the 41 reports are simulated" in "".join(found_there(service, data))
-    assert simulated_note(data).startswith("40 of the 41 reports are simulated")
+        assert (found["reports"], found["simulated"]) == (81, 80)
+        assert "80 of the 81 reports are simulated" in "".join(found_there(service, data))
+    assert simulated_note(data).startswith("80 of the 81 reports are simulated")
     told = run("estimate", data, "--json")
-    assert "Note: 40 of the 41 reports are simulated" in told.stderr
-    assert json.loads(told.stdout)["reports"] == 41  # the note is not among the numbers
+    assert "Note: 80 of the 81 reports are simulated" in told.stderr
+    assert json.loads(told.stdout)["reports"] == 81  # the note is not among the numbers
     copy = tmp_path / "copy.sqlite"
     assert run("backup", data, copy).exit_code == 0
     assert simulated_note(copy) == simulated_note(data)
@@ -78,7 +78,7 @@ def test_nothing_is_simulated_among_other_people_unless_forced(survey, tmp_path)
         assert "--pilot" in refused.output
         assert results(service.collector)["reports"] == 1
         assert simulate(url, "--force").exit_code == 0
-        assert results(service.collector)["simulated"] == 20
+        assert results(service.collector)["simulated"] == 40
         assert simulate(url).exit_code == 3  # the one person is still there
 
 

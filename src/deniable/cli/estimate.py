@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -26,7 +27,8 @@ from deniable.cli.common import (
 )
 from deniable.cli.progress import Progress
 from deniable.device.statement import rounded_up
-from deniable.errors import InputError
+from deniable.errors import EstimationError, InputError
+from deniable.estimation.refused import Refused, shown
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from deniable.designs.reports import Reports
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.grouped import Grouped
+
+    Told = Estimate | Grouped | Refused
 
 
 @click.command("estimate")
@@ -98,8 +102,13 @@ def command(
         wanted = [split(table) for table in tables] or [[name] for name in opened.design.domain]
         drawn = {"weights": weights, "strata": strata, "clusters": clusters}
         found = [_estimate(opened, names, method, by, drawn) for names in wanted]
+    drawable = [one for one in found if not isinstance(one, Refused)]
+    if not drawable:
+        refused = [one for one in found if isinstance(one, Refused)]
+        told = "; ".join(f"{' and '.join(one.attributes)}: {one.reason}" for one in refused)
+        raise type(refused[0].error)(told, **refused[0].error.details)
     if plot is not None:
-        _draw(plot, found[0], level)
+        _draw(plot, drawable[0], level)
     if as_json:
         emit(_data(opened, found, level))
         return
@@ -111,13 +120,19 @@ def command(
     out.print(f"{opened.n} reports; epsilon {rounded_up(opened.design.epsilon)} a respondent.")
 
 
-def _show(out: Console, one: Estimate | Grouped, level: float, top: int, *, sort: bool) -> None:
+def _show(out: Console, one: Told, level: float, top: int, *, sort: bool) -> None:
     """A table, its largest rows if there are many, with bars where the terminal has room for them."""
+    if isinstance(one, Refused):
+        out.print(f"\n{' and '.join(one.attributes)}: {one.reason}", soft_wrap=True, markup=False)
+        return
     from deniable.summary import largest
 
     summary = one.summary(level)
-    values = np.array([share for part in _parts(one).values() for share in part.values.ravel()])
+    parts = _parts(one).values()
+    # A group that is refused has a row without a bar, which is never among those left out.
+    values = np.concatenate([[np.inf] if isinstance(part, Refused) else part.values.ravel() for part in parts])
     rows = sorted(range(len(values)), key=lambda row: -values[row])[:top] if sort else largest(values, top)
+    values = np.where(np.isinf(values), 0, values)
     width, blocks = room_for_bars(summary, out.width), (out.encoding or "").lower().startswith("utf")
     most = max(float(values.max()), 1e-9)
     bars = {"bar: estimate": [bar(values[row], most, width, blocks=blocks) for row in rows]} if width else {}
@@ -133,32 +148,34 @@ def _show(out: Console, one: Estimate | Grouped, level: float, top: int, *, sort
 def _draw(path: Path, one: Estimate | Grouped, level: float) -> None:
     from deniable.reporting.charts import chart
 
-    drawn = next(iter(_parts(one).values()))
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{chart(drawn, level=level)}', encoding="utf-8")
+    path.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{chart(one, level=level)}', encoding="utf-8")
 
 
-def _estimate(
-    opened: Reports, names: list[str], method: Any, by: str | None, drawn: dict[str, Any]
-) -> Estimate | Grouped:
-    """A table, of everybody or by group."""
-    from deniable.estimation.estimator import estimate
+def _estimate(opened: Reports, names: list[str], method: Any, by: str | None, drawn: dict[str, Any]) -> Told:
+    """A table, of everybody or by group; or what stands in its place."""
+    from deniable.estimation.estimator import estimate, refuse_public
 
+    refuse_public(opened, names)
     if by is None:
-        return estimate(opened, names, method, **drawn)
-    return estimate(opened, names, method, by=by, **drawn)
+        return shown(opened, names, partial(estimate, opened, names, method, **drawn))
+    try:
+        return estimate(opened, names, method, by=by, **drawn)
+    except EstimationError as refusal:
+        return Refused(tuple(names), opened.n, refusal)
 
 
-def _parts(one: Estimate | Grouped) -> Mapping[Any, Estimate]:
+def _parts(one: Estimate | Grouped) -> Mapping[Any, Estimate | Refused]:
     """A table's estimates by group; without groups there is one, of everybody."""
     from deniable.estimation.grouped import Grouped
 
-    return one if isinstance(one, Grouped) else {None: one}
+    return one.every if isinstance(one, Grouped) else {None: one}
 
 
-def _data(opened: Reports, found: list[Estimate | Grouped], level: float) -> dict[str, Any]:
+def _data(opened: Reports, found: list[Told], level: float) -> dict[str, Any]:
     from deniable.estimation.grouped import Grouped
 
+    told = [one for one in found if not isinstance(one, Refused)]
     return {
         "reports": opened.n,
         "design": opened.design.id,
@@ -174,13 +191,15 @@ def _data(opened: Reports, found: list[Estimate | Grouped], level: float) -> dic
                 **_table(part, level),
             }
             for one in found
-            for value, part in _parts(one).items()
+            for value, part in ({None: one} if isinstance(one, Refused) else _parts(one)).items()
         ],
-        "warnings": [note for one in found for note in (one.warnings() if isinstance(one, Grouped) else one.warnings)],
+        "warnings": [note for one in told for note in (one.warnings() if isinstance(one, Grouped) else one.warnings)],
     }
 
 
-def _table(one: Estimate, level: float) -> dict[str, Any]:
+def _table(one: Estimate | Refused, level: float) -> dict[str, Any]:
+    if isinstance(one, Refused):
+        return {"n": one.n, "cells": [], "refused": one.reason}
     interval = one.interval(level)
     numbers = {
         "estimate": one.values,

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     help='What the survey was made for, such as "mean(age)". Repeatable; a survey file given for its words says it.',
 )
 @click.option("--by", multiple=True, metavar="COLUMN", help="Public columns to group by; all with few values if none.")
+@click.option("--no-groups", is_flag=True, help="Show everybody together only.")
 @click.option("--replicates", type=click.IntRange(19), default=999, show_default=True, help="Of bootstrap tests.")
 @sampling_options
 @words_options
@@ -62,6 +63,7 @@ def command(
     tables: tuple[str, ...],
     numbers: tuple[str, ...],
     by: tuple[str, ...],
+    no_groups: bool,
     replicates: int,
     weights: str | None,
     strata: str | None,
@@ -102,15 +104,18 @@ def command(
         output.write_text(as_markdown(made) if markdown or suffix == ".md" else html(made), encoding="utf-8")
         click.echo(f"{output}: {counted(len(made.sections), 'section')}.")
         return
+    if no_groups and by:
+        raise InputError("--by names columns to group by, and --no-groups wants none: leave one of them out")
+    columns = () if no_groups else by or None
     opened = reports_at(reports, design, words=words, language=language)
     drawn = sampling_of(opened, weights, strata, clusters)
     wanted = [split(table) for table in tables]
     made_for = [read_wanted(text) for text in numbers] or _made_for(words)
-    estimates, about = survey(opened, wanted, by=by or None, replicates=replicates, sampling=drawn, wanted=made_for)
+    estimates, about = survey(opened, wanted, by=columns, replicates=replicates, sampling=drawn, wanted=made_for)
     name = name_of(reports)
     facts = [("reports", f"{opened.n} in {name}"), ("noise", "secure source, no seed")]
-    columns = {"weights": weights, "strata": strata, "clusters": clusters}
-    facts += [(what, f"column {column}") for what, column in columns.items() if column is not None]
+    stated = {"weights": weights, "strata": strata, "clusters": clusters}
+    facts += [(what, f"column {column}") for what, column in stated.items() if column is not None]
     if isinstance(reports, Path) and reports.is_file() and not is_store(reports):  # a store goes on changing
         facts.append((f"SHA-256 of {name}", sha256(reports)))
     made = document(title or opened.labels.heading(Path(name).stem), opened.design, estimates, facts=facts, **about)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +17,7 @@ from deniable.cli.common import (
     sampling_options,
     words_options,
 )
-from deniable.errors import InputError
+from deniable.errors import EstimationError, InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,16 +140,15 @@ def _by_group(
     as_json: bool,
 ) -> None:
     """One attribute: compare the groups. Two: test them in each group, corrected for the number of groups."""
-    from deniable.estimation.by_group import by_group
-    from deniable.estimation.grouped import small_groups
+    from deniable.estimation.refused import answers_about, small_groups, too_few
     from deniable.inference.all_pairs import adjusted, stars
     from deniable.inference.association import independence
     from deniable.inference.goodness import homogeneity
     from deniable.summary import Summary
 
     parts = dict(opened.groups(by))
-    warned = small_groups(by, {group: part.n for group, part in parts.items()})
     if len(attributes) == 1:
+        warned = small_groups(by, {group: part.n for group, part in parts.items()})
         found = homogeneity(opened, attributes[0], by, method, replicates=replicates)
         if as_json:
             emit({"attributes": attributes, "by": by, **_data(found), "warnings": warned})
@@ -157,25 +157,42 @@ def _by_group(
         console().print(str(Summary(found.summary().columns, (*found.notes, *warned))), soft_wrap=True, markup=False)
         return
     a, b = attributes
-    tests = by_group(by, parts.items(), lambda part: independence(part, a, b, method, replicates=replicates))
-    corrected = adjusted([test.pvalue for test in tests.values()], control).tolist()
+    tests: dict[Any, TestResult] = {}
+    refused: dict[Any, str] = {}
+    for group, part in parts.items():
+        if told := too_few(answers_about(part, attributes)):
+            refused[group] = told
+            continue
+        try:
+            tests[group] = independence(part, a, b, method, replicates=replicates)
+        except EstimationError as error:
+            refused[group] = error.message
+    if not tests:
+        reasons = "; ".join(f"{group}: {reason}" for group, reason in refused.items())
+        raise EstimationError(f"no group of {by!r} can be tested: {reasons}", by=by)
+    corrected = dict(zip(tests, adjusted([test.pvalue for test in tests.values()], control).tolist(), strict=True))
     if as_json:
         rows = [
-            {by: group, "reports": parts[group].n, **_data(test), "adjusted": p}
-            for (group, test), p in zip(tests.items(), corrected, strict=True)
+            {
+                by: group,
+                "reports": part.n,
+                **({"refused": refused[group]} if group in refused else _data(tests[group])),
+                **({"adjusted": corrected[group]} if group in tests else {}),
+            }
+            for group, part in parts.items()
         ]
-        emit({"attributes": attributes, "by": by, "groups": rows, "warnings": warned})
+        emit({"attributes": attributes, "by": by, "groups": rows})
         return
     columns: dict[str, list[Any]] = {
-        by: [opened.labels.shown(by, group) for group in tests],
-        "reports": [parts[group].n for group in tests],
-        "p": [float(test.pvalue) for test in tests.values()],
-        "p, corrected": corrected,
-        "stars": [stars(p) for p in corrected],
+        by: [opened.labels.shown(by, group) for group in parts],
+        "reports": [part.n for part in parts.values()],
+        "p": [float(tests[group].pvalue) if group in tests else nan for group in parts],
+        "p, corrected": [corrected.get(group, nan) for group in parts],
+        "stars": [stars(corrected[group]) if group in tests else refused[group] for group in parts],
     }
-    told = (f"Tests in {len(tests)} groups; p-values adjusted by {control}.", *warned)
+    said = f"Tests in {len(tests)} groups; p-values adjusted by {control}."
     _asked(opened, [*attributes, by])
-    console().print(str(Summary(columns, told)), soft_wrap=True, markup=False)
+    console().print(str(Summary(columns, (said,))), soft_wrap=True, markup=False)
 
 
 def _asked(opened: Reports, names: Any) -> None:

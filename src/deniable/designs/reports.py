@@ -202,6 +202,10 @@ class Reports(Frozen):
         order, starts = self._sorted
         return order[starts[ballot] : starts[ballot + 1]]
 
+    def ballot_counts(self) -> NDArray[np.int64]:
+        """How many respondents drew each ballot."""
+        return np.bincount(self.ballots, minlength=len(self.design.ballots))
+
     def told(self, ballot: int, attributes: Sequence[str]) -> Told | None:
         """What a ballot's reports tell about some attributes; None if nothing."""
         return self.design.told(ballot, attributes)

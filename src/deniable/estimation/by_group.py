@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from deniable.errors import TooFewReportsError
@@ -35,15 +36,36 @@ def by_group(by: str, parts: Iterable[tuple[Any, Part]], what: Callable[[Part], 
 
 
 def rows_by_group(
-    by: str, found: Mapping[Any, Estimate] | Mapping[Any, Totals], level: float
+    by: str, found: Mapping[Any, Estimate] | Mapping[Any, Totals], level: float, refused: Mapping[Any, str]
 ) -> tuple[dict[str, list[Any]], dict[str, list[float]]]:
-    """The cells of all groups, the group first, and what is told of each."""
-    cells: dict[str, list[Any]] = {by: []}
-    numbers: dict[str, list[float]] = {}
-    for group, one in found.items():
-        cells[by] += [group] * one.values.size
-        for name, column in one.table.cells().items():
-            cells.setdefault(name, []).extend(column)
-        for name, values in one._numbers(level).items():
-            numbers.setdefault(name, []).extend(values.tolist())
+    """The cells of all groups, the group first, and what is told of each.
+
+    A group that is refused has what is said of it in the place of its first category, one row, without numbers; where
+    nothing is to be said, a row for each cell, so that categories stay what they are.
+    """
+    every: dict[Any, Estimate | Totals] = {}
+    every.update(found)
+    first = next(iter(every.values()))
+    names = list(first.table.cells())
+    cells: dict[str, list[Any]] = {name: [] for name in (by, *names)}
+    numbers: dict[str, list[float]] = {name: [] for name in first._numbers(level)}
+    for group in in_order(found, refused):
+        if group in every:
+            columns = every[group].table.cells()
+            told = {name: values.tolist() for name, values in every[group]._numbers(level).items()}
+        else:
+            reason = refused[group]
+            columns = {name: ["" if place else reason] for place, name in enumerate(names)}
+            columns = columns if reason else first.table.cells()
+            told = dict.fromkeys(numbers, [nan] * len(columns[names[0]]))
+        cells[by] += [group] * len(columns[names[0]])
+        for name in names:
+            cells[name].extend(columns[name])
+        for name, values in told.items():
+            numbers[name].extend(values)
     return cells, numbers
+
+
+def in_order(*groups: Iterable[Any]) -> list[Any]:
+    """Groups in the order of their values, which is that of `Reports.groups`."""
+    return sorted(group for some in groups for group in some)

@@ -15,21 +15,20 @@ from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain
 from deniable.errors import InputError
-from deniable.estimation.by_group import by_group
 from deniable.estimation.consistency import ENGINES, forget_blocks, model_estimate
 from deniable.estimation.dispersion import Dispersion, Population
 from deniable.estimation.em import MOST_CELLS, maximum_likelihood
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.fit.gathering import gather, unheard
 from deniable.estimation.fit.linearized import linearized
-from deniable.estimation.grouped import Grouped
+from deniable.estimation.grouped import Grouped, grouped
 from deniable.estimation.inversion import covering, invert
 from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
 from deniable.estimation.least_squares import least_squares, nearest
 from deniable.estimation.paired import pair_notes, with_pairs
 from deniable.estimation.partial import OfEvidence, determined, inverted
 from deniable.estimation.pooled import only_covering, pool
-from deniable.estimation.sampling.reading import sampling_by, sampling_of
+from deniable.estimation.sampling.reading import sampling_of
 from deniable.estimation.shrinkage import shrink
 from deniable.keywords import answering
 from deniable.labels import UNKNOWN, Labels
@@ -141,7 +140,8 @@ def estimate(
         clusters: each respondent's cluster (primary sampling unit), or the name of a public column.
 
     Returns:
-        An `Estimate`, or `Grouped` ones, a mapping from each group to its estimate, when `by` is given.
+        An `Estimate`, or `Grouped` ones, a mapping from each group to its estimate, when `by` is given. A group of
+        which too few have answered has that said in its place.
     """
     if isinstance(attributes, Channel):
         return estimate(_counted(reports, attributes), ANSWER, method)
@@ -161,14 +161,7 @@ def estimate(
         return one(collected, sampling=sampling)
     if not isinstance(collected, Reports):
         raise InputError("by= needs reports with public columns; observations and simulations have none")
-    if sampling is None:
-        found = by_group(by, collected.groups(by), one)
-    else:
-        inside = sampling_by(collected, by, sampling)
-        found = by_group(by, inside, lambda part: one(collected, sampling=part))
-    if not found:
-        raise InputError(f"column {by!r} has no values, so there is nothing to estimate by it", column=by)
-    return Grouped(by, found, collected.n - sum(part.n for _, part in collected.groups(by)))
+    return grouped(collected, names, by, sampling, one)
 
 
 def _estimate(

@@ -6,15 +6,18 @@ The shares of a group are shares of its own members.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.designs.reports import SMALL_CELL
 from deniable.drawing import intervals_by_row
-from deniable.estimation.by_group import rows_by_group
+from deniable.errors import InputError
+from deniable.estimation.by_group import in_order, rows_by_group
+from deniable.estimation.refused import Refused, shown
+from deniable.estimation.sampling.reading import sampling_by
 from deniable.frozen import Frozen
 from deniable.results import frame_of
 from deniable.summary import Shown, beside, of_shares
@@ -23,26 +26,12 @@ from deniable.wording import counted
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from deniable.designs.reports import Reports
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.grouped_totals import GroupedTotals
+    from deniable.estimation.sampling.sampling import Sampling
     from deniable.results import Frame
     from deniable.summary import Summary
-
-FEWEST = 30  # reports of a group: below that, errors say more than estimates
-
-
-def small_groups(by: str, sizes: Mapping[Any, int]) -> list[str]:
-    """What must be known of groups that are small, a sentence each."""
-    told = []
-    for group, n in sizes.items():
-        if n < SMALL_CELL:
-            told.append(
-                f"{by} = {group}: only {counted(n, 'report')}. Its members could be recognised by it, and its shares "
-                f"are noise; join it with another group before you publish."
-            )
-        elif n < FEWEST:
-            told.append(f"{by} = {group}: only {n} reports, so its errors say more than its shares.")
-    return told
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +42,19 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
         by: the public attribute.
         estimates: the groups' estimates, in the order of the groups.
         unknown: how many reports do not say to which group they belong; they are in none.
+        refused: the groups of which too few have answered, and what stands in their place.
     """
 
     by: str
     estimates: Mapping[Any, Estimate]
     unknown: int = 0
+    refused: Mapping[Any, Refused] = field(default_factory=dict)
 
     def __getitem__(self, group: Any) -> Estimate:
+        if group in self.refused:
+            error = self.refused[group].error
+            details = {**error.details, "by": self.by, "group": group}
+            raise type(error)(f"{self.by} = {group}: {error.message}", **details)
         return self.estimates[group]
 
     def __iter__(self) -> Iterator[Any]:
@@ -68,27 +63,36 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
     def __len__(self) -> int:
         return len(self.estimates)
 
+    def __contains__(self, group: object) -> bool:
+        return group in self.estimates
+
+    @property
+    def every(self) -> dict[Any, Estimate | Refused]:
+        """All groups in their order: the estimate of each, or what stands in its place."""
+        known: dict[Any, Estimate | Refused] = {**self.estimates, **self.refused}
+        return {group: known[group] for group in in_order(known)}
+
     @property
     def attributes(self) -> tuple[str, ...]:
         """The disguised attributes."""
         return next(iter(self.values())).attributes
 
     def warnings(self) -> list[str]:
-        """What must be known of groups that are small, a sentence each."""
-        told = small_groups(self.by, {group: found.n for group, found in self.items()})
-        if self.unknown:
-            told.append(f"{counted(self.unknown, 'report')} without a value of {self.by} are in no group.")
-        return told
+        """What must be known besides what stands in the groups' places, a sentence each."""
+        if not self.unknown:
+            return []
+        return [f"{counted(self.unknown, 'report')} without a value of {self.by} are in no group."]
 
-    def _columns(self, level: float) -> tuple[dict[str, list[Any]], dict[str, list[float]]]:
-        """The cells of all groups, and what is told of each."""
-        return rows_by_group(self.by, self, level)
+    def _columns(self, level: float, *, told: bool = True) -> tuple[dict[str, list[Any]], dict[str, list[float]]]:
+        """The cells of all groups, and what is told of each; of those that are refused, whether it is told why."""
+        reasons = {group: one.reason if told else "" for group, one in self.refused.items()}
+        return rows_by_group(self.by, self, level, reasons)
 
     def summary(self, level: float = 0.95) -> Summary:
         """All groups behind each other, a row a cell."""
         first = next(iter(self.values()))
         cells, numbers = self._columns(level)
-        sizes = ", ".join(f"{first.labels.shown(self.by, group)} {found.n}" for group, found in self.items())
+        sizes = ", ".join(f"{first.labels.shown(self.by, group)} {found.n}" for group, found in self.every.items())
         told = [
             f"Shares of each group's own members. Reports: {sizes}.",
             *self.warnings(),
@@ -108,15 +112,17 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
         return grouped_totals(self, population)
 
     def to_frame(self, level: float = 0.95) -> Frame:
-        """Write all groups as one data frame: a row a cell, the group in the first column."""
-        cells, numbers = self._columns(level)
+        """Write all groups as one data frame, the group in the first column: a row a cell, NaN where it is refused."""
+        cells, numbers = self._columns(level, told=False)
         return frame_of(beside(cells, numbers), next(iter(self.values())).table.backend)
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every cell of every group with its interval."""
         labels = next(iter(self.values())).labels
         cells, numbers = self._columns(level)
-        names = [", ".join(row) for row in zip(*labels.cells(cells).values(), strict=True)]
+        rows = list(zip(*labels.cells(cells).values(), strict=True))
+        refused = {place: row[1] for place, row in enumerate(rows) if cells[self.by][place] in self.refused}
+        names = [row[0] if place in refused else ", ".join(row) for place, row in enumerate(rows)]
         ends = (np.array(numbers["low"]), np.array(numbers["high"]))
         return intervals_by_row(
             names,
@@ -126,8 +132,42 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
             of=f"share of each group of {self.by}",
             level=level,
             bars=True,
+            instead=refused,
             title=labels.asked([*self.attributes, self.by]),
         )
 
     def __repr__(self) -> str:
         return f"<Grouped estimates of {' x '.join(self.attributes)} by {self.by}: {counted(len(self), 'group')}>"
+
+
+def grouped(
+    reports: Reports, names: Sequence[str], by: str, sampling: Sampling | None, one: Callable[..., Estimate]
+) -> Grouped:
+    """An estimate for each value of a public column; what is wrong with one group stands in its place alone.
+
+    Args:
+        reports: what respondents sent.
+        names: whose joint table is wanted.
+        by: the public column.
+        sampling: how respondents were drawn, if it is known; a group is then a part of it.
+        one: estimates the table of some reports, or of that part.
+    """
+    drawn = {} if sampling is None else dict(sampling_by(reports, by, sampling))
+    found: dict[Any, Estimate] = {}
+    refused: dict[Any, Refused] = {}
+    inside = 0
+    for group, part in reports.groups(by):
+        make = partial(one, part) if sampling is None else partial(one, reports, sampling=drawn[group])
+        made = shown(part, names, make)
+        inside += part.n
+        if isinstance(made, Refused):
+            refused[group] = made
+        else:
+            found[group] = made
+    if not found and not refused:
+        raise InputError(f"column {by!r} has no values, so there is nothing to estimate by it", column=by)
+    if not found:
+        first = next(iter(refused.values())).error
+        told = "; ".join(f"{group}: {each.reason}" for group, each in refused.items())
+        raise type(first)(f"no group of {by!r} can be shown: {told}", **{**first.details, "by": by})
+    return Grouped(by, found, reports.n - inside, refused)

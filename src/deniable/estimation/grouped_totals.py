@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,10 +31,12 @@ class GroupedTotals(Shown, Frozen, Mapping[Any, "Totals"]):
     Attributes:
         by: the public attribute.
         totals: the groups' totals, in the order of the groups.
+        refused: what is said of the groups of which too few have answered.
     """
 
     by: str
     totals: Mapping[Any, Totals]
+    refused: Mapping[Any, str] = field(default_factory=dict)
 
     def __getitem__(self, group: Any) -> Totals:
         return self.totals[group]
@@ -49,19 +52,22 @@ class GroupedTotals(Shown, Frozen, Mapping[Any, "Totals"]):
         """The disguised attributes."""
         return next(iter(self.values())).table.attributes
 
-    def _columns(self, level: float) -> tuple[dict[str, list[Any]], dict[str, list[float]]]:
-        """The cells of all groups, and what is told of each."""
-        return rows_by_group(self.by, self, level)
+    def _columns(self, level: float, *, told: bool = True) -> tuple[dict[str, list[Any]], dict[str, list[float]]]:
+        """The cells of all groups, and what is told of each; of those that are refused, whether it is told why."""
+        return rows_by_group(self.by, self, level, self.refused if told else dict.fromkeys(self.refused, ""))
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write all groups as one data frame: a row a cell, the group in the first column."""
-        return frame_of(beside(*self._columns(level)), next(iter(self.values())).table.backend)
+        return frame_of(beside(*self._columns(level, told=False)), next(iter(self.values())).table.backend)
 
     def summary(self, level: float = 0.95) -> Summary:
         """All groups behind each other, a row a cell."""
         cells, numbers = self._columns(level)
         # Nobody is interested in parts of a person; `to_frame` has them.
-        whole = {name: np.rint(values).astype(np.int64).tolist() for name, values in numbers.items()}
+        whole = {
+            name: [math.nan if math.isnan(value) else round(value) for value in values]
+            for name, values in numbers.items()
+        }
         sizes = ", ".join(f"{group} {found.population:,.0f}" for group, found in self.items())
         reasons = " / ".join(dict.fromkeys(found.reason for found in self.values()))
         return Summary({**cells, **whole}, (f"People by {self.by}: {sizes} ({reasons}).",))
@@ -69,7 +75,7 @@ class GroupedTotals(Shown, Frozen, Mapping[Any, "Totals"]):
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw the total of every cell of every group with its interval."""
         cells, numbers = self._columns(level)
-        labels = [", ".join(map(str, row)) for row in zip(*cells.values(), strict=True)]
+        labels = [", ".join(filter(None, map(str, row))) for row in zip(*cells.values(), strict=True)]
         ends = (np.array(numbers["low"]), np.array(numbers["high"]))
         return intervals_by_row(labels, numbers["total"], ends, ax, of="people", level=level, bars=True)
 
@@ -96,7 +102,7 @@ def grouped_totals(estimates: Grouped, population: Mapping[Any, float] | None = 
             f"groups have sizes of their own, such as totals({{{next(iter(estimates))!r}: 61_000, ...}}), not one "
             f"population of {population!r}"
         )
-    elif set(population) != set(estimates):
+    elif not set(estimates) <= set(population) <= {*estimates, *estimates.refused}:
         raise InputError(
             f"give the size of every group of {estimates.by!r}: these are {listed(estimates)}, sizes are there for "
             f"{listed(population) or 'none'}"
@@ -104,4 +110,5 @@ def grouped_totals(estimates: Grouped, population: Mapping[Any, float] | None = 
     else:
         sizes = population
     parts = ((group, (found, sizes[group])) for group, found in estimates.items())
-    return GroupedTotals(estimates.by, by_group(estimates.by, parts, lambda part: part[0].totals(part[1])))
+    totals = by_group(estimates.by, parts, lambda part: part[0].totals(part[1]))
+    return GroupedTotals(estimates.by, totals, {group: one.reason for group, one in estimates.refused.items()})

@@ -143,6 +143,13 @@ class StoredReports(Reports):
         keys, counts = self._counted[kept]
         return dict(zip(kept, keys.T, strict=True)), counts
 
+    def ballot_counts(self) -> NDArray[np.int64]:
+        """How many respondents drew each ballot, counted where they lie."""
+        if len(self.design.ballots) == 1:
+            return np.array([self.n])
+        keys, counts = self._count_places([])
+        return np.bincount(keys[BALLOT], counts, len(self.design.ballots)).astype(np.int64)
+
     def distinct(self, ballot: int, told: Told) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """The different things that a ballot's respondents told, counted where they lie."""
         keys, counts = self._count_places([column.place for column in told.columns])

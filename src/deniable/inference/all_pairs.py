@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from deniable.errors import InputError, NotCoveredError
+from deniable.errors import EstimationError, InputError, NotCoveredError, TooFewReportsError
 from deniable.estimation.fit.efficient import efficient_from
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.sampling.reading import sampling_of
@@ -71,7 +71,7 @@ class Pairs(Shown, Frozen):
         v: their Cramer's V, corrected for noise.
         adjusted: p-values corrected for the number of pairs.
         control: how they were corrected.
-        skipped: pairs that reports do not tell about: nobody was asked both, or channels tell other sums.
+        skipped: pairs that reports do not tell about: (hardly) anybody was asked both, or channels tell other sums.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -103,7 +103,7 @@ class Pairs(Shown, Frozen):
         told = [f"{len(self.pairs)} pairs; p-values adjusted by {self.control}; * below .05, ** .01, *** .001."]
         if self.skipped:
             pairs = counted(len(self.skipped), "pair")
-            told.append(f"Left out: {pairs} that reports do not tell about, not asked together or for other tables.")
+            told.append(f"Left out: {pairs} that reports do not tell about: too few, or not asked together.")
         return told
 
     def to_frame(self) -> Frame:
@@ -202,11 +202,11 @@ def all_pairs(
             raise InputError("name the attributes to test; observations do not tell which belong to the survey")
         attributes = design.domain.names
     known: dict[tuple[str, str], Evidence] = {}
-    skipped: dict[tuple[str, str], NotCoveredError] = {}
+    skipped: dict[tuple[str, str], EstimationError] = {}
     for pair in combinations(attributes, 2):
         try:
             known[pair] = covering(reports, pair)
-        except NotCoveredError as untold:
+        except (NotCoveredError, TooFewReportsError) as untold:
             skipped[pair] = untold
     if drawn is None:
         tests = all_tested(list(known.values()), method, replicates, source)
@@ -216,7 +216,7 @@ def all_pairs(
         known = {pair: gather(reports, each.asked.names, sampling=drawn) for pair, each in known.items()}
     if not known:
         for reason in skipped.values():
-            if getattr(reason, "asked", False):
+            if isinstance(reason, TooFewReportsError) or getattr(reason, "asked", False):
                 raise reason
         raise NotCoveredError(
             "no two attributes were asked of the same person, so no pair can be tested. Use a design that asks them "

@@ -72,7 +72,9 @@ def _of_estimate(
             *ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, fontsize=9
         )
 
-    return draw, (_WIDTH, _AROUND + _ROW * min(sum(each.values.size for each in every), MOST_ROWS))
+    rows = sum(each.values.size for each in every)
+    rows += len(estimate.refused) if isinstance(estimate, Grouped) else 0
+    return draw, (_WIDTH, _AROUND + _ROW * min(rows, MOST_ROWS))
 
 
 def strengths(pairs: Pairs, *, name: str = "chart") -> str:

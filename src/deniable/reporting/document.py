@@ -49,11 +49,11 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Card:
-    """A result: its heading, its table, its drawing."""
+    """A result: its heading, its table, its drawing; or, without one, what stands in their place."""
 
     heading: str
-    grid: Grid
-    drawing: Drawing
+    body: Grid | Text
+    drawing: Drawing | None = None
     wide: bool = False
 
 

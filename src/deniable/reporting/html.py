@@ -86,7 +86,8 @@ def _(cards: Cards) -> str:
 def _card(card: Card) -> str:
     wide = " wide" if card.wide else ""
     heading = f"<h3>{escape(card.heading)}</h3>\n"
-    body = f"<div>{_block(card.grid)}</div>\n{_block(card.drawing)}"
+    drawing = "" if card.drawing is None else _block(card.drawing)
+    body = f"<div>{_block(card.body)}</div>\n{drawing}"
     return f'<article class="estimate{wide}">\n{heading}{body}</article>\n'
 
 

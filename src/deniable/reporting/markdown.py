@@ -70,7 +70,7 @@ def _(_drawing: Drawing) -> str:
 
 @_block.register
 def _(cards: Cards) -> str:
-    return "\n\n".join(f"### {_safe(card.heading)}\n\n{_block(card.grid)}" for card in cards.cards)
+    return "\n\n".join(f"### {_safe(card.heading)}\n\n{_block(card.body)}" for card in cards.cards)
 
 
 @_block.register

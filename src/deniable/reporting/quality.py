@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.designs.own_columns import BALLOT
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -27,7 +25,7 @@ def _uneven_ballots(reports: Reports) -> list[str]:
     """Devices draw ballots by the design. If some came more often, people chose theirs, or reports were made up."""
     from scipy.special import chdtrc
 
-    drawn = ballot_counts(reports)
+    drawn = reports.ballot_counts()
     expected = drawn.sum() * reports.design.chances
     often = expected >= _FEWEST  # rarer ones are counted together: chi-square is no law of theirs
     counts, means = (np.append(part[often], part[~often].sum()) for part in (drawn, expected))
@@ -60,22 +58,8 @@ def fewest_published(reports: Reports, by: Sequence[str] = ()) -> int | None:
 def _fewest(reports: Reports, by: Sequence[str]) -> int:
     if by:
         return min((_fewest(part, by[1:]) for _, part in reports.groups(by[0])), default=0)
-    drawn = ballot_counts(reports)
+    drawn = reports.ballot_counts()
     return int(drawn[drawn > 0].min()) if (drawn > 0).any() else 0
-
-
-def ballot_counts(reports: Reports) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """How often each ballot was drawn."""
-    ballots = len(reports.design.ballots)
-    if ballots == 1:
-        return np.array([reports.n])
-    engine = getattr(reports, "engine", None)
-    if engine is None:
-        return np.bincount(reports.ballots, minlength=ballots)
-    keys, counts = engine.count({BALLOT: ballots}, {})
-    drawn = np.zeros(ballots, dtype=np.int64)
-    drawn[keys[:, 0]] = counts
-    return drawn
 
 
 def _far_below_zero(estimates: Sequence[Estimate]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.estimation.refused import Refused
 from deniable.labels import UNKNOWN, Labels
 from deniable.reporting.charts import chart, strengths
 from deniable.reporting.document import (
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from deniable.reporting.document import Column
     from deniable.summary import Summary
     from deniable.tables.table import Table
+
+    Shares = Estimate | Refused
 
 _WIDE = 4  # an estimate with at least this many cells gets a row of the page to itself
 
@@ -73,7 +76,7 @@ _CORRECTED = (
 )
 
 
-def write_report(path: str | Path, title: str, design: Design, estimates: Sequence[Estimate], **about: Any) -> Path:
+def write_report(path: str | Path, title: str, design: Design, estimates: Sequence[Shares], **about: Any) -> Path:
     """Write the report to a file, making its folder where needed; see `document`. Markdown if the name ends in .md."""
     target = Path(path)
     made = document(title, design, estimates, **about)
@@ -82,7 +85,7 @@ def write_report(path: str | Path, title: str, design: Design, estimates: Sequen
     return target
 
 
-def report(title: str, design: Design, estimates: Sequence[Estimate], **about: Any) -> str:
+def report(title: str, design: Design, estimates: Sequence[Shares], **about: Any) -> str:
     """Lay estimates out as an HTML page; see `document`."""
     return html(document(title, design, estimates, **about))
 
@@ -90,19 +93,19 @@ def report(title: str, design: Design, estimates: Sequence[Estimate], **about: A
 def document(
     title: str,
     design: Design,
-    estimates: Sequence[Estimate],
+    estimates: Sequence[Shares],
     *,
     truth: Table | None = None,
     lead: str = "",
     level: float = 0.95,
     citations: Iterable[str] = (),
-    crossed: Sequence[Estimate] = (),
+    crossed: Sequence[Shares] = (),
     associations: Pairs | None = None,
     statement: Statement | None = None,
     quality: Sequence[str] = (),
     facts: Sequence[tuple[str, str]] = (),
     labels: Labels = UNKNOWN,
-    groups: Sequence[Grouped] = (),
+    groups: Sequence[Grouped | Refused] = (),
     numbers: WantedNumbers | None = None,
     nearness: str = "",
 ) -> Document:
@@ -111,35 +114,36 @@ def document(
     Args:
         title: the heading.
         design: what the respondents were asked, and through which channels.
-        estimates: tables estimated from their reports, each drawn.
+        estimates: tables estimated from their reports, each drawn, or what stands in the place of one.
         truth: a table over all attributes, where it is known (in a demonstration); shown beside the estimates.
         lead: a sentence or two under the heading.
         level: the coverage of the intervals.
         citations: where the data comes from, before the citations of the methods.
-        crossed: two-way tables, laid out across.
+        crossed: two-way tables, laid out across, or what stands in the place of one.
         associations: tests of pairs of attributes.
         statement: the privacy statement, if it says more than the design's own.
         quality: what stood out about the data, a sentence each.
         facts: what else belongs to checking the report, such as the files' hashes.
         labels: the survey's words.
-        groups: estimates by public attributes.
+        groups: estimates by public attributes, or what stands in the place of one.
         numbers: what else than tables was wanted.
         nearness: how near the design is to the best, a sentence.
     """
-    cards = [_card(estimate, truth, level, f"chart-{number}") for number, estimate in enumerate(estimates, start=1)]
-    every = [*estimates, *crossed]
+    cards = [_card(each, truth, level, f"chart-{number}", labels) for number, each in enumerate(estimates, start=1)]
+    told = [each for each in estimates if not isinstance(each, Refused)]
+    every = [*told, *(each for each in crossed if not isinstance(each, Refused))]
     sections = [
         Section("What was asked", tuple(_asked(design, labels))),
         Section("What a report can tell about a person", tuple(_privacy(statement or design.describe()))),
-        Section("Estimates", (_reading(estimates, truth, level), Cards(tuple(cards)))),
+        Section("Estimates", (_reading(told, truth, level), Cards(tuple(cards)))),
     ]
     if numbers is not None or nearness:
         grids = [] if numbers is None else [Grid("Wanted numbers", _columns(numbers.summary()))]
         sections.append(Section("What the survey was made for", (*grids, *([Text(nearness)] if nearness else []))))
     if crossed:
-        sections.append(Section("Cross tables", (_crossing(level), *(_cross(one, level) for one in crossed))))
+        sections.append(Section("Cross tables", (_crossing(level), *(_cross(one, level, labels) for one in crossed))))
     if groups:
-        sections.append(Section("By group", tuple(block for one in groups for block in _grouped(one, level))))
+        sections.append(Section("By group", tuple(block for one in groups for block in _grouped(one, level, labels))))
     if associations is not None:
         sections.append(Section("Associations", tuple(_associations(associations))))
     sources = (*citations, *CITATIONS, *((_CORRECTED,) if associations is not None else ()))
@@ -196,7 +200,7 @@ def _reading(estimates: Sequence[Estimate], truth: Table | None, level: float) -
         f"Shares of the respondents, recovered from the disguised answers. About {level:.0%} of such intervals hold "
         f"the true share; the noise of the disguise is accounted for."
     )
-    if truth is None:
+    if truth is None or not estimates:
         return Text(told)
     held, cells = map(sum, zip(*(held_by(estimate, truth, level) for estimate in estimates), strict=True))
     return Text(
@@ -205,7 +209,9 @@ def _reading(estimates: Sequence[Estimate], truth: Table | None, level: float) -
     )
 
 
-def _card(estimate: Estimate, truth: Table | None, level: float, name: str) -> Card:
+def _card(estimate: Shares, truth: Table | None, level: float, name: str, labels: Labels) -> Card:
+    if isinstance(estimate, Refused):
+        return Card(_named(estimate.attributes, labels), _in_place(estimate))
     columns = _columns(estimate.summary(level))
     if truth is not None:
         shares = truth.project(estimate.attributes).normalize().values
@@ -214,8 +220,7 @@ def _card(estimate: Estimate, truth: Table | None, level: float, name: str) -> C
         columns = (*columns, ("truth", texts, True))
     grid = Grid(f"{estimate.n} reports cover {_and(estimate.attributes)}", columns)
     svg = chart(estimate, truth=truth, level=level, name=name)
-    heading = estimate.labels.asked(estimate.attributes) or _and(estimate.attributes)
-    return Card(heading, grid, Drawing(svg), estimate.values.size >= _WIDE)
+    return Card(_named(estimate.attributes, estimate.labels), grid, Drawing(svg), estimate.values.size >= _WIDE)
 
 
 def _columns(summary: Summary) -> tuple[Column, ...]:
@@ -230,26 +235,31 @@ def _crossing(level: float) -> Text:
 # together. The values are written as there.
 
 
-def _cross(estimate: Estimate, level: float) -> Grid:
+def _cross(estimate: Shares, level: float, labels: Labels) -> Block:
     """Two attributes across: a row a category of the first, a column a category of the second."""
+    if isinstance(estimate, Refused):
+        return _in_place(estimate, _named(estimate.attributes, labels))
     down, across = estimate.table.domain.values()
     labels, shown = estimate.labels, _shares(estimate, level)
     names = [labels.shown(down.name, category) for category in down.categories]
     columns: list[Column] = [(f"{down.name} \\ {across.name}", names, False)]
     for place, category in enumerate(across.categories):
         columns.append((labels.shown(across.name, category), shown[place :: len(across.categories)], True))
-    asked = labels.asked(estimate.attributes) or _and(estimate.attributes)
-    return Grid(f"{asked}, from {estimate.n} reports", tuple(columns))
+    return Grid(f"{_named(estimate.attributes, labels)}, from {estimate.n} reports", tuple(columns))
 
 
-def _grouped(found: Grouped, level: float) -> list[Block]:
-    """A disguised attribute by a public one: a row a category, a column a group, and what to know of small groups."""
+def _grouped(found: Grouped | Refused, level: float, labels: Labels) -> list[Block]:
+    """A disguised attribute by a public one: a row a category, a column a group, with what stands in its place."""
+    if isinstance(found, Refused):
+        return [_in_place(found, _named(found.attributes, labels))]
     first = next(iter(found.values()))
     labels, cells = first.labels, first.table.cells()
     names = [", ".join(row) for row in zip(*labels.cells(cells).values(), strict=True)]
     columns: list[Column] = [(f"{_and(found.attributes)} \\ {found.by}", names, False)]
-    for group, one in found.items():
-        columns.append((f"{labels.shown(found.by, group)}, {one.n} reports", _shares(one, level), True))
+    for group, one in found.every.items():
+        refused = isinstance(one, Refused)
+        told = [one.reason, *[""] * (len(names) - 1)] if isinstance(one, Refused) else _shares(one, level)
+        columns.append((f"{labels.shown(found.by, group)}, {one.n} reports", told, not refused))
     asked = labels.asked([*found.attributes, found.by]) or f"{_and(found.attributes)} by {found.by}"
     caption = f"{asked}: shares of each group's own members, with {level:.0%} intervals"
     return [Grid(caption, tuple(columns)), *(Text(note, "note") for note in found.warnings())]
@@ -319,6 +329,12 @@ def _reproduce(design: Design, facts: Sequence[tuple[str, str]], served: str) ->
     ]
 
 
+def _in_place(refused: Refused, of: str = "") -> Text:
+    """What stands where a table would."""
+    reason = refused.reason.rstrip(".")
+    return Text(f"{of}: {reason}." if of else f"{reason}.", "note")
+
+
 # -- their parts -------------------------------------------------------------------------------------------------------
 
 
@@ -326,6 +342,10 @@ def held_by(estimate: Estimate, truth: Table, level: float = 0.95) -> tuple[int,
     """How many of an estimate's intervals hold the true share, and out of how many."""
     shares = truth.project(estimate.attributes).normalize().values
     return int(estimate.interval(level).contains(shares).sum()), shares.size
+
+
+def _named(names: Sequence[str], labels: Labels) -> str:
+    return labels.asked(names) or _and(names)
 
 
 def _and(names: Sequence[str]) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from deniable.designs.optimal import nearness
 from deniable.errors import EstimationError
 from deniable.estimation.estimator import estimate
+from deniable.estimation.refused import Refused, answers_about, shown, too_few
 from deniable.inference.all_pairs import all_pairs
 from deniable.inference.numbers.wanted import wanted_numbers
 from deniable.reporting.quality import alarms, fewest_published
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from deniable.estimation.grouped import Grouped
     from deniable.estimation.sampling.sampling import Sampling
     from deniable.inference.all_pairs import Pairs
+    from deniable.inference.numbers.wanted import WantedNumbers
     from deniable.optimal.wanted import Wanted
 
 MOST_GROUPS = 12  # public attributes of more values are shown only when they are asked for
@@ -38,43 +41,49 @@ def survey(
     replicates: int = 999,
     sampling: Sampling | None = None,
     wanted: Sequence[Wanted] = (),
-) -> tuple[list[Estimate], dict[str, Any]]:
+) -> tuple[list[Estimate | Refused], dict[str, Any]]:
     """Estimates of every attribute and of the asked tables, and what else `reporting.document` takes.
 
     `wanted` is what the survey was made for: its numbers are told, and how near the design is to the best. Without
     `tables`, pairs are crossed and tested where the reports cover them, unless there are too many. Every
-    attribute is also estimated in each group of the public attributes `by`: of all with few groups, if none is named.
-    With a sampling, estimates and tests are weighted, with its errors.
+    attribute is also estimated in each group of the public attributes `by`: by default, of all with few groups.
+    What too few have answered has that said in its place, and stops nothing else. With a sampling, estimates and
+    tests are weighted, with its errors.
     """
     names = list(reports.design.domain)
-    singles = [estimate(reports, name, weights=sampling) for name in names if reports.design.covers([name])]
-    hidden = [name for name in names if not reports.design.covers([name])]
+    known = [name for name in names if reports.design.covers([name])]
+    hidden = [name for name in names if name not in known]
+
+    def table(of: Sequence[str]) -> Estimate | Refused:
+        return shown(reports, of, partial(estimate, reports, of, weights=sampling))
+
     pairs = [list(table) for table in tables if len(table) == 2]
     if not tables:
         covered = [list(pair) for pair in combinations(names, 2) if reports.design.covers(pair)]
         pairs = covered if len(covered) <= MOST_PAIRS else []
-    crossed = [estimate(reports, pair, weights=sampling) for pair in pairs]
-    larger = [estimate(reports, table, weights=sampling) for table in tables if len(table) > 2]
-    associations, untested = _associations(reports, pairs, replicates, sampling)
+    singles = [table([name]) for name in known]
+    crossed = [table(pair) for pair in pairs]
+    larger = [table(asked) for asked in tables if len(asked) > 2]
+    told = [each for each in (*singles, *crossed, *larger) if not isinstance(each, Refused)]
+    associations, untested = _associations(reports, [list(e.attributes) for e in told], replicates, sampling)
+    public = _public(reports, by)
     about: dict[str, Any] = {
         "crossed": crossed,
         "associations": associations,
         "labels": reports.labels,
-        "groups": [
-            _grouped(reports, name, public, sampling)
-            for public in _public(reports, by)
-            for name in names
-            if name not in hidden
-        ],
-        "statement": reports.describe(
-            published=fewest_published(reports, _public(reports, by)) if sampling is None else None
-        ),
-        "quality": [*alarms(reports, [*singles, *crossed, *larger]), *untested, *_not_told(hidden)],
-        "numbers": wanted_numbers(reports, wanted) if sampling is None else None,
+        "groups": [_grouped(reports, name, column, sampling) for column in public for name in known],
+        "statement": reports.describe(published=fewest_published(reports, public) if sampling is None else None),
+        "quality": [*alarms(reports, told), *untested, *_not_told(hidden)],
+        "numbers": _numbers(reports, wanted) if sampling is None else None,
         "nearness": nearness(reports.design, wanted),
         "lead": _lead(reports, sampling),
     }
     return [*singles, *larger], about
+
+
+def _numbers(reports: Reports, wanted: Sequence[Wanted]) -> WantedNumbers | None:
+    """The wanted numbers that enough have answered; the others' questions say how many have."""
+    return wanted_numbers(reports, [one for one in wanted if not too_few(answers_about(reports, one.attributes))])
 
 
 def _not_told(names: Sequence[str]) -> list[str]:
@@ -98,15 +107,18 @@ def _public(reports: Reports, by: Sequence[str] | None) -> Sequence[str]:
     return [name for name in reports.public_names if 2 <= sum(1 for _ in reports.groups(name)) <= MOST_GROUPS]
 
 
-def _grouped(reports: Reports, name: str, public: str, sampling: Sampling | None) -> Grouped:
-    return estimate(reports, name, by=public, weights=sampling)
+def _grouped(reports: Reports, name: str, public: str, sampling: Sampling | None) -> Grouped | Refused:
+    try:
+        return estimate(reports, name, by=public, weights=sampling)
+    except EstimationError as refusal:  # of all groups: one that is too thin has that said in its place
+        return Refused((name,), reports.n, refusal)
 
 
 def _associations(
     reports: Reports, pairs: list[list[str]], replicates: int, sampling: Sampling | None
 ) -> tuple[Pairs | None, list[str]]:
     """Tests of the attributes that were crossed; or none, and the reason."""
-    involved = list(dict.fromkeys(name for pair in pairs for name in pair))
+    involved = list(dict.fromkeys(name for pair in pairs if len(pair) == 2 for name in pair))
     if not involved:
         return None, []
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,18 +16,19 @@ from deniable.device.origins import fingerprint
 from deniable.errors import DeniableError, EstimationError, InputError, NotCoveredError
 from deniable.estimation.estimator import estimate
 from deniable.estimation.grouped import Grouped
+from deniable.estimation.refused import Refused, answers_about, shown, too_few
 from deniable.inference.all_pairs import all_pairs, of_pairs, stars
 from deniable.inference.association import independence
 from deniable.inference.numbers.wanted import wanted_numbers
 from deniable.labels import UNKNOWN
 from deniable.optimal.wanted import Wanted
 from deniable.reporting.charts import chart, chart_png
-from deniable.reporting.quality import alarms, ballot_counts, fewest_published
+from deniable.reporting.quality import alarms, fewest_published
 from deniable.reporting.scripts.write import SCRIPTS, write_script
 from deniable.summary import of_shares
 from deniable.tables.table import Table
 from deniable.web.precision import precision
-from deniable.web.results import LEVEL, estimated, speaking, tabulated
+from deniable.web.results import LEVEL, estimated, tabulated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
     from deniable.surveys.survey import Survey
     from deniable.web.desk import Surveyed
 
-FEWEST = 30  # reports about a table before it is shown: below that, errors say more than estimates
 MOST_PAIRS = 45
 MOST_CELLS = 400  # of a table on a page
 _NUMBERS = ("estimate", "unbiased", "efficient", "std_error", "low", "high")  # results kept by 0.1 are unbiased
@@ -52,25 +53,25 @@ def overview(surveyed: Surveyed) -> dict[str, Any]:
     """Everything the pages show about all reports together."""
     reports = stored_reports(surveyed.store, surveyed.design_id, to_keep=False)
     domain = surveyed.survey.domain
-    shown = [name for name, variable in domain.items() if len(variable) <= MOST_CELLS]
-    singles = [estimated(reports, name) for name in shown if covered(reports, [name]) >= FEWEST]
-    wanted = [estimated(reports, names) for names in surveyed.survey.tables if covered(reports, names) >= FEWEST]
+    small = [name for name, variable in domain.items() if len(variable) <= MOST_CELLS]
+    singles = [_shown(reports, [name]) for name in small]
+    wanted = [_shown(reports, names) for names in surveyed.survey.tables]
     return {
         "reports": reports.n,
         "level": LEVEL,
         "ballots": _ballots(reports),
         "tables": [table_of(reports, found) for found in singles],
-        "large": [name for name in domain if name not in shown],
+        "large": [name for name in domain if name not in small],
         "privacy": _privacy(surveyed, reports),
         "numbers": _numbers(surveyed, reports),
         "nearness": nearness(reports.design, made_for(surveyed.survey)),
-        "alarms": alarms(reports, [*singles, *wanted]),
+        "alarms": alarms(reports, [each for each in (*singles, *wanted) if not isinstance(each, Refused)]),
     }
 
 
 def _numbers(surveyed: Surveyed, reports: Reports) -> list[dict[str, Any]]:
     """The wanted numbers that are no tables, a row each, once enough reports tell them."""
-    asked = [one for one in surveyed.survey.wanted if speaking(reports, one.attributes) >= FEWEST]
+    asked = [one for one in surveyed.survey.wanted if not too_few(answers_about(reports, one.attributes))]
     found = wanted_numbers(reports, asked, LEVEL)
     if found is None:
         return []
@@ -84,6 +85,11 @@ def made_for(survey: Survey) -> tuple[Wanted, ...]:
     items = (*(Wanted.table(*table) for table in survey.tables), *survey.wanted)
     spoken = {name for one in items for name in one.attributes}
     return (*items, *(Wanted.shares(name) for name in survey.domain if name not in spoken))
+
+
+def _shown(reports: Reports, names: Sequence[str]) -> Estimate | Refused:
+    """A table for a page, or what stands in its place."""
+    return shown(reports, names, partial(estimated, reports, names))
 
 
 def whole(surveyed: Surveyed) -> dict[str, Any]:
@@ -101,15 +107,10 @@ def end_of(collector: Collector) -> str:
     return f"results {collector.design_id} {end}"
 
 
-def covered(reports: Reports, names: Sequence[str]) -> int:
-    """How many reports tell the table of all of these together; a channel may tell other sums of it alone."""
-    if not reports.design.covers(names):
-        return 0
-    return speaking(reports, names)
-
-
-def table_of(reports: Reports, found: Estimate) -> dict[str, Any]:
-    """An estimate beside what the reports say as they came, a row a cell."""
+def table_of(reports: Reports, found: Estimate | Refused) -> dict[str, Any]:
+    """An estimate beside what the reports say as they came, a row a cell; or what stands in its place."""
+    if isinstance(found, Refused):
+        return {"attributes": list(found.attributes), "reports": found.n, "refused": found.reason}
     interval, raw = found.interval(LEVEL), _raw(reports, found)
     labels = zip(*found.table.cells().values(), strict=True)
     columns = (found.values, found.efficient.values, found.std_error, interval.low, interval.high)
@@ -171,7 +172,7 @@ def _raw(reports: Reports, found: Estimate) -> list[float | None]:
 
 
 def _ballots(reports: Reports) -> list[dict[str, Any]]:
-    design, drawn = reports.design, ballot_counts(reports).tolist()
+    design, drawn = reports.design, reports.ballot_counts().tolist()
     return [
         {
             "questions": [" with ".join(design.questions[index].attributes) for index in ballot],
@@ -186,7 +187,7 @@ def _ballots(reports: Reports) -> list[dict[str, Any]]:
 def _privacy(surveyed: Surveyed, reports: Reports) -> dict[str, Any]:
     design = reports.design
     asked = dict.fromkeys(index for ballot in design.ballots for index in ballot)
-    drawn = ballot_counts(reports)
+    drawn = reports.ballot_counts()
     influence = []
     for index in asked:
         question = design.questions[index]
@@ -220,7 +221,9 @@ def associations(surveyed: Surveyed) -> dict[str, Any] | None:
     names = [
         name
         for name, variable in reports.design.domain.items()
-        if len(variable) <= MOST_TESTED and covered(reports, [name]) >= FEWEST
+        if len(variable) <= MOST_TESTED
+        and reports.design.covers([name])
+        and not too_few(answers_about(reports, [name]))
     ]
     if not 1 <= len(names) * (len(names) - 1) / 2 <= MOST_PAIRS:
         return None
@@ -241,12 +244,11 @@ def associations(surveyed: Surveyed) -> dict[str, Any] | None:
 def table(surveyed: Surveyed, names: Sequence[str]) -> dict[str, Any]:
     """Any table, or why there is none, and a test where it has two sides."""
     reports = stored_reports(surveyed.store, surveyed.design_id, to_keep=False)
-    if not covered(reports, names):
-        told = "Nobody has reported about these together" + (
-            " yet." if reports.design.covers(names) else ", and under this design nobody will."
-        )
-        return {"problem": told}
-    found = estimated(reports, names)
+    if not reports.design.covers(names):
+        return {"problem": "Nobody has reported about these together, and under this design nobody will."}
+    found = _shown(reports, names)
+    if isinstance(found, Refused):
+        return {"problem": f"{found.reason.rstrip('.')}."}
     if found.values.size > MOST_CELLS:
         return {"problem": f"This table has {found.values.size} cells; more than {MOST_CELLS} are not shown."}
     test = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -13,14 +14,12 @@ import numpy as np
 from deniable.collection.export import stored_reports
 from deniable.collection.simulated import simulated
 from deniable.estimation.estimator import estimate
+from deniable.estimation.refused import Refused, shown
 from deniable.formulas import plain
 from deniable.frames.stored import MOST_SINGLY
-from deniable.reporting.quality import ballot_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
 
     from deniable.collection.collector import Collector
     from deniable.designs.observation import Observation
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 _COUNTED: WeakKeyDictionary[Reports, dict[tuple[str, ...], list[Observation]]] = WeakKeyDictionary()
-_DRAWN: WeakKeyDictionary[Reports, NDArray[np.int64]] = WeakKeyDictionary()
-_FEWEST = 2  # reports about a table before its error can be estimated
 _NUMBERS = ("estimate", "unbiased", "efficient", "std_error", "low", "high")
 
 
@@ -61,8 +58,8 @@ def estimates(surveyed: Surveyed, tables: Sequence[Sequence[str]] | None = None)
     survey = surveyed.survey
     wanted = [(name,) for name in survey.domain] + list(survey.tables) if tables is None else tables
     reports = stored_reports(surveyed.store, surveyed.design_id, to_keep=False)
-    names = [names for names in dict.fromkeys(map(tuple, wanted)) if _asked(reports, names)]
-    return reports.n, [_table(estimated(reports, one)) for one in names]
+    names = [list(names) for names in dict.fromkeys(map(tuple, wanted)) if reports.design.covers(names)]
+    return reports.n, [_table(shown(reports, one, partial(estimated, reports, one))) for one in names]
 
 
 def estimated(reports: Reports, names: Sequence[str]) -> Estimate:
@@ -84,21 +81,9 @@ def tabulated(reports: Reports, names: Sequence[str]) -> list[Observation]:
     return known[tuple(names)]
 
 
-def speaking(reports: Reports, names: Sequence[str]) -> int:
-    """How many reports speak of all of some attributes together, whatever of them they tell."""
-    if reports not in _DRAWN:
-        _DRAWN[reports] = ballot_counts(reports)
-    design = reports.design
-    asked = [{name for index in ballot for name in design.questions[index].attributes} for ballot in design.ballots]
-    return int(_DRAWN[reports][[set(names) <= each for each in asked]].sum())
-
-
-def _asked(reports: Reports, names: Sequence[str]) -> bool:
-    """Whether enough have reported about all of these together yet, through channels that tell their table."""
-    return reports.design.covers(names) and speaking(reports, names) >= _FEWEST
-
-
-def _table(found: Estimate) -> dict[str, Any]:
+def _table(found: Estimate | Refused) -> dict[str, Any]:
+    if isinstance(found, Refused):
+        return {"attributes": list(found.attributes), "reports": found.n, "refused": found.reason, "cells": []}
     return {
         "attributes": list(found.attributes),
         "reports": found.n,
@@ -127,6 +112,8 @@ def results_csv(found: dict[str, Any]) -> str:
     writer.writerow(["attributes", "categories", "reports", *_NUMBERS])
     for table in found["tables"]:
         attributes = plain(" * ".join(table["attributes"]))
+        if "refused" in table:
+            writer.writerow([attributes, table["refused"], table["reports"], *([""] * len(_NUMBERS))])
         for cell in table["cells"]:
             labels = plain(" * ".join(map(str, cell["categories"])))
             # Results kept by version 0.1 state the errors of the unbiased estimate, the only one they have.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from deniable.estimation.refused import answers_about, too_few
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -19,14 +21,21 @@ def notebook(about: Sequence[str], reports: Reports, file: str, tables: Sequence
         _code("import deniable as dn\n\n", f"reports = dn.open_reports({file!r})\n", "reports.describe()"),
     ]
     for name in reports.design.domain:
+        if told := too_few(answers_about(reports, [name])):
+            cells.append(_words(f"## {labels.named(name)}\n\n{told}."))
+            continue
         cells += [
             _words(f"## {labels.named(name)}"),
             _code(f"estimate = dn.estimate(reports, {name!r})\n", "estimate"),
             _code("estimate.plot();"),
         ]
         for public in reports.public_names:
-            cells.append(_code(f"dn.estimate(reports, {name!r}, by={public!r})"))
+            if not all(too_few(answers_about(part, [name])) for _, part in reports.groups(public)):
+                cells.append(_code(f"dn.estimate(reports, {name!r}, by={public!r})"))
     for table in tables:
+        if len(table) > 1 and (told := too_few(answers_about(reports, table))):
+            cells.append(_words(f"## {' and '.join(map(labels.named, table))}\n\n{told}."))
+            continue
         if len(table) > 1:
             cells += [
                 _words(f"## {' and '.join(map(labels.named, table))}"),

@@ -7,6 +7,7 @@ probability each cell of the table makes it. Attributes that ride along are summ
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from deniable.errors import InputError
 from deniable.estimation.estimator import estimate
 from deniable.estimation.fit.said import Counted
+from deniable.estimation.refused import Refused, shown
 from deniable.frozen import Frozen
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.designs.reports import Reports
+    from deniable.estimation.estimate import Estimate
 
     Array = NDArray[np.float64]
 
@@ -62,21 +65,23 @@ class ScriptTable(Frozen):
         return " x ".join(self.attributes)
 
 
-def script_tables(reports: Reports, tables: Sequence[Sequence[str]] = ()) -> list[ScriptTable]:
-    """Every attribute by itself, and the asked tables."""
+def script_tables(reports: Reports, tables: Sequence[Sequence[str]] = ()) -> tuple[list[ScriptTable], list[Refused]]:
+    """Every attribute by itself and the asked tables; and those that too few have answered."""
     single = [[name] for name in reports.design.domain]
     wanted = [*single, *(list(table) for table in tables if len(table) > 1)]
-    return [_table(reports, names) for names in wanted]
+    made = [shown(reports, names, partial(estimate, reports, names, "mle", gap=_GAP)) for names in wanted]
+    refused = [one for one in made if isinstance(one, Refused)]
+    return [_table(one) for one in made if not isinstance(one, Refused)], refused
 
 
-def _table(reports: Reports, names: list[str]) -> ScriptTable:
-    found = estimate(reports, names, "mle", gap=_GAP)
+def _table(found: Estimate) -> ScriptTable:
+    names = found.attributes
     if found.pooled is None or not found.pooled.evidence.has_likelihood:
         raise InputError(
             f"{' and '.join(names)} cannot be written as a script: their errors need more than counts and matrices "
             f"(respondents in pairs, sets of which only the support is known, or too many cells). `deniable estimate` "
             f"and `deniable report` state them",
-            attributes=tuple(names),
+            attributes=names,
         )
     evidence = found.pooled.evidence
     counts = evidence.counts[:, 0]
@@ -84,7 +89,7 @@ def _table(reports: Reports, names: list[str]) -> ScriptTable:
         raise InputError(
             f"{' and '.join(names)}: {counts.size} different reports and {evidence.cells} cells are too many for a "
             f"script; write a notebook (.ipynb), which computes with deniable itself",
-            attributes=tuple(names),
+            attributes=names,
         )
     group = np.zeros(counts.size, dtype=np.int64)
     for number, here in enumerate(evidence.places, start=1):
@@ -93,7 +98,7 @@ def _table(reports: Reports, names: list[str]) -> ScriptTable:
     columns = (found.values, found.efficient.values, found.std_error, interval.low, interval.high)
     cells = zip(*found.labels.cells(found.table.cells()).values(), strict=True)
     return ScriptTable(
-        attributes=tuple(names),
+        attributes=names,
         asked=found.labels.asked(names) or " and ".join(names),
         cells=tuple(", ".join(cell) for cell in cells),
         counts=counts,

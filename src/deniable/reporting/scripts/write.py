@@ -32,7 +32,11 @@ def write_script(reports: Reports, path: Path, tables: Sequence[Sequence[str]] =
         reports.design.domain.project(table)
     kind = path.suffix.lower()
     if kind != ".ipynb":
-        text = _LANGUAGES[kind](_about(reports), script_tables(reports, tables))
+        made, refused = script_tables(reports, tables)
+        if not made:
+            raise refused[0].error
+        without = [f"Without {' and '.join(one.attributes)}: {one.reason}." for one in refused]
+        text = _LANGUAGES[kind]([*_about(reports), *without], made)
         write_whole(path, lambda place: place.write_text(text, encoding="utf-8"))
         return [path]
     beside = path.with_suffix(".parquet")

@@ -1,0 +1,84 @@
+"""Refused: what stands in the place of a table that too few have answered, and stops nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from deniable.errors import EstimationError, TooFewReportsError
+from deniable.frozen import Frozen
+from deniable.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from deniable.designs.reports import Reports
+    from deniable.estimation.estimate import Estimate
+
+FEWEST_SHOWN = 30  # answers about a table before it is shown: below that, errors say more than estimates
+
+
+@dataclass(frozen=True)
+class Refused(Frozen):
+    """A table that is not shown, and why.
+
+    Attributes:
+        attributes: whose table it would be.
+        n: how many have answered about all of them together.
+        error: what is wrong, and what would be needed.
+    """
+
+    attributes: tuple[str, ...]
+    n: int
+    error: EstimationError
+
+    @property
+    def reason(self) -> str:
+        """What stands in the table's place."""
+        return self.error.message
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def too_few(n: int) -> str:
+    """What is said in the place of a table about which n have answered; nothing where they are enough.
+
+    >>> too_few(24), too_few(30)
+    ('24 of 30 answers needed', '')
+    """
+    return "" if n >= FEWEST_SHOWN else f"{n} of {FEWEST_SHOWN} answers needed"
+
+
+def small_groups(by: str, sizes: Mapping[Any, int]) -> list[str]:
+    """What must be known where groups of which few have answered are compared with others, a sentence each."""
+    return [
+        f"{by} = {group}: only {counted(n, 'report')}, so its errors say more than its shares."
+        for group, n in sizes.items()
+        if n < FEWEST_SHOWN
+    ]
+
+
+def answers_about(reports: Reports, names: Sequence[str]) -> int:
+    """How many have answered about all of these together, whatever of them their reports tell.
+
+    Where no question asks them together, a model puts their table together: then as many as about the one that fewest
+    have answered.
+    """
+    design, drawn = reports.design, reports.ballot_counts().tolist()
+    asked = [{name for index in ballot for name in design.questions[index].attributes} for ballot in design.ballots]
+    together = sum(n for n, ballot in zip(drawn, asked, strict=True) if ballot.issuperset(names))
+    if together or len(names) == 1 or reports.design.covers(names):
+        return together
+    return min(answers_about(reports, [name]) for name in names)
+
+
+def shown(reports: Reports, names: Sequence[str], make: Callable[[], Estimate]) -> Estimate | Refused:
+    """A table as it is made of some reports; or what stands in its place: too few answered, or it cannot be made."""
+    n = answers_about(reports, names)
+    if told := too_few(n):
+        return Refused(tuple(names), n, TooFewReportsError(told, n=n, needed=FEWEST_SHOWN))
+    try:
+        return make()
+    except EstimationError as refusal:
+        return Refused(tuple(names), n, refusal)
