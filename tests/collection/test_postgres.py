@@ -213,6 +213,7 @@ def test_a_backup_is_a_store_that_tells_no_order(store, database, ask, tmp_path)
     store.add(rows[:SEGMENT])
     store.add(rows[SEGMENT:])
     store.add_token(b"digest", "analyst")
+    store.add_token(b"digest", "admitted")
     store.save("name", b"value")
     store.add_rejected({"closed": 3})
     target = tmp_path / "copy.sqlite"
@@ -225,7 +226,8 @@ def test_a_backup_is_a_store_that_tells_no_order(store, database, ask, tmp_path)
         assert same.designs() == store.designs()
         assert same.counts(1) == same.recount(1) == store.counts(1)
         assert (same.total(1), same.rejected()) == (len(rows), {"closed": 3})
-        assert same.has_token(b"digest", "analyst")
+        assert same.has_token(b"digest", "admitted")
+        assert not same.has_token(b"digest", "analyst")  # nobody gets in with a copy
         assert same.saved("name") == b"value"
     assert "there already" in CliRunner().invoke(app, ["backup", database, str(target)]).output
 

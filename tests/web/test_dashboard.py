@@ -366,7 +366,7 @@ def test_a_new_token_ends_the_old_one_its_links_and_every_login(analyst):
 def test_the_store_holds_hashes_of_logins_only(analyst, tmp_path):
     _, secret, _ = analyst.log_in().cookies[login.COOKIE].split(".")
     held = b"".join(path.read_bytes() for path in tmp_path.iterdir())
-    assert hashlib.sha256(secret.encode()).digest() in held
+    assert hashlib.sha256(secret.encode()).hexdigest().encode() in held
     assert secret.encode() not in held
 
 

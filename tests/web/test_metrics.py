@@ -68,7 +68,7 @@ def test_a_port_that_is_taken_is_told(figures):
 
 
 def test_a_closed_survey_and_a_store_that_is_away_are_seen(figures, survey_text, monkeypatch):
-    mark_end(figures.store, parse_survey(survey_text))
+    mark_end(figures.store, parse_survey(survey_text), None)
     before = figures.text()
     assert "deniable_open 0\n" in before
 

@@ -52,6 +52,6 @@ def command(survey: Path, data: Path, database: str | None) -> None:
                 issuer.end()
             click.echo("The issuer's secret key is deleted; every invitation is marked as used")
         if store is not None:
-            mark_end(store, checked)
+            mark_end(store, checked, data)
             store.compact()
             click.echo("The survey takes no more reports")

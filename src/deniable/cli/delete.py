@@ -14,6 +14,7 @@ from deniable.cli.common import name_of as place_of
 from deniable.collection.entrance import was_served
 from deniable.collection.invitations import name_of
 from deniable.collection.issuer import issuer_path
+from deniable.collection.restoring import closed_path
 from deniable.collection.searched import kept_in, read_kept
 from deniable.collection.storage.places import find_store
 from deniable.errors import InputError
@@ -67,6 +68,7 @@ def command(survey: Path, data: Path, database: str | None, confirm: str | None)
             store.destroy()
     for path in (
         kept_in(data, checked),
+        closed_path(data, checked.name, name_of(checked)),
         issuer,
         issuer.with_name(f"{issuer.name}-journal"),
         issuer.with_suffix(".lock"),

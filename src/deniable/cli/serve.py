@@ -180,6 +180,15 @@ def preflight(survey: Survey, now: datetime | None = None) -> list[str]:
 def found_there(service: Service, place: Path | str) -> list[str]:
     """What an operator should know of the reports that a store holds already, a sentence each."""
     known, store, told = service.collector, service.store, []
+    if service.is_restored:
+        told.append(
+            "these reports were put back from a copy. Every analyst's token, link and login of before has ended"
+            + (
+                "; the survey was closed, as a file in its folder says, and stays so"
+                if known.opening.is_ended
+                else ". Whether the survey was closed since is in no copy: if it was, run `deniable close` now"
+            )
+        )
     made_up = simulated(store, known.numbers)
     if made_up:
         told.append(f"{said(made_up, sum(map(store.total, known.numbers)))}. Collect from people with another --data")

@@ -17,6 +17,8 @@ from deniable.collection.admission import Door
 from deniable.collection.invitations import admission_id, admitted, check_number, invite, name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path, public_key
 from deniable.collection.opening import end_mark, given_date
+from deniable.collection.restoring import closed_path
+from deniable.collection.storage.layout import sync
 from deniable.device.messages import design_id
 from deniable.errors import InputError
 
@@ -51,6 +53,9 @@ class Entrance:
         elif issuer is not None:
             raise InputError('an issuer is for blind tokens: say admission = "blind" in the survey file')
         self.end_mark = end_mark(self.id)
+        self._folder = folder or store.folder
+        if self._folder is not None and closed_path(self._folder, survey.name, self.id).exists():
+            store.save(self.end_mark, b"")  # the store may have been put back from a copy that does not know
         if survey.closes is not None:
             store.save(given_date(self.id, survey.closes), b"")
         if any(store.saved(end_mark(name)) is not None for name in self.earlier):
@@ -118,7 +123,7 @@ class Entrance:
 
     def end(self) -> None:
         """Close the survey for good: no report, no token, and no way to tell who got one."""
-        mark_end(self._store, self._survey)
+        mark_end(self._store, self._survey, self._folder)
         if self.issuer is not None:
             self.issuer.end()
 
@@ -133,8 +138,15 @@ class Entrance:
             self.issuer.close()
 
 
-def mark_end(store: Store, survey: Survey) -> None:
-    """Keep in a store that a survey was closed for good, and forget what nobody took over of version 0.1."""
+def mark_end(store: Store, survey: Survey, folder: Path | None) -> None:
+    """Keep in a store, and in a file beside it, that a survey was closed for good.
+
+    What nobody took over of version 0.1 is forgotten.
+    """
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        closed_path(folder, survey.name, name_of(survey)).touch(mode=0o600)
+        sync(folder)
     earlier = adoption.earlier(store, survey)
     for name in (name_of(survey), *earlier):
         store.save(end_mark(name), b"")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from deniable.collection.storage.base import Store
 
-ANALYST, LINK, LOGIN = "analyst", "link", "login"
+ANALYST, LINK = "analyst", "link"
+LOGIN = "login "  # how the names begin under which logins are kept, each with the moment it ends
 
 
 def new_token(store: Store, purpose: str) -> str:
@@ -27,16 +28,41 @@ def opens(store: Store, token: str, purpose: str) -> bool:
     return store.has_token(_digest(token), purpose)
 
 
-def end(store: Store, token: str, purpose: str) -> None:
-    """Let a secret open nothing any more."""
-    store.drop_tokens(purpose, [_digest(token)])
+def new_login(store: Store, now: int, ends: int) -> str:
+    """Make the secret of a login that is over at a moment, in seconds; those that are over by now are forgotten."""
+    for name, moment in store.saved_under(LOGIN).items():
+        if int(moment) <= now:
+            store.drop(name)
+    secret = secrets.token_urlsafe(32)
+    store.save(_login(secret), str(ends).encode())
+    return secret
+
+
+def is_login(store: Store, secret: str, ends: int) -> bool:
+    """Tell whether this is the secret of a login that ends then."""
+    return store.saved(_login(secret)) == str(ends).encode()
+
+
+def end_login(store: Store, secret: str) -> None:
+    """Log out."""
+    store.drop(_login(secret))
+
+
+def revoke(store: Store) -> None:
+    """End the analyst's token, its one-time links and everybody's login at once."""
+    store.forget(LOGIN)
+    for purpose in (LINK, ANALYST):
+        store.drop_tokens(purpose)
 
 
 def replace(store: Store) -> str:
-    """Make a new analyst's token. The one before, its one-time links and everybody's login end at once."""
-    for purpose in (LOGIN, LINK, ANALYST):
-        store.drop_tokens(purpose)
+    """Make a new analyst's token in the place of everything that opened something before."""
+    revoke(store)
     return new_token(store, ANALYST)
+
+
+def _login(secret: str) -> str:
+    return f"{LOGIN}{_digest(secret).hex()}"
 
 
 def _digest(token: str) -> bytes:

@@ -1,8 +1,9 @@
 """The analyst's way in: a token or a one-time link, then a cookie that no script and no other site can use.
 
 The cookie holds a secret made at the login, the moment it ends, and a keyed hash of both, under a key that comes from
-the store. The store keeps the secret's hash, so that every worker of a service knows the login, it outlives a restart,
-and it is over for everybody who has the cookie once the analyst logs out or the analyst's token is replaced.
+the store. The store keeps the secret's hash until the login is over, so that every worker of a service knows the login,
+it outlives a restart, and it is over for everybody who has the cookie once the analyst logs out or the analyst's token
+is replaced.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import time
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from deniable.collection.tokens import ANALYST, LINK, LOGIN, end, new_token, opens
+from deniable.collection.tokens import ANALYST, LINK, end_login, is_login, new_login, new_token, opens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +73,7 @@ def is_known(store: Store, request: Request) -> bool:
     ends, secret, mark = _parts(request)
     fresh = ends.isdecimal() and len(ends) < 20 and int(ends) > time.time()
     ours = fresh and hmac.compare_digest(mark.encode(), _mark(store, ends, secret).encode())
-    return ours and opens(store, secret, LOGIN)
+    return ours and is_login(store, secret, int(ends))
 
 
 def is_safe(request: Request) -> bool:
@@ -86,7 +87,9 @@ def is_safe(request: Request) -> bool:
 
 def let_in(store: Store, answer: Response, *, secure: bool) -> Response:
     """Give the cookie, over TLS only if `secure`. Asks the store."""
-    ends, secret = str(int(time.time()) + _LASTS), new_token(store, LOGIN)
+    now = int(time.time())
+    ends = str(now + _LASTS)
+    secret = new_login(store, now, now + _LASTS)
     answer.set_cookie(
         COOKIE,
         f"{ends}.{secret}.{_mark(store, ends, secret)}",
@@ -101,7 +104,7 @@ def let_in(store: Store, answer: Response, *, secure: bool) -> Response:
 
 def let_out(store: Store, request: Request, answer: Response) -> Response:
     """End the login, and take the cookie away. Asks the store."""
-    end(store, _parts(request)[1], LOGIN)
+    end_login(store, _parts(request)[1])
     answer.delete_cookie(COOKIE, path="/analyst", httponly=True, samesite="strict")
     return answer
 

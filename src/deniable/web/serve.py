@@ -15,6 +15,7 @@ from deniable.collection import tokens
 from deniable.collection.collector import Collector
 from deniable.collection.form import LOOPBACK
 from deniable.collection.issuer import DistantIssuer
+from deniable.collection.restoring import settle
 from deniable.collection.searched import read_kept
 from deniable.collection.storage.places import FILE, open_store
 from deniable.collection.tokens import ANALYST
@@ -46,6 +47,7 @@ class Service:
     collector: Collector
     store: Store
     token: str | None
+    is_restored: bool = False  # whether it is served for the first time since it was put back from a copy
 
     @classmethod
     def open(
@@ -80,6 +82,7 @@ class Service:
         elsewhere = None if issuer is None else DistantIssuer(read_public_key(issuer))
         store = open_store(data, database)
         try:
+            is_restored = settle(store)
             collector = Collector(checked, store, origins=origins, folder=data, issuer=elsewhere)
             if new_token:
                 token: str | None = tokens.replace(store)
@@ -88,7 +91,7 @@ class Service:
         except BaseException:
             store.close()
             raise
-        return cls(collector, store, token)
+        return cls(collector, store, token, is_restored)
 
     def app(self) -> Starlette:
         """The application."""

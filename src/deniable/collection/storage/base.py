@@ -57,6 +57,7 @@ class Store(Protocol):
     salt: bytes
     is_shared: bool  # whether several programs add reports at the same time
     place: str  # by which another program opens it
+    home: bytes  # tells this place from another one into which a copy was put
 
     @property
     def folder(self) -> Path | None:

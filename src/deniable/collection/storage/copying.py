@@ -1,7 +1,8 @@
 """A copy of a store in one SQLite file, made while reports arrive; it tells no more than a store that is sealed.
 
 The file has the layout of version 0.1, with everything in the order of its keys. Put in place as `reports.sqlite` it is
-a store again.
+a store again. What opened something for an analyst is not copied: whoever has the copy gets in nowhere with it, and
+what was revoked since stays so. The copy knows that it is one.
 """
 
 from __future__ import annotations
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from deniable.collection.storage.layout import Layout, State
 
 _TABLES = {"store": "salt", "designs": "number", "tokens": "purpose, digest", "kept": "name", "rejected": "reason"}
+# Where a SQLite store is, as far as it can tell: a folder may be moved, and only a copy is elsewhere.
+HERE, _COPY = b"here", b"a copy"
+_OPENS = (
+    "DELETE FROM main.tokens WHERE purpose IN ('analyst', 'link')",
+    "DELETE FROM main.kept WHERE name GLOB 'login *'",
+)
 _GROUPED = "SELECT design, cell, COUNT(*) FROM main.reports GROUP BY design, cell ORDER BY design, cell"
 _TRIES = 100
 
@@ -36,6 +43,7 @@ def copy_store(layout: Layout, target: Path, scripts: Sequence[str]) -> None:
             with transaction(db, "BEGIN"):
                 for table, order in _TABLES.items():
                     db.execute(f"INSERT INTO main.{table} SELECT * FROM source.{table} ORDER BY {order}")  # noqa: S608
+                _mark(db)
             db.execute("DETACH source")
         place(target)
 
@@ -54,7 +62,15 @@ def copy_rows(
                 marks = ", ".join("?" * width)
                 db.executemany(f"INSERT INTO {table} VALUES ({marks})", read(query))  # noqa: S608 - our names
             db.execute(f"INSERT INTO main.counts {_GROUPED}")
+            _mark(db)
         place(target)
+
+
+def _mark(db: sqlite3.Connection) -> None:
+    """Leave out what opens something, and say that this is a copy."""
+    for statement in _OPENS:
+        db.execute(statement)
+    db.execute("INSERT OR REPLACE INTO main.kept VALUES ('home', ?)", (_COPY,))
 
 
 @contextmanager

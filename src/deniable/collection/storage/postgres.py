@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from deniable.collection.storage.base import Column, Fate, Row, cells_of, fates
 from deniable.collection.storage.copying import copy_rows
 from deniable.collection.storage.postgres_connection import Connection, patiently, place
-from deniable.collection.storage.postgres_schema import ALONE, LOCK, migrate, refuse_settings
+from deniable.collection.storage.postgres_schema import ALONE, LOCK, home, migrate, refuse_settings
 from deniable.collection.storage.sqlite import MIGRATIONS
 from deniable.errors import InputError, StoreError
 
@@ -147,6 +147,7 @@ class PostgresStore:
                 refuse_settings(db)
                 migrate(db)
                 (self.salt,) = db.execute("SELECT salt FROM store").fetchone() or (b"",)
+                self.home = home(db)
         except StoreError as error:
             self._close()
             raise _unusable(url, error) from error

@@ -87,3 +87,16 @@ def migrate(db: psycopg.Connection[Any]) -> None:
             db.execute("INSERT INTO store VALUES (%s, %b)", (len(MIGRATIONS), secrets.token_bytes(32)))
         else:
             db.execute("UPDATE store SET version = %s", (len(MIGRATIONS),))
+
+
+_DATABASE = """
+    SELECT oid::text, has_function_privilege('pg_control_system()', 'execute') FROM pg_database
+    WHERE datname = current_database()
+"""
+
+
+def home(db: psycopg.Connection[Any]) -> bytes:
+    """Which database of which cluster this is: what the database's own tools put back is in another one."""
+    database, is_told = db.execute(_DATABASE).fetchone() or ("", False)
+    (cluster,) = (is_told and db.execute("SELECT system_identifier FROM pg_control_system()").fetchone()) or ("",)
+    return f"{cluster} {database}".encode()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from deniable.collection.storage.base import cells_of
 from deniable.collection.storage.commit import hold, telling, transaction
-from deniable.collection.storage.copying import copy_store
+from deniable.collection.storage.copying import HERE, copy_store
 from deniable.collection.storage.failures import FULL, failure, is_full
 from deniable.collection.storage.layout import PART, Layout
 from deniable.collection.storage.tail import Tail
@@ -62,7 +62,7 @@ class SqliteStore:
 
     def __init__(self, path: str | Path) -> None:
         """Open the store, make it or bring it up to date."""
-        self._path, self.place = Path(path), str(path)
+        self._path, self.place, self.home = Path(path), str(path), HERE
         if not self._path.exists():
             _make(self._path)
         self._writing, self._reading = threading.Lock(), threading.Lock()
