@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 import deniable as dn
-from deniable.bench import calibrate, kept, levels, pooled, strengths, surveyed, weighted
+from deniable.bench import alarms, calibrate, kept, levels, pooled, strengths, surveyed, weighted
 from deniable.bench.section import Section
 from deniable.inference.prevalence import prevalence
 
@@ -24,6 +24,8 @@ def test_calibration_writes_its_tables_between_the_marks(tmp_path, capsys, monke
     monkeypatch.setattr(
         strengths, "TABLES", {k: (pi, each[:1]) for k, (pi, each) in list(strengths.TABLES.items())[:1]}
     )
+    monkeypatch.setattr(alarms, "DESIGNS", dict(list(alarms.DESIGNS.items())[:1]))
+    monkeypatch.setattr(alarms, "SIZES", (50,))
     other = tmp_path / "other.md"
     other.write_text(f"{calibrate.START}{calibrate.END}")
     calibrate.main(["--replicates", "4", "--write", str(page), "--write-tests", str(other)])
@@ -39,6 +41,7 @@ def test_calibration_writes_its_tables_between_the_marks(tmp_path, capsys, monke
     assert "homogeneity, even 5" in text
     assert "Coverage of measures that cannot be negative" in text
     assert "Weights, strata and clusters" in text
+    assert "40% say no anyway" in text
     assert "Coverage of 95% intervals" in capsys.readouterr().out
 
 

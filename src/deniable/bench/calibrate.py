@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.bench.alarms import alarms
 from deniable.bench.compared import pearson, which_test
 from deniable.bench.coverage import COVERED, FITS, regressions
 from deniable.bench.kept import kept
@@ -190,6 +191,7 @@ SECTIONS = {
     "strengths": strengths,
     "errors": errors,
     "samples": samples,
+    "alarms": alarms,
 }
 
 

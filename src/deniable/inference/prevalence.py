@@ -12,7 +12,7 @@ probability p and share lambda of "yes" this is (lambda + p - 1) / (2p - 1), wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -24,6 +24,7 @@ from deniable.domain import Domain, Variable
 from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
 from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.estimation.estimate import Estimate
+from deniable.estimation.fewer_than_chance import accused, fewer_than_chance
 from deniable.estimation.fit.engine import fit
 from deniable.estimation.fit.evidence import of_counts
 from deniable.estimation.fit.linearized import Linearized
@@ -182,12 +183,12 @@ def prevalence(
             raise TooFewReportsError(few, n=size, group=name)
     domain = Domain([variable])
     is_survey = any(part is not None for part in (weights, strata, clusters))
+    came = [Observation(domain, channel, channel.tally(reports[group == g])) for g in range(len(groups))]
+    told = [_accused(observation, len(groups)) for observation in came]
     if not is_survey:
         found = [
-            _made(observation, Dispersion([Sample(observation, domain, 1.0)], domain), "the device inverted")
-            for observation in (
-                Observation(domain, channel, channel.tally(reports[group == g])) for g in range(len(groups))
-            )
+            _made(observation, Dispersion([Sample(observation, domain, 1.0)], domain), "the device inverted", warned)
+            for observation, warned in zip(came, told, strict=True)
         ]
         return found[0] if by is None else Prevalences(dict(zip(groups, found, strict=True)), None)
     if holds_sets(channel):
@@ -209,7 +210,7 @@ def prevalence(
         observation = Observation(domain, channel, shares.values[g] * size)
         part = slice(g * channel.outputs, (g + 1) * channel.outputs)
         spread = _through(observation, domain, shares.covariance[part, part], shares.df)
-        found.append(_made(observation, spread, reason))
+        found.append(_made(observation, spread, reason, told[g]))
     if by is None:
         return found[0]
     q = channel.solve(np.eye(channel.outputs).reshape(*channel.output_shape, -1)).reshape(channel.inputs, -1)
@@ -225,19 +226,17 @@ def _through(observation: Observation, domain: Domain, covariance: NDArray[np.fl
     return Linearized([Sample(observation, domain, 1.0)], domain, known=whole.reshape(domain.cells, -1), degrees=df)
 
 
-def _made(observation: Observation, dispersion: Dispersion, reason: str) -> Prevalence:
-    domain = dispersion.domain
-    unbiased = Table(domain, dispersion.samples[0].estimate)
-    found = Prevalence(unbiased, unbiased, dispersion, observation.n, "inversion", f"{reason}, nothing clipped")
-    impossible = np.flatnonzero(found.interval(0.99).high.ravel() < 0)
-    if not len(impossible):
-        return found
-    names = listed(domain[domain.names[0]].categories[v] for v in impossible)
-    told = (
-        f"The estimate of {names} is further below zero than noise would explain (its 99% interval ends there): some "
-        f"respondents did not follow the device's instructions, or its probabilities are not as stated."
-    )
-    return replace(found, warnings=(told,))
+def _made(observation: Observation, dispersion: Dispersion, reason: str, warned: tuple[str, ...]) -> Prevalence:
+    unbiased = Table(dispersion.domain, dispersion.samples[0].estimate)
+    how = f"{reason}, nothing clipped"
+    return Prevalence(unbiased, unbiased, dispersion, observation.n, "inversion", how, warnings=warned)
+
+
+def _accused(came: Observation, groups: int) -> tuple[str, ...]:
+    """What to say where fewer reports of a category came than chance alone explains; weights do not matter to that."""
+    pvalues = fewer_than_chance([came], came.domain)
+    so = "Respondents may not have followed the device's instructions, or its probabilities are not as stated."
+    return accused(pvalues, came.domain, pvalues.size * groups, so)
 
 
 def _variable(codes: Any, channel: Channel, categories: Sequence[Category] | None) -> Variable:

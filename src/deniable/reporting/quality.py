@@ -6,39 +6,38 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.estimation.fewer_than_chance import ALARM, accused, fewer_than_chance
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deniable.designs.reports import Reports
     from deniable.estimation.estimate import Estimate
 
-_ALARM = 1e-3  # the chance of a false alarm, for each kind of sign
-_FEWEST = 5.0
-
 
 def alarms(reports: Reports, estimates: Sequence[Estimate]) -> list[str]:
     """What to look into, a sentence each; empty when nothing stands out."""
-    return [*_uneven_ballots(reports), *_far_below_zero(estimates)]
+    return [*_uneven_ballots(reports), *_too_few(reports, estimates)]
 
 
 def _uneven_ballots(reports: Reports) -> list[str]:
     """Devices draw ballots by the design. If some came more often, people chose theirs, or reports were made up."""
-    from scipy.special import chdtrc
+    from scipy.special import bdtr, bdtrc
 
     drawn = reports.ballot_counts()
-    expected = drawn.sum() * reports.design.chances
-    often = expected >= _FEWEST  # rarer ones are counted together: chi-square is no law of theirs
-    counts, means = (np.append(part[often], part[~often].sum()) for part in (drawn, expected))
-    counts, means = counts[means >= _FEWEST], means[means >= _FEWEST]
-    if len(counts) < 2:
+    n, chances = int(drawn.sum()), reports.design.chances
+    if len(drawn) < 2 or not n:
         return []
-    p = float(chdtrc(len(counts) - 1, float(((counts - means) ** 2 / means).sum())))
-    if p >= _ALARM:
+    # How often one ballot came is binomial: exact for few reports too, and for all ballots at once by Bonferroni.
+    either = np.minimum(bdtr(drawn, n, chances), np.where(drawn > 0, bdtrc(drawn - 1, n, chances), 1.0))
+    p = min(1.0, 2 * len(drawn) * float(either.min()))
+    if p >= ALARM:
         return []
+    expected = n * chances
     return [
         (
-            f"Alarm: devices draw ballots by chance, and the reports have between {(counts / means).min():.2f} and "
-            f"{(counts / means).max():.2f} times as many of each as they should (p = {p:.2g}). Did "
+            f"Alarm: devices draw ballots by chance, and the reports have between {(drawn / expected).min():.2f} and "
+            f"{(drawn / expected).max():.2f} times as many of each as they should (p = {p:.2g}). Did "
             f"people draw again until they liked the question, or did reports come from elsewhere?"
         )
     ]
@@ -62,19 +61,13 @@ def _fewest(reports: Reports, by: Sequence[str]) -> int:
     return int(drawn[drawn > 0].min()) if (drawn > 0).any() else 0
 
 
-def _far_below_zero(estimates: Sequence[Estimate]) -> list[str]:
-    """Noise takes a true zero a little below zero, not far: then people did not follow the instructions."""
-    from scipy.special import ndtri
-
+def _too_few(reports: Reports, estimates: Sequence[Estimate]) -> list[str]:
+    """Where fewer reports of a category came than chance alone explains, people did not follow the instructions."""
     cells = sum(estimate.values.size for estimate in estimates)
-    limit = -float(ndtri(_ALARM / max(cells, 1)))
-    found = []
+    so = "Respondents may not have followed the instructions, or reports were made up."
+    found: list[str] = []
     for estimate in estimates:
-        z = estimate.efficient.values / np.maximum(estimate.std_error, 1e-300)
-        if z.min() < -limit:
-            found.append(
-                f"Alarm: an unbiased share of {' and '.join(estimate.attributes)} is {-z.min():.1f} standard errors "
-                f"below zero, which the disguise alone does not do. Respondents may not have followed the "
-                f"instructions, or reports were made up."
-            )
+        domain = estimate.table.domain
+        pvalues = fewer_than_chance(reports.tabulate(list(domain)), domain)
+        found += [f"Alarm: {told[0].lower()}{told[1:]}" for told in accused(pvalues, domain, cells, so)]
     return found
