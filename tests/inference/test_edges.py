@@ -355,5 +355,5 @@ def test_a_category_is_named_by_its_label():
 def test_an_assumed_table_must_have_the_designs_categories():
     design = dn.Joint({"a": [0, 1], "b": [0, 1, 2]}, epsilon=1.0)
     assumed = dn.Table(dn.Domain({"a": [0, 1], "b": [0, 1]}), [[0.4, 0.1], [0.1, 0.4]])
-    with pytest.raises(UnknownCategoryError, match="0, 1 in the assumed table and 0, 1, 2 in the design"):
+    with pytest.raises(UnknownCategoryError, match="0, 1 here and 0, 1, 2 there"):
         dn.power(design, 1000, table=assumed)

@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 
 from deniable.channels.codec import channel_from_dict
+from deniable.core.input_coercion import row_labels
 from deniable.designs.ballots import ALL, drawn_ballots, lowest_terms, rows_of
 from deniable.designs.observation import Observation
 from deniable.designs.own_columns import refuse_taken, without_nan
@@ -34,7 +35,7 @@ from deniable.given import as_frame
 from deniable.privacy.shuffle import Amplified, amplified
 from deniable.randomness import SECURE, Source, check_source
 from deniable.results import backend_of
-from deniable.tables.table import Table
+from deniable.tables.table import Table, as_table
 from deniable.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -250,10 +251,11 @@ class Design(Frozen):
         `source` is for simulations; leave it alone otherwise. A `seed` is answered with what to write instead.
         """
         check_source(source, seed)
+        index = row_labels(frame)
         frame = as_frame(frame, self.domain.names)
         public = public_columns(frame, keep, self)
         drawn, answers = self.randomize_codes(self.domain.encode(frame), source=source)
-        return Reports.of_codes(self, readonly(drawn), readonly(answers), public, backend_of(frame))
+        return Reports.of_codes(self, readonly(drawn), readonly(answers), public, backend_of(frame), index=index)
 
     def randomize_codes(
         self, codes: NDArray[np.integer], *, source: Source = SECURE
@@ -345,7 +347,7 @@ class Design(Frozen):
         check_source(source)
         if n < 1:
             raise InputError(f"n must be at least 1, not {n}", n=n)
-        share = table.normalize()
+        share = as_table(table, self.domain, "the population").normalize()
         if (share.values < 0).any():
             raise InputError("a table with negative cells is not a population; project it to the simplex first")
         rng = source.stream().generator()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.kronecker import Kronecker
+from deniable.core.input_coercion import by_cell, has_labels
 from deniable.domain import Domain, Variable
 from deniable.errors import InputError
 from deniable.frozen import Frozen, fix
@@ -17,9 +18,10 @@ from deniable.wording import listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from deniable.channels.base import Channel
+    from deniable.core.input_coercion import Cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,30 +47,28 @@ class Observation(Frozen):
         self,
         attributes: Domain | Iterable[str] | str,
         channel: Channel,
-        counts: ArrayLike,
+        counts: Cells,
         *,
         population: int | None = None,
         label: str = "",
     ) -> None:
-        """Take a domain, or names alone: then categories are 0, 1, ... as the counts' shape has them."""
-        array = np.asarray(counts, dtype=np.float64)
+        """Take a domain, or names alone: categories are then the channel's, or 0, 1, ... as the counts' shape has them.
+
+        Counts that have labels (a series, a crosstab, a mapping) are read by them, and a report whose label is missing
+        never came; others are in the channel's order.
+        """
         if isinstance(attributes, Domain):
             domain = attributes
         else:
             names = [attributes] if isinstance(attributes, str) else list(attributes)
-            shape = channel.input_shape if len(channel.input_shape) == len(names) else array.shape
-            if len(shape) != len(names):
-                raise InputError(
-                    f"{listed(names)} name {len(names)} attributes but the counts have shape {array.shape}; give a "
-                    "Domain, or counts with one axis an attribute"
-                )
-            domain = Domain(dict(zip(names, map(range, shape), strict=True)))
+            domain = _numbered(names, channel, counts)
         if domain.cells != channel.inputs:
             raise InputError(
                 f"{listed(domain)} have {domain.cells} cells but {channel.name} has {channel.inputs} truths",
                 expected=channel.inputs,
                 found=domain.cells,
             )
+        array = _read(counts, channel, domain)
         if array.size != channel.outputs:
             raise InputError(
                 f"{channel.name} has {channel.outputs} reports but the counts have shape {array.shape}",
@@ -161,6 +161,31 @@ class Observation(Frozen):
 
     def __repr__(self) -> str:
         return f"<Observation of {' x '.join(self.domain)}: {self.n} reports through {self.channel.name}>"
+
+
+def _numbered(names: Sequence[str], channel: Channel, counts: Any) -> Domain:
+    """Attributes whose categories nobody named: those that the channel knows, else numbers from 0."""
+    if len(names) == 1 and channel.categories is not None:
+        return Domain({names[0]: channel.categories})
+    shape = channel.input_shape if len(channel.input_shape) == len(names) else np.shape(counts)
+    if len(shape) != len(names):
+        raise InputError(
+            f"{listed(names)} name {len(names)} attributes but the counts have shape {shape}; give a Domain, or counts "
+            f"with one axis an attribute"
+        )
+    return Domain(dict(zip(names, map(range, shape), strict=True)))
+
+
+def _read(counts: Any, channel: Channel, domain: Domain) -> NDArray[np.float64]:
+    """Counts by their labels: answers, or the numbers of reports that are none."""
+    answers = channel.is_answer and channel.outputs == domain.cells
+    reports = domain if answers else Domain({"report": range(max(channel.outputs, 2))})
+    if has_labels(counts, next(iter(reports.values())).categories):
+        return by_cell(counts, reports, "the counts", absent=0.0)
+    try:
+        return np.asarray(counts, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"counts are numbers, how often each report came; not {counts!r:.80}") from None
 
 
 def merge(observations: Iterable[Observation]) -> list[Observation]:

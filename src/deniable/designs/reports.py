@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from deniable.core.input_coercion import row_labels
 from deniable.designs.files import is_sheet, write_reports, write_sheet
 from deniable.designs.header import Header
 from deniable.designs.observation import Observation, merge
@@ -63,12 +64,13 @@ class Reports(Frozen):
     backend: str | None
     notes: tuple[str, ...]
     labels: Labels
+    index: Any  # the rows' labels in the frame they came in, by which weights find them; None where rows had none
 
     def __init__(self, frame: Any, design: Design) -> None:
         """Read reports from a frame as `to_frame` writes it; every code is checked against the design."""
         import narwhals as nw
 
-        wanted = answer_columns(design)
+        wanted, index = answer_columns(design), row_labels(frame)
         frame = as_frame(frame, wanted)
         known = nw.from_native(frame, eager_only=True)
         ballot_column = [BALLOT] if len(design.ballots) > 1 else []
@@ -93,7 +95,7 @@ class Reports(Frozen):
         refuse_taken(rest, design)
         public = without_nan(known.select(*rest)) if rest else None
         fix(self, design=design, ballots=ballots, answers=readonly(answers))
-        fix(self, public=public, backend=backend_of(frame), notes=(), labels=UNKNOWN)
+        fix(self, public=public, backend=backend_of(frame), notes=(), labels=UNKNOWN, index=index)
 
     @classmethod
     def of_codes(
@@ -106,7 +108,7 @@ class Reports(Frozen):
         **more: Any,
     ) -> Self:
         """Make reports of what `Design.randomize_codes` returned, and of what this kind of reports has besides."""
-        held = {"public": public, "backend": backend, "notes": (), "labels": UNKNOWN, **more}
+        held = {"public": public, "backend": backend, "notes": (), "labels": UNKNOWN, "index": None, **more}
         made = cls._of(design=design, ballots=ballots, answers=answers, **held)
         if public is not None:
             refuse_taken(public.columns, design)
@@ -253,7 +255,9 @@ class Reports(Frozen):
     def _chosen(self, rows: NDArray[np.int64]) -> dict[str, Any]:
         """The parts that have some of the rows only."""
         public = None if self.public is None else self.public[rows.tolist()]
-        return {"ballots": readonly(self.ballots[rows]), "answers": readonly(self.answers[rows]), "public": public}
+        index = None if self.index is None else readonly(np.asarray(self.index)[rows])
+        answers = readonly(self.answers[rows])
+        return {"ballots": readonly(self.ballots[rows]), "answers": answers, "public": public, "index": index}
 
     if not TYPE_CHECKING:  # a checker is to refuse these names, not to take every one
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from deniable.channels.base import Channel
+from deniable.core.input_coercion import has_labels
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain
@@ -122,7 +123,8 @@ def estimate(
 
     Args:
         reports: what respondents sent (or a simulation's tallies, or observations; or a list of these, pooled); or how
-            often each report came, with their channel in the place of the attributes.
+            often each report came, with their channel in the place of the attributes (by label where the counts have
+            labels, as `value_counts` does; else in the channel's order).
         attributes: whose joint table is wanted; may be left out where there is only one.
         method: "inversion" (of the reports that cover the table, with their errors alone; may be negative), "norm_sub"
             (the projection of the efficient estimate to the simplex), "mle" (maximum likelihood), "wls" (weighted least
@@ -315,7 +317,11 @@ def _column(by: Any) -> str | None:
 
 def _counted(counts: Any, channel: Channel) -> Observation:
     """How often each report to one question came."""
-    numbers = np.asarray(counts) if not hasattr(counts, "columns") else np.empty(0)
+    categories = getattr(channel, "categories", None) or tuple(range(channel.inputs))
+    domain = Domain({ANSWER: categories})
+    if has_labels(counts, categories) or hasattr(counts, "columns"):
+        return Observation(domain, channel, counts)
+    numbers = np.asarray(counts)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or len(numbers) != channel.outputs:
         raise InputError(
             f"with a channel go counts, how often each of its {channel.outputs} reports came, such as "
@@ -323,8 +329,7 @@ def _counted(counts: Any, channel: Channel) -> Observation:
         )
     if (numbers < 0).any() or (numbers != np.round(numbers)).any():
         raise InputError(f"counts are whole numbers and not negative, not {numbers.tolist()}")
-    categories = getattr(channel, "categories", None) or tuple(range(channel.inputs))
-    return Observation(Domain({ANSWER: categories}), channel, numbers.astype(np.int64).reshape(channel.output_shape))
+    return Observation(domain, channel, numbers.astype(np.int64).reshape(channel.output_shape))
 
 
 def refuse_public(reports: object, names: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.core.input_coercion import by_cell
 from deniable.designs.reports import Reports
 from deniable.domain import Domain
 from deniable.errors import InputError, InvalidTestError
@@ -54,8 +55,8 @@ def goodness_of_fit(
     Args:
         reports: what respondents sent, tallies or observations.
         attributes: one or several attributes.
-        expected: the distribution under H0: a `Table`, an array in the attributes' shape, or for one attribute a
-            mapping from category to share.
+        expected: the distribution under H0: a `Table`, a series, crosstab or mapping whose labels are categories (what
+            is missing has the share 0), or an array in the attributes' shape and the categories' order.
         method: "lrt" ("auto"): likelihood ratio against any table. H0 leaves nothing to estimate, so its Monte Carlo
             p-value is exact: a true H0 is rejected at level alpha with probability at most alpha. Where a question asks
             more than the named attributes through a channel that cannot be reduced to them, the others are left free.
@@ -118,17 +119,9 @@ def _pearson(counts: list[NDArray[np.float64]], lam: list[NDArray[np.float64]]) 
 
 def _distribution(expected: Any, domain: Domain) -> Table:
     if isinstance(expected, Table):
-        table = expected.project(domain.names)
-    elif isinstance(expected, Mapping):
-        if len(domain) != 1:
-            raise InputError("a mapping from category to share is for one attribute; give a Table or an array")
-        variable = domain[domain.names[0]]
-        values = np.zeros(len(variable))
-        for category, share in expected.items():
-            values[variable.code(category)] = share
-        table = Table(domain, values)
+        table = expected.project(domain.names).in_order_of(domain)
     else:
-        table = Table(domain, expected)
+        table = Table(domain, by_cell(expected, domain, "the expected shares", absent=0.0))
     if not (table.values >= 0).all() or abs(table.total - 1) > 1e-6:
         raise InputError(f"the expected shares must be 0 or more and sum to 1, not to {table.total:g}")
     return table.normalize()

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.kronecker import Kronecker
+from deniable.core.input_coercion import by_category, has_labels
 from deniable.errors import InputError
 from deniable.estimation.dispersion import Dispersion
 from deniable.estimation.fit.efficient import efficient_from
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.domain import Category
+    from deniable.domain import Category, Variable
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.fit.efficient import Efficient
     from deniable.randomness import Source
@@ -289,7 +290,7 @@ def correlation(
     given = [None, None] if scores is None else list(scores)
     if len(given) != 2:
         raise InputError(f"scores are given for both attributes, or None for one of them; not {scores!r}")
-    u, v = (_scores(variable.categories, part) for variable, part in zip(variables, given, strict=True))
+    u, v = (_scores(variable, part) for variable, part in zip(variables, given, strict=True))
 
     def r(x: NDArray[Any]) -> Any:
         rows, columns = x.sum(axis=1), x.sum(axis=0)
@@ -317,7 +318,10 @@ def _plugged(estimate: Estimate, f: Any, usable: Callable[[NDArray[np.float64]],
         return derived(estimate, f, at=point, **more)
 
 
-def _scores(categories: Sequence[Category], given: Sequence[float] | None) -> NDArray[np.float64]:
+def _scores(variable: Variable, given: Sequence[float] | None) -> NDArray[np.float64]:
+    categories = variable.categories
+    if has_labels(given, categories):
+        given = by_category(given, variable, f"the scores of {variable.name!r}").tolist()
     if given is None:
         numbers = all(isinstance(c, int | float) for c in categories)
         given = [float(c) for c in categories] if numbers else list(range(len(categories)))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from deniable.channels.base import Channel
+from deniable.core.input_coercion import row_labels
 from deniable.designs.observation import Observation
 from deniable.domain import Domain, Variable
 from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
@@ -147,7 +148,8 @@ def prevalence(
     Args:
         codes: the reports: codes 0, 1, ..., or labels where the categories are known. A list, array or series.
         channel: the device. One performed by hand is taken as stated; one our code ran, as its integers say.
-        weights: survey weights, one a respondent.
+        weights: survey weights, one a respondent. Of this and what follows, a pandas series is brought to the order of
+            the reports by its index, if both have one.
         strata: each respondent's stratum.
         clusters: each respondent's cluster (primary sampling unit).
         by: each respondent's group; the result is then a `Prevalences`, from group to estimate.
@@ -171,8 +173,8 @@ def prevalence(
         raise InputError(f"the device must be a channel, such as Warner(0.8), not {channel!r}")
     variable = _variable(codes, channel, categories)
     reports = report_codes(codes, channel, variable)
-    rows = len(reports)
-    groups, group = ([None], np.zeros(rows, dtype=np.int64)) if by is None else numbered(column(by, "by", rows))
+    rows, index = len(reports), row_labels(codes)
+    groups, group = ([None], np.zeros(rows, dtype=np.int64)) if by is None else numbered(column(by, "by", rows, index))
     sizes = np.bincount(group, minlength=len(groups))
     for name, size in zip(groups, sizes.tolist(), strict=True):
         if size < 2:
@@ -199,7 +201,7 @@ def prevalence(
     drawn = sampling(
         rows,
         *(
-            None if part is None else column(part, name, rows)
+            None if part is None else column(part, name, rows, index)
             for name, part in (("weights", weights), ("strata", strata), ("clusters", clusters))
         ),
     )

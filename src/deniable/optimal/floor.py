@@ -41,7 +41,7 @@ import numpy as np
 from deniable.device.epsilon import exp_below
 from deniable.domain import Domain
 from deniable.drawing import DARK, axes
-from deniable.errors import ConvergenceError, InputError, UnknownCategoryError
+from deniable.errors import ConvergenceError, InputError
 from deniable.frozen import Frozen
 from deniable.optimal.contrasts import LOWERED, Contrasts
 from deniable.optimal.delsarte_floor import delsarte_floor
@@ -51,7 +51,6 @@ from deniable.optimal.language import gathered
 from deniable.optimal.wanted import asked_of, matrix_of
 from deniable.summary import Shown, Summary
 from deniable.tables.table import Table
-from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -249,13 +248,7 @@ def at_truth(epsilon: float, rows: NDArray[np.float64], shares: NDArray[np.float
 
 def assumed(asked: Domain, truth: Table | Population) -> Table:
     """The assumed truth over the asked attributes, even over those it does not hold."""
-    for name in asked:
-        if name in truth.domain and truth.domain[name] != asked[name]:
-            raise UnknownCategoryError(
-                f"{name!r} has the categories {listed(truth.domain[name].categories)} in the assumed table and "
-                f"{listed(asked[name].categories)} in the domain",
-                attribute=name,
-            )
+    truth = truth.in_order_of(asked)
     known = [name for name in asked if name in truth.domain]
     others = [name for name in asked if name not in known]
     _small_enough(asked)

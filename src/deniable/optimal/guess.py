@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from deniable.core.input_coercion import attributes_told, by_category, has_labels
 from deniable.domain import Domain
-from deniable.errors import InputError, UnknownAttributeError, UnknownCategoryError
+from deniable.errors import InputError, UnknownAttributeError
 from deniable.frozen import Frozen
-from deniable.tables.table import Table
+from deniable.tables.table import Table, as_table
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ class Population(Frozen):
     def normalize(self) -> Population:
         """Itself: its tables sum to one."""
         return self
+
+    def in_order_of(self, domain: Domain) -> Population:
+        """The same with the categories of each attribute in the order that a domain lists them in."""
+        return Population(tuple(table.in_order_of(domain) for table in self.tables))
 
     def project(self, attributes: str | Iterable[str]) -> Table:
         """The table of some of its attributes."""
@@ -87,7 +92,7 @@ class Guess(Frozen):
         """Read what somebody gives, and check it against the attributes it speaks of."""
         if isinstance(truth, Guess):
             return truth
-        if isinstance(truth, Table | Population | Mapping):
+        if isinstance(truth, Table | Population | Mapping) or attributes_told(truth, domain):
             return cls((_population(domain, truth),), (1.0,))
         given: Any = truth  # whatever it is
         listing = [] if isinstance(given, str) or not isinstance(given, Sequence) else given
@@ -105,28 +110,23 @@ class Guess(Frozen):
 
 def _population(domain: Domain, given: Any) -> Population:
     if isinstance(given, Population):
-        return given
+        return given.in_order_of(domain)
     if isinstance(given, Table):
         return Population((_checked(domain, given),))
+    if attributes_told(given, domain):
+        return Population((_checked(domain, as_table(given, domain, "the guess")),))
     if not isinstance(given, Mapping) or not given:
         raise InputError("a guess is a table, or shares by attribute such as {'smokes': [0.9, 0.1]}, and not empty")
     return Population(tuple(_of_shares(domain, name, shares) for name, shares in given.items()))
 
 
 def _checked(domain: Domain, given: Table) -> Table:
-    for name, variable in given.domain.items():
-        if name in domain and domain[name] != variable:
-            raise UnknownCategoryError(
-                f"{name!r} has the categories {listed(variable.categories)} in the assumed table and "
-                f"{listed(domain[name].categories)} in the domain",
-                attribute=name,
-            )
     if not any(name in domain for name in given.domain):
         raise UnknownAttributeError(
             f"the assumed table speaks of {listed(given.domain)}, and of none of {listed(domain)}",
             attribute=given.domain.names[0],
         )
-    table = given.normalize()
+    table = given.in_order_of(domain).normalize()
     if (table.values < 0).any():
         raise InputError("the assumed table has negative cells; project it to the simplex first")
     return table
@@ -137,7 +137,11 @@ def _of_shares(domain: Domain, name: str, shares: Sequence[float]) -> Table:
         raise UnknownAttributeError(
             f"the guess speaks of {name!r}, which is not among {listed(domain)}", attribute=name
         )
-    values = np.asarray(shares, dtype=np.float64)
+    variable = domain[name]
+    if has_labels(shares, variable.categories):
+        values = by_category(shares, variable, f"the guess of {name!r}")
+    else:
+        values = np.asarray(shares, dtype=np.float64)
     right = values.shape == (len(domain[name]),) and np.isfinite(values).all() and (values >= 0).all()
     if not right or not values.sum() > 0:
         raise InputError(

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from deniable.core.input_coercion import without_labels
 from deniable.errors import InputError
 from deniable.frozen import Frozen
 from deniable.optimal.sizes import bounds_of, counts_as
@@ -87,7 +88,7 @@ class Wanted(Frozen):
     @classmethod
     def mean(cls, attribute: str, *, scores: Sequence[float] | None = None, weight: float = 1.0) -> Wanted:
         """The mean of scores, scaled to range 1: by default what the categories count as (`deniable.optimal.sizes`)."""
-        return cls("mean", (attribute,), weight, () if scores is None else (tuple(scores),))
+        return cls("mean", (attribute,), weight, () if scores is None else (tuple(without_labels(scores, "scores")),))
 
     @classmethod
     def cdf(cls, attribute: str, *, weight: float = 1.0) -> Wanted:
@@ -109,7 +110,8 @@ class Wanted(Frozen):
         """
         if not levels or not all(0 < level < 1 for level in levels):
             raise InputError(f"the levels of quantiles lie between 0 and 1, not {listed(levels)}")
-        return cls("quantiles", (attribute,), weight, (tuple(levels), *(() if edges is None else (tuple(edges),))))
+        bounds = () if edges is None else (tuple(without_labels(edges, "edges")),)
+        return cls("quantiles", (attribute,), weight, (tuple(levels), *bounds))
 
     @classmethod
     def ranges(cls, attribute: str, ends: Sequence[tuple[Category, Category]], *, weight: float = 1.0) -> Wanted:
@@ -131,7 +133,9 @@ class Wanted(Frozen):
         `groups` are pairs of the second attribute's categories; by default all.
         """
         pairs = None if groups is None else tuple((one, other) for one, other in groups)
-        return cls("difference", (of, by), weight, (pairs, None if scores is None else tuple(scores)))
+        return cls(
+            "difference", (of, by), weight, (pairs, None if scores is None else tuple(without_labels(scores, "scores")))
+        )
 
     @classmethod
     def association(cls, *attributes: str, weight: float = 1.0) -> Wanted:

@@ -9,7 +9,7 @@ import numpy as np
 
 from deniable.designs.observation import Observation, merge
 from deniable.domain import Domain
-from deniable.errors import InputError, NotCoveredError, UnknownCategoryError
+from deniable.errors import InputError, NotCoveredError
 from deniable.estimation.fit.efficient import tangent_inverse
 from deniable.estimation.fit.gathering import Finding, room_for
 from deniable.estimation.fit.respondents import how_listed
@@ -42,13 +42,8 @@ def expected_observations(
     if not n >= 2:
         raise InputError(f"a forecast needs at least 2 respondents, not {n}", n=n)
     names = design.domain.project(attributes).names
-    for name in names:
-        if table is not None and name in table.domain and table.domain[name] != design.domain[name]:
-            raise UnknownCategoryError(
-                f"{name!r} has the categories {listed(table.domain[name].categories)} in the assumed table and "
-                f"{listed(design.domain[name].categories)} in the design",
-                attribute=name,
-            )
+    if table is not None:
+        table = table.in_order_of(design.domain)
     found = []
     for ballot in range(len(design.ballots)):
         told = design.told(ballot, names)
@@ -114,7 +109,7 @@ def _truth(names: Sequence[str], design: Design, table: Table | Population | Non
     parts = []
     if known:
         assert table is not None
-        parts.append(table.normalize().project(known))
+        parts.append(table.in_order_of(design.domain).normalize().project(known))
     if others:
         domain = design.domain.project(others)
         parts.append(Table(domain, np.full(domain.shape, 1 / domain.cells)))

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.channels.base import Channel
+from deniable.core.input_coercion import by_category, has_labels
+from deniable.domain import Variable
 from deniable.errors import InputError
 from deniable.planning.binomial import BinomialTest, binomial_test
 from deniable.planning.pooled import Pooled, pooled_test
@@ -168,7 +170,13 @@ def sample_cost(channel: Channel, prevalence: ArrayLike | None = None) -> float:
     >>> round(sample_cost(Warner(0.8), 0.1), 2)
     5.94
     """
-    shares = np.full(channel.inputs, 1 / channel.inputs) if prevalence is None else np.asarray(prevalence, dtype=float)
+    categories = channel.categories or tuple(range(channel.inputs))
+    if prevalence is None:
+        shares = np.full(channel.inputs, 1 / channel.inputs)
+    elif has_labels(prevalence, categories):
+        shares = by_category(prevalence, Variable("answer", categories), "the prevalence")
+    else:
+        shares = np.asarray(prevalence, dtype=float)
     if shares.ndim == 0:
         shares = np.array([1 - float(shares), float(shares)])
     if shares.shape != (channel.inputs,) or abs(shares.sum() - 1) > 1e-9 or (shares < 0).any():

@@ -1,7 +1,7 @@
 """Table: numbers on named axes. Counts, probabilities and estimates are all tables.
 
-Axes are matched by name and never by position: adding a (sex, income) table to an (income, sex) one is right, and
-adding tables whose categories differ is refused.
+Axes and categories are matched by name and never by position: adding a (sex, income) table to an (income, sex) one is
+right, whichever order either lists its categories in, and adding tables whose categories differ is refused.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.core.category_order import arranged, same_order
+from deniable.core.input_coercion import attributes_told, by_cell
 from deniable.domain import Category, Domain
 from deniable.drawing import LIGHT
 from deniable.errors import DesignError, InputError
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
+    from deniable.core.input_coercion import Cells
     from deniable.given import People
     from deniable.results import Frame
 
@@ -48,18 +51,15 @@ class Table(Shown, Frozen):
     backend: str | None = None  # the data frame library the data came in, which `to_frame` answers in
 
     def __init__(
-        self, domain: Domain | Mapping[str, Iterable[Category]], values: ArrayLike, backend: str | None = None
+        self, domain: Domain | Mapping[str, Iterable[Category]], values: Cells, backend: str | None = None
     ) -> None:
-        """Take a domain and an array of its shape (or a flat one with as many cells)."""
+        """Take a domain and an array of its shape (or a flat one with as many cells).
+
+        What has labels (a series, a crosstab, a mapping from category to value) is read by them; a cell that is not in
+        it has the value 0, as in counts.
+        """
         known = domain if isinstance(domain, Domain) else Domain(domain)
-        array = np.asarray(values, dtype=np.float64)
-        if array.size != known.cells or array.shape not in (known.shape, (known.cells,)):
-            raise InputError(
-                f"a table over {listed(known)} has shape {known.shape}; the values have shape {array.shape}",
-                expected=known.shape,
-                found=array.shape,
-            )
-        fix(self, domain=known, values=array.reshape(known.shape), backend=backend)
+        fix(self, domain=known, values=by_cell(values, known, "a table's values", absent=0.0), backend=backend)
 
     @classmethod
     def count(cls, frame: People, domain: Domain) -> Table:
@@ -110,17 +110,22 @@ class Table(Shown, Frozen):
         codes = tuple(variable.code(where[variable.name]) for variable in self.domain.values())
         return float(self.values[codes])
 
+    def in_order_of(self, domain: Domain) -> Table:
+        """The same table with the categories of each attribute in the order that another domain lists them in.
+
+        Attributes that the domain does not have stay as they are; those it has with other categories are refused.
+        """
+        if all(same_order(v, domain[name]) for name, v in self.domain.items() if name in domain):
+            return self
+        wanted = Domain([domain.get(name, v) for name, v in self.domain.items()])
+        return self._of(wanted, arranged(self.values, self.domain, wanted))
+
     def expand(self, domain: Domain) -> NDArray[np.float64]:
-        """View the values with the axes of a larger domain, length 1 where the table has no such axis."""
-        for name, variable in self.domain.items():
-            if domain[name] != variable:
-                raise DesignError(
-                    f"attribute {name!r} has categories {listed(variable.categories)} in one table and "
-                    f"{listed(domain[name].categories)} in the other; tables are matched by name and category",
-                    attribute=name,
-                )
-        order = [name for name in domain if name in self.domain]
-        values = np.transpose(self.values, self.domain.axes(order))
+        """View the values with the axes of a larger domain, length 1 where the table has no such axis.
+
+        Categories are matched by name, whatever their order.
+        """
+        values = arranged(self.values, self.domain, domain.project([name for name in domain if name in self.domain]))
         return values.reshape([len(v) if v.name in self.domain else 1 for v in domain.values()])
 
     def _combine(self, other: Table | float, operation: np.ufunc) -> Table:
@@ -204,6 +209,18 @@ class Table(Shown, Frozen):
         ax.set_ylabel(", ".join(self.attributes))
         ax.set_xlabel("value")
         return ax
+
+
+def as_table(given: Any, domain: Domain, what: str) -> Table:
+    """A table about attributes of a domain, categories in its order: out of a table, or of numbers with labels.
+
+    Numbers without labels are over the whole domain, in its order.
+    """
+    if isinstance(given, Table):
+        return given.in_order_of(domain)
+    names = attributes_told(given, domain) or list(domain)
+    part = domain.project(names)
+    return Table(part, by_cell(given, part, what, absent=0.0))
 
 
 def tally(codes: NDArray[np.integer], shape: tuple[int, ...]) -> NDArray[np.int64]:

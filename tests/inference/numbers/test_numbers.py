@@ -185,7 +185,7 @@ def test_a_density_is_smoother_and_nearer():
         ({"scores": [1, 2]}, "2 scores were given for the 3"),
         ({"scores": [1, None, None]}, "at least two categories"),
         ({"scores": {"a": 1, "b": 2, "d": 3}}, "no category of"),
-        ({"scores": {"a": 1, "b": 2}}, "no score was given"),
+        ({"scores": {"a": 1, "b": 2}}, "no number for 'c'"),
         ({"edges": [1, 2, 3]}, "4 rising numbers"),
         ({"edges": [1, 2, 2, 3]}, "rising"),
         ({"edges": [1, 2, 3, 4], "scores": [1, 2, 3]}, "not both"),

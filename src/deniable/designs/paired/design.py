@@ -27,6 +27,7 @@ from deniable.privacy.paired import PairedPrivacy
 from deniable.randomness import SECURE, Source, check_source
 from deniable.results import backend_of
 from deniable.summary import number
+from deniable.tables.table import as_table
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -305,7 +306,7 @@ class Paired(Design):
         check_source(source)
         if n < 1:
             raise InputError(f"n must be at least 1, not {n}", n=n)
-        share = table.normalize()
+        share = as_table(table, self.domain, "the population").normalize()
         if (share.values < 0).any():
             raise InputError("a table with negative cells is not a population; project it to the simplex first")
         drawn = source.stream().generator().multinomial(n, share.values.ravel())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from deniable.core.input_coercion import by_row
 from deniable.errors import InputError, MissingValueError
 
 if TYPE_CHECKING:
@@ -17,11 +18,16 @@ if TYPE_CHECKING:
     Column: TypeAlias = Sequence[Any] | NDArray[Any] | IntoSeries  # one value a respondent
 
 
-def column(values: Any, name: str, rows: int | None = None) -> NDArray[Any]:
-    """Read a column (a list, an array, or a series of any library) as an array; refuse gaps and wrong lengths."""
+def column(values: Any, name: str, rows: int | None = None, index: Any = None) -> NDArray[Any]:
+    """Read a column (a list, an array, or a series of any library) as an array; refuse gaps and wrong lengths.
+
+    With `rows`, a series is brought to the respondents' order by its labels; `index` are theirs, if they have any.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if rows is not None:
+        values = by_row(values, index, name)
     try:
         arrow = values.to_arrow() if hasattr(values, "to_arrow") else values
         if not isinstance(arrow, pa.Array | pa.ChunkedArray):

@@ -28,7 +28,8 @@ def sampling_of(reports: Any, weights: Weights, strata: Given = None, clusters: 
 
     Args:
         reports: what respondents sent, or a list of it.
-        weights: one a respondent, the name of a public column, or what `rake` and `replicate_weights` return.
+        weights: one a respondent, the name of a public column, or what `rake` and `replicate_weights` return. Of this
+            and what follows, a pandas series is brought to the order of the reports by its index, if both have one.
         strata: each respondent's stratum, or the name of a public column.
         clusters: each respondent's cluster (primary sampling unit), or the name of a public column.
     """
@@ -86,7 +87,7 @@ def positive(weights: NDArray[Any]) -> NDArray[np.float64]:
 def named(given: Any, sources: Sequence[Reports], what: str, n: int) -> NDArray[Any]:
     """One value a respondent: as given, or out of the public columns of that name."""
     if not isinstance(given, str):
-        return column(given, what, n)
+        return column(given, what, n, _index_of(sources))
     parts = []
     for source in sources:
         have = [] if source.public is None else source.public.columns
@@ -96,8 +97,15 @@ def named(given: Any, sources: Sequence[Reports], what: str, n: int) -> NDArray[
                 f"Let it ride along with randomize(frame, keep=[{given!r}]), or give one value a respondent",
                 attribute=given,
             )
-        parts.append(column(source.public[given], given, source.n))
+        parts.append(column(source.public[given].to_arrow(), given, source.n))
     return np.concatenate(parts)
+
+
+def _index_of(sources: Sequence[Reports]) -> Any:
+    """The labels of all rows of several reports; None where some have none."""
+    if any(source.index is None for source in sources):
+        return None
+    return sources[0].index if len(sources) == 1 else np.concatenate([source.index for source in sources])
 
 
 def one_by_one(reports: Any) -> Sequence[Reports]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.weights import stated
+from deniable.core.input_coercion import by_row, row_labels
 from deniable.errors import InputError, NotIdentifiedError, TooFewReportsError
 from deniable.inference.compliance.groups import (
     Counts,
@@ -126,7 +127,7 @@ def anchored_crosswise(
     p, anchor_p = float(stated(p, "p")), float(stated(anchor_p, "anchor_p"))
     anchor_prevalence = float(stated(anchor_prevalence, "anchor_prevalence"))
     inattentive = float(stated(inattentive, "inattentive"))
-    item, anchor = binary(reports), binary(anchors)
+    item, anchor = binary(reports), binary(by_row(anchors, row_labels(reports), "anchors"))
     if item.shape != anchor.shape or item.ndim != 1:
         raise InputError(f"reports and anchors come from the same respondents: {item.shape} and {anchor.shape}")
     n = len(item)
@@ -138,7 +139,7 @@ def anchored_crosswise(
             "attentive and inattentive answers have the same distribution (with this p or anchor_p a fair coin would "
             "do as well): move the probabilities away from 1/2"
         )
-    sampling = sampling_for(n, {"weights": weights, "strata": strata, "clusters": clusters})
+    sampling = sampling_for(reports, n, {"weights": weights, "strata": strata, "clusters": clusters})
     both = np.stack([item, anchor]).astype(np.float64)
     lam, lam_anchor = (float(np.average(part, weights=None if sampling is None else sampling.scaled)) for part in both)
     attentive = (lam_anchor - inattentive) / (expected - inattentive)
@@ -222,7 +223,7 @@ def crosswise_bounds(
     n = len(item)
     if item.ndim != 1 or n < 3:
         raise TooFewReportsError(f"{item.size} respondents are too few", n=item.size)
-    sampling = sampling_for(n, {"weights": weights, "strata": strata, "clusters": clusters})
+    sampling = sampling_for(reports, n, {"weights": weights, "strata": strata, "clusters": clusters})
     lam = float(np.average(item, weights=None if sampling is None else sampling.scaled))
     if sampling is None:
         error = float(np.sqrt(lam * (1 - lam) / (n - 1)))

@@ -18,6 +18,8 @@ from scipy.optimize import minimize
 
 from deniable.channels.base import Channel
 from deniable.channels.weights import stated
+from deniable.core.input_coercion import by_category, by_cell, by_row, row_labels
+from deniable.domain import Domain, Variable
 from deniable.errors import (
     InputError,
     MissingValueError,
@@ -80,23 +82,29 @@ class Groups:
 
 
 def count(
-    reports: ArrayLike | Counts, groups: ArrayLike | None, names: Sequence[Any], drawn: Mapping[str, Any] | None = None
+    reports: Any, groups: ArrayLike | None, names: Sequence[Any], drawn: Mapping[str, Any] | None = None
 ) -> Groups:
-    """Yes by group, in the order of `names`, out of one report a respondent or out of counts.
+    """Yes by group, in the order of `names`, out of one report a respondent or out of counts (a crosstab will do).
 
     `drawn` holds weights, strata and clusters, each None or one value a respondent.
     """
     given = {what: part for what, part in (drawn or {}).items() if part is not None}
+    if hasattr(reports, "columns") and row_labels(reports) is not None:  # a crosstab of groups by reports
+        crossed = Domain({"group": names, "report": (0, 1)})
+        reports = dict(
+            zip(names, by_cell(reports.rename_axis(index=None, columns=None), crossed, "the counts"), strict=True)
+        )
     if isinstance(reports, Mapping):
         if given:
             raise InputError("weights, strata and clusters belong to respondents; give one report each, not counts")
         if set(reports) != set(names):
             raise UnknownCategoryError(f"counts are for groups {listed(reports)}, devices for {listed(names)}")
-        table = np.array([reports[name] for name in names], dtype=np.float64)
+        counted = Variable("report", (0, 1))
+        table = np.stack([by_category(reports[name], counted, f"the counts of {name!r}", absent=0.0) for name in names])
         if table.shape != (len(names), 2) or not (table >= 0).all() or not np.isfinite(table).all():
             raise InputError("counts are (no, yes), two numbers from 0 for every group")
         return _enough(table, names)
-    codes, members = binary(reports), np.asarray(groups)
+    codes, members = binary(reports), np.asarray(by_row(groups, row_labels(reports), "groups"))
     if groups is None or members.shape != codes.shape:
         raise InputError("groups must name each respondent's group, one value per report")
     strangers = sorted({str(value) for value in set(members.tolist()) - set(names)})
@@ -106,7 +114,7 @@ def count(
     plain = _enough(table, names)
     if not given:
         return plain
-    sampling = sampling_for(len(codes), drawn)
+    sampling = sampling_for(reports, len(codes), drawn)
     assert sampling is not None
     place = np.array([list(names).index(value) for value in members.tolist()], dtype=np.int64)
     found = weighted_shares(codes, 2, place, sampling, names, apart=True)
@@ -125,8 +133,8 @@ def _enough(table: Array, names: Sequence[Any]) -> Groups:
     return Groups(table[:, 1], sizes)
 
 
-def sampling_for(n: int, drawn: Mapping[str, Any] | None) -> Sampling | None:
-    """How n respondents were drawn, out of weights, strata and clusters; None where nothing is said."""
+def sampling_for(reports: Any, n: int, drawn: Mapping[str, Any] | None) -> Sampling | None:
+    """How the n respondents of some reports were drawn, by weights, strata and clusters; None where nothing is said."""
     given = {what: part for what, part in (drawn or {}).items() if part is not None}
     if not given:
         return None
@@ -137,7 +145,7 @@ def sampling_for(n: int, drawn: Mapping[str, Any] | None) -> Sampling | None:
         if weights.n != n:
             raise InputError(f"these weights are of {weights.n} respondents, the reports of {n}", rows=n)
         return weights
-    return sampling(n, **{what: column(part, what, n) for what, part in given.items()})
+    return sampling(n, **{what: column(part, what, n, row_labels(reports)) for what, part in given.items()})
 
 
 def coded(reports: Any) -> NDArray[np.int64]:

@@ -133,7 +133,7 @@ def _fit(names: tuple[str, str], frame: Any, manner: Manner, trait: _Trait, how:
     data = as_pandas(frame)
     options = Options()
     options.update(how)  # type: ignore[typeddict-item]
-    drawn = drawn_of(options, data)
+    drawn = drawn_of(options, frame, data)
     heavy = np.ones(len(data)) if drawn is None else drawn.sampling.weights
     part = Design.of(manner.right, data)
     check_rank(part.matrix, part.terms)

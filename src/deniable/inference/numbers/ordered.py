@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.bins import edges_told
+from deniable.core.input_coercion import by_category, has_labels
 from deniable.errors import InputError
 from deniable.frozen import Frozen, readonly
 from deniable.wording import listed
@@ -99,16 +100,8 @@ def ordered(variable: Variable, scores: Scores | None = None, edges: Sequence[fl
 
 
 def _scored(variable: Variable, scores: Scores) -> Ordered:
-    if isinstance(scores, Mapping):
-        strangers = [c for c in scores if c not in variable.categories]
-        missing = [c for c in variable.categories if c not in scores]
-        if strangers or missing:
-            raise InputError(
-                f"{listed(strangers or missing)}: {'no category of' if strangers else 'no score was given for'} "
-                f"{variable.name!r}; give a number (or None) for each of {listed(variable.categories)}",
-                attribute=variable.name,
-            )
-        scores = [scores[c] for c in variable.categories]
+    if has_labels(scores, variable.categories):
+        scores = by_category(scores, variable, f"the scores of {variable.name!r}").tolist()
     if len(scores) != len(variable):
         raise InputError(
             f"{len(scores)} scores were given for the {len(variable)} categories of {variable.name!r}: "

@@ -142,7 +142,7 @@ def correlate(
     for name, given in (("weights", weights), ("strata", strata), ("clusters", clusters)):
         if given is not None:
             options[name] = given  # type: ignore[literal-required]
-    drawn = drawn_of(options, heard.data)
+    drawn = drawn_of(options, frame, heard.data)
     weight = np.ones(n) if drawn is None else drawn.sampling.weights
     wanted = [heard.product(powers) for powers in ({x: 1}, {y: 1}, {x: 1, y: 1}, {x: 2}, {y: 2})]
     (ex, ey, exy, exx, eyy), pulls = pool(heard.voices, wanted, weight)

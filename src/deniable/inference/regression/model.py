@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard
 
 import numpy as np
 
+from deniable.core.input_coercion import row_labels
+from deniable.designs.reports import Reports
 from deniable.errors import ConvergenceError, InputError, MissingValueError, NotIdentifiedError, TooFewReportsError
 from deniable.estimation.sampling.columns import column
 from deniable.estimation.sampling.reading import sampling
@@ -82,7 +84,7 @@ def regress(
     models = options.get("rr_models") or {}
     source = read_source(formula, frame, read, channel, rr=options.get("rr") or {}, models=models)
     outcome, data = source.outcome, source.data
-    drawn = drawn_of(options, source.whole, None if source.heard is None else source.heard.rows)
+    drawn = drawn_of(options, frame, source.whole, None if source.heard is None else source.heard.rows)
     weights = np.ones(len(data)) if drawn is None else drawn.sampling.weights[drawn.rows]
     kind = options.get("covariance") or ("hessian" if drawn is None else "survey")
     penalty = options.get("penalty")
@@ -239,8 +241,11 @@ def _check_enough(reports: int, parameters: int) -> None:
         )
 
 
-def drawn_of(options: Options, whole: Any, spoken: NDArray[np.intp] | None = None) -> Drawn | None:
-    """How the rows of a frame were drawn, of which some are fitted; None where nothing is said of it."""
+def drawn_of(options: Options, frame: Any, whole: Any, spoken: NDArray[np.intp] | None = None) -> Drawn | None:
+    """How the rows of a frame or of reports were drawn, of which some are fitted; None where nothing is said of it.
+
+    `whole` are its rows, numbered; one value a row is matched to them by the labels that rows had before, if any.
+    """
     n, given = len(whole), options.get("weights")
     rows = np.arange(n) if spoken is None else spoken
     if isinstance(given, Sampling):
@@ -252,8 +257,10 @@ def drawn_of(options: Options, whole: Any, spoken: NDArray[np.intp] | None = Non
     named = {name: options.get(name) for name in ("weights", "strata", "clusters") if options.get(name) is not None}
     if not named:
         return None
+    index = frame.index if isinstance(frame, Reports) else row_labels(frame)
     columns = {
-        name: column(column_of(whole, part) if isinstance(part, str) else part, name, n) for name, part in named.items()
+        name: column(column_of(whole, part).to_numpy() if isinstance(part, str) else part, name, n, index)
+        for name, part in named.items()
     }
     return Drawn(sampling(n, **columns), rows)
 

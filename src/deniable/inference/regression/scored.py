@@ -162,7 +162,7 @@ def on_scores(
     unused = [name for name in hidden if name not in variables_of(right)]
     if unused:
         raise FormulaError(f"the formula does not use the disguised predictors {listed(unused)}", formula=right)
-    drawn = drawn_of(options, scored.data)
+    drawn = drawn_of(options, frame, scored.data)
     weights = np.ones(len(scored.data)) if drawn is None else drawn.sampling.weights
     kind = "sandwich" if drawn is None else "survey"
     if options.get("covariance", kind) != kind:

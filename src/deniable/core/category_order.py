@@ -1,0 +1,68 @@
+"""The same categories, by name: wherever two things meet that have categories, names decide and order does not.
+
+Where both have the same categories in another order, one is brought to the other's; where they have not, they mean
+different things by one name, and are refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.errors import UnknownCategoryError
+from deniable.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.domain import Category, Domain, Variable
+
+
+def places(own: Sequence[Category], wanted: Sequence[Category], name: str) -> NDArray[np.int64]:
+    """Where each wanted category stands among a thing's own; refused where they are not the same.
+
+    >>> places(("yes", "no"), ("no", "yes"), "smokes").tolist()
+    [1, 0]
+    """
+    keys = [(type(c) is bool, c) for c in own]  # 1 and 1.0 are one number, and True is none
+    looked = [(type(c) is bool, c) for c in wanted]
+    if len(keys) != len(looked) or set(keys) != set(looked):
+        raise UnknownCategoryError(
+            f"{name!r} has the categories {listed(own)} here and {listed(wanted)} there; categories are matched by "
+            f"name, so bring both to the same ones, in whatever order",
+            attribute=name,
+        )
+    where = {key: place for place, key in enumerate(keys)}
+    return np.array([where[key] for key in looked], dtype=np.int64)
+
+
+def same_order(own: Variable, wanted: Variable) -> bool:
+    """Whether two attributes have the same categories in the same order; refused where they are not the same."""
+    if own is wanted:
+        return True
+    return bool((places(own.categories, wanted.categories, own.name) == np.arange(len(own))).all())
+
+
+def arranged(values: NDArray[np.float64], own: Domain, wanted: Domain) -> NDArray[np.float64]:
+    """Values over one domain, with axes and categories in the order of another with the same attributes."""
+    there = np.transpose(values, [own.names.index(name) for name in wanted])
+    for axis, name in enumerate(wanted):
+        if not same_order(own[name], wanted[name]):
+            there = np.take(there, places(own[name].categories, wanted[name].categories, name), axis=axis)
+    return there
+
+
+def refuse_other_order(domains: Iterable[Domain]) -> None:
+    """Refuse what means different things by one name, or lists its categories otherwise."""
+    known: dict[str, Variable] = {}
+    for variable in (v for domain in domains for v in domain.values()):
+        other = known.setdefault(variable.name, variable)
+        if other is not variable and not same_order(other, variable):
+            raise UnknownCategoryError(
+                f"{variable.name!r} has the categories {listed(other.categories)} in some reports and "
+                f"{listed(variable.categories)} in others; bring them to the same categories in the same order",
+                attribute=variable.name,
+            )
