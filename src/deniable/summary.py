@@ -52,7 +52,11 @@ def share(value: float, places: int = 1) -> Written:
 
 
 class Span(NamedTuple):
-    """An interval of shares."""
+    """An interval of shares; its ends are NaN where there is none.
+
+    >>> str(Span(0.1, 0.2)), str(Span(math.nan, math.nan))
+    ('10.0% to 20.0%', '-')
+    """
 
     low: float
     high: float
@@ -202,28 +206,28 @@ def of_shares(
 ) -> Summary:
     """The layout of estimated shares, a row a cell: the attributes, the shares, their errors, one interval.
 
-    The efficient (or unbiased) shares stand beside the estimate where some of them are negative.
-
     Args:
         cells: the attributes' categories.
-        numbers: shares, among them `low` and `high`.
+        numbers: shares, among them `low` and `high`, None or NaN where there is no interval; what is not clipped stays
+            away.
         level: the coverage of the intervals from `low` to `high`.
         notes: what to keep in mind.
         title: what was asked, in words.
 
-    >>> numbers = {"estimate": [0.25], "efficient": [0.25], "std_error": [0.013], "low": [0.225], "high": [0.276]}
+    >>> numbers = {"estimate": [0.25], "std_error": [0.013], "low": [0.225], "high": [0.276], "efficient": [0.25]}
     >>> print(of_shares({"smokes": ["yes"]}, numbers, 0.95))
     smokes  estimate  std_error    95% interval
     yes        25.0%      1.30%  22.5% to 27.6%
     """
     shown: dict[str, list[Any]] = {}
     for name, values in numbers.items():
-        plain = name in ("efficient", "unbiased")
-        if name == "low" or (plain and not any(value is not None and value < 0 for value in values)):
+        if name in ("low", "unbiased", "efficient", "unclipped_low", "unclipped_high"):
             continue
         if name == "high":
             ends = zip(numbers["low"], values, strict=True)
-            shown[f"{level:.0%} interval"] = [Span(low, high) for low, high in ends]
+            shown[f"{level:.0%} interval"] = [
+                Span(math.nan, math.nan) if low is None else Span(float(low), float(high)) for low, high in ends
+            ]
         else:
             places = 2 if name == "std_error" else 1
             shown[name] = ["" if value is None else share(float(value), places) for value in values]

@@ -229,7 +229,7 @@ def test_prevalence_of_a_question_with_many_answers():
     found = dn.prevalence(channel.randomize(truth, source=dn.Seeded(15)), channel)
     shares = np.bincount(truth, minlength=100) / len(truth)
     assert (np.abs(found.values - shares) <= SIGMAS * found.std_error).all()
-    assert found.mle.values.min() >= 0
+    assert found.values.min() >= 0
     grouped = dn.prevalence(channel.randomize(truth, source=dn.Seeded(16)), channel, by=np.arange(20_000) % 2)
     assert len(grouped) == 2
     with pytest.raises(InputError, match="sets of answers"):

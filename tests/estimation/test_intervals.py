@@ -155,7 +155,7 @@ def test_ends_are_not_clipped_and_levels_nest():
 def test_wald_is_the_estimate_plus_or_minus_z_errors():
     estimate = dn.estimate(dn.Observation("x", dn.KRR(3, 1.0), [50, 30, 20]), "x", "inversion")
     interval = estimate.interval(method="wald")
-    assert interval.low == pytest.approx(estimate.values - 1.959963984540054 * estimate.std_error)
+    assert interval.low == pytest.approx(estimate.values - 1.959963984540054 * estimate.covariance.variances**0.5)
 
 
 @pytest.mark.parametrize("level", [0, 1, 95])

@@ -186,7 +186,9 @@ def test_results_say_what_the_reports_say(collector):
     for table in found["tables"]:
         assert sum(cell["estimate"] for cell in table["cells"]) == pytest.approx(1)
         for cell in table["cells"]:
-            assert cell["low"] <= cell["efficient"] <= cell["high"]
+            if cell["low"] is not None:  # nobody has some of them, and fewer than chance explains may say so
+                assert 0 <= cell["low"] <= cell["estimate"] <= cell["high"] <= 1
+            assert cell["unclipped_low"] <= cell["efficient"] <= cell["unclipped_high"]
     # Around 300 reports about smoking: the estimate of .2 has a standard error near .06. 6 of them: 2e-9.
     (smokes,) = [cell for cell in found["tables"][0]["cells"] if cell["categories"] == ["yes"]]
     assert abs(smokes["efficient"] - 0.2) < 6 * smokes["std_error"]
@@ -201,7 +203,7 @@ def test_results_say_what_the_reports_say(collector):
     assert float(rows[0]["estimate"]) == found["tables"][0]["cells"][0]["estimate"]
 
 
-def test_few_reports_are_counted_in_their_place_and_equal_ones_have_an_error_of_zero(collector):
+def test_few_reports_are_counted_in_their_place_and_equal_ones_have_an_error_that_is_not_zero(collector):
     asked = {"Authorization": f"Bearer {collector.token}"}
     ask(collector, "POST", "/v1/reports", report(collector))
     few = json.loads(ask(collector, "GET", "/v1/results", **asked)[2])["tables"]
@@ -212,9 +214,9 @@ def test_few_reports_are_counted_in_their_place_and_equal_ones_have_an_error_of_
     found = json.loads(ask(collector, "GET", "/v1/results", **asked)[2])["tables"]
     shown = [table for table in found if "refused" not in table]
     assert [table["attributes"] for table in shown] == [["smokes"], ["sleep"], ["smokes", "sleep"]]
-    assert all(cell["std_error"] == pytest.approx(0, abs=1e-6) for table in shown for cell in table["cells"])
+    assert all(cell["std_error"] > 0.01 for table in shown for cell in table["cells"])
     rows = ask(collector, "GET", "/v1/results.csv", **asked)[2].decode().splitlines()
-    assert "drinks,0 of 30 answers needed,0,,,,,," in rows
+    assert "drinks,0 of 30 answers needed,0,,,,,,,," in rows
 
 
 def test_a_store_that_does_not_answer_is_unavailable_to_analysts_too(collector, monkeypatch):

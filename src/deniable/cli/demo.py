@@ -148,13 +148,9 @@ def command(output: Path, epsilon: float, as_json: bool) -> None:
 
 def _told(known: Estimate, truth: Table) -> dict[str, Any]:
     """An estimate beside the truth, as plain data."""
-    interval = known.interval()
-    columns = {
-        "truth": truth.project(known.attributes).normalize().values,
-        "estimate": known.values,
-        "low": interval.low,
-        "high": interval.high,
-    }
+    rows = known.rows()
+    shares = truth.project(known.attributes).normalize().values
+    columns = {"truth": shares, **{name: rows[name] for name in ("estimate", "low", "high")}}
     numbers = {name: np.ravel(values).tolist() for name, values in columns.items()}
     return {"attributes": known.attributes, "cells": known.table.cells(), **numbers}
 

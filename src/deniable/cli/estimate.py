@@ -198,21 +198,13 @@ def _data(opened: Reports, found: list[Told], level: float) -> dict[str, Any]:
 
 
 def _table(one: Estimate | Refused, level: float) -> dict[str, Any]:
+    from deniable.estimation.shown import records
+
     if isinstance(one, Refused):
         return {"n": one.n, "cells": [], "refused": one.reason}
-    interval = one.interval(level)
-    numbers = {
-        "estimate": one.values,
-        "unbiased": one.unbiased.values,
-        "efficient": one.efficient.values,
-        "std_error": one.std_error,
-        "low": interval.low,
-        "high": interval.high,
-    }
     labels = zip(*one.table.cells().values(), strict=True)
-    columns = zip(*(np.ravel(values).tolist() for values in numbers.values()), strict=True)
     cells = [
-        {"cell": dict(zip(one.attributes, label, strict=True)), **dict(zip(numbers, row, strict=True))}
-        for label, row in zip(labels, columns, strict=True)
+        {"cell": dict(zip(one.attributes, label, strict=True)), **row}
+        for label, row in zip(labels, records(one.rows(level)), strict=True)
     ]
-    return {"method": one.method, "reason": one.reason, "n": one.n, "cells": cells, "notes": one.notes()[1:]}
+    return {"method": one.method, "reason": one.reason, "n": one.n, "cells": cells, "notes": one.notes(level)[1:]}

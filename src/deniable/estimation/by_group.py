@@ -48,11 +48,11 @@ def rows_by_group(
     first = next(iter(every.values()))
     names = list(first.table.cells())
     cells: dict[str, list[Any]] = {name: [] for name in (by, *names)}
-    numbers: dict[str, list[float]] = {name: [] for name in first._numbers(level)}
+    numbers: dict[str, list[float]] = {name: [] for name in first.rows(level)}
     for group in in_order(found, refused):
         if group in every:
             columns = every[group].table.cells()
-            told = {name: values.tolist() for name, values in every[group]._numbers(level).items()}
+            told = {name: values.tolist() for name, values in every[group].rows(level).items()}
         else:
             reason = refused[group]
             columns = {name: ["" if place else reason] for place, name in enumerate(names)}

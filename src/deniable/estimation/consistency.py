@@ -39,6 +39,7 @@ from deniable.estimation.ipf import fit_margins
 from deniable.estimation.loglinear import fit_loglinear, generators
 from deniable.estimation.quadratic import fit_quadratic
 from deniable.estimation.reconcile import reconcile
+from deniable.estimation.shown import shown_interval
 from deniable.frozen import readonly
 from deniable.randomness import SECURE, Seeded, Source
 from deniable.results import Interval
@@ -182,11 +183,12 @@ class ModelEstimate(Estimate):
         level: float = 0.95,
         method: Any = "bootstrap",
         *,
+        clip: bool | None = None,
         simultaneous: bool = False,
         replicates: int = REPLICATES,  # noqa: ARG002
         source: Source = SECURE,  # noqa: ARG002
     ) -> Interval:
-        """Percentiles of the bootstrap's replicates. What the model leaves out is not in them."""
+        """Percentiles of the bootstrap's replicates, stretched to `values`. The model's own error is not in them."""
         if method not in ("bootstrap", "wilson"):  # "wilson" is what a caller gets who did not choose
             raise InputError(f'no question covers this table, so its intervals are method="bootstrap", not {method!r}')
         if not 0 < level < 1:
@@ -195,12 +197,8 @@ class ModelEstimate(Estimate):
         miss = (1 - level) / (self.values.size if simultaneous and self.values.size > 2 else 1)
         low, high = np.quantile(self.dispersion.values, [miss / 2, 1 - miss / 2], axis=-1)
         count = self.dispersion.values.shape[-1]
-        return Interval(low, high, level, f"parametric bootstrap, {count} replicates")
-
-    def _numbers(self, level: float) -> dict[str, NDArray[np.float64]]:
-        numbers = super()._numbers(level)
-        del numbers["efficient"]
-        return numbers
+        found = Interval(low, high, level, f"parametric bootstrap, {count} replicates")
+        return found if clip is False else shown_interval(found, self.values)
 
 
 def model_estimate(

@@ -11,7 +11,8 @@ import numpy as np
 
 from deniable.drawing import DARK, LIGHT, MARK, MOST_ROWS
 from deniable.errors import InputError
-from deniable.estimation.intervals import Method, intervals
+from deniable.estimation.intervals import Method, dispersion_at, intervals
+from deniable.estimation.shown import beyond_chance, shown_interval
 from deniable.frozen import Frozen, readonly
 from deniable.labels import UNKNOWN, Labels
 from deniable.randomness import SECURE, Source
@@ -38,6 +39,9 @@ _LABEL = 32  # letters in a line beside an axis
 @dataclass(frozen=True, eq=False)
 class Estimate(Shown, Frozen):
     """An estimated table.
+
+    What people are shown is one point and one interval a cell, the point in the interval and both between 0 and 1:
+    `values` and `interval()`, laid out in `rows`. `unbiased`, `efficient` and `interval(clip=False)` are not clipped.
 
     Attributes:
         table: the estimate by the method that was chosen.
@@ -89,8 +93,21 @@ class Estimate(Shown, Frozen):
 
     @cached_property
     def std_error(self) -> NDArray[np.float64]:
-        """Standard errors of the efficient cells."""
-        return readonly(np.sqrt(self.covariance.variances))
+        """Standard errors of the efficient cells.
+
+        Of a cell below 0 or above 1 it is what it would be at that end: reports that are all alike do not show how they
+        vary.
+        """
+        cells = self.efficient.values
+        outside = (cells < 0) | (cells > 1)
+        there = self._variances_at(np.clip(cells, 0.0, 1.0)) if outside.any() else 0.0
+        return readonly(np.sqrt(np.where(outside, there, self.covariance.variances)))
+
+    def _variances_at(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the variance of each cell would be if that were the cell's true share."""
+        if self.pooled is not None:
+            return self.pooled.variances_at(values)
+        return dispersion_at(self.dispersion, values)
 
     @property
     def covariance(self) -> Dispersion | Efficient:
@@ -102,17 +119,22 @@ class Estimate(Shown, Frozen):
         level: float = 0.95,
         method: Method = "wilson",
         *,
+        clip: bool | None = None,
         simultaneous: bool = False,
         replicates: int = 9999,
         source: Source = SECURE,
     ) -> Interval:
-        """Confidence intervals for the cells, around the efficient estimate, not clipped to [0, 1].
+        """Confidence intervals for the cells.
 
         Each holds its cell with the given level; all of them at once when `simultaneous`. "wilson" is the score
         interval, which for one question through k-RR is Wilson's. "clopper_pearson", "profile" and "bootstrap" look at
         the reports that cover the table alone; the last two arguments are those of "bootstrap".
+
+        They are what 0 to 1 leaves of the interval around the efficient estimate, stretched to `values`. Where it
+        leaves nothing the ends are NaN, and `notes` says what that means. With `clip=False` they are not clipped, and
+        belong to the efficient estimate; by default so for method "inversion", whose values are not clipped either.
         """
-        return intervals(
+        found = intervals(
             self.unbiased.values,
             self.dispersion,
             level,
@@ -122,6 +144,14 @@ class Estimate(Shown, Frozen):
             replicates=replicates,
             source=source,
         )
+        if not (self.is_clipped if clip is None else clip):
+            return found
+        return shown_interval(found, self.values)
+
+    @property
+    def is_clipped(self) -> bool:
+        """Whether the method keeps shares between 0 and 1; all do but "inversion"."""
+        return self.method != "inversion"
 
     def totals(self, population: float | None = None) -> Totals:
         """How many people there are in each cell, with their errors.
@@ -137,21 +167,24 @@ class Estimate(Shown, Frozen):
         """Sum the estimated table down to some attributes (for their errors, estimate them directly)."""
         return self.table.project(attributes)
 
-    def _numbers(self, level: float) -> dict[str, NDArray[np.float64]]:
-        """What is told of every cell."""
-        interval = self.interval(level)
+    def rows(self, level: float = 0.95) -> dict[str, NDArray[np.float64]]:
+        """What is told of every cell, wherever an estimate is shown: the shares, then the same unclipped."""
+        interval, unclipped = self.interval(level), self.interval(level, clip=False)
         cells = {
             "estimate": self.values,
-            "efficient": self.efficient.values,
             "std_error": self.std_error,
             "low": interval.low,
             "high": interval.high,
+            "unbiased": self.unbiased.values,
+            "efficient": self.efficient.values,
+            "unclipped_low": unclipped.low,
+            "unclipped_high": unclipped.high,
         }
         return {name: values.ravel() for name, values in cells.items()}
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write the estimate as a data frame: a row a cell."""
-        return frame_of(beside(self.table.cells(), self._numbers(level)), self.table.backend)
+        return frame_of(beside(self.table.cells(), self.rows(level)), self.table.backend)
 
     @property
     def details(self) -> str:
@@ -161,22 +194,27 @@ class Estimate(Shown, Frozen):
     def _detailed(self) -> list[str]:
         return [f"Details: {self.details}."]
 
-    def notes(self) -> list[str]:
+    def notes(self, level: float = 0.95) -> list[str]:
         """What it stands on and what to keep in mind, a sentence each."""
         told = [f"{self.n} reports about {' and '.join(self.attributes)}."]
+        return [*told, *self._of_range(level), *self.warnings]
+
+    def _of_range(self, level: float) -> list[str]:
+        """What to keep in mind where the noise led out of 0 to 1."""
         negative = int((self.efficient.values < 0).sum())
-        if negative:
-            told.append(
-                f"{negative} of {self.values.size} efficient cells are negative: the truth there is near zero and the "
-                "noise fell below it. They are shown as they are; intervals and errors belong to them."
-            )
-        return [*told, *self.warnings]
+        if not negative:
+            return []
+        if not self.is_clipped:
+            few = f"{negative} of {self.values.size} cells are negative"
+            return [f"{few}: the truth there is near zero and the noise fell below it."]
+        cells = zip(*self.labels.cells(self.table.cells()).values(), strict=True)
+        return beyond_chance([", ".join(cell) for cell in cells], self.interval(level, clip=False))
 
     def summary(self, level: float = 0.95) -> Summary:
         """The estimate as it is shown everywhere: a row a cell, and what to keep in mind."""
         cells = self.labels.cells(self.table.cells())
-        told = [*self.notes(), *self._detailed()]
-        return of_shares(cells, self._numbers(level), level, told, self.labels.asked(self.attributes))
+        told = [*self.notes(level), *self._detailed()]
+        return of_shares(cells, self.rows(level), level, told, self.labels.asked(self.attributes))
 
     def __repr__(self) -> str:
         return f"<Estimate of {' x '.join(self.attributes)}: {self.values.size} cells, {self.n} reports, {self.method}>"
@@ -196,7 +234,6 @@ class Estimate(Shown, Frozen):
         ax.barh(rows, self.values.ravel()[shown], color=LIGHT, label=f"estimate ({self.method})")
         low, high = interval.low.ravel()[shown], interval.high.ravel()[shown]
         ax.hlines(rows, low, high, color=DARK, label=f"{level:.0%} interval")
-        ax.plot(self.efficient.values.ravel()[shown], rows, "|", color=DARK, markersize=10, label="efficient")
         if truth is not None:
             if not isinstance(truth, Table):
                 raise InputError(

@@ -1,4 +1,4 @@
-"""Confidence intervals for cells, always from the unbiased core and never clipped.
+"""Confidence intervals for cells, always from the unbiased core and not clipped; `shown` clips what people see.
 
 Wilson's interval asks which true values x would not be surprised by the estimate, using the variance that x itself
 implies. For a binomial share that is a quadratic equation; it stays one here. If a cell held x and the other cells
@@ -111,16 +111,28 @@ def critical_value(miss: float, df: float = np.inf) -> float:
 def _wilson(
     unbiased: NDArray[np.float64], dispersion: Dispersion, z2: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    a, b, c = np.zeros(unbiased.shape), np.zeros(unbiased.shape), np.zeros(unbiased.shape)
-    for sample in dispersion.samples:
-        a_i, b_i, c_i = variance_of(sample, dispersion.population)
-        a, b, c = a + sample.weight**2 * a_i, b + sample.weight**2 * b_i, c + sample.weight**2 * c_i
+    a, b, c = _variance_at(dispersion)
     # (e - x)^2 = z2 (a + b x + c x^2), times the survey's design effect
     z2_cell = z2 * dispersion.design_effect
     lead = 1 - z2_cell * c
     middle = unbiased + z2_cell * b / 2
     root = np.sqrt(np.maximum(middle**2 - lead * (unbiased**2 - z2_cell * a), 0.0))
     return (middle - root) / lead, (middle + root) / lead
+
+
+def dispersion_at(dispersion: Dispersion, cells: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the variance of each cell would be if that were its true share."""
+    a, b, c = _variance_at(dispersion)
+    return np.maximum(a + b * cells + c * cells**2, 0.0) * dispersion.design_effect
+
+
+def _variance_at(dispersion: Dispersion) -> tuple[NDArray[np.float64], ...]:
+    """(a, b, c) of the variance a + b x + c x^2 at a cell's true value x, for independent respondents."""
+    parts = [
+        [sample.weight**2 * part for part in variance_of(sample, dispersion.population)]
+        for sample in dispersion.samples
+    ]
+    return tuple(np.sum(part, axis=0) for part in zip(*parts, strict=True))
 
 
 def _through(dispersion: Dispersion, binomial: Any, method: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -62,19 +62,20 @@ class Totals(Shown, Frozen):
         half = critical_value(1 - level, self.df) * self.std_error
         return Interval(self.values - half, self.values + half, level, "Wald")
 
-    def _numbers(self, level: float) -> dict[str, Array]:
+    def rows(self, level: float = 0.95) -> dict[str, Array]:
+        """What is told of every cell."""
         low, high = self.interval(level)
         told = {"total": self.values, "std_error": self.std_error, "low": low, "high": high}
         return {name: values.ravel() for name, values in told.items()}
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write the totals as a data frame: a row a cell."""
-        return frame_of(beside(self.table.cells(), self._numbers(level)), self.table.backend)
+        return frame_of(beside(self.table.cells(), self.rows(level)), self.table.backend)
 
     def summary(self, level: float = 0.95) -> Summary:
         """The totals, a row a cell."""
         # Nobody is interested in parts of a person; `to_frame` has them.
-        numbers = {name: np.rint(values).astype(np.int64).tolist() for name, values in self._numbers(level).items()}
+        numbers = {name: np.rint(values).astype(np.int64).tolist() for name, values in self.rows(level).items()}
         notes = (f"{self.population:,.0f} people: {self.reason}.",)
         return Summary({**self.table.cells(), **numbers}, notes)
 

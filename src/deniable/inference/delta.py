@@ -16,6 +16,7 @@ import numpy as np
 
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
+from deniable.estimation.shown import shown_interval
 from deniable.frozen import Frozen
 from deniable.inference.bootstrap import bootstrap_tables
 from deniable.results import Interval, frame_of, intervals_by_row
@@ -49,7 +50,7 @@ class Measure(Shown, Frozen):
 
     Attributes:
         name: what it measures, with its unit.
-        value: the estimate.
+        value: the estimate, within the values that there can be.
         std_error: its standard error.
         method: how the interval was found: "delta method", "bootstrap", "profile likelihood", "Fieller's interval" or
             "inverted test"; of the last three the standard error is the delta method's.
@@ -57,6 +58,8 @@ class Measure(Shown, Frozen):
         scale: where the interval is symmetric: "plain", "log" (ratios) or "atanh" (correlations).
         ends: for intervals not made from the standard error: a function from the level to (low, high).
         df: degrees of freedom behind the standard error; infinite but for a survey's clusters.
+        within: the least and the largest value that there can be.
+        unclipped: the estimate where it lies outside of them, else None; see `unbiased`.
     """
 
     name: str
@@ -67,18 +70,29 @@ class Measure(Shown, Frozen):
     scale: Scale = "plain"
     ends: Callable[[float], tuple[float, float]] | None = None
     df: float = np.inf
+    within: tuple[float, float] = (-np.inf, np.inf)
+    unclipped: float | None = None
 
     def __float__(self) -> float:
         return self.value
 
-    def interval(self, level: float = 0.95) -> Interval:
-        """A confidence interval: value -+ z std_error on the measure's scale, or that of the method."""
+    @property
+    def unbiased(self) -> float:
+        """The estimate before it was kept within the values that there can be."""
+        return self.value if self.unclipped is None else self.unclipped
+
+    def interval(self, level: float = 0.95, *, clip: bool = True) -> Interval:
+        """A confidence interval: value -+ z std_error on the measure's scale, or that of the method.
+
+        It is what the possible values leave of it, stretched to `value`; with `clip=False` it is around `unbiased`.
+        """
         z = critical_value(1 - level, self.df)
         low, high = self.ends(level) if self.ends is not None else self._normal(z * self.std_error)
-        return Interval(np.float64(low), np.float64(high), level, self.method)  # type: ignore[arg-type]
+        found = Interval(np.float64(low), np.float64(high), level, self.method)  # type: ignore[arg-type]
+        return shown_interval(found, np.float64(self.value), *self.within) if clip else found  # type: ignore[arg-type]
 
     def _normal(self, half: float) -> tuple[float, float]:
-        x = self.value
+        x = self.unbiased
         if not np.isfinite(half) or not np.isfinite(x):
             return EVERYTHING[self.scale]
         if self.scale == "log" and x > 0:

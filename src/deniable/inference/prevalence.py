@@ -1,8 +1,9 @@
 """`prevalence`: one question of a randomized-response survey.
 
 With P the device and lambda the observed shares of the reports, the moment estimate is pi = Q lambda, Q P = I. It is
-right on average, which is why it may be negative: near zero, noise falls on both sides. For Warner's device with
-probability p and share lambda of "yes" this is (lambda + p - 1) / (2p - 1), with standard error
+right on average, which is why it may be negative: near zero, noise falls on both sides. That is `unbiased`. `values`
+are the maximum-likelihood shares: the same wherever none is negative and there are as many reports as truths. For
+Warner's device with probability p and share lambda of "yes" it is (lambda + p - 1) / (2p - 1), with standard error
 
     sqrt(lambda (1 - lambda) / (n - 1)) / |2p - 1|
 
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -35,6 +35,7 @@ from deniable.estimation.least_squares import least_squares
 from deniable.estimation.sampling.columns import column, numbered
 from deniable.estimation.sampling.reading import sampling
 from deniable.estimation.sampling.shares import weighted_shares
+from deniable.estimation.shown import shown_interval
 from deniable.frozen import Frozen
 from deniable.inference.two_counts import given_reports
 from deniable.results import Interval, frame_of, intervals_by_row
@@ -57,41 +58,17 @@ _GAP = 1e-9  # nats left to gain by the constrained maximum-likelihood estimate
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prevalence(Estimate):
-    """An `Estimate` of one question: unbiased values, n - 1 standard errors, and the constrained estimate beside them.
+    """An `Estimate` of one question: maximum likelihood, with the n - 1 standard errors of the unbiased one.
 
     `interval(level, method)` takes "wilson" (default), "wald", "clopper_pearson", "profile" and "bootstrap".
     """
 
-    @cached_property
-    def mle(self) -> Table:
-        """Maximum likelihood without negative cells: equal to the unbiased estimate wherever that has none.
-
-        (With more reports than truths the two differ also inside.) Weights enter as a pseudo-likelihood. Reports that
-        are sets have no likelihood: weighted least squares stands in for it.
-        """
-        evidence = of_counts([sample.observation for sample in self.dispersion.samples])
-        if not evidence.has_likelihood:
-            return Table(self.table.domain, least_squares(self.values, self.dispersion), self.table.backend)
-        fitted = fit(evidence, gap=_GAP, most=_MOST)
-        return Table(self.table.domain, fitted.pi[..., 0], self.table.backend)
-
     def _detailed(self) -> list[str]:
         return []  # the notes say how it was made
 
-    def _numbers(self, level: float) -> dict[str, NDArray[np.float64]]:
-        numbers = super()._numbers(level)
-        del numbers["efficient"]  # which is the estimate
-        return {**numbers, "mle": self.mle.values.ravel()}
-
-    def notes(self) -> list[str]:
+    def notes(self, level: float = 0.95) -> list[str]:
         """What was done and what to keep in mind, a sentence each."""
-        told = [f"{self.n} reports; {self.reason}."]
-        if (self.unbiased.values < 0).any():
-            told.append(
-                "A negative estimate is not a mistake: the truth there is near zero and the noise fell below it. It is "
-                "shown as it is, so that averages over surveys stay right; `.mle` is the nearest possible share."
-            )
-        return [*told, *self.warnings]
+        return [f"{self.n} reports; {self.reason}.", *self._of_range(level), *self.warnings]
 
 
 @overload
@@ -163,10 +140,10 @@ def prevalence(
     >>> from deniable.channels.devices import Warner
     >>> answers = ["yes"] * 60 + ["no"] * 140
     >>> print(prevalence(answers, Warner(0.8, categories=("no", "yes"))))
-    answer  estimate  std_error    95% interval    mle
-    no         83.3%      5.41%  72.2% to 93.2%  83.3%
-    yes        16.7%      5.41%   6.8% to 27.8%  16.7%
-    200 reports; the device inverted, nothing clipped.
+    answer  estimate  std_error    95% interval
+    no         83.3%      5.41%  72.2% to 93.2%
+    yes        16.7%      5.41%   6.8% to 27.8%
+    200 reports; the device inverted.
     """
     codes, channel = given_reports(codes, channel, yes, n)
     if not isinstance(channel, Channel):
@@ -230,8 +207,23 @@ def _through(observation: Observation, domain: Domain, covariance: NDArray[np.fl
 
 def _made(observation: Observation, dispersion: Dispersion, reason: str, warned: tuple[str, ...]) -> Prevalence:
     unbiased = Table(dispersion.domain, dispersion.samples[0].estimate)
-    how = f"{reason}, nothing clipped"
-    return Prevalence(unbiased, unbiased, dispersion, observation.n, "inversion", how, warnings=warned)
+    shares = _most_likely(observation, unbiased, dispersion)
+    return Prevalence(shares, unbiased, dispersion, observation.n, "mle", reason, warnings=warned)
+
+
+def _most_likely(observation: Observation, unbiased: Table, dispersion: Dispersion) -> Table:
+    """Maximum likelihood without negative cells: the unbiased estimate where that has none and fits exactly.
+
+    Weights enter as a pseudo-likelihood. Reports that are sets have no likelihood: weighted least squares stands in.
+    """
+    channel = observation.channel
+    if (unbiased.values >= 0).all() and channel.outputs == channel.inputs and not holds_sets(channel):
+        return unbiased
+    evidence = of_counts([observation])
+    if not evidence.has_likelihood:
+        return Table(unbiased.domain, least_squares(unbiased.values, dispersion), unbiased.backend)
+    fitted = fit(evidence, gap=_GAP, most=_MOST)
+    return Table(unbiased.domain, fitted.pi[..., 0], unbiased.backend)
 
 
 def _accused(came: Observation, groups: int) -> tuple[str, ...]:
@@ -344,7 +336,7 @@ class Prevalences(Shown, Frozen, Mapping[Any, Prevalence]):
         return beside({"group": groups}, {name: [value for found in cells.values() for value in found[name]]})
 
     def _numbers(self, level: float) -> dict[str, NDArray[np.float64]]:
-        each = [estimate._numbers(level) for estimate in self.groups.values()]
+        each = [estimate.rows(level) for estimate in self.groups.values()]
         return {name: np.concatenate([one[name] for one in each]) for name in each[0]}
 
     def to_frame(self) -> Frame:
@@ -366,7 +358,7 @@ class Prevalences(Shown, Frozen, Mapping[Any, Prevalence]):
             (categories,) = one.table.cells().values()
             last = len(categories) - 1 if len(categories) == 2 else 0
             labels += [f"{group}: {category}" for category in categories[last:]]
-            values += one.unbiased.values.ravel()[last:].tolist()
+            values += one.values.ravel()[last:].tolist()
             low += ends.low.ravel()[last:].tolist()
             high += ends.high.ravel()[last:].tolist()
         return intervals_by_row(labels, values, (low, high), ax, of="share of respondents", level=level, bars=True)
@@ -385,16 +377,21 @@ class Difference(Shown, Frozen):
     @property
     def values(self) -> NDArray[np.float64]:
         """Estimate in group a less estimate in group b."""
+        return self.first.values - self.second.values
+
+    @property
+    def unbiased(self) -> NDArray[np.float64]:
+        """The same of the unbiased estimates, which may be below zero."""
         return self.first.unbiased.values - self.second.unbiased.values
 
     @property
     def std_error(self) -> NDArray[np.float64]:
         """Standard errors of the differences."""
-        both = self.first.dispersion.variances + self.second.dispersion.variances
+        both = self.first.std_error**2 + self.second.std_error**2
         return np.sqrt(both - 2 * self.across)
 
-    def interval(self, level: float = 0.95, method: str = "mover") -> Interval:
-        """Intervals for the differences.
+    def interval(self, level: float = 0.95, method: str = "mover", *, clip: bool = True) -> Interval:
+        """Intervals for the differences: what -1 to 1 leaves of them, stretched to `values`, unless `clip=False`.
 
         "mover" (default) combines the two groups' Wilson intervals (l, u) as Newcombe (1998) does for plain shares:
 
@@ -403,7 +400,11 @@ class Difference(Shown, Frozen):
         and high likewise, with r the correlation between the groups (0 unless clusters or strata tie them). "wald" is
         the normal interval.
         """
-        d = self.values
+        found = self._unclipped(level, method)
+        return shown_interval(found, self.values, least=-1.0) if clip else found
+
+    def _unclipped(self, level: float, method: str) -> Interval:
+        d = self.unbiased
         if method == "wald":
             half = critical_value(1 - level, self.first.dispersion.df) * self.std_error
             return Interval(d - half, d + half, level, "Wald")
@@ -411,7 +412,7 @@ class Difference(Shown, Frozen):
             raise InputError(f'method must be "mover" or "wald", not {method!r}', method=method)
         both = self.first.std_error * self.second.std_error
         r = np.divide(self.across, both, out=np.zeros_like(both), where=both > 0)
-        (low_a, high_a), (low_b, high_b) = self.first.interval(level), self.second.interval(level)
+        (low_a, high_a), (low_b, high_b) = (one.interval(level, clip=False) for one in (self.first, self.second))
         a, b = self.first.unbiased.values, self.second.unbiased.values
         below = _combine(a - low_a, high_b - b, r)
         above = _combine(high_a - a, b - low_b, r)

@@ -19,6 +19,7 @@ from deniable.channels.weights import stated
 from deniable.errors import InputError, SingularChannelError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.sampling.columns import column
+from deniable.estimation.shown import beyond_chance, shown_interval
 from deniable.frozen import Frozen, readonly
 from deniable.results import Interval, frame_of, intervals_by_row
 from deniable.summary import Shown, Summary
@@ -53,7 +54,7 @@ class TwoSamples(Shown, Frozen):
         return readonly(np.linalg.inv(np.stack([self.p, 1 - self.p], axis=1)))
 
     @property
-    def values(self) -> NDArray[np.float64]:
+    def unbiased(self) -> NDArray[np.float64]:
         """Unbiased estimates of (pi, y); they may lie outside [0, 1]."""
         return self._inverse @ (self.yes / self.n)
 
@@ -69,14 +70,14 @@ class TwoSamples(Shown, Frozen):
         return np.sqrt(np.diagonal(self.covariance))
 
     @cached_property
-    def mle(self) -> NDArray[np.float64]:
+    def values(self) -> NDArray[np.float64]:
         """The likeliest (pi, y) inside [0, 1]: the unbiased ones if they lie there, else the best point of an edge."""
         from scipy.optimize import minimize_scalar
 
-        if ((self.values >= 0) & (self.values <= 1)).all():
-            return readonly(self.values)
+        if ((self.unbiased >= 0) & (self.unbiased <= 1)).all():
+            return readonly(self.unbiased)
         # The log-likelihood is concave, so a maximum outside the square means one on its boundary.
-        best, found = -np.inf, self.values
+        best, found = -np.inf, self.unbiased
         for axis in (0, 1):
             for end in (0.0, 1.0):
 
@@ -99,12 +100,19 @@ class TwoSamples(Shown, Frozen):
         share = self.p * values[0] + (1 - self.p) * values[1]
         return float((xlogy(self.yes, share) + xlog1py(self.n - self.yes, -share)).sum())
 
-    def interval(self, level: float = 0.95, method: str = "mover") -> Interval:
-        """Intervals: "mover" combines the two samples' Wilson intervals (see `Difference.interval`), or "wald"."""
+    def interval(self, level: float = 0.95, method: str = "mover", *, clip: bool = True) -> Interval:
+        """Intervals: "mover" combines the two samples' Wilson intervals (see `Difference.interval`), or "wald".
+
+        They are what 0 to 1 leaves of them, stretched to `values`; with `clip=False` they belong to `unbiased`.
+        """
+        found = self._unclipped(level, method)
+        return shown_interval(found, self.values) if clip else found
+
+    def _unclipped(self, level: float, method: str) -> Interval:
         z = critical_value(1 - level)
         if method == "wald":
             half = z * self.std_error
-            return Interval(self.values - half, self.values + half, level, "Wald")
+            return Interval(self.unbiased - half, self.unbiased + half, level, "Wald")
         if method != "mover":
             raise InputError(f'method must be "mover" or "wald", not {method!r}', method=method)
         share = self.yes / self.n
@@ -114,17 +122,17 @@ class TwoSamples(Shown, Frozen):
         # A negative coefficient turns a sample's interval round.
         below = np.sqrt((np.where(self._inverse > 0, down, up) ** 2).sum(axis=1))
         above = np.sqrt((np.where(self._inverse > 0, up, down) ** 2).sum(axis=1))
-        return Interval(self.values - below, self.values + above, level, "Wilson intervals combined (MOVER)")
+        return Interval(self.unbiased - below, self.unbiased + above, level, "Wilson intervals combined (MOVER)")
 
     def _columns(self) -> dict[str, list[Any]]:
         low, high = self.interval()
         return {
             "yes to": list(_ROWS),
-            "unbiased": self.values.tolist(),
+            "estimate": self.values.tolist(),
             "std_error": self.std_error.tolist(),
             "low": low.tolist(),
             "high": high.tolist(),
-            "mle": self.mle.tolist(),
+            "unbiased": self.unbiased.tolist(),
         }
 
     def to_frame(self) -> Frame:
@@ -133,15 +141,12 @@ class TwoSamples(Shown, Frozen):
 
     def summary(self) -> Summary:
         """Both prevalences, a row each."""
-        return Summary(self._columns())
+        return Summary(self._columns(), beyond_chance(_ROWS, self.interval(clip=False)))
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
-        """Draw both prevalences with their intervals, and the likeliest shares where these are others."""
-        low, high = self.interval(level)
-        beside = {} if np.allclose(self.mle, self.values) else {"within [0, 1]": self.mle}
-        return intervals_by_row(
-            _ROWS, self.values, (low, high), ax, of='share of "yes"', level=level, beside=beside, bars=True
-        )
+        """Draw both prevalences with their intervals."""
+        ends = tuple(self.interval(level))
+        return intervals_by_row(_ROWS, self.values, (ends[0], ends[1]), ax, of='share of "yes"', level=level, bars=True)
 
 
 def unrelated_two_samples(first: Any, second: Any, p: Sequence[float]) -> TwoSamples:

@@ -193,12 +193,12 @@ SENTENCES: dict[str, dict[str, str]] = {
     "methods_estimates": {
         "en": "Shares were estimated from all reports through the known probabilities, by maximum likelihood "
         "(Dempster, Laird and Rubin 1977), with standard errors and score intervals (Wilson 1927) of the "
-        "efficient unbiased estimate, which include the noise of the disguise. The questions and their "
-        "disguise:",
+        "efficient unbiased estimate as far as they lie between 0 and 1, which include the noise of the disguise. "
+        "The questions and their disguise:",
         "de": "Anteile wurden aus allen Meldungen durch die bekannten Wahrscheinlichkeiten geschätzt, mit Maximum "
         "Likelihood (Dempster, Laird und Rubin 1977); Standardfehler und Score-Intervalle (Wilson 1927) "
-        "gehören zur effizienten unverzerrten Schätzung und enthalten das Rauschen der Verschleierung. Die "
-        "Fragen und ihre Verschleierung:",
+        "gehören zur effizienten unverzerrten Schätzung, soweit sie zwischen 0 und 1 liegen, und enthalten das "
+        "Rauschen der Verschleierung. Die Fragen und ihre Verschleierung:",
     },
     "methods_sets": {
         "en": "Shares were estimated from all reports through the known probabilities, with standard errors and "

@@ -289,8 +289,8 @@ def _quality(estimates: Sequence[Estimate], alarms: Sequence[str]) -> Block:
     if notes or alarms:
         return Items((*alarms, *notes))
     return Text(
-        "Nothing to report: no unbiased estimate is negative, and no estimate carries a warning. A strongly negative "
-        "one would hint at respondents who did not follow the instructions."
+        "Nothing to report: no share is smaller than chance explains, and no estimate carries a warning. Fewer than "
+        "that would hint at respondents who did not follow the instructions."
     )
 
 
@@ -300,7 +300,7 @@ def _method(estimates: Sequence[Estimate]) -> list[Block]:
         Text(
             "A channel turns the truth into a report with known probabilities, so the shares among the reports are a "
             "known linear function of the true shares. Inverting it gives the unbiased estimate, from which all "
-            "intervals come."
+            "intervals come; shares and intervals are shown as far as they lie between 0% and 100%."
         ),
         Details("How each table was made, in detail", "\n".join(details), "text"),
     ]

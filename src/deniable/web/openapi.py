@@ -138,6 +138,7 @@ def _object(**fields: Any) -> dict[str, Any]:
 
 
 _NUMBER, _COUNT, _TEXT = {"type": "number"}, {"type": "integer", "minimum": 0}, {"type": "string"}
+_NUMBER_OR_NONE = {"type": ["number", "null"]}
 _TEXTS = {"type": "array", "items": _TEXT}
 _RESULTS = _object(
     survey=_TEXT,
@@ -161,11 +162,13 @@ _RESULTS = _object(
                 "items": _object(
                     categories={"type": "array", "items": {"type": ["string", "integer", "boolean"]}},
                     estimate=_NUMBER,
+                    std_error=_NUMBER,
+                    low=_NUMBER_OR_NONE,
+                    high=_NUMBER_OR_NONE,
                     unbiased=_NUMBER,
                     efficient=_NUMBER,
-                    std_error=_NUMBER,
-                    low=_NUMBER,
-                    high=_NUMBER,
+                    unclipped_low=_NUMBER,
+                    unclipped_high=_NUMBER,
                 ),
             },
         ),

@@ -17,6 +17,7 @@ from deniable.errors import DeniableError, EstimationError, InputError, NotCover
 from deniable.estimation.estimator import estimate
 from deniable.estimation.grouped import Grouped
 from deniable.estimation.refused import Refused, answers_about, shown, too_few
+from deniable.estimation.shown import records
 from deniable.inference.all_pairs import all_pairs, of_pairs, stars
 from deniable.inference.association import independence
 from deniable.inference.numbers.wanted import wanted_numbers
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 MOST_PAIRS = 45
 MOST_CELLS = 400  # of a table on a page
-_NUMBERS = ("estimate", "unbiased", "efficient", "std_error", "low", "high")  # results kept by 0.1 are unbiased
+_NUMBERS = ("estimate", "std_error", "low", "high")
 _DRAWING = threading.Lock()  # matplotlib's settings are global
 Shares = TypeVar("Shares", bound="Estimate | Grouped")
 MOST_TESTED = 60  # categories of an attribute whose pairs are tested for a page
@@ -111,27 +112,18 @@ def table_of(reports: Reports, found: Estimate | Refused) -> dict[str, Any]:
     """An estimate beside what the reports say as they came, a row a cell; or what stands in its place."""
     if isinstance(found, Refused):
         return {"attributes": list(found.attributes), "reports": found.n, "refused": found.reason}
-    interval, raw = found.interval(LEVEL), _raw(reports, found)
+    rows = {name: values for name, values in found.rows(LEVEL).items() if name in _NUMBERS}
     labels = zip(*found.table.cells().values(), strict=True)
-    columns = (found.values, found.efficient.values, found.std_error, interval.low, interval.high)
-    numbers = np.stack([np.ravel(column) for column in columns], axis=1).tolist()
+    widths = rows["high"] - rows["low"]
     return {
         "attributes": list(found.attributes),
         "shape": list(found.values.shape),
         "reports": found.n,
-        "precision": precision(float(np.max(interval.high - interval.low)) / 2, reports.n),
+        "precision": "" if np.isnan(widths).all() else precision(float(np.nanmax(widths)) / 2, reports.n),
         "notes": list(found.summary(LEVEL).notes),
         "rows": [
-            {
-                "label": list(label),
-                "raw": share,
-                "estimate": e,
-                "efficient": u,
-                "std_error": s,
-                "low": low,
-                "high": high,
-            }
-            for label, share, (e, u, s, low, high) in zip(labels, raw, numbers, strict=True)
+            {"label": list(label), "raw": share, **row}
+            for label, share, row in zip(labels, _raw(reports, found), records(rows), strict=True)
         ],
     }
 
@@ -144,9 +136,7 @@ def shares_of(table: Mapping[str, Any], level: float, labels: Labels = UNKNOWN) 
     names, rows = table["attributes"], table["rows"]
     cells = labels.cells({name: [row["label"][place] for row in rows] for place, name in enumerate(names)})
     raw = {"as it came": [row["raw"] for row in rows]}
-    # What was kept before there were standard errors in it has none.
-    kept = [name for name in _NUMBERS if all(name in row for row in rows)]
-    numbers = {name: [row[name] for row in rows] for name in kept}
+    numbers = {name: [row[name] for row in rows] for name in _NUMBERS}
     return of_shares(cells, {**raw, **numbers}, level, table["notes"])
 
 

@@ -9,17 +9,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from deniable.collection.export import stored_reports
 from deniable.collection.simulated import simulated
 from deniable.estimation.estimator import estimate
 from deniable.estimation.refused import Refused, shown
+from deniable.estimation.shown import records
 from deniable.formulas import plain
 from deniable.frames.stored import MOST_SINGLY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from deniable.collection.collector import Collector
     from deniable.designs.observation import Observation
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 _COUNTED: WeakKeyDictionary[Reports, dict[tuple[str, ...], list[Observation]]] = WeakKeyDictionary()
-_NUMBERS = ("estimate", "unbiased", "efficient", "std_error", "low", "high")
+_NUMBERS = ("estimate", "std_error", "low", "high", "unbiased", "efficient", "unclipped_low", "unclipped_high")
 
 
 def results(collector: Collector, tables: Sequence[Sequence[str]] | None = None) -> dict[str, Any]:
@@ -84,6 +83,7 @@ def tabulated(reports: Reports, names: Sequence[str]) -> list[Observation]:
 def _table(found: Estimate | Refused) -> dict[str, Any]:
     if isinstance(found, Refused):
         return {"attributes": list(found.attributes), "reports": found.n, "refused": found.reason, "cells": []}
+    labels = zip(*found.table.cells().values(), strict=True)
     return {
         "attributes": list(found.attributes),
         "reports": found.n,
@@ -91,18 +91,9 @@ def _table(found: Estimate | Refused) -> dict[str, Any]:
         "reason": found.reason,
         "notes": list(found.summary(LEVEL).notes),
         "cells": [
-            {"categories": list(label), **dict(zip(_NUMBERS, numbers, strict=True))} for label, numbers in _cells(found)
+            {"categories": list(label), **row} for label, row in zip(labels, records(found.rows(LEVEL)), strict=True)
         ],
     }
-
-
-def _cells(found: Estimate) -> Iterator[tuple[tuple[Any, ...], list[float]]]:
-    labels = zip(*found.table.cells().values(), strict=True)
-    interval = found.interval(LEVEL)
-    points = (found.values, found.unbiased.values, found.efficient.values)
-    columns = (*points, found.std_error, interval.low, interval.high)
-    rows = np.stack([np.ravel(column) for column in columns], axis=1)
-    return zip(labels, rows.tolist(), strict=True)
 
 
 def results_csv(found: dict[str, Any]) -> str:
@@ -116,7 +107,5 @@ def results_csv(found: dict[str, Any]) -> str:
             writer.writerow([attributes, table["refused"], table["reports"], *([""] * len(_NUMBERS))])
         for cell in table["cells"]:
             labels = plain(" * ".join(map(str, cell["categories"])))
-            # Results kept by version 0.1 state the errors of the unbiased estimate, the only one they have.
-            numbers = {"efficient": cell["unbiased"], **cell}
-            writer.writerow([attributes, labels, table["reports"], *(numbers[name] for name in _NUMBERS)])
+            writer.writerow([attributes, labels, table["reports"], *(cell[name] for name in _NUMBERS)])
     return out.getvalue()

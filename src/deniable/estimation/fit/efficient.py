@@ -172,6 +172,10 @@ class Efficient(Frozen):
         vector = np.asarray(w, dtype=np.float64).ravel()
         return float(vector @ self.matrix() @ vector)
 
+    def variances_at(self, cells: Array) -> Array:
+        """What the variance of each cell would be if that were its true share."""
+        return self._cells.variances_at(cells.ravel()).reshape(self.domain.shape)
+
     def score_interval(self, z2: float) -> tuple[Array, Array]:
         """The ends of (estimate - x)^2 = z2 Var(x), for every cell."""
         low, high = self._cells.score_interval(z2)

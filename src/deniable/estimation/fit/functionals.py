@@ -161,6 +161,11 @@ class Functionals(Frozen):
             flat[j], slope[j], bend[j] = flat[j] - mean**2, slope[j] - 2 * mean * shift, -(shift**2)
         return flat / n, slope / n, bend / n
 
+    def variances_at(self, values: Array) -> Array:
+        """What the variance of each functional would be if that were its true value."""
+        (a, b, c), t = self.variance_at, values - self.values
+        return np.maximum(a + b * t + c * t**2, 0.0)
+
     def score_interval(self, z2: float) -> tuple[Array, Array]:
         """The ends of (estimate - x)^2 = z2 Var(x), for every functional."""
         a, b, c = self.variance_at

@@ -16,6 +16,7 @@ import numpy as np
 from deniable.drawing import DARK, LIGHT, MARK
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
+from deniable.estimation.shown import shown_interval
 from deniable.frozen import Frozen, readonly
 from deniable.inference.numbers.known import Known, Told, lifted, only
 from deniable.inference.numbers.ordered import Ordered, Scores, ordered
@@ -64,8 +65,9 @@ class Distribution(Shown, Frozen):
 
     @property
     def std_error(self) -> Array:
-        """Standard errors of the efficient points."""
-        return self.told.std_error
+        """Standard errors of the efficient points; of one outside of 0 to 1 as it would be at that end."""
+        kept = np.clip(self.told.values, 0.0, 1.0)
+        return np.where(kept == self.told.values, self.told.std_error, self.told.error_at(kept))
 
     @cached_property
     def correlation(self) -> Array:
@@ -88,14 +90,18 @@ class Distribution(Shown, Frozen):
         drawn = Seeded(0).stream().generator().standard_normal((_DRAWS, count))
         return float(np.quantile(np.abs(drawn @ root.T).max(axis=1), level))
 
-    def interval(self, level: float = 0.95, *, simultaneous: bool = True) -> Interval:
-        """A band that holds the whole function with this probability, or, not `simultaneous`, each point by itself."""
+    def interval(self, level: float = 0.95, *, simultaneous: bool = True, clip: bool = True) -> Interval:
+        """A band that holds the whole function with this probability, or, not `simultaneous`, each point by itself.
+
+        It is what 0 to 1 leaves of it, stretched to `values`; with `clip=False` it belongs to `efficient`.
+        """
         z = self.critical_value(level) if simultaneous else critical_value(1 - level, self.known.df)
         low, high = (end + self._shift for end in self.told.interval(z**2))
         if simultaneous:  # F never falls, so what bounds one point bounds those beside it
             low, high = np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
         how = "score interval" if self.known.pooled is not None else "normal interval"
-        return Interval(low, high, level, f"{how}, simultaneous" if simultaneous else how)
+        found = Interval(low, high, level, f"{how}, simultaneous" if simultaneous else how)
+        return shown_interval(found, self.values) if clip else found
 
     @cached_property
     def _shift(self) -> Array:

@@ -45,6 +45,10 @@ class Told(Frozen):
         """A standard error each."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
+    def error_at(self, values: Array) -> Array:
+        """The standard errors that there would be if these were the true values."""
+        return self.std_error if self.exactly is None else np.sqrt(self.exactly.variances_at(values))
+
     def interval(self, z2: float) -> tuple[Array, Array]:
         """Score intervals for a squared critical value, or where that is all there is, so many errors to each side."""
         if self.exactly is not None:

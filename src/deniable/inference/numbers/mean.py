@@ -1,13 +1,15 @@
 """Means, sums and differences of means of what was answered in disguise.
 
 A mean is sum_v s_v pi_v, a linear functional of the shares: its value comes from the efficient estimate (unbiased, from
-every report), and its interval is the score interval of that functional. Of a group, or where some categories stand
+every report), and its interval is the score interval of that functional, both kept between the least and the largest
+score. Of a group, or where some categories stand
 aside, it is a ratio N / D of two such functionals. The interval then holds every m that the reports do not refute as
 the mean, that is (N - m D)^2 <= z^2 Var(N - m D) (Fieller 1954): where the group itself is in doubt, it has no end.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -85,7 +87,8 @@ def total(
     weights = np.zeros((len(variable), 1))
     weights[read.places, 0] = size * read.sizes()
     told = known.tell(lifted(known.domain, variable.name, weights))
-    return _linear(known, told, f"sum of {variable.name} over {size:g}")
+    sizes = np.append(read.sizes(), [0.0] if read.aside else [])
+    return _linear(known, told, f"sum of {variable.name} over {size:g}", (size * sizes.min(), size * sizes.max()))
 
 
 def means_by(
@@ -144,7 +147,9 @@ def mean_difference(
         f"{_ROUGH:g} standard errors above nobody): the error is rough."
     )
     few = (rough,) if doubtful else ()
-    return Measure(name, parts[1] - parts[0], float(told.std_error[0]), "delta method", (*known.warnings, *few))
+    apart = float(np.ptp(read.sizes()))
+    found = Measure(name, parts[1] - parts[0], float(told.std_error[0]), "delta method", (*known.warnings, *few))
+    return _kept(found, (-apart, apart))
 
 
 def _ratio(domain: Domain, read: Ordered, group: tuple[Variable, Category] | None) -> Array:
@@ -159,16 +164,25 @@ def _ratio(domain: Domain, read: Ordered, group: tuple[Variable, Category] | Non
     return along
 
 
-def _linear(known: Known, told: Told, name: str) -> Measure:
+def _linear(known: Known, told: Told, name: str, within: tuple[float, float]) -> Measure:
     ends = partial(_score_ends, told, known.df)
     how = "score interval" if known.pooled is not None else "normal interval"
-    return Measure(name, float(told.values[0]), float(told.std_error[0]), how, known.warnings, ends=ends)
+    value = float(told.values[0])
+    kept = float(np.clip(value, *within))
+    error = told.std_error if kept == value else told.error_at(np.array([kept]))
+    return _kept(Measure(name, value, float(error[0]), how, known.warnings, ends=ends), within)
+
+
+def _kept(measure: Measure, within: tuple[float, float]) -> Measure:
+    """The same measure, with the value that is shown within those that there can be."""
+    value = float(np.clip(measure.value, *within))
+    return replace(measure, value=value, within=within, unclipped=None if value == measure.value else measure.value)
 
 
 def _mean(known: Known, read: Ordered, group: tuple[Variable, Category] | None, name: str) -> Measure:
-    along = _ratio(known.domain, read, group)
+    along, within = _ratio(known.domain, read, group), (float(read.sizes().min()), float(read.sizes().max()))
     if group is None and not read.aside:
-        return _linear(known, known.tell(along[:, :1]), name)
+        return _linear(known, known.tell(along[:, :1]), name, within)
     told = known.tell(along)
     (top, bottom), cov = told.values, told.covariance
     if bottom <= 0:
@@ -178,7 +192,7 @@ def _mean(known: Known, read: Ordered, group: tuple[Variable, Category] | None, 
     ends = partial(_ratio_ends, (float(top), float(bottom)), tuple(cov.ravel().tolist()), known.df)
     aside = (f"Of those who did not answer {', '.join(map(repr, read.aside))}.",) if read.aside else ()
     told_too = (*known.warnings, *aside)
-    return Measure(name, float(value), float(error), "Fieller's interval", told_too, ends=ends)
+    return _kept(Measure(name, float(value), float(error), "Fieller's interval", told_too, ends=ends), within)
 
 
 _ENDLESS = (-np.inf, np.inf)

@@ -65,8 +65,9 @@ real matrix tangent_inverse(real matrix F, real colvector pi)
 
 real matrix estimate(real colvector y, real matrix P, real colvector group, real rowvector listed, real colvector owner)
 {
-    real matrix margin, C, F, toward, pulls, variance, A
-    real colvector pi, even, whole, lambda, here, weight, mean
+    real matrix margin, C, F, toward, pulls, A, now, moved
+    real colvector pi, even, whole, lambda, here, weight, values, variance, there, t
+    real rowvector mean, shift, own
     real scalar round, g, n
     margin = margin_of(owner)
     even = pi = J(cols(P), 1, 1 / cols(P))
@@ -84,14 +85,30 @@ real matrix estimate(real colvector y, real matrix P, real colvector group, real
     }
     toward = C * margin'
     pulls = (P * toward) :/ lambda
-    variance = J(rows(margin), rows(margin), 0)
+    values = margin * whole
+    own = diagonal(margin * toward)'
+    // Of a cell below 0 or above 1 the error is that at the end: t away from the estimate.
+    t = rowmin((rowmax((values, J(rows(values), 1, 0))), J(rows(values), 1, 1))) - values
+    variance = there = J(rows(margin), 1, 0)
     for (g = 1; g <= cols(listed); g++) {
         here = (group :== g) :* y
         n = sum(here)
         A = pulls
-        mean = A' * here
-        variance = variance + n / max((n - 1, 1)) * ((A :* here)' * A - mean * mean' / n)
+        mean = here' * A
+        variance = variance + n / max((n - 1, 1)) * (here' * (A :^ 2) - mean :^ 2 / n)'
+        if (listed[g]) {
+            now = here :* J(1, cols(A), 1)
+            moved = here :* (P * toward) :/ lambda :/ own
+        }
+        else {
+            now = n * (group :== g) :* (P * whole) :* J(1, cols(A), 1)
+            moved = n * (group :== g) :* (P * toward) :/ own
+        }
+        now = now + moved :* t'
+        shift = colsum(A :* now)
+        there = there + (colsum((A :^ 2) :* now) - shift :^ 2 / n)'
     }
-    return((maximum_likelihood(y, P, margin), margin * whole, sqrt(diagonal(variance))))
+    variance = (t :== 0) :* variance + (t :!= 0) :* there
+    return((maximum_likelihood(y, P, margin), values, sqrt(rowmax((variance, J(rows(variance), 1, 0))))))
 }
 end

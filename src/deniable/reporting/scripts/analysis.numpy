@@ -78,11 +78,18 @@ def efficient(table, level):
     lead, middle = 1 - z2 * c, z2 * b / 2
     root = np.sqrt(np.maximum(middle**2 + lead * z2 * a, 0))
     low, high = values + (middle - root) / lead, values + (middle + root) / lead
-    return values, np.sqrt(np.maximum(np.diag(variance), 0)), low, high
+    # Of a cell below 0 or above 1, the error at that end.
+    t = np.clip(values, 0, 1) - values
+    squared = np.where(t != 0, a + b * t + c * t**2, np.diag(variance))
+    return values, np.sqrt(np.maximum(squared, 0)), low, high
 
 
 def estimate(table, level=0.95):
-    return np.stack([maximum_likelihood(table), *efficient(table, level)], axis=1)
+    """Shares between 0 and 1 with what their range leaves of the intervals; nan where it leaves nothing."""
+    shares, (values, error, low, high) = maximum_likelihood(table), efficient(table, level)
+    empty = (low > 1) | (high < 0)
+    low, high = np.minimum(shares, np.maximum(low, 0)), np.maximum(shares, np.minimum(high, 1))
+    return np.stack([shares, values, error, np.where(empty, nan, low), np.where(empty, nan, high)], axis=1)
 
 
 # -- the tables --------------------------------------------------------------------------------------------------------
@@ -94,6 +101,7 @@ for name, table in tables.items():
     for cell, row in zip(table["cells"], found):
         print(f"{cell[:30]:30}  {row[0]:8.4f}  {row[1]:9.4f}  {row[2]:9.4f}  {row[3]:6.3f}  {row[4]:6.3f}")
     # The numbers that deniable found, for comparison.
-    largest = max(largest, float(np.abs(found - table["found"]).max()))
+    assert np.array_equal(np.isnan(found), np.isnan(table["found"]))
+    largest = max(largest, float(np.nanmax(np.abs(found - table["found"]))))
 print(f"\nLargest difference from the numbers of deniable: {largest:.1g}")
 assert largest < 1e-5

@@ -72,12 +72,19 @@ efficient <- function(table, level) {
   z2 <- qnorm((1 + level) / 2)^2
   lead <- 1 - z2 * c; middle <- z2 * b / 2
   root <- sqrt(pmax(middle^2 + lead * z2 * a, 0))
-  data.frame(efficient = values, std_error = sqrt(pmax(diag(variance), 0)),
+  t <- pmin(pmax(values, 0), 1) - values  # of a cell below 0 or above 1, the error at that end
+  squared <- ifelse(t != 0, a + b * t + c * t^2, diag(variance))
+  data.frame(efficient = values, std_error = sqrt(pmax(squared, 0)),
              low = values + (middle - root) / lead, high = values + (middle + root) / lead)
 }
 
+# Shares between 0 and 1 with what their range leaves of the intervals; NaN where it leaves nothing.
 estimate <- function(table, level = 0.95) {
-  cbind(data.frame(cell = table$cells, estimate = maximum_likelihood(table)), efficient(table, level))
+  shares <- maximum_likelihood(table); rest <- efficient(table, level)
+  empty <- rest$low > 1 | rest$high < 0
+  rest$low <- ifelse(empty, NaN, pmin(shares, pmax(rest$low, 0)))
+  rest$high <- ifelse(empty, NaN, pmax(shares, pmin(rest$high, 1)))
+  cbind(data.frame(cell = table$cells, estimate = shares), rest)
 }
 
 # -- the tables --------------------------------------------------------------------------------------------------------
@@ -89,7 +96,9 @@ for (name in names(results)) {
 
 # The numbers that deniable found, for comparison.
 differences <- sapply(names(results), function(name) {
-  max(abs(as.matrix(results[[name]][, -1]) - tables[[name]]$found))
+  ours <- tables[[name]]$found; theirs <- as.matrix(results[[name]][, -1])
+  stopifnot(all(is.nan(ours) == is.nan(theirs)))
+  max(abs(theirs - ours), na.rm = TRUE)
 })
 cat("\nLargest difference from the numbers of deniable:", format(max(differences), digits = 2), "\n")
 stopifnot(max(differences) < 1e-5)

@@ -17,7 +17,7 @@ def python_script(about: Sequence[str], tables: Sequence[ScriptTable]) -> str:
     """The script: what it is about, the data, and how they are estimated from."""
     head = "".join(f"# {comment(line)}\n" for line in about)
     program = files("deniable.reporting.scripts").joinpath("analysis.numpy").read_text(encoding="utf-8")
-    imports = "from statistics import NormalDist\n\nimport numpy as np\n"
+    imports = "from math import nan\nfrom statistics import NormalDist\n\nimport numpy as np\n"
     return f"{head}\n{imports}\ntables = {{}}\n{''.join(map(_table, tables))}\n{program}"
 
 

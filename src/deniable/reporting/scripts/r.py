@@ -41,7 +41,8 @@ tables[[{_text(table.name)}]] <- list(
   listed = {_vector("TRUE" if listed else "FALSE" for listed in table.listed)},
   owner = {_vector(map(str, table.owner))},
   chances = matrix({_vector(map(_number, table.chances.ravel()))}, nrow = {rows}, ncol = {cells}, byrow = TRUE),
-  found = matrix({_vector(map(_number, table.found.ravel()))}, ncol = {table.found.shape[1]}, byrow = TRUE))
+  found = matrix({_vector(_number(each, "NaN") for each in table.found.ravel())},
+    ncol = {table.found.shape[1]}, byrow = TRUE))
 """
 
 
@@ -66,11 +67,13 @@ def _text(text: str) -> str:
     return '"' + "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in escaped) + '"'
 
 
-def _number(value: float) -> str:
+def _number(value: float, none: str = "nan") -> str:
     """A number as it is, whatever rounding would do to it.
 
-    >>> _number(0.1), _number(3.0)
-    ('0.1', '3')
+    >>> _number(0.1), _number(3.0), _number(float("nan"), "NaN")
+    ('0.1', '3', 'NaN')
     """
     number = float(value)
+    if number != number:  # noqa: PLR0124 - NaN differs from itself
+        return none
     return str(int(number)) if number.is_integer() else repr(number)

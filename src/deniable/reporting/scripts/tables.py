@@ -94,8 +94,8 @@ def _table(found: Estimate) -> ScriptTable:
     group = np.zeros(counts.size, dtype=np.int64)
     for number, here in enumerate(evidence.places, start=1):
         group[here] = number
-    interval = found.interval(LEVEL)
-    columns = (found.values, found.efficient.values, found.std_error, interval.low, interval.high)
+    rows = found.rows(LEVEL)
+    columns = [rows[name] for name in ("estimate", "efficient", "std_error", "low", "high")]
     cells = zip(*found.labels.cells(found.table.cells()).values(), strict=True)
     return ScriptTable(
         attributes=names,

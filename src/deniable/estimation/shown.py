@@ -1,0 +1,70 @@
+"""What people are shown: a point and an interval that hold together, both in the range there is.
+
+The point is the constrained estimate. The interval is what the range leaves of the unclipped one, stretched to the
+point where that lies outside. Cutting off what cannot be costs no coverage, because the truth is in the range. Where
+the range leaves nothing, there is no interval: its ends are NaN, and a sentence says what that means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.results import Interval
+
+    Array = NDArray[np.float64]
+
+
+def shown_interval(unclipped: Interval, values: Array, least: float = 0.0, most: float = 1.0) -> Interval:
+    """The hull of each point and of what a range leaves of its interval; NaN where it leaves nothing.
+
+    >>> from deniable.results import Interval
+    >>> wide = Interval(np.array([-0.03, -0.2, 0.01]), np.array([0.1, -0.1, 0.3]), 0.95, "Wald")
+    >>> found = shown_interval(wide, np.array([0.02, 0.0, 0.0]))
+    >>> found.low.tolist(), found.high.tolist()
+    ([0.0, nan, 0.0], [0.1, nan, 0.3])
+    """
+    low, high = np.maximum(unclipped.low, least), np.minimum(unclipped.high, most)
+    empty = low > high
+    low, high = np.where(empty, np.nan, [np.fmin(values, low), np.fmax(values, high)])
+    return replace(unclipped, low=low, high=high)
+
+
+def records(rows: Mapping[str, Array]) -> list[dict[str, float | None]]:
+    """The rows of an estimate, one a cell, as JSON has them: None where there is no interval.
+
+    >>> records({"estimate": np.array([0.0, 1.0]), "low": np.array([np.nan, 0.8])})
+    [{'estimate': 0.0, 'low': None}, {'estimate': 1.0, 'low': 0.8}]
+    """
+    columns = (np.ravel(values).tolist() for values in rows.values())
+    each = (dict(zip(rows, row, strict=True)) for row in zip(*columns, strict=True))
+    return [{name: None if np.isnan(value) else value for name, value in row.items()} for row in each]
+
+
+def beyond_chance(cells: Sequence[str], unclipped: Interval) -> list[str]:
+    """What to say of shares whose unclipped intervals lie outside of 0 to 1: of those below it, else of those above.
+
+    >>> from deniable.results import Interval
+    >>> far = Interval(np.array([1.1, -0.3]), np.array([1.3, -0.1]), 0.95, "Wald")
+    >>> beyond_chance(["no", "yes"], far)[0].split(":")[0]
+    'Fewer yes than chance alone explains'
+    """
+    sides = (unclipped.high < 0, "Fewer", "below 0%"), (unclipped.low > 1, "More", "above 100%")
+    for outside, word, where in sides:
+        named = [cell for cell, far in zip(cells, np.ravel(outside), strict=True) if far]
+        if named:
+            often = f"{(1 - unclipped.level) / 2:.2%}".rstrip("0%").rstrip(".") + "%"
+            told = (
+                f"{word} {' and '.join(named)} than chance alone explains: the whole {unclipped.level:.0%} interval "
+                f"lies {where}, so none is shown. Where nobody is in a category, chance does that in about {often} of "
+                f"surveys."
+            )
+            return [told]
+    return []
