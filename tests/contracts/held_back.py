@@ -30,6 +30,7 @@ import sys
 import time
 import warnings
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -46,11 +47,19 @@ SECONDS = 60
 EPSILONS, SIZES = (0.5, 1.0, 3.0), (500, 10_000, 100_000)
 SKEWS = (None, (0.9, 0.08, 0.02), (0.6, 0.3, 0.1), (0.97, 0.02, 0.01))
 RATIOS = ("odds_ratio", "risk_ratio")  # whose logarithm is normal, if anything is
-# What is asked here besides: public groups, of which one is rare.
-contract.ANALYSES |= {
+# What is asked here besides: public groups, of which one is rare; numbers on numbers, of so many respondents.
+REGIONS = {
     "logit with regions": (dn.logit, {"formula": "c ~ a + C(region)"}, "Regression"),
     "linear with regions": (dn.linear, {"formula": "b ~ a + C(region)"}, "Regression"),
 }
+OF = {f"{name}, n {n}": n for n in (1_000, 4_000, 20_000) for name in ("linear of numbers", "correlate numbers")}
+NUMBERS = {
+    name: (dn.linear, {"formula": "b ~ a + z"}, "Regression")
+    if name.startswith("linear")
+    else (dn.correlate, {"x": "b", "y": "a"}, "Regression")
+    for name in OF
+}
+contract.ANALYSES |= REGIONS | NUMBERS
 LEADS_ON = (
     r"[Uu]se |[Aa]sk |[Tt]ry |[Gg]ive |[Dd]rop |Independent|Joint|fewer|[Mm]ore respondents"
     r"|the domain has|they have|reports speak of"  # what there is instead of a name that there is not
@@ -70,7 +79,7 @@ def kinds(seed, number):
     rng = np.random.default_rng([seed, number])
     domain = {"a": ["no", "yes"], "b": list(range(rng.integers(2, 6))), "c": ["no", "yes"]}
     if rng.random() < 0.5:
-        domain["d"] = [f"d{k}" for k in range(rng.integers(2, 6))]
+        domain["d"] = list(range(rng.integers(2, 6)))
     names = list(contract.DESIGNS)
     return dn.Domain(domain), rng, EPSILONS[rng.integers(3)], SIZES[rng.integers(3)], names[number % len(names)]
 
@@ -132,7 +141,7 @@ def _drawn(logs, rng):
 
 def given(name, kind, design):
     """What a call is given here instead of what the contract gives it: b in the place of a, where there is one."""
-    has_b = "b" in design.domain
+    has_b, has_d = ("b" in design.domain), ("d" in design.domain)
     first = "b" if has_b else "a"
     return {
         "estimate a": {"attributes": first},
@@ -145,6 +154,7 @@ def given(name, kind, design):
         "poststratify": {
             "population": pd.DataFrame({"z": [-1, 0, 1] * 2, "a": ["no", "yes"] * 3, "size": [1, 2, 3, 4, 2, 1]})
         },
+        **{one: {"formula": "b ~ d + c"} if "linear" in one else {"x": "b", "y": "d"} for one in OF if has_d},
         **{link: {"formula": "c ~ C(z)"} for link in ("probit", "cloglog", "cauchit")},  # true whatever the link
         "logit open": {"formula": "c ~ C(z)"},
     }.get(name, {})
@@ -215,15 +225,15 @@ def refusal(name, reports, error):
 
 def survey(seed, number):
     """Make all analyses of one survey; a line for each."""
-    domain, rng, epsilon, n, name = kinds(seed, number)
+    domain, rng, epsilon, size, name = kinds(seed, number)
     kind = Kind(domain, rng)
-    design = every_design(domain, n, block_size=max(100, n // 10), epsilon=epsilon)[name]
     surveys = {}
 
-    def draw(again, group):
-        key = again, group == "Tests"
+    def draw(again, group, n=size):
+        key = again, group == "Tests", n
         if key not in surveys:
             drawn = np.random.default_rng([seed, number, again])
+            design = every_design(domain, n, block_size=max(100, n // 10), epsilon=epsilon)[name]
             people = answered(kind.people(n, drawn, related=group != "Tests"), design)
             truths, source = [c for c in people if c in design.domain], dn.Seeded(int(drawn.integers(1 << 30)))
             keep = ["z", "high", "w", "region"]
@@ -233,12 +243,12 @@ def survey(seed, number):
             )
         return surveys[key]
 
-    about = f"{name}, {' x '.join(str(len(v)) for v in domain.values())}, epsilon {epsilon}, n {n}"
+    about = f"{name}, {' x '.join(str(len(v)) for v in domain.values())}, epsilon {epsilon}, n {size}"
     for analysis in contract.ANALYSES:
         began = time.process_time()
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
-            what, why = cell(analysis, draw, kind)
+            what, why = cell(analysis, partial(draw, n=OF.get(analysis, size)), kind)
         except SlowError:
             what, why = "slow", f"more than {SECONDS} s"
         finally:

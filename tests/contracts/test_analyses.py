@@ -119,7 +119,7 @@ CALLS = {
     "random_intercept": {"": {"formula": "c ~ a"}},
     "poststratify": {"": {"population": POPULATIONS["related"].counted("z", "a"), "by": "a"}},
     "all_pairs": {"": {"attributes": ["a", "c"]}},
-    "correlate": {"": {"x": "a", "y": "c"}, "with an open": {"x": "a", "y": "z"}},
+    "correlate": {"": {"x": "a", "y": "c"}, "with an open": {"x": "a", "y": "z"}, "of a number": {"x": "b", "y": "c"}},
     "mean": {"": {"attribute": "b"}},
     "means_by": {"": {"attribute": "b", "by": "a"}},
     "mean_difference": {"": {"attribute": "b", "by": "a"}},
@@ -234,9 +234,12 @@ JOINTLY = (
     "independence",
     "conditional_independence",
 )
-REGRESSED = ("logit", "multinomial", "linear", "random_intercept", "poststratify", "correlate")
+REGRESSED = ("logit", "multinomial", "linear", "random_intercept", "poststratify", "correlate", "correlate of a number")
 NUMBERS = ("mean", "means_by", "mean_difference", "total", "cdf")
-OF_B = ("estimate a*b*c", "conditional_independence", "multinomial", "linear", "linear open", *NUMBERS)
+OF_B = (
+    *("estimate a*b*c", "conditional_independence", "multinomial", "linear", "linear open", "correlate of a number"),
+    *NUMBERS,
+)
 
 
 def impossible(design, analysis):

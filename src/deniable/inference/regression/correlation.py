@@ -31,6 +31,7 @@ from deniable.inference.regression.heard import public_of
 from deniable.inference.regression.model import drawn_of
 from deniable.inference.regression.moments import Voices, Wanted, pool, voices_of, voices_of_columns
 from deniable.inference.regression.outcome import disguised
+from deniable.inference.regression.source import check_there
 from deniable.results import Interval, intervals_by_row
 from deniable.summary import Shown, Summary
 from deniable.wording import listed
@@ -193,6 +194,8 @@ class _Heard:
 def _of_reports(reports: Reports, x: str, y: str, channels: Mapping[str, Channel] | None) -> _Heard:
     if channels:
         raise InputError("reports know from their design what every answer went through; leave channels= out")
+    for name in (x, y):
+        check_there(name, reports)
     domain = reports.design.domain
     hidden = [name for name in domain if name in (x, y)]
     if not hidden:

@@ -81,11 +81,7 @@ class Heard(Frozen):
     @cached_property
     def table(self) -> Array:
         """Roughly how frequent x, y and u are: some steps towards the highest likelihood, for starts."""
-        domain = self.groups[0].domain
-        found = fit(Evidence(domain, domain, self.groups, 0), most=_STEPS, strict=False)
-        pi = np.maximum(found.pi, _LEAST / domain.cells)
-        pi /= pi.sum()
-        return readonly(pi.reshape(self.chance.shape[1:]))
+        return readonly(likely_table(self.groups).reshape(self.chance.shape[1:]))
 
     @property
     def posterior(self) -> Array:
@@ -109,6 +105,16 @@ class Heard(Frozen):
         alone = len(variables) == 1 and len(every) == len(self.groups)
         matrices = tuple(every) if alone else ()
         return Disguised(name, variables[axis].categories, chance, scores, matrices, self.group)
+
+
+def likely_table(groups: tuple[Group, ...]) -> Array:
+    """Roughly the likeliest table of what groups of reports speak of, flat, with nobody's share at zero."""
+    if not groups:
+        return np.zeros(0)
+    domain = groups[0].domain
+    found = fit(Evidence(domain, domain, groups, 0), most=_STEPS, strict=False)
+    pi = np.maximum(found.pi, _LEAST / domain.cells)
+    return np.asarray((pi / pi.sum()).ravel())
 
 
 def listen(reports: Reports, predictors: Sequence[str], outcome: str | None) -> Heard:

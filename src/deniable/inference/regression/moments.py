@@ -10,8 +10,13 @@ the wanted functions, with their covariance C_g over its n_g respondents. Pooled
 
     m = (sum of A_g' C_g^+ A_g)^-1  sum of A_g' C_g^+ m_g,        A_g picks what the group speaks of.
 
-Nothing is assumed of the distribution of anything. Scores of counted reports are the left inverse of their channel that
-is best where reports are as frequent as they came; those of sets that cannot all be listed are the channel's own.
+Nothing is assumed of the distribution of anything. Scores of counted reports are a left inverse of their channel,
+
+    w = (P' L^-1 P)^-1 P' L^-1,        L = diag(lambda), lambda = P pi,
+
+the best one where the truth is pi; any pi leaves the means unbiased, and pi is the likeliest table. L may depend on the
+reports through estimated shares only: were it how often every report came, each would weigh itself, and where hardly
+two reports are alike (sets, blocks) that is a bias. Scores of sets that cannot all be listed are the channel's own.
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ import numpy as np
 from deniable.errors import NotCoveredError
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.said import Counted, Listed, Moments, is_partial, unbiased_scores
+from deniable.inference.regression.heard import likely_table
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -79,6 +85,7 @@ def voices_of(reports: Reports, names: Sequence[str]) -> tuple[list[Voices], tup
     evidence = gather(reports, names)
     people = evidence.respondents
     assert people is not None
+    likely = likely_table(evidence.likely)
     found, left_out = [], []
     for number, group in enumerate(evidence.groups):
         rows = np.flatnonzero(people.group == number)
@@ -86,7 +93,7 @@ def voices_of(reports: Reports, names: Sequence[str]) -> tuple[list[Voices], tup
             why = "tell only some sums" if is_partial(group.said.channel) else "ask too much in one breath"
             left_out.append(f"{len(rows)} reports through {group.said.channel.name} {why}: left out")
             continue
-        scores = _scores(group)[people.report[rows]]
+        scores = _scores(group, likely)[people.report[rows]]
         kept = tuple(name for name in group.said.part if name in names)
         own = tuple(map(len, group.said.part.values()))
         others = tuple(1 + axis for axis, name in enumerate(group.said.part) if name not in names)
@@ -106,15 +113,15 @@ def voices_of_columns(columns: Sequence[Disguised], n: int) -> list[Voices]:
     return [Voices(np.arange(n), tuple(column.name for column in columns), scores.reshape(n, *shape))]
 
 
-def _scores(group: Group) -> Array:
+def _scores(group: Group, likely: Array) -> Array:
     """Unbiased scores of every listed report of a group: (reports, own cells)."""
     said = group.said
-    if isinstance(said, Counted) and said.matrix is not None:
-        shares = (said.counts + 1) / (said.counts + 1).sum()
-        weighted = said.matrix / shares[:, None]
-        return np.asarray(np.linalg.solve(said.matrix.T @ weighted, weighted.T).T)
     assert isinstance(said, Counted | Listed)
-    return unbiased_scores(said, said.part)
+    if isinstance(said, Listed) or said.matrix is None:
+        return unbiased_scores(said, said.part)
+    shares = said.matrix @ group.down(likely[:, None])[:, 0]
+    weighted = np.divide(said.matrix, shares[:, None], out=np.zeros_like(said.matrix), where=shares[:, None] > 0)
+    return np.asarray(np.linalg.solve(said.matrix.T @ weighted, weighted.T).T)
 
 
 def pool(voices: Sequence[Voices], wanted: Sequence[Wanted], weights: Array) -> tuple[Array, Array]:

@@ -130,7 +130,7 @@ def read_source(
     left, right = split(formula)
     load_formulaic()  # which brings pandas
     if isinstance(frame, Reports):
-        _check_outcome(left, frame)
+        check_there(left, frame)
         used = variables_of(right)
         predictors = [name for name in frame.design.domain if name in used]
         if predictors or left in frame.design.domain:
@@ -147,8 +147,8 @@ def read_source(
     return Source(right, data, data, backend, outcome, columns, told_channel(channel))
 
 
-def _check_outcome(name: str, reports: Reports) -> None:
-    """Refuse an outcome that reports do not have, and name what they have, disguised and in clear."""
+def check_there(name: str, reports: Reports) -> None:
+    """Refuse a name that reports do not have, and say what they have, disguised and in clear."""
     attributes, public = list(reports.design.domain), [] if reports.public is None else reports.public.columns
     if name.isidentifier() and name not in (*attributes, *public):
         clear = f", in clear {listed(public)}" if public else ""
