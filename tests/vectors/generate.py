@@ -1157,6 +1157,49 @@ def encoding_vectors() -> list[dict]:
     return found
 
 
+UNFIT = "form-unfit"
+TEXTS: list[tuple[str, str, str | None]] = [
+    ("a control character", "Drive\x07?", UNFIT),
+    ("a new line", "Drive\nor walk?", None),
+    ("an embedding", "Do \u202ayou\u202c drive?", UNFIT),
+    ("an override", "Do you \u202edrive?", UNFIT),
+    ("an isolate", "Do \u2066you\u2069 drive?", UNFIT),
+    ("marks of direction", "Do you drive?\u200e \u200f", None),
+    ("a space without width", "Do you\u200b drive?", UNFIT),
+    ("a joiner between Latin letters", "Do you dri\u200dve?", UNFIT),
+    ("a non-joiner in Persian", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", None),
+    ("a non-joiner at the end", "\u0645\u06cc\u200c", UNFIT),
+    ("a family", "\U0001f468\u200d\U0001f469\u200d\U0001f467", None),
+    ("a joiner between digits", "1\u200d2?", UNFIT),
+    ("a heart", "\u2764\ufe0f", None),
+    ("a key", "1\ufe0f\u20e3", None),
+    ("a digit with a selector", "1\ufe0f", UNFIT),
+    ("a letter with a selector", "Driv\ufe0fe?", UNFIT),
+    ("the flag of Wales", "\U0001f3f4\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f", None),
+    ("tags of nothing", "Drive\U000e0067?", UNFIT),
+    ("a form of an ideograph", "\u8fbb\U000e0100", None),
+    ("a soft hyphen", "Donau\u00addampf", UNFIT),
+    ("a private character", "Drive \ue000?", UNFIT),
+    ("Cyrillic in a Latin word", "Do you driv\u0435?", UNFIT),
+    ("Greek in a Latin word", "D\u03bf you drive?", UNFIT),
+    ("Latin and Cyrillic words", "Do you \u0435\u0434\u0435\u0448\u044c?", None),
+    ("a mark between two alphabets", "Do you driv\u0301\u0435?", UNFIT),
+    ("Latin beside Japanese", "T\u30b7\u30e3\u30c4", None),
+    ("a micro sign", "How many \u00b5g?", None),
+]
+# Beside "No (de)" and "No", the texts of the first choice.
+ALIKE: list[tuple[str, str, str | None]] = [
+    ("the same again", "No", UNFIT),
+    ("in other case", "nO", UNFIT),
+    ("with a space", " N o", UNFIT),
+    ("in wide letters", "\uff2e\uff4f", UNFIT),
+    ("in Greek letters", "\u039d\u03bf", UNFIT),
+    ("with a mark of direction", "No\u200e", UNFIT),
+    ("that says more", "No!", None),
+    ("in Greek that is another", "\u039d\u03b1\u03b9", None),
+]
+
+
 def form_vectors() -> dict:
     def item(name: str, *choices: str) -> dict:
         words = [{"de": f"{choice} (de)", "en": choice} for choice in choices]
@@ -1193,6 +1236,18 @@ def form_vectors() -> dict:
         ("another survey", changed("survey", "beside", good), "form-unfit"),
         ("words in the place of the program's own", changed("texts.belief", good["title"], good), "form-unfit"),
         ("a plain word", changed("texts.begin", {"de": "Los", "en": "Go"}, good), None),
+    ]
+    for name, text, reason in TEXTS:
+        cases.append((f"a question with {name}", changed("questions.1.text.en", text, good), reason))
+    for name, text, reason in ALIKE:
+        cases.append((f"a choice {name}", changed("questions.1.choices.1.en", text, good), reason))
+    cases += [
+        ("a question of 3000 letters", changed("questions.1.text.en", "x" * 3000, good), None),
+        ("a question of 3001 letters", changed("questions.1.text.en", "x" * 3001, good), "form-unfit"),
+        ("a choice of 501 letters", changed("questions.1.choices.1.en", "x" * 501, good), "form-unfit"),
+        ("a welcome of 30000 letters", changed("texts.welcome.en", "x" * 30000, good), None),
+        ("a welcome of 30001 letters", changed("texts.welcome.en", "x" * 30001, good), "form-unfit"),
+        ("two public choices alike", changed("public.0.choices.1.de", "younger (DE)", good), "form-unfit"),
     ]
     typed = {"max": "99.5", "min": "-3", "step": "0.5"}
     entries: list[tuple[str, str, object, str | None]] = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import subprocess
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 
 from deniable.device.form import AROUND, PLAIN
 from deniable.device.problems import FINAL, PROBLEMS
+from deniable.device.text_safety import _TABLE as TABLE
+from deniable.device.text_safety import alike, fault
 from deniable.device.ticket import report_id, token_id
 from deniable.device.verify import verify
 from deniable.web.assets import PROGRAM, published
@@ -31,9 +34,9 @@ def loaded(module, expression):
     """What an expression makes of a module `m` of the program, through JSON."""
     path = json.dumps((STATIC / module).as_uri())
     script = f"const m = await import({path}); console.log(JSON.stringify(await ({expression})));"
-    code, out, err = node("--input-type=module", "-e", script)
-    assert (code, err) == (0, "")
-    return json.loads(out)
+    done = subprocess.run([NODE, "--input-type=module"], input=script, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
 
 
 def test_every_vector_gives_what_python_gives():
@@ -65,6 +68,27 @@ NUMBERS = {
 
 def test_numbers_are_read_as_people_type_them():
     assert loaded("typed_number.mjs", f"{json.dumps(list(NUMBERS))}.map(m.readNumber)") == list(NUMBERS.values())
+
+
+def test_both_clients_find_the_same_texts_hidden_and_alike():
+    # Characters of every table, their neighbours, and letters that change in case or compatibility forms.
+    edges = {code + step for ranges in TABLE.values() if isinstance(ranges, list) for each in ranges for code in each
+             for step in (-1, 0, 1)}  # fmt: skip
+    edges |= {
+        code + step for ranges in TABLE["scripts"].values() for each in ranges for code in each for step in (-1, 1)
+    }
+    pool = [chr(code) for code in sorted(edges) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000]
+    pool += [*TABLE["alike"], *" aA1#\u200c\u200d\ufe0f\u20e3\u00df\u0130\u03a3\u03c2\uff21\u2126\u00b5"] * 3
+    rng = random.Random(8)  # noqa: S311 - texts to try, no secrets
+    texts = ["".join(rng.choices(pool, k=rng.randrange(1, 7))) for _ in range(3000)]
+    groups = [["".join(rng.choices(TABLE["alike"] + " ", k=2)) for _ in range(3)] for _ in range(1000)]
+    groups += [[text, change(text)] for text in texts for change in (str.lower, str.upper, str.title)]
+    plain = [fault(text, 5) is None for text in texts]
+    same = [alike(group) is not None for group in groups]
+    assert 0.02 < sum(plain) / len(plain) < 0.98
+    assert 0.02 < sum(same) / len(same) < 0.98
+    asked = f"[{json.dumps(texts)}.map((each) => m.isPlain(each, 5)), {json.dumps(groups)}.map(m.hasAlike)]"
+    assert loaded("text_safety.mjs", asked) == [plain, same]
 
 
 def test_problems_are_those_of_python():

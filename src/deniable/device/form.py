@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from deniable.device.messages import MOST_FORM_BYTES, Form, design_id
 from deniable.device.refusal import refuse
+from deniable.device.text_safety import MOST_AROUND, MOST_CHOICE, MOST_QUESTION, alike, fault
 from deniable.device.wire import decode, encode
 from deniable.errors import MessageError
 
@@ -63,9 +64,22 @@ def read_form(body: bytes, design: VerifiedDesign) -> Form:
         every += [item.text, *item.choices]
     if len(set(form.languages)) != len(form.languages) or any(set(words) != set(form.languages) for words in every):
         refuse("form-unfit", "there is not one text for every language")
+    _check_texts(form)
     if form.survey != design.message.survey or not set(form.texts) <= {*AROUND, *PLAIN}:
         refuse("form-unfit", "the words are for another survey, or some stand where the program's own belong")
     return form
+
+
+def _check_texts(form: Form) -> None:
+    items = [*form.questions, *form.public]
+    texts = [(words, MOST_QUESTION) for words in (form.title, *(item.text for item in items))]
+    texts += [(words, MOST_CHOICE) for item in items for words in item.choices]
+    texts += [(words, MOST_AROUND) for words in form.texts.values()]
+    if any(fault(text, most) for words, most in texts for text in words.values()):
+        refuse("form-unfit", "a text is not what it seems, or too long to be read")
+    for item in items:
+        if any(alike([words[language] for words in item.choices]) for language in form.languages):
+            refuse("form-unfit", f"two answers about {item.name!r} cannot be told apart")
 
 
 def _check_entries(items: Sequence[FormItem], coded: Sequence[Coded]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from deniable.device.encoding import NOT_ASKED, SKIPPED
+from deniable.device.text_safety import alike
 from deniable.domain import RESERVED, Variable, is_reserved
 from deniable.errors import SurveyError
 from deniable.frozen import Frozen
@@ -51,7 +52,7 @@ def question_item(entry: QuestionEntry, path: str, say: Translator, public: Mapp
         # Whoever is not shown the question sends a disguised answer all the same: nobody is missing.
         options.append(Option(NOT_ASKED, say.phrase("does_not_apply", f"{path}.show_if")))
     where = f"{path}.choices" if entry.choices is not None else path
-    _different([option.value for option in options], where)
+    _different(options, where)
     return Item(
         entry.name,
         say(entry.text, f"{path}.text"),
@@ -68,7 +69,7 @@ def public_item(entry: PublicEntry, path: str, say: Translator) -> Item:
     """Check one `[[public]]` entry."""
     _not_reserved(entry.name, path)
     options = choice_options(entry.choices, f"{path}.choices", say)
-    _different([option.value for option in options], f"{path}.choices")
+    _different(options, f"{path}.choices")
     return Item(entry.name, say(entry.text, f"{path}.text"), "choice", tuple(options))
 
 
@@ -125,7 +126,15 @@ def _rules(
     return rules
 
 
-def _different(values: Sequence[str], path: str) -> None:
+def _different(options: Sequence[Option], path: str) -> None:
+    values = [option.value for option in options]
     twice = sorted({value for value in values if values.count(value) > 1})
     if twice:
         raise SurveyError(f"{path}: choices must differ; found {twice} more than once", path=path)
+    for language in options[0].text:
+        same = alike([option.text[language] for option in options])
+        if same is not None:
+            raise SurveyError(
+                f"{path}: respondents cannot tell {same[0]!r} from {same[1]!r}; their devices refuse such choices",
+                path=path,
+            )

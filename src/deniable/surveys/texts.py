@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable.device.form import AROUND, PLAIN
+from deniable.device.text_safety import MOST_AROUND, MOST_QUESTION, fault
 from deniable.errors import SurveyError
 from deniable.surveys.phrases import PHRASES
 from deniable.surveys.words import WORDS
@@ -38,7 +39,7 @@ class Translator:
                 raise SurveyError(f"texts.{name}: there is no such text; there are {known}", path=f"texts.{name}")
         self._texts = texts
 
-    def __call__(self, text: Text, path: str) -> dict[str, str]:
+    def __call__(self, text: Text, path: str, most: int = MOST_QUESTION) -> dict[str, str]:
         """Read one text: a plain string will do where the survey has one language."""
         if isinstance(text, str):
             if len(self.languages) > 1:
@@ -56,6 +57,12 @@ class Translator:
         for language, words in text.items():
             if not words.strip():
                 raise SurveyError(f"{path}.{language}: a text must not be empty", path=f"{path}.{language}")
+            wrong = fault(words, most)
+            if wrong is not None:
+                raise SurveyError(
+                    f"{path}.{language}: there is {wrong}; respondents' devices refuse such a text. Type it anew",
+                    path=f"{path}.{language}",
+                )
         return {language: text[language] for language in self.languages}
 
     def same(self, text: str) -> dict[str, str]:
@@ -78,4 +85,4 @@ class Translator:
     def around(self) -> dict[str, dict[str, str]]:
         """What the survey says around its questions, where it says anything."""
         said = [name for name in (*AROUND, *PLAIN) if name in self._texts]
-        return {name: self(self._texts[name], f"texts.{name}") for name in said}
+        return {name: self(self._texts[name], f"texts.{name}", MOST_AROUND) for name in said}

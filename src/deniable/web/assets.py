@@ -48,6 +48,8 @@ PROGRAM = (
     "screen.mjs",
     "shown.mjs",
     "terms.mjs",
+    "text_safety.mjs",
+    "text_safety_table.mjs",
     "transport.mjs",
     "typed_number.mjs",
     "verify.mjs",

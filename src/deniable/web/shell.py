@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 PAGE = "page.html"
 WORDS_MODULE = "words.mjs"
 KINDS_MODULE = "kinds.mjs"
+TABLE_MODULE = "text_safety_table.mjs"
 # A page from elsewhere must reach collectors that it does not know yet. Once it knows its own, it forbids all others.
 COLLECTORS = "https: http://localhost:* http://127.0.0.1:*"
 _HASHES = re.compile(r"(?:^    [0-9a-f]{64}  \S+\n)+", re.MULTILINE)
@@ -80,6 +81,13 @@ def kinds_module() -> str:
     return f"{head}{imports}\n{shape}export const KINDS = {{ {', '.join(kinds())} }};\n"
 
 
+def table_module() -> str:
+    """The tables of `device.text_safety`, as a module."""
+    table = files("deniable.device").joinpath("text_safety.json").read_text(encoding="utf-8").strip()
+    head = "// @ts-check\n/** What texts may hold. Written by `python -m deniable.web.shell`, not by hand. */\n\n"
+    return f"{head}export const TABLE = {table};\n"
+
+
 def page() -> str:
     """The page, made of its parts. ASCII alone, so that no header can make a browser read it otherwise."""
     style = _ascii("page.css", _part("page", "page.css"), r"\{:06x}")
@@ -121,7 +129,7 @@ def _ascii(name: str, text: str, escape: str) -> str:
     return re.sub(r"[^\x00-\x7f]", lambda found: escape.format(ord(found.group())), text)
 
 
-_MADE = {WORDS_MODULE: words_module, KINDS_MODULE: kinds_module}
+_MADE = {WORDS_MODULE: words_module, KINDS_MODULE: kinds_module, TABLE_MODULE: table_module}
 
 
 def main(documents: Sequence[str]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deniable.device.text_safety import MOST_CHOICE
 from deniable.errors import SurveyError
 from deniable.surveys.questions import MOST_CHOICES, Option
 from deniable.surveys.schema import ChoiceEntry
@@ -43,5 +44,5 @@ def choice_options(choices: Sequence[str | ChoiceEntry] | None, path: str, say: 
         value, text = (choice.value, choice.text) if isinstance(choice, ChoiceEntry) else (choice, choice)
         if not value.strip():
             raise SurveyError(f"{path}[{index}]: a choice needs a value that is not empty", path=f"{path}[{index}]")
-        options.append(Option(value, say(text, f"{path}[{index}]")))
+        options.append(Option(value, say(text, f"{path}[{index}]", MOST_CHOICE)))
     return options

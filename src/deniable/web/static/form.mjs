@@ -19,6 +19,7 @@ import {
   such,
   two,
 } from "./messages.mjs";
+import { hasAlike, isPlain, MOST_AROUND, MOST_CHOICE, MOST_QUESTION } from "./text_safety.mjs";
 
 /** @typedef {import("./messages.mjs").Anything} Anything */
 /** @typedef {import("./verify.mjs").Design} Design */
@@ -90,6 +91,7 @@ export async function readForm(body, design) {
   checkItems(message.questions, design.attributes);
   checkItems(message.public, design.public);
   checkLanguages(message);
+  checkTexts(message);
   const isKnown = [...message.texts.keys()].every((name) => OWN_WORDS.includes(name));
   if (message.survey !== design.survey || !isKnown) {
     refuse("form-unfit", "the words are for another survey, or some stand where the program's own belong");
@@ -132,6 +134,28 @@ function checkLanguages({ languages, title, texts, questions, public: clear }) {
   const isWhole = (said) => [...said.keys()].sort().join() === wanted;
   if (new Set(languages).size !== languages.length || ![title, ...texts.values(), ...items].every(isWhole)) {
     refuse("form-unfit", "there is not one text for every language");
+  }
+}
+
+/** @param {Anything} message */
+function checkTexts({ title, texts, questions, public: clear }) {
+  const items = [...questions, ...clear];
+  /** @type {[Map<string, string>, number][]} */
+  const said = [
+    [title, MOST_QUESTION],
+    ...items.map((each) => [each.text, MOST_QUESTION]),
+    ...items.flatMap((each) => each.choices.map((/** @type {Anything} */ choice) => [choice, MOST_CHOICE])),
+    ...[...texts.values()].map((each) => [each, MOST_AROUND]),
+  ];
+  if (!said.every(([words, most]) => [...words.values()].every((each) => isPlain(each, most)))) {
+    refuse("form-unfit", "a text is not what it seems, or too long to be read");
+  }
+  for (const { choices } of items) {
+    for (const language of title.keys()) {
+      if (hasAlike(choices.map((/** @type {Anything} */ each) => each.get(language)))) {
+        refuse("form-unfit", "two answers cannot be told apart");
+      }
+    }
   }
 }
 

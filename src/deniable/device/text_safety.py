@@ -1,0 +1,120 @@
+r"""Texts that people read must be what they seem: nothing hidden in them, no two that look the same.
+
+A survey could be answered under one question and shown again under another that differs in characters nobody sees, or
+offer two answers that look alike. So both clients refuse, and the program that reads a survey refuses before them:
+
+- what is not seen: control characters, what turns the direction of writing round for what follows, spaces without
+  width, private characters. Marks of direction stay, and so do joiners between letters of scripts that join, and in
+  emoji;
+- a word with letters of two alphabets that share shapes (Latin, Greek, Cyrillic, Armenian, Cherokee);
+- texts that are too long to be read;
+- two answers to a question that are the same but for compatibility forms, case, spaces and letters that look alike.
+
+The tables are one file, `text_safety.json`, which the browser's client has as well.
+
+>>> fault("Do you smoke?"), fault("Do you \u202esmoke?"), fault("p\u0430ssword")
+(None, 'a character that nobody sees (U+202E)', 'letters of Latin and Cyrillic in one word')
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from bisect import bisect_right
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MOST_QUESTION, MOST_CHOICE, MOST_AROUND = 3000, 500, 30_000  # characters
+_BLANK = dict.fromkeys(
+    [
+        *(9, 10, 0x20, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000),
+        *(0x61C, 0x200C, 0x200D, 0x200E, 0x200F, 0xFE0E, 0xFE0F),
+    ]
+)
+
+
+class _Ranges:
+    """Characters, as ranges of their numbers."""
+
+    def __init__(self, ranges: Iterable[Sequence[int]]) -> None:
+        self._first, self._last = zip(*sorted(map(tuple, ranges)), strict=True)
+
+    def __contains__(self, letter: object) -> bool:
+        code = ord(letter) if isinstance(letter, str) and letter else -1
+        place = bisect_right(self._first, code) - 1
+        return bool(place >= 0 and code <= self._last[place])
+
+
+_TABLE = json.loads(files("deniable.device").joinpath("text_safety.json").read_text(encoding="utf-8"))
+_SCRIPTS = {name: _Ranges(ranges) for name, ranges in _TABLE["scripts"].items()}
+_HIDDEN, _MARKS, _JOINING, _EMOJI, _IDEOGRAPHS, _TAGS = (
+    _Ranges(_TABLE[name]) for name in ("hidden", "marks", "joining", "emoji", "ideographs", "tags")
+)
+_KEYS = frozenset("#*0123456789")  # which make a key with what follows
+_ALIKE = {ord(letter): like for letter, like in zip(_TABLE["alike"][::2], _TABLE["alike"][1::2], strict=True)}
+
+
+def fault(text: str, most: int = MOST_QUESTION) -> str | None:
+    """What is wrong with a text that people are to read; None if nothing is."""
+    if len(text) > most:
+        return f"more than {most} characters"
+    for place, letter in enumerate(text):
+        if _is_hidden(text[place - 1 : place], letter, text[place + 1 : place + 2]):
+            return f"a character that nobody sees (U+{ord(letter):04X})"
+    seen: list[str] = []  # the alphabets of the word so far
+    for letter in text:
+        found = next((name for name, letters in _SCRIPTS.items() if letter in letters), None)
+        if found is None:
+            seen = seen if letter in _MARKS else []
+        elif found not in seen:
+            seen.append(found)
+        if len(seen) > 1:
+            return f"letters of {' and '.join(seen)} in one word"
+    return None
+
+
+def _is_hidden(before: str, letter: str, after: str) -> bool:
+    """Whether a character changes nothing that is seen, given its neighbours."""
+    if letter.isascii():
+        return letter in _HIDDEN
+    code = ord(letter)
+    if code in (0x200C, 0x200D):
+        joins = before in _JOINING and after in _JOINING
+        return not joins and not (code == 0x200D and before in _EMOJI and after in _EMOJI)
+    if code in (0xFE0E, 0xFE0F):
+        return before not in _EMOJI and not (before in _KEYS and after == "\u20e3")
+    if 0xE0100 <= code <= 0xE01EF:  # which form of an ideograph
+        return before not in _IDEOGRAPHS
+    if 0xE0020 <= code <= 0xE007F:  # of which place a flag is
+        return before not in _TAGS
+    return letter in _HIDDEN
+
+
+def alike(texts: Sequence[str]) -> tuple[str, str] | None:
+    """Two texts that cannot be told apart, if there are such.
+
+    >>> alike(["Yes", "No", "yes "]), alike(["A", "\u0391"]) is None, alike(["red", "reed"])
+    (('Yes', 'yes '), False, None)
+    """
+    for key in (_shape, _shape_of_lower):
+        seen: dict[str, int] = {}
+        for place, text in enumerate(texts):
+            first = seen.setdefault(key(text), place)
+            if first != place:
+                return texts[first], text
+    return None
+
+
+def _shape(text: str) -> str:
+    return _normal(_normal(text).translate(_ALIKE).lower())
+
+
+def _shape_of_lower(text: str) -> str:
+    return _normal(_normal(text).lower()).translate(_ALIKE)
+
+
+def _normal(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).translate(_BLANK)

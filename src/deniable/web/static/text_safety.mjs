@@ -1,0 +1,65 @@
+// @ts-check
+/**
+ * Texts that people read must be what they seem: nothing hidden in them, no two that look the same.
+ *
+ * The program that reads a survey refuses by the same tables; what passes here is what passes there.
+ */
+
+import { TABLE } from "./text_safety_table.mjs";
+
+/** @typedef {readonly (readonly number[])[]} Ranges characters, as ranges of their numbers */
+
+export const MOST_QUESTION = 3000;
+export const MOST_CHOICE = 500;
+export const MOST_AROUND = 30_000;
+const BLANK = /[\t\n \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u061c\u200c-\u200f\ufe0e\ufe0f]/g;
+
+/** @param {Ranges} ranges @param {number | undefined} code */
+const holds = (ranges, code) => code !== undefined && ranges.some(([first = 0, last = -1]) => code >= first && code <= last);
+
+const alikes = [...TABLE.alike];
+/** @type {Map<string, string>} */
+const ALIKE = new Map();
+for (let at = 0; at < alikes.length; at += 2) ALIKE.set(alikes[at] ?? "", alikes[at + 1] ?? "");
+
+/** @param {number | undefined} before @param {number} code @param {number | undefined} after */
+function isHidden(before, code, after) {
+  if (code === 0x200c || code === 0x200d) {
+    const joins = holds(TABLE.joining, before) && holds(TABLE.joining, after);
+    return !joins && !(code === 0x200d && holds(TABLE.emoji, before) && holds(TABLE.emoji, after));
+  }
+  if (code === 0xfe0e || code === 0xfe0f) {
+    const isKey = before !== undefined && "#*0123456789".includes(String.fromCodePoint(before)) && after === 0x20e3;
+    return !holds(TABLE.emoji, before) && !isKey;
+  }
+  if (code >= 0xe0100 && code <= 0xe01ef) return !holds(TABLE.ideographs, before);
+  if (code >= 0xe0020 && code <= 0xe007f) return !holds(TABLE.tags, before);
+  return holds(TABLE.hidden, code);
+}
+
+/** @param {string} text @param {number} most @returns {boolean} whether a text is what it seems */
+export function isPlain(text, most) {
+  const codes = [...text].map((letter) => letter.codePointAt(0) ?? 0);
+  if (codes.length > most || codes.some((code, at) => isHidden(codes[at - 1], code, codes[at + 1]))) return false;
+  /** @type {string[]} the alphabets of the word so far */
+  let seen = [];
+  for (const code of codes) {
+    const [found] = Object.entries(TABLE.scripts).find(([, letters]) => holds(letters, code)) ?? [];
+    if (found === undefined) seen = holds(TABLE.marks, code) ? seen : [];
+    else if (!seen.includes(found)) seen.push(found);
+    if (seen.length > 1) return false;
+  }
+  return true;
+}
+
+/** @param {string} text */
+const normal = (text) => text.normalize("NFKC").replace(BLANK, "");
+/** @param {string} text */
+const looks = (text) => [...text].map((letter) => ALIKE.get(letter) ?? letter).join("");
+
+/** @param {string[]} texts @returns {boolean} whether two of them cannot be told apart */
+export function hasAlike(texts) {
+  const shapes = texts.map((text) => normal(looks(normal(text)).toLowerCase()));
+  const lower = texts.map((text) => looks(normal(normal(text).toLowerCase())));
+  return [shapes, lower].some((keys) => new Set(keys).size < keys.length);
+}
