@@ -1,4 +1,6 @@
-from deniable.bench import Claim, Measurement, coverage, inference
+from scipy.stats import binom
+
+from deniable.bench import Claim, Measurement, coverage, few_clusters, inference
 from deniable.randomness import Seeded
 
 
@@ -35,3 +37,12 @@ def test_coverage_is_counted_for_every_coefficient(monkeypatch):
     assert [claim.required for claim in outcome.claims] == list(coverage.COVERED)
     monkeypatch.setattr(coverage, "measure", lambda: outcome)
     assert coverage.main() == (0 if outcome.met else 1)
+
+
+def test_few_clusters_are_covered_through_a_channel_made_for_other_numbers():
+    design, surveys = "made for a mean and a pair, epsilon 3", 30
+    for _, clusters, what, hits, (low, high) in few_clusters.few_clusters(surveys, 1, [design]):
+        # Of 30 surveys, each of some 20 shares beyond these with a chance below 1e-7 if the bounds hold.
+        least, most = binom.ppf(5e-8, surveys, low), binom.isf(5e-8, surveys, high)
+        assert least <= min(hits), (clusters, what)
+        assert max(hits) <= most, (clusters, what)

@@ -56,7 +56,7 @@ def test_weights_and_clusters_are_public_columns(source, run):
     found = dn.estimate(dn.read_reports(source), "sex", weights="weight", clusters="school")
     (table,) = data["tables"]
     assert [cell["std_error"] for cell in table["cells"]] == pytest.approx(found.std_error.tolist())
-    assert "weights, clusters (19 degrees of freedom)" in table["reason"]
+    assert "weights, clusters (18.8 degrees of freedom)" in table["reason"]
     by = json.loads(run("estimate", source, "--table", "sex", "--by", "region", *drawn, "--json").stdout)
     assert [table["region"] for table in by["tables"]] == ["north", "south"]
     assert "no public column 'schol'" in run("estimate", source, "--clusters", "schol").output

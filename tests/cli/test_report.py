@@ -64,7 +64,7 @@ def test_a_weighted_report_says_so(run):
     text = Path("weighted.md").read_text()
     assert "whom their weights stand for" in text
     assert "Rao and Scott" in text
-    assert "errors by linearization over weights, clusters (19 degrees of freedom)" in text
+    assert "errors by linearization over weights, clusters (18.8 degrees of freedom)" in text
     assert "column school" in text
 
 

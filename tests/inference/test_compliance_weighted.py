@@ -7,6 +7,7 @@ import pytest
 
 import deniable as dn
 from deniable.errors import InputError
+from deniable.estimation.sampling.reading import sampling
 
 N, CLUSTERS = 1500, 30
 P = {"low": 0.25, "high": 0.75}
@@ -74,7 +75,7 @@ def test_errors_are_those_of_leaving_clusters_out(survey, name):
     )
     jackknife = np.sqrt((CLUSTERS - 1) / CLUSTERS * ((each - each.mean(axis=0)) ** 2).sum(axis=0))
     assert numbers(found)[1] == pytest.approx(jackknife, rel=0.12)
-    assert found.df == CLUSTERS - 1
+    assert found.df == sampling(N, weights, np.zeros(N), cluster).df
 
 
 def test_tests_are_corrected_by_the_design_effect(survey):

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 import deniable as dn
 from deniable.errors import DesignError, DivergenceError, InputError, NotIdentifiedError, UnknownCategoryError
+from deniable.estimation.sampling.reading import sampling
 
 N = 6000
 
@@ -123,7 +124,7 @@ def test_weights_repeat_rows():
     )
     assert fit.values == pytest.approx(repeated.values, rel=1e-5)
     assert fit.kind == "survey"
-    assert fit.freedom == 1498
+    assert fit.freedom == sampling(1500, heavy).df_beside(2)
     anchor = anchored(n=900)
     shares = dn.compliance.anchored_crosswise(
         anchor.said, anchor.anchor, p=0.15, anchor_p=0.15, weights=np.full(900, 3.0)

@@ -20,6 +20,8 @@ import numpy as np
 from deniable.bench.alarms import alarms
 from deniable.bench.compared import pearson, which_test
 from deniable.bench.coverage import COVERED, FITS, regressions
+from deniable.bench.few_clusters import SURVEYS as FEW
+from deniable.bench.few_clusters import few_clusters
 from deniable.bench.kept import kept
 from deniable.bench.levels import LIMIT, NOISY, REPLICATES, SIZE, TESTED, hard_cases
 from deniable.bench.pooled import STATED, SURVEYS, pooled
@@ -163,6 +165,22 @@ def samples(count: int, seed: int) -> Section:
     return section
 
 
+def few(count: int, seed: int) -> Section:
+    """Intervals and tests of surveys of few clusters."""
+    surveys = min(count, FEW)
+    section = Section(
+        "Few clusters",
+        f"Eight villages of 20 to 200 people, and four of 140 in two strata, an intraclass correlation of a twentieth: "
+        f"coverage of 95% intervals with Satterthwaite's degrees of freedom, and the size at level {ALPHA:g} of Rao "
+        f"and Scott's test of independence. {surveys} surveys.",
+        ("design", "clusters", "what", "found", "required", "met"),
+        [],
+    )
+    for design, clusters, what, hits, bounds in few_clusters(surveys, seed + 6):
+        section.judge([design, clusters, what], hits, surveys, bounds)
+    return section
+
+
 def _odds_ratios(section: Section, count: int, source: Seeded) -> None:
     for name, pi in {
         "2x2, odds ratio 1": TABLES["2x2"],
@@ -192,6 +210,7 @@ SECTIONS = {
     "errors": errors,
     "samples": samples,
     "alarms": alarms,
+    "few": few,
 }
 
 

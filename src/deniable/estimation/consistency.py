@@ -34,6 +34,7 @@ from deniable.estimation.estimate import Estimate
 from deniable.estimation.fit.linearized import contributions, counts_of, recounted
 from deniable.estimation.fit.said import holds_sets
 from deniable.estimation.graphical import fit_graphical
+from deniable.estimation.intervals import tail
 from deniable.estimation.inversion import covering, invert
 from deniable.estimation.ipf import fit_margins
 from deniable.estimation.loglinear import fit_loglinear, generators
@@ -143,7 +144,7 @@ class Replicates(Dispersion):
 
     @property
     def df(self) -> float:
-        """Clusters less strata, where respondents have them."""
+        """Those of the evidence."""
         return self.degrees
 
     def _given(self) -> dict[str, Any]:
@@ -195,7 +196,8 @@ class ModelEstimate(Estimate):
             raise InputError(f"a confidence level lies between 0 and 1, not {level!r}", level=level)
         assert isinstance(self.dispersion, Replicates)
         miss = (1 - level) / (self.values.size if simultaneous and self.values.size > 2 else 1)
-        low, high = np.quantile(self.dispersion.values, [miss / 2, 1 - miss / 2], axis=-1)
+        least = tail(miss, self.dispersion.df)
+        low, high = np.quantile(self.dispersion.values, [least, 1 - least], axis=-1)
         count = self.dispersion.values.shape[-1]
         found = Interval(low, high, level, f"parametric bootstrap, {count} replicates")
         return found if clip is False else shown_interval(found, self.values)
@@ -215,7 +217,7 @@ def model_estimate(
     That is "loglinear", or "ipf" where reports are sets, whose counts have no likelihood. `told` is the evidence that
     the observations were made of: where its respondents have weights or clusters, replicates are Rao and Wu's.
     """
-    sampling = None if told is None or told.respondents is None else told.respondents.sampling
+    sampling = None if told is None else told.sampling
     if sampling is not None and sampling.replicated is not None:
         raise InputError(
             f"no question covers {listed(domain)}, and errors of what a model implies are bootstrapped from strata and "

@@ -210,7 +210,8 @@ def _estimate(
     drawn = [] if sampling is None else [sampling.words]
     reason = "; ".join([*why, what, *errors, *drawn, *pair_notes(dispersion)])
     n = sum(s.observation.n for s in samples)
-    return Estimate(table, unbiased, dispersion, n, chosen, reason, pooled=pooled, labels=_labels(reports))
+    rough = () if sampling is None else sampling.warnings
+    return Estimate(table, unbiased, dispersion, n, chosen, reason, rough, pooled=pooled, labels=_labels(reports))
 
 
 def _from_evidence(
@@ -227,7 +228,9 @@ def _from_evidence(
     else:
         table, what = _apply(chosen, _Known(unbiased, dispersion, pooled, told, inverted(observations)), gap)
     why = "its channels tell only some sums of the shares and cannot be inverted one by one"
-    return Estimate(table, unbiased, dispersion, told.n, chosen, f"{why}; {what}", pooled=pooled)
+    drawn, rough = ([], ()) if told.sampling is None else ([told.sampling.words], told.sampling.warnings)
+    reason = "; ".join([why, what, *drawn])
+    return Estimate(table, unbiased, dispersion, told.n, chosen, reason, rough, pooled=pooled)
 
 
 @dataclass(frozen=True, eq=False)

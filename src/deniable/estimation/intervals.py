@@ -108,6 +108,17 @@ def critical_value(miss: float, df: float = np.inf) -> float:
     return float(ndtri(1 - miss / 2) if np.isinf(df) else stdtrit(df, 1 - miss / 2))
 
 
+def tail(miss: float, df: float = np.inf) -> float:
+    """What percentiles of replicates leave out at each end, so that few clusters widen them as Student's t does.
+
+    >>> tail(0.05), round(tail(0.05, 4), 4)
+    (0.025, 0.0027)
+    """
+    from scipy.special import ndtr
+
+    return miss / 2 if np.isinf(df) else float(ndtr(-critical_value(miss, df)))
+
+
 def _wilson(
     unbiased: NDArray[np.float64], dispersion: Dispersion, z2: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

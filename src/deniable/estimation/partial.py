@@ -35,6 +35,12 @@ class OfEvidence(Dispersion):
     pooled: Efficient | None = None
 
     @property
+    def df(self) -> float:
+        """Degrees of freedom behind the variances."""
+        assert self.pooled is not None
+        return self.pooled.df
+
+    @property
     def variances(self) -> NDArray[np.float64]:
         """Per-cell variances."""
         assert self.pooled is not None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from deniable.errors import InputError
-from deniable.estimation.intervals import critical_value
+from deniable.estimation.intervals import critical_value, tail
 from deniable.estimation.shown import shown_interval
 from deniable.frozen import Frozen
 from deniable.inference.bootstrap import bootstrap_tables
@@ -276,7 +276,8 @@ def bootstrapped(
     def ends(level: float) -> tuple[float, float]:
         # An infinite ratio is a value, but nothing lies between it and its neighbour.
         how: Literal["linear", "inverted_cdf"] = "linear" if finite else "inverted_cdf"
-        low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2], method=how)
+        least = tail(1 - level, estimate.covariance.df)
+        low, high = np.quantile(defined, [least, 1 - least], method=how)
         return float(low), float(high)
 
     error = float(defined.std(ddof=1)) if finite else np.inf

@@ -126,7 +126,7 @@ class Inverted(Frozen):
 
     def _allowed(self, level: float) -> Iterator[tuple[Array, Array]]:
         """Margins to try: the estimated ones, and others where noise leaves them open."""
-        z = float(critical_value(1 - level))
+        z = critical_value(1 - level, self.estimate.covariance.df)
         each = [
             [_share(m)] if not noisy.any() else _between(m, e, noisy, z)
             for m, e, noisy in zip(self._margins, self._errors, self.noisy, strict=True)
@@ -240,7 +240,7 @@ class Inverted(Frozen):
 
     def _largest(self, level: float) -> float:
         """The largest phi of margins that the reports allow, the rarest category of each made rarer and less rare."""
-        z = float(critical_value(1 - level))
+        z = critical_value(1 - level, self.estimate.covariance.df)
         margins = [_between(m, e, m == m.min(), z) for m, e in zip(self._margins, self._errors, strict=True)]
         found = max(_largest_phi(rows, columns) for rows in margins[0] for columns in margins[1])
         return min(self._strongest, found)

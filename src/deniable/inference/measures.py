@@ -22,13 +22,12 @@ import numpy as np
 from deniable.channels.kronecker import Kronecker
 from deniable.core.input_coercion import by_category, has_labels
 from deniable.errors import InputError
-from deniable.estimation.dispersion import Dispersion
 from deniable.estimation.fit.efficient import efficient_from
 from deniable.inference.asked import contrast, pair, two_way, versus
 from deniable.inference.delta import EMPTY, How, Measure, close_to_zero, derived, floored, gradient, nearest, simplex
 from deniable.inference.fieller import risk_ratio_ends
 from deniable.inference.inverted import MOST_CELLS, Inverted
-from deniable.inference.profile import evidence_of, odds_ratio_interval
+from deniable.inference.profile import evidence_of, odds_ratio_interval, stretched
 from deniable.inference.residuals import residual_of
 from deniable.tables.simplex import norm_sub
 from deniable.wording import listed
@@ -430,12 +429,8 @@ def odds_ratio(
     if method != "profile":
         raise InputError(f'method must be "profile", "delta" or "bootstrap", not {method!r}', method=method)
     ends = odds_ratio_interval(evidence_of(estimate), (i, k), (j, m))
-    if not np.isinf(estimate.dispersion.df):
-        # Weighted counts: the likelihood ratio grows by the design effect, and has the clusters' degrees of freedom.
-        slope = gradient(lambda x: np.log(f(x)), floored(table, estimate))
-        alike = Dispersion(estimate.dispersion.samples, estimate.table.domain).quadratic(slope)
-        effect = estimate.dispersion.quadratic(slope) / alike if alike > 0 else 1.0
-        ends = replace(ends, effect=effect, df=estimate.dispersion.df)
+    if not np.isinf(estimate.covariance.df):
+        ends = stretched(ends, estimate, gradient(lambda x: np.log(f(x)), floored(table, estimate)))
     return Measure(name, value, error, "profile likelihood", () if usable else (EMPTY,), "log", ends)
 
 

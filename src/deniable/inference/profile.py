@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.estimation.dispersion import Dispersion
 from deniable.estimation.fit.engine import fit
 from deniable.estimation.fit.evidence import of_counts
 from deniable.estimation.fit.models import OddsRatio
@@ -96,3 +97,16 @@ def _edge(
         first = max(1, int(np.argmax(fall(grid) > limit)))  # the first point beyond, seen from inside
         inside, outside = float(grid[first - 1]), float(grid[first])
     return (inside + outside) / 2
+
+
+def stretched(ends: Profile, estimate: Estimate, slope: NDArray[np.float64]) -> Profile:
+    """The same of a survey with weights or clusters: its likelihood ratio grows by the design effect of log psi.
+
+    `slope` is what log psi changes by with each cell; the survey's degrees of freedom widen the limit too.
+    """
+    if estimate.pooled is not None:
+        effect = float(estimate.pooled.along(slope).design_effect[0])
+    else:
+        alike = Dispersion(estimate.dispersion.samples, estimate.table.domain).quadratic(slope)
+        effect = estimate.dispersion.quadratic(slope) / alike if alike > 0 else 1.0
+    return replace(ends, effect=effect, df=estimate.covariance.df)

@@ -9,7 +9,9 @@ inverse of the reports' information, at the table under H0) and V its covariance
 X2 is distributed like the sum of e_i times chi-squares of one degree of freedom, which an F distribution meets in mean
 and variance (Rao & Scott 1984; R's survey package does the same):
 
-    F = X2 / sum e,     nu = (sum e)^2 / sum e^2  and  nu (clusters - strata)  degrees of freedom.
+    F = X2 / sum e,     nu = (sum e)^2 / sum e^2  and  nu df  degrees of freedom,
+
+df being the sampling's (`estimation.sampling.degrees_of_freedom`; clusters less strata where all are alike).
 
 Never chi-square on weighted counts: they are not counts, and respondents of a cluster are not independent. By the
 bootstrap, clusters are drawn anew (Rao & Wu 1988), and X2 of what d then moves by is the reference.
@@ -167,7 +169,7 @@ class RaoScott:
 
 
 def second_order(x2: float, effects: Array, df: float, told: str, notes: tuple[str, ...] = ()) -> TestResult:
-    """The test of a statistic that is a sum of chi-squares times design effects, with df clusters less strata."""
+    """The test of a statistic that is a sum of chi-squares times design effects, df degrees of freedom behind it."""
     from scipy.stats import f
 
     total = float(effects.sum())

@@ -117,13 +117,12 @@ class Efficient(Frozen):
     @property
     def sampling(self) -> Sampling | None:
         """How respondents were drawn; None where each stands for itself."""
-        people = self.evidence.respondents
-        return None if people is None else people.sampling
+        return self.evidence.sampling
 
     @property
     def df(self) -> float:
         """Degrees of freedom behind the variances; infinite but for a survey's clusters."""
-        return np.inf if self.sampling is None else self.sampling.df
+        return self.evidence.df
 
     @property
     def linear(self) -> Linear:

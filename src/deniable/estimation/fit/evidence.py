@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from deniable.designs.observation import Observation
     from deniable.estimation.fit.respondents import Respondents
+    from deniable.estimation.sampling.sampling import Sampling
 
     Array = NDArray[np.float64]
 
@@ -68,6 +69,16 @@ class Evidence(Frozen):
     groups: tuple[Group, ...]
     silent: int
     respondents: Respondents | None = None
+
+    @property
+    def sampling(self) -> Sampling | None:
+        """How respondents were drawn; None where each stands for itself."""
+        return None if self.respondents is None else self.respondents.sampling
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of every error made of these reports; infinite but for a survey's clusters."""
+        return np.inf if self.sampling is None else self.sampling.df
 
     @property
     def nuisance(self) -> tuple[str, ...]:

@@ -97,6 +97,12 @@ class Functionals(Frozen):
             total -= people / max(self.of.people - 1, 1)
         return readonly(total)
 
+    @property
+    def design_effect(self) -> Array:
+        """How many times the variance of as many independent respondents each has."""
+        plain = np.diag(self._plain)
+        return np.divide(np.diag(self.covariance), plain, out=np.ones(self.count), where=plain > 0)
+
     @cached_property
     def std_error(self) -> Array:
         """A standard error each."""
@@ -124,9 +130,7 @@ class Functionals(Frozen):
             b = b - ((squares * direction).sum(axis=0) - 2 * self.values) / rest
             c = c + 1 / rest
         if self.of.sampling is not None:
-            plain = np.diag(self._plain)
-            effect = np.divide(np.diag(self.covariance), plain, out=np.ones(self.count), where=plain > 0)
-            a, b, c = a * effect, b * effect, c * effect
+            a, b, c = a * self.design_effect, b * self.design_effect, c * self.design_effect
         return readonly(a), readonly(b), readonly(c)
 
     def _of_reports(self, group: Group, direction: Array) -> tuple[Array, Array, Array]:

@@ -94,7 +94,7 @@ class Linearized(Dispersion):
 
     @property
     def df(self) -> float:
-        """Clusters less strata."""
+        """Those of the evidence."""
         return self.degrees
 
     @property
@@ -119,9 +119,7 @@ class Linearized(Dispersion):
 
 def linearized(evidence: Evidence, samples: Sequence[Sample], domain: Domain) -> Linearized:
     """The covariance of the pooled inverse of the groups that cover a table."""
-    people = evidence.respondents
-    assert people is not None
-    assert people.sampling is not None
+    assert evidence.sampling is not None
     pulls, left = [], list(samples)
     for group in evidence.groups:
         said = group.said.reports if isinstance(group.said, Moments) else group.said
@@ -132,8 +130,8 @@ def linearized(evidence: Evidence, samples: Sequence[Sample], domain: Domain) ->
             continue
         left.remove(mine)
         pulls.append(mine.weight * unbiased_scores(said, domain) / said.counts.sum())
-    known = people.sampling.covariance(contributions(evidence, pulls))
-    return Linearized(samples, domain, known=known, degrees=people.sampling.df)
+    known = evidence.sampling.covariance(contributions(evidence, pulls))
+    return Linearized(samples, domain, known=known, degrees=evidence.df)
 
 
 def _same(a: Observation, b: Observation) -> bool:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import InputError, TooFewReportsError
+from deniable.estimation.sampling.degrees_of_freedom import FEW, satterthwaite
 from deniable.frozen import Frozen, readonly
 from deniable.wording import counted, listed
 
@@ -159,19 +160,41 @@ class Sampling(Frozen):
 
     @cached_property
     def df(self) -> float:
-        """Degrees of freedom: clusters less strata that hold anybody inside; of replicate weights, one less than them.
+        """Degrees of freedom of every error: Satterthwaite's (see `degrees_of_freedom`), or of replicates their rank's.
 
-        Not the number of respondents: a hundred in each of ten villages tell about ten villages.
+        Not the number of respondents: a hundred in each of ten villages tell about ten villages, and about fewer where
+        one village holds most of the people.
         """
+        most = self._most_degrees
         if self.replicated is not None:
-            return float(self.replicated.weights.shape[1] - 1)
-        clusters = np.unique(self.cluster[self.within])
-        found = len(clusters) - len(np.unique(self._home[clusters]))
+            return most
+        w = self.scaled
+        sums = [np.bincount(self.cluster, each, len(self._home)).astype(np.float64) for each in (w, w**2)]
+        return min(most, round(satterthwaite(self._home, *sums), 6))
+
+    def df_beside(self, terms: int) -> float:
+        """Degrees of freedom of a coefficient among so many terms that are fitted; R's `svyglm` has these at most."""
+        return min(self.df, self._most_degrees + 1 - terms)
+
+    @cached_property
+    def _most_degrees(self) -> float:
+        """Clusters less strata that hold anybody inside; of replicate weights, what differs between them."""
+        if self.replicated is not None:
+            found = self.replicated.rank(self.within) - 1
+        else:
+            clusters = np.unique(self.cluster[self.within])
+            found = len(clusters) - len(np.unique(self._home[clusters]))
         if found < 1:
+            n = int(self.within.sum())
+            where = (
+                "have the same weights, up to a factor, in every replicate"
+                if self.replicated is not None
+                else f"lie in {counted(len(clusters), 'cluster')}, no more than one a stratum"
+            )
             raise TooFewReportsError(
-                f"the {int(self.within.sum())} respondents looked at lie in {counted(len(clusters), 'cluster')}, no "
-                f"more than one a stratum, so the variance between clusters cannot be seen. Look at larger groups",
-                n=int(self.within.sum()),
+                f"the {n} respondents looked at {where}, so the variance between clusters cannot be seen. Look at "
+                f"larger groups",
+                n=n,
             )
         return float(found)
 
@@ -293,9 +316,22 @@ class Sampling(Frozen):
         """What errors are made of, in words."""
         what = listed(self.told).replace("'", "") or "equal weights"
         if self.replicated is not None:
-            many = counted(self.replicated.weights.shape[1], "replicate")
-            return f"errors by {many} ({self.df:.0f} degrees of freedom)"
-        return f"errors by linearization over {what} ({self.df:.0f} degrees of freedom)"
+            how = counted(self.replicated.weights.shape[1], "replicate")
+        else:
+            how = f"linearization over {what}"
+        return f"errors by {how} ({self._degrees})"
+
+    @property
+    def _degrees(self) -> str:
+        return f"{self.df:.1f}".removesuffix(".0") + " degrees of freedom"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What must be known of every error: that it is rough, where few clusters show how clusters vary."""
+        if self.df >= FEW:
+            return ()
+        told = f"Errors stand on {self._degrees}: they are rough themselves, and intervals are wider for it."
+        return (told,)
 
     def __repr__(self) -> str:
         clusters, strata = len(self._home), len(self._sizes)

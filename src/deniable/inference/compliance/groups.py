@@ -56,7 +56,7 @@ class Groups:
         yes: how many; of weighted reports, n times their weighted share.
         n: how many reports.
         spread: the covariance of the groups' shares by the sampling; None where respondents are independent.
-        df: clusters less strata; infinite where respondents are independent.
+        df: `Sampling.df`; infinite where respondents are independent.
     """
 
     yes: Array

@@ -179,7 +179,7 @@ def _fit(names: tuple[str, str], frame: Any, manner: Manner, trait: _Trait, how:
         notes=lower_maxima(found, ends),
         penalty=None,
         weighted="weights" in how,
-        freedom=np.inf if drawn is None else drawn.sampling.df + 1 - len(trait.design.terms),
+        freedom=np.inf if drawn is None else drawn.sampling.df_beside(len(trait.design.terms)),
         likelihood=likelihood,
         hidden=trait.hidden,
         data=data.copy(),

@@ -40,7 +40,7 @@ class Compliance(Shown, Frozen):
         compliance: a test that everybody does as told, where the model allows one.
         notes: what a reader must know.
         naive: the estimates that a model without any disobedience has in common with this one, by name.
-        df: degrees of freedom of the errors: clusters less strata; infinite where respondents are independent.
+        df: degrees of freedom of the errors: `Sampling.df`; infinite where respondents are independent.
     """
 
     model: str

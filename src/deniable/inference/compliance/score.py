@@ -46,7 +46,7 @@ class SumScore(Shown, Frozen):
         covariance: of these shares.
         constrained: the nearest distribution without negative shares.
         n: the number of respondents.
-        df: degrees of freedom of the errors: clusters less strata; infinite where respondents are independent.
+        df: degrees of freedom of the errors: `Sampling.df`; infinite where respondents are independent.
     """
 
     values: Array

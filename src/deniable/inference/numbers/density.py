@@ -55,6 +55,8 @@ class Density(Shown, Frozen):
         std_error: of the heights.
         rough: the heights before smoothing.
         penalty: lambda, relative to how rough the reports are; larger is smoother.
+        n: how many reports.
+        df: degrees of freedom behind the errors; infinite but for a survey's clusters.
     """
 
     read: Ordered
@@ -64,6 +66,7 @@ class Density(Shown, Frozen):
     rough: Array
     penalty: float
     n: int
+    df: float = np.inf
 
     @cached_property
     def shares(self) -> Array:
@@ -72,7 +75,7 @@ class Density(Shown, Frozen):
 
     def interval(self, level: float = 0.95) -> Interval:
         """Pointwise intervals of the heights, given how much was smoothed."""
-        half = critical_value(1 - level) * self.std_error
+        half = critical_value(1 - level, self.df) * self.std_error
         return Interval(self.heights - half, self.heights + half, level, "normal interval, smoothed")
 
     def _columns(self, level: float) -> dict[str, list[Any]]:
@@ -148,6 +151,7 @@ def density(
         readonly(shares / width),
         penalty,
         known.n,
+        known.df,
     )
 
 

@@ -99,7 +99,9 @@ class Known(Frozen):
     @property
     def df(self) -> float:
         """Degrees of freedom behind the errors."""
-        return np.inf if self.estimate is None else self.estimate.dispersion.df
+        if self.pooled is not None:
+            return self.pooled.df
+        return np.inf if self.estimate is None else self.estimate.covariance.df
 
     @cached_property
     def table(self) -> Array:

@@ -147,8 +147,8 @@ def mean_difference(
         f"{_ROUGH:g} standard errors above nobody): the error is rough."
     )
     few = (rough,) if doubtful else ()
-    apart = float(np.ptp(read.sizes()))
-    found = Measure(name, parts[1] - parts[0], float(told.std_error[0]), "delta method", (*known.warnings, *few))
+    apart, error = float(np.ptp(read.sizes())), float(told.std_error[0])
+    found = Measure(name, parts[1] - parts[0], error, "delta method", (*known.warnings, *few), df=known.df)
     return _kept(found, (-apart, apart))
 
 

@@ -129,7 +129,7 @@ def regress(
         notes=notes or lower_maxima(found, ends),
         penalty=penalty,
         weighted=options.get("weights") is not None,
-        freedom=np.inf if drawn is None or kind not in SURVEY else drawn.sampling.df + 1 - main,
+        freedom=np.inf if drawn is None or kind not in SURVEY else drawn.sampling.df_beside(main),
         likelihood=likelihood,
         hidden=tuple(column.name for column in source.columns),
         data=data.copy(),

@@ -63,7 +63,7 @@ class Regression(Coefficients, Shown, Frozen):
         backend: the data frame library of the answers.
         channel: what the outcome went through, in words.
         used: what was used of the reports, and how many said what; empty for frames.
-        freedom: degrees of freedom of the errors: clusters less strata less coefficients but one; else infinite.
+        freedom: degrees of freedom of the errors: `Sampling.df_beside` the coefficients; else infinite.
     """
 
     model: str

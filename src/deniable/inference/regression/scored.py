@@ -65,7 +65,7 @@ class LeastSquares(Coefficients, Shown, Frozen):
         hidden: the disguised predictors.
         channel: what the outcome went through, in words.
         used: what was used of the reports, and how many said what; empty for frames.
-        freedom: degrees of freedom of the errors: clusters less strata less coefficients but one; else infinite.
+        freedom: degrees of freedom of the errors: `Sampling.df_beside` the coefficients; else infinite.
     """
 
     formula: str
@@ -96,7 +96,7 @@ class LeastSquares(Coefficients, Shown, Frozen):
 
     def predict(self, frame: Any = None, level: float = 0.95) -> Frame:
         """Fitted means, one row a row of `frame`, which holds the predictors' true values."""
-        return predictions(self, frame, critical_value(1 - level))
+        return predictions(self, frame, critical_value(1 - level, self.degrees))
 
     def summary(self, level: float = 0.95) -> Summary:
         """A table as text or HTML."""
@@ -170,7 +170,7 @@ def on_scores(
     design, means, pulls = _means(right, left, scored, weights)
     values, matrix = _solve(means, pulls, len(design.terms), drawn)
     spoken = sum(len(voice.rows) for voice in scored.voices if voice.names)
-    freedom = np.inf if drawn is None else drawn.sampling.df + 1 - len(design.terms)
+    freedom = np.inf if drawn is None else drawn.sampling.df_beside(len(design.terms))
     told = (scored.backend, scored.through, scored.used, freedom)
     return LeastSquares(formula, design, design.terms, values, matrix, kind, spoken, hidden, *told)
 
