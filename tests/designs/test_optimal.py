@@ -1,4 +1,4 @@
-"""Optimal designs: loss two ways, never worse than others, exact weights, what they tell and what they refuse."""
+"""Optimal designs: loss two ways, the best of all designs, exact weights, what they tell and what they refuse."""
 
 from __future__ import annotations
 
@@ -76,6 +76,37 @@ def test_all_pairs_come_as_near_to_the_floor_as_they_must():
         # Whole numbers cost next to nothing over the real-valued mix.
         assert design.loss <= dn.optimal_mix(domain, pairs, epsilon).loss * 1.001
         assert design.ratio <= exp_below(epsilon)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "order", "printed"),
+    [
+        (8, 2, 1, (1.000, 1.006, 1.083, 1.050, 1.018)),
+        (8, 2, 2, (1.184, 1.188, 1.197, 1.085, 1.000)),
+        (5, 4, 1, (1.003, 1.007, 1.032, 1.011, 1.001)),
+        (5, 4, 2, (1.097, 1.095, 1.094, 1.094, 1.001)),
+    ],
+)
+def test_alike_attributes_come_as_near_to_the_floor_as_questions_of_any_size_can(n, k, order, printed):
+    domain = dn.Domain({f"x{i}": list(range(k)) for i in range(n)})
+    wanted = [list(names) for names in combinations(domain.names, order)]
+    for epsilon, times in zip((1.0, 2.0, 3.0, 4.0, 6.0), printed, strict=True):
+        design = dn.Optimal(domain, wanted, epsilon)
+        assert 1 <= design.times <= times + 0.004
+        assert design.times <= (1.03 if epsilon == 6 else 1.1) or ((n, order) == (8, 2) and epsilon <= 3)
+        assert design.ratio <= exp_below(epsilon)
+        assert max(question.channel.inputs for question in design.questions) <= 2 * np.exp(epsilon) + 64
+
+
+def test_larger_questions_are_made_where_they_pay():
+    domain = dn.Domain({f"x{i}": [0, 1] for i in range(12)})
+    large, small = (dn.Optimal(domain, list(domain), 6.0, largest=most) for most in (None, 4))
+    assert max(len(question.attributes) for question in large.questions) >= 6
+    assert large.loss < 0.92 * small.loss
+    assert dn.optimal_mix(domain, list(domain), 6.0).loss == pytest.approx(large.loss, rel=5e-3)
+    guess = {name: [0.6, 0.4] for name in domain.names[:6]}
+    guessed = dn.Optimal(domain.project(domain.names[:6]), domain.names[:6], 6.0, truth=guess)
+    assert max(len(question.attributes) for question in guessed.questions) >= 5
 
 
 def test_questions_that_gain_nothing_are_left_out_at_next_to_no_cost(monkeypatch):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from deniable.optimal.problem import Problem
 
-EPSILONS = (0.5, 1.0, 2.0, 4.0)
+EPSILONS = (0.5, 1.0, 2.0, 4.0, 6.0)
 POINTS = 11
 _FAR = 10.0  # what is beyond is drawn here
 _PANELS = 7  # in a row

@@ -1,10 +1,10 @@
 """Optimal: the questions and channels that tell what is wanted with the fewest respondents.
 
-Each respondent is asked one question of one to four attributes, with the whole budget. Which questions, how often each
-and through which channel follows from what is wanted (`deniable.optimal.wanted`): tables are asked through channels
-that treat all cells alike, means, distribution functions and associations through channels that are made for them
-(`deniable.optimal.channel`), and ballots are drawn with whole-number weights. All of it is found by a convex program
-(`deniable.optimal.pooled`) at even shares or at a guess of the truth (`deniable.optimal.at_guess`), rounded to
+Each respondent is asked one question of as many attributes as pay, with the whole budget. Which questions, how often
+each and through which channel follows from what is wanted (`deniable.optimal.wanted`): tables are asked through
+channels that treat all cells alike, means, distribution functions and associations through channels that are made for
+them (`deniable.optimal.channel`), and ballots are drawn with whole-number weights. All of it is found by a convex
+program (`deniable.optimal.pooled`) at even shares or at a guess of the truth (`deniable.optimal.at_guess`), rounded to
 integers, and judged by these integers: `loss` is n times the summed variance of the wanted numbers when all reports are
 pooled, `floor` what no design at this epsilon goes below, both at even shares or both at the guess.
 
@@ -31,6 +31,7 @@ from deniable.optimal.certificate import MOST_ANSWERS
 from deniable.optimal.channel import optimal_channel
 from deniable.optimal.contrasts import Contrasts
 from deniable.optimal.floor import Floor, floor
+from deniable.optimal.generated import generated, pays
 from deniable.optimal.guess import Guess
 from deniable.optimal.language import gathered
 from deniable.optimal.made_for import channel_for
@@ -94,7 +95,7 @@ class Optimal(Design):
     ) -> None:
         """Take what is wanted, as in `floor`, and the respondent's total epsilon.
 
-        `largest` are the most attributes of a question: four by default, or three where these would be too many.
+        `largest` are the most attributes of a question: by default as many as pay (`deniable.optimal.generated`).
         `channel` is what tables go through; whatever else is wanted gets channels of its own. `truth` is a guess, as in
         `floor`: where it is right, fewer respondents are needed; where it is wrong, more, but estimates stay right.
         """
@@ -261,8 +262,21 @@ def _chosen(
 ) -> tuple[list[Question], list[int]]:
     """The questions and how often each is asked, the most frequent first."""
     asked = task.asked
-    sets = candidate_questions(asked, largest) if task.guess is None else _few_questions(asked, largest)
-    candidates = [*_made_for_them(task, epsilon), *_alike(asked, epsilon, sets, channel)]
+    if task.guess is None:
+        sets = candidate_questions(asked, largest)
+    else:
+        sets = _few_questions(asked, largest)
+        if largest is None:
+            # Larger questions than these: those that pay at even shares.
+            even = _chosen_even(task, epsilon, channel)
+            more = [*sets, *(one.attributes for one in even if len(one.attributes) > max(map(len, sets)))]
+            sets = more if contrasts_of(asked, more) <= MOST_CONTRASTS and len(more) <= _MOST_QUESTIONS else sets
+    made = _made_for_them(task, epsilon)
+    mixes = _Mixes(task, epsilon, channel, made)
+    sets = mixes.possible(sets)
+    if largest is None and task.guess is None and (made or sets):
+        sets = generated(asked, sets, mixes, pays(epsilon))
+    candidates = [*made, *mixes.questions(sets)]
     if task.guess is not None:
         candidates += _made_for_tables(task, epsilon, sets)
     if not candidates:
@@ -276,6 +290,55 @@ def _chosen(
         if one.attributes == asked.names and _loss(task, [one], np.ones(1)) <= loss * (1 + _AS_GOOD):
             return [one], [1]  # no need to draw
     return _whole(*_pruned(task, candidates, weights, loss))
+
+
+def _chosen_even(task: _Task, epsilon: float, channel: Choice | Chooser) -> list[Question]:
+    """The questions at even shares; none, where there are too many to be weighed."""
+    try:
+        return _chosen(replace(task, guess=None), epsilon, None, channel)[0]
+    except DesignError:
+        return []
+
+
+class _Mixes:
+    """Mixes of questions about whole tables, beside others that are there in any case."""
+
+    def __init__(self, task: _Task, epsilon: float, channel: Choice | Chooser, made: list[Question]) -> None:
+        self.task, self.made = task, made
+        self._epsilon, self._channel = epsilon, channel
+        self._known: dict[tuple[str, ...], Question | None] = {}
+        self._asked: list[Question] = []
+        self._weights = np.zeros(0)
+
+    def possible(self, sets: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """The sets that some channel can be made for."""
+        return [names for names in sets if self._question(names) is not None]
+
+    def questions(self, sets: Sequence[tuple[str, ...]]) -> list[Question]:
+        """The questions about some tables."""
+        return [found for names in sets if (found := self._question(names)) is not None]
+
+    def balanced(self, sets: Sequence[tuple[str, ...]]) -> tuple[NDArray[np.float64], float]:
+        """How often each is asked in the best mix, and its loss."""
+        self._asked = [*self.made, *self.questions(sets)]
+        self._weights, loss = _balanced(self.task, self._asked)
+        return self._weights[len(self.made) :], loss
+
+    def slopes(self, more: Sequence[tuple[str, ...]]) -> NDArray[np.float64]:
+        """How the loss of the mix that was balanced last falls towards other questions; not at all where none is."""
+        possible = self.possible(more)
+        found = self.task.pool([*self._asked, *self.questions(possible)])
+        if found is None:
+            return np.zeros(len(more))
+        _, slopes = found.value(np.concatenate([self._weights, np.zeros(len(possible))]))
+        falls = dict(zip(possible, slopes[len(self._asked) :].tolist(), strict=True))
+        return np.array([falls.get(names, 0.0) for names in more])
+
+    def _question(self, names: tuple[str, ...]) -> Question | None:
+        if names not in self._known:
+            alone = _alike(self.task.asked, self._epsilon, [names], self._channel)
+            self._known[names] = alone[0] if alone else None
+        return self._known[names]
 
 
 def _pruned(
@@ -322,7 +385,7 @@ def _balanced(task: _Task, candidates: Sequence[Question]) -> tuple[NDArray[np.f
             else f"{MOST_CONTRASTS} contrasts in all, which is what is weighed at a guess, tell everything that is "
             f"wanted; leave the truth out for the best design at even shares, or want less at once"
         )
-        raise DesignError(f"no questions of at most four attributes and {weighed}", wanted=len(task.items))
+        raise DesignError(f"no questions of a few attributes and {weighed}", wanted=len(task.items))
     weights, loss, _ = found.balanced(_CLOSE)
     return weights, loss
 

@@ -30,6 +30,7 @@ from deniable.errors import DesignError
 from deniable.frozen import Frozen
 from deniable.optimal.contrasts import Contrasts, subsets
 from deniable.optimal.floor import even_floor
+from deniable.optimal.generated import MOST_CELLS, generated, pays
 from deniable.optimal.language import gathered
 from deniable.optimal.pooled import Pool
 from deniable.optimal.wanted import asked_of
@@ -39,15 +40,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
     from deniable.domain import Category
     from deniable.optimal.floor import Floor
     from deniable.optimal.wanted import Wanted
 
-_MOST_CELLS = 4096
 _MOST_CANDIDATES = 20_000
-_CLOSE = 1e-4  # how far above the best mix, as a share
+_CLOSE = 1.5e-4  # how far above the best mix, as a share
+_ROUGHLY = 1e-3  # the same while questions are generated
 _RARE = 1e-6
 _DRAWN = 20  # questions
 
@@ -106,7 +108,7 @@ def optimal_mix(
         domain: the attributes and their categories.
         wanted: what the survey is made for, as in `floor`.
         epsilon: what each respondent may spend, on the one question they are asked.
-        largest: the most attributes in a question; by default four, or three where these would be too many questions.
+        largest: the most attributes in a question; by default as many as pay (`deniable.optimal.generated`).
 
     >>> mix = optimal_mix({"a": [0, 1], "b": [0, 1], "c": [0, 1]}, [["a", "b"], ["b", "c"]], 1.0)
     >>> sorted(mix.questions[:2]), round(mix.times, 2)
@@ -118,16 +120,18 @@ def optimal_mix(
     contrasts = Contrasts(asked, items)
     candidates = candidate_questions(asked, largest)
     sets = {names: place for place, names in enumerate(contrasts.squares)}
-    lengths = np.array(list(contrasts.squares.values()))
-    inside = _inside(candidates, sets, [information(_cells(asked, names), epsilon) for names in candidates])
+    mixes = _Mixes(contrasts, epsilon)
+    inside = mixes.inside(candidates)
     if (uncovered := np.asarray(inside.sum(axis=0)).ravel() <= 0).any():
         missing = [names for names, place in sets.items() if uncovered[place]]
         raise DesignError(
-            f"no question of at most {max(map(len, candidates))} attributes and {_MOST_CELLS} cells asks "
+            f"no question of at most {max(map(len, candidates))} attributes and {MOST_CELLS} cells asks "
             f"{', '.join('*'.join(names) for names in missing[:4])} together; ask for smaller tables",
             missing=missing,
         )
-    weights, loss, bound = Pool(contrasts, inside, lengths, ()).balanced(_CLOSE)
+    if largest is None:
+        candidates = generated(asked, candidates, mixes, pays(epsilon))
+    weights, loss, bound = mixes.pool(candidates).balanced(_CLOSE)
     order = [int(place) for place in np.argsort(-weights, kind="stable") if weights[place] > _RARE]
     return Mix(
         tuple(candidates[place] for place in order),
@@ -154,19 +158,44 @@ def candidate_questions(asked: Domain, largest: int | None = None) -> list[tuple
     """Sets of attributes that may be asked together."""
     found: list[tuple[str, ...]] = []
     for size in range(1, (largest or 4) + 1):
-        more = [names for names in combinations(asked.names, size) if _cells(asked, names) <= _MOST_CELLS]
+        more = [names for names in combinations(asked.names, size) if _cells(asked, names) <= MOST_CELLS]
         if largest is None and len(found) + len(more) > _MOST_CANDIDATES:
             break
         found += more
     return found
 
 
-def _inside(candidates: list[tuple[str, ...]], sets: Mapping[tuple[str, ...], int], told: list[float]) -> csr_array:
-    """For every candidate, what it tells about each wanted set that lies inside it."""
-    from scipy.sparse import csr_array
+class _Mixes:
+    """Mixes of questions through channels that treat all cells alike."""
 
-    places = [[sets[names] for names in subsets(one) if names in sets] for one in candidates]
-    ends = np.cumsum([0, *(len(row) for row in places)])
-    values = np.repeat(told, np.diff(ends))
-    columns = np.array([place for row in places for place in row], dtype=np.int64)
-    return csr_array((values, columns, ends), shape=(len(candidates), len(sets)))
+    def __init__(self, contrasts: Contrasts, epsilon: float) -> None:
+        self.contrasts, self.epsilon = contrasts, epsilon
+        self.sets = {names: place for place, names in enumerate(contrasts.squares)}
+        self.lengths = np.array(list(contrasts.squares.values()))
+        self._told = self.lengths
+
+    def inside(self, candidates: Sequence[tuple[str, ...]]) -> csr_array:
+        """For every candidate, what it tells about each wanted set that lies inside it."""
+        from scipy.sparse import csr_array
+
+        told = [information(_cells(self.contrasts.domain, names), self.epsilon) for names in candidates]
+        places = [[self.sets[names] for names in subsets(one) if names in self.sets] for one in candidates]
+        ends = np.cumsum([0, *(len(row) for row in places)])
+        values = np.repeat(told, np.diff(ends))
+        columns = np.array([place for row in places for place in row], dtype=np.int64)
+        return csr_array((values, columns, ends), shape=(len(candidates), len(self.sets)))
+
+    def pool(self, candidates: Sequence[tuple[str, ...]]) -> Pool:
+        """The candidates as ballots."""
+        return Pool(self.contrasts, self.inside(candidates), self.lengths, ())
+
+    def balanced(self, sets: Sequence[tuple[str, ...]]) -> tuple[NDArray[np.float64], float]:
+        """How often each is asked in the best mix, and its loss."""
+        pool = self.pool(sets)
+        weights, loss, _ = pool.balanced(_ROUGHLY)
+        self._told = pool.alone.T @ weights
+        return weights, loss
+
+    def slopes(self, more: Sequence[tuple[str, ...]]) -> NDArray[np.float64]:
+        """How the loss of the mix that was balanced last falls towards other questions."""
+        return np.asarray(self.inside(more) @ (self.lengths / self._told**2))
