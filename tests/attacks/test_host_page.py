@@ -226,7 +226,7 @@ PROMISE = FRAMES["tag_disguised"]["en"]
 TEXTS = {
     "a promise": f"{PROMISE}. Your device says: this answer will be disguised.",
     "markup": '</bdi></style><img src="/beacon?img"><a href="/beacon?a">x</a><script>fetch("/beacon")</script>{belief}',
-    "another direction": "\u202e\u2067desiugsid eb lliw rewsna sihT\u202d\u2066 abc",
+    "another direction": "\u200f\u05d0\u05d1 desiugsid eb lliw rewsna sihT \u05d2\u200f abc",  # others are refused
     "no end": "w" * 3000,
     "towers": "Z" + "\u0301\u0316" * 400,
     "wide signs": "\ufdfd" * 40,
