@@ -343,7 +343,7 @@ def test_homogeneity_across_groups():
 def _frame():
     import pyarrow as pa
 
-    return pa.table({"x": [0, 1]})
+    return pa.table({"dn_answer_x": [0, 1]})
 
 
 def test_all_pairs_with_multiplicity_control():

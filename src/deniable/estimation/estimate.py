@@ -13,6 +13,7 @@ from deniable.drawing import DARK, LIGHT, MARK, MOST_ROWS
 from deniable.errors import InputError
 from deniable.estimation.intervals import Method, dispersion_at, intervals
 from deniable.estimation.shown import beyond_chance, shown_interval
+from deniable.estimation.used import stands_on
 from deniable.frozen import Frozen, readonly
 from deniable.labels import UNKNOWN, Labels
 from deniable.randomness import SECURE, Source
@@ -90,6 +91,11 @@ class Estimate(Shown, Frozen):
         if self.pooled is not None:
             return self.pooled.evidence.used
         return tuple(f"{s.observation!r}"[1:-1] for s in self.dispersion.samples)
+
+    @property
+    def stands_on(self) -> str:
+        """How many reports it stands on, and how many were about something else, in words."""
+        return stands_on(self.n, self.attributes, None if self.pooled is None else self.pooled.evidence)
 
     @cached_property
     def std_error(self) -> NDArray[np.float64]:
@@ -196,7 +202,7 @@ class Estimate(Shown, Frozen):
 
     def notes(self, level: float = 0.95) -> list[str]:
         """What it stands on and what to keep in mind, a sentence each."""
-        told = [f"{self.n} reports about {' and '.join(self.attributes)}."]
+        told = [f"{self.stands_on}."]
         return [*told, *self._of_range(level), *self.warnings]
 
     def _of_range(self, level: float) -> list[str]:

@@ -403,10 +403,7 @@ def _apply(method: str, known: _Known, gap: float | None) -> tuple[Table, str]:
         return Table(domain, values, backend), told
     if method == "mle":
         fit = maximum_likelihood(observations if known.told is None else known.told, domain, gap=gap)
-        every = sum(o.n for o in observations) if known.told is None else known.told.n
-        what = (
-            f"maximum likelihood from all {every} reports that speak of any of them, at most {fit.gap:.1g} nats short"
-        )
+        what = f"maximum likelihood from all reports that speak of any of them, at most {fit.gap:.1g} nats short"
         return Table(domain, fit.table.values, backend), what
     if method == "shrink":
         variance = float((known.pooled or dispersion).variances.sum())

@@ -79,9 +79,22 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
 
     def warnings(self) -> list[str]:
         """What must be known besides what stands in the groups' places, a sentence each."""
-        if not self.unknown:
-            return []
-        return [f"{counted(self.unknown, 'report')} without a value of {self.by} are in no group."]
+        told = []
+        silent = sum(found.pooled.evidence.silent for found in self.values() if found.pooled is not None)
+        if silent:
+            told.append(f"{counted(silent, 'report')} of these groups are about other questions.")
+        if self.unknown:
+            told.append(f"{counted(self.unknown, 'report')} without a value of {self.by} are in no group.")
+        return told
+
+    def _details(self) -> list[str]:
+        """How the estimates were made: once for all groups that were made alike."""
+        alike: dict[str, list[str]] = {}
+        for group, found in self.items():
+            alike.setdefault(found.details, []).append(found.labels.shown(self.by, group))
+        if len(alike) == 1:
+            return [f"Details: {next(iter(alike))}."]
+        return [f"Details of {', '.join(groups)}: {how}." for how, groups in alike.items()]
 
     def _columns(self, level: float, *, told: bool = True) -> tuple[dict[str, list[Any]], dict[str, list[float]]]:
         """The cells of all groups, and what is told of each; of those that are refused, whether it is told why."""
@@ -96,7 +109,7 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
         told = [
             f"Shares of each group's own members. Reports: {sizes}.",
             *self.warnings(),
-            f"Details: {first.details}.",
+            *self._details(),
         ]
         asked = first.labels.asked([*self.attributes, self.by])
         return of_shares(first.labels.cells(cells), numbers, level, told, asked)

@@ -34,7 +34,7 @@ def pool(
     pooled = efficient_from(told)
     if not pooled.determined:
         return None, [] if alone else ["errors are those of the reports that cover the table: others add next to none"]
-    errors = [] if alone else [f"errors from all {told.n} reports that speak of any of them"]
+    errors = [] if alone else ["errors from all reports that speak of any of them"]
     return replace(pooled, people=people), errors
 
 

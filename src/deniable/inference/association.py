@@ -16,6 +16,7 @@ rejects 60 to 100% of true hypotheses at a nominal 5%). Both are refused here. W
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from deniable.estimation.fit.gathering import gather, refuse_pairs
 from deniable.estimation.fit.quasi import Quasi, countable
 from deniable.estimation.fit.said import Counted
 from deniable.estimation.sampling.reading import sampling_of
+from deniable.estimation.used import used, used_whole, without_group
 from deniable.inference.asked import both_asked
 from deniable.inference.central import laplace, mcindep
 from deniable.inference.ratio import LikelihoodRatio, independence_ratio, interaction_ratio, tests_of
@@ -58,7 +60,6 @@ if TYPE_CHECKING:
 ENOUGH = 20  # reports a cell from which on Wald's test holds its level
 _SINGULAR = 1e-12  # smallest eigenvalue of a covariance, relative to their sum, that can be divided by
 _MOST_CELLS = 1024  # of a table up to which it is looked whether reports about parts of it determine it
-_TOLD = 4  # kinds of reports that a result names
 _REFUSED = {
     "pearson_reconstructed": (
         "Pearson's test on reconstructed counts takes them for counts of people, but their noise is many times larger: "
@@ -138,7 +139,8 @@ def all_tested(pairs: Sequence[Evidence], method: str, replicates: int, source: 
         chosen = chosen_test(method, evidence)
         if chosen == "two_step":
             drawn = source or data_source([evidence])
-            found[place] = two_step(whole_of(evidence), evidence.asked.names, replicates=replicates, source=drawn)
+            alone = two_step(whole_of(evidence), evidence.asked.names, replicates=replicates, source=drawn)
+            found[place] = replace(alone, notes=(*alone.notes, used_whole(evidence)))
         elif chosen in ("pearson", "wald"):
             found[place] = (_pearson if chosen == "pearson" else _wald)(evidence)
         else:
@@ -148,7 +150,7 @@ def all_tested(pairs: Sequence[Evidence], method: str, replicates: int, source: 
     for (place, each), result in zip(seen.items(), tests_of(ratios, replicates, rngs), strict=True):
         notes = (f"{replicates} bootstrap replicates; H1: any table without negative cells.", *result.notes)
         kind = f"{_kind(each)} through the channel, bootstrap"
-        told, df = (*notes, used(pairs[place])), _df(each, *each.asked.names)
+        told, df = (*notes, used([pairs[place]])), _df(each, *each.asked.names)
         found[place] = TestResult(result.statistic, result.pvalue, df, kind, told, result.simulated)
     return [found[place] for place in range(len(pairs))]
 
@@ -195,7 +197,9 @@ def conditional_independence(
     if public and len(names) == 1:
         assert isinstance(reports, Reports)
         groups = by_group(names[0], reports.groups(names[0]), lambda part: covering(part, (a, b)))
-        return _within_groups(list(groups.values()), names[0], method, replicates, source)
+        stood_on = used(list(groups.values()), without_group(names[0], reports.n, groups.values()))
+        inside = _within_groups(list(groups.values()), names[0], method, replicates, source)
+        return replace(inside, notes=(*inside.notes, stood_on))
     if method not in ("auto", "lrt", "wald_bootstrap"):
         raise InvalidTestError(
             f"{method!r} does not hold for conditional independence here: people are sorted by a disguised report. Use "
@@ -217,7 +221,9 @@ def conditional_independence(
         told.append(f"No reports tell the table of all of them together: assuming {several}.")
     found = test.test(replicates, generator_of([seen], source))
     method = f"conditional {_kind(seen)} through the channel, bootstrap"
-    return TestResult(found.statistic, found.pvalue, df, method, (*told, *found.notes, used(evidence)), found.simulated)
+    return TestResult(
+        found.statistic, found.pvalue, df, method, (*told, *found.notes, used([evidence])), found.simulated
+    )
 
 
 def _within_groups(
@@ -255,13 +261,6 @@ def _df(evidence: Evidence, a: str, b: str) -> int:
 def _kind(*evidence: Evidence) -> str:
     quasi = any(isinstance(group.said, Quasi) for one in evidence for group in one.groups)
     return "quasi-likelihood ratio" if quasi else "likelihood ratio"
-
-
-def used(evidence: Evidence) -> str:
-    """What was used, in a sentence."""
-    lines = evidence.used
-    more = f"; and {len(lines) - _TOLD} more kinds" if len(lines) > _TOLD else ""
-    return f"Used: {'; '.join(lines[:_TOLD])}{more}."
 
 
 # -- which reports can be tested, and how -----------------------------------------------------------------------------
@@ -383,7 +382,7 @@ def _pearson(evidence: Evidence) -> TestResult:
     statistic, df = chi_square(said.counts.reshape(said.channel.output_shape))
     p = float(chdtrc(df, statistic)) if df else 1.0
     told = "Both attributes have channels of their own: independent truths give independent reports."
-    return TestResult(statistic, p, df, "Pearson on the disguised table", (told, used(evidence)))
+    return TestResult(statistic, p, df, "Pearson on the disguised table", (told, used([evidence])))
 
 
 def wald_statistics(found: Any) -> tuple[float, float, int]:
@@ -421,7 +420,9 @@ def _wald(evidence: Evidence) -> TestResult:
             f"Only {found.n} reports for {found.values.size} cells: below {ENOUGH} a cell Wald's test may not hold its "
             f'level. Use method="lrt".'
         )
-    return TestResult(statistic, float(chdtrc(df, statistic)), df, "Wald on the unbiased table", tuple(notes))
+    return TestResult(
+        statistic, float(chdtrc(df, statistic)), df, "Wald on the unbiased table", (*notes, used_whole(evidence))
+    )
 
 
 def _inside(margin: NDArray[np.float64]) -> NDArray[np.float64]:

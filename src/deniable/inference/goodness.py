@@ -20,7 +20,8 @@ from deniable.estimation.fit.quasi import Quasi, countable
 from deniable.estimation.fit.said import Counted
 from deniable.estimation.fit.stack import Stack
 from deniable.estimation.sampling.reading import sampling_of
-from deniable.inference.association import about, chi_square, covering, refuse_to_test_pairs, used
+from deniable.estimation.used import used, without_group
+from deniable.inference.association import about, chi_square, covering, refuse_to_test_pairs
 from deniable.inference.ratio import LikelihoodRatio, Part
 from deniable.inference.reference import data_source, generator_of
 from deniable.inference.weighted import weighted_goodness, weighted_homogeneity
@@ -82,7 +83,7 @@ def goodness_of_fit(
     model = GivenMargin(axes, null.values[..., None])
     even = model.maximize(np.full((*seen.shape, 1), 1 / seen.cells))
     if not np.isfinite(seen.evaluate(even)[0]).all():
-        return TestResult(np.inf, 0.0, None, "goodness of fit", ("Reports came that H0 rules out.", used(evidence)))
+        return TestResult(np.inf, 0.0, None, "goodness of fit", ("Reports came that H0 rules out.", used([evidence])))
     if method == "pearson":
         if seen.nuisance or any(isinstance(group.said, Quasi) for group in seen.groups):
             raise InvalidTestError(
@@ -92,7 +93,9 @@ def goodness_of_fit(
                 alternative="lrt",
             )
         lam = seen.forward(even)
-        return _pearson([seen.counts[here] for here in seen.places], [lam[here] for here in seen.places])
+        return _pearson(
+            [seen.counts[here] for here in seen.places], [lam[here] for here in seen.places], used([evidence])
+        )
     test = LikelihoodRatio([Part(seen, model)], [Part(seen, Saturated())])
     found = test.test(replicates, generator_of([seen], source))
     if seen.nuisance:
@@ -100,11 +103,11 @@ def goodness_of_fit(
     else:
         told = f"{replicates} draws under H0, which leaves nothing to estimate: the p-value is exact."
     df, name = seen.asked.cells - 1, "goodness of fit, likelihood ratio through the channel"
-    notes = (told, *found.notes, used(evidence))
+    notes = (told, *found.notes, used([evidence]))
     return TestResult(found.statistic, found.pvalue, df, name, notes, found.simulated)
 
 
-def _pearson(counts: list[NDArray[np.float64]], lam: list[NDArray[np.float64]]) -> TestResult:
+def _pearson(counts: list[NDArray[np.float64]], lam: list[NDArray[np.float64]], told: str) -> TestResult:
     from scipy.special import chdtrc
 
     statistic, df, least = 0.0, 0, np.inf
@@ -114,7 +117,9 @@ def _pearson(counts: list[NDArray[np.float64]], lam: list[NDArray[np.float64]]) 
         df += len(expected) - 1
         least = min(least, float(expected.min()))
     notes = ('Some expected counts are below 5: use method="lrt".',) if least < 5 else ()
-    return TestResult(statistic, float(chdtrc(df, statistic)), df, "goodness of fit, Pearson on the reports", notes)
+    return TestResult(
+        statistic, float(chdtrc(df, statistic)), df, "goodness of fit, Pearson on the reports", (*notes, told)
+    )
 
 
 def _distribution(expected: Any, domain: Domain) -> Table:
@@ -190,6 +195,8 @@ def homogeneity(
     groups = list(by_group(by or "group", parts.items(), lambda part: covering(part, names)).values())
     same_categories(group.asked for group in groups)
     told = f"{len(groups)} groups: {listed(parts)}."
+    others = without_group(by or "", reports.n, groups) if isinstance(reports, Reports) else None
+    stood_on = used(groups, others)
     same = _same_channel(groups)
     if method == "pearson" and not same:
         raise InputError("the groups answered through different channels, so their reports cannot be compared: use lrt")
@@ -197,12 +204,12 @@ def homogeneity(
         counts = [group.counts[:, 0] for group in groups]
         statistic, df = chi_square(np.stack(counts))
         p = float(chdtrc(df, statistic)) if df else 1.0
-        return TestResult(statistic, p, df, "homogeneity, Pearson on groups by reports", (told, used(groups[0])))
+        return TestResult(statistic, p, df, "homogeneity, Pearson on groups by reports", (told, stood_on))
     seen = _alike([countable(group) for group in groups])
     test = LikelihoodRatio([_common(seen)], [Part(group, Saturated()) for group in seen])
     found = test.test(replicates, generator_of(seen, source))
     df = (len(groups) - 1) * (seen[0].asked.cells - 1)
-    notes = (told, f"{replicates} bootstrap replicates.", *found.notes, used(groups[0]))
+    notes = (told, f"{replicates} bootstrap replicates.", *found.notes, stood_on)
     name = "homogeneity, likelihood ratio through the channels, bootstrap"
     return TestResult(found.statistic, found.pvalue, df, name, notes, found.simulated)
 

@@ -28,6 +28,7 @@ import numpy as np
 
 from deniable.errors import InputError, TooFewReportsError
 from deniable.estimation.fit.efficient import Efficient
+from deniable.estimation.used import used
 from deniable.inference.reference import p_value
 from deniable.results import TestResult
 from deniable.wording import listed
@@ -140,14 +141,15 @@ class RaoScott:
         x2 = float(self._quadratic(self.residuals[:, None])[0])
         if not (least >= 1 and self.effects.sum() > 0):
             raise TooFewReportsError("clusters do not vary in what is tested, so nothing can be tested", n=0)
+        stood_on = used([part.evidence for part in self.parts])
         effect = f"design effects {self.effects.min():.2f} to {self.effects.max():.2f}"
         if method == "bootstrap":
             if replicates < 1:
                 raise InputError(f"the bootstrap needs at least 1 replicate, not {replicates}")
             drawn = self._quadratic(self._again(replicates, source) - self.residuals[:, None])
-            notes = (f"{replicates} bootstrap replicates, clusters drawn anew in their strata; {effect}.",)
+            notes = (f"{replicates} bootstrap replicates, clusters drawn anew in their strata; {effect}.", stood_on)
             return TestResult(x2, p_value(x2, drawn), None, f"{told}, Rao and Wu's bootstrap", notes, drawn)
-        notes = (f"{effect}.".capitalize(),)
+        notes = (f"{effect}.".capitalize(), stood_on)
         return second_order(x2, self.effects, self.sampling.df, told, notes)
 
     def _again(self, replicates: int, source: Source) -> Array:

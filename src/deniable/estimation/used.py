@@ -1,0 +1,75 @@
+"""How many reports an answer stands on, which were left out, and why: said by one function for everything.
+
+>>> import deniable as dn
+>>> from deniable.estimation.fit.gathering import gather
+>>> design = dn.Views({name: ["no", "yes"] for name in "abc"}, k=2, epsilon=1.0)
+>>> reports = design.randomize({name: ["no", "yes"] * 60 for name in "abc"}, source=dn.Seeded(1))
+>>> print(used([gather(reports, ["a"])], {"without a value of region": 5}))
+Used: 69 reports about a through KRR(2), counted. Left out: 51 that speak of none of these; 5 without a value of region.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable.estimation.pooled import only_covering
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from deniable.estimation.fit.evidence import Evidence
+
+_TOLD = 4  # kinds of reports that are told by themselves
+
+
+def used(every: Sequence[Evidence], left_out: Mapping[str, int] | None = None) -> str:
+    """What was used of the reports of one sample or of several groups, and what was not, by the reason."""
+    kinds: dict[str, int] = {}
+    riding: dict[str, None] = {}
+    silent = 0
+    for evidence in every:
+        silent += evidence.silent
+        riding |= dict.fromkeys(evidence.nuisance)
+        for group in evidence.groups:
+            said = group.said
+            kind = f"about {' and '.join(said.part)} through {said.channel.name}, {said.how}"
+            kinds[kind] = kinds.get(kind, 0) + round(said.n)
+    told = [f"{n} {kind}" for kind, n in kinds.items()]
+    if len(told) > _TOLD:
+        rest = list(kinds.values())[_TOLD:]
+        told = [*told[:_TOLD], f"{sum(rest)} of {len(rest)} more kinds"]
+    if len(kinds) == 1:
+        ((kind, n),) = kinds.items()
+        found = f"Used: {n} reports {kind}"
+    else:
+        found = f"Used: {sum(kinds.values())} reports: {'; '.join(told)}"
+    if riding:
+        found += f"; {', '.join(riding)} ride along"
+    reasons = {"that speak of none of these": silent, **(left_out or {})}
+    without = "; ".join(f"{n} {why}" for why, n in reasons.items() if n)
+    return f"{found}. Left out: {without}." if without else f"{found}."
+
+
+def used_whole(evidence: Evidence) -> str:
+    """The same of an answer that stands only on reports about the whole table."""
+    whole = only_covering(evidence)
+    return used([whole], {"that speak of only some of these": evidence.n - whole.n})
+
+
+def without_group(by: str, n: int, every: Iterable[Evidence]) -> dict[str, int]:
+    """How many of n reports are in no group, because they have no value of a public column."""
+    return {f"without a value of {by}": n - sum(evidence.n + evidence.silent for evidence in every)}
+
+
+def stands_on(n: int, names: Sequence[str], evidence: Evidence | None) -> str:
+    """What an estimate stands on: so many reports about its table, those about parts of it, and those about neither.
+
+    >>> stands_on(40, ["a", "b"], None)
+    '40 reports about a and b'
+    """
+    told = f"{n} reports about {' and '.join(names)}"
+    if evidence is None:
+        return told
+    parts = evidence.n - n
+    told += f", {parts} about only some of these" if parts > 0 else ""
+    return told + (f", {evidence.silent} about other questions" if evidence.silent else "")
