@@ -63,6 +63,20 @@ def edges_told(names: Iterable[object]) -> list[float]:
     return edges if all(low < high for low, high in pairwise(edges)) else []
 
 
+def bins_in_order(names: Sequence[object]) -> tuple[list[int], list[float]] | None:
+    """The places of names of bins from the lowest to the highest, and their edges; None unless they follow each other.
+
+    >>> bins_in_order([">= 65", "< 18", "18 to < 65"])
+    ([1, 2, 0], [-inf, 18.0, 65.0, inf])
+    """
+    ends = [found for name in names if (found := bin_ends(name)) is not None]
+    if len(ends) < len(names) or not ends:
+        return None
+    order = sorted(range(len(ends)), key=lambda place: ends[place])
+    edges = edges_told([names[place] for place in order])
+    return (order, edges) if edges else None
+
+
 def are_edges(given: object) -> bool:
     """Whether these are edges between bins: at least one number, finite and rising, and told apart by their names."""
     if not isinstance(given, list | tuple) or not given:

@@ -20,26 +20,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.kronecker import Kronecker
-from deniable.core.input_coercion import by_category, has_labels
 from deniable.errors import InputError
 from deniable.estimation.fit.efficient import efficient_from
 from deniable.inference.asked import contrast, pair, two_way, versus
 from deniable.inference.delta import EMPTY, How, Measure, close_to_zero, derived, floored, gradient, nearest, simplex
 from deniable.inference.fieller import risk_ratio_ends
 from deniable.inference.inverted import MOST_CELLS, Inverted
+from deniable.inference.numbers.ordered import category_scores, left_out
 from deniable.inference.profile import evidence_of, odds_ratio_interval, stretched
 from deniable.inference.residuals import residual_of
 from deniable.tables.simplex import norm_sub
-from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.domain import Category, Variable
+    from deniable.domain import Category
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.fit.efficient import Efficient
+    from deniable.inference.numbers.ordered import Scores
     from deniable.randomness import Source
 
 TRUST = 4.0  # n phi^2 over its mean at independence, from which on the delta method can be trusted
@@ -268,7 +268,7 @@ def cramers_v(estimate: Estimate, *, correct: bool = True, method: How = "delta"
 
 def correlation(
     estimate: Estimate,
-    scores: Sequence[Sequence[float] | None] | None = None,
+    scores: Sequence[Scores | None] | None = None,
     *,
     method: How = "delta",
     replicates: int = 999,
@@ -278,8 +278,8 @@ def correlation(
 
     Args:
         estimate: a two-way table.
-        scores: a number for every category of the first and of the second attribute; None takes the categories
-            themselves where they are numbers, else 0, 1, 2, ...
+        scores: a number for every category of the first and of the second attribute, None for one that takes no part;
+            None for all takes the categories themselves where they are numbers, else 0, 1, 2, ... of those that answer.
         method: "delta" or "bootstrap".
         replicates: for "bootstrap".
         source: for "bootstrap".
@@ -289,20 +289,40 @@ def correlation(
     given = [None, None] if scores is None else list(scores)
     if len(given) != 2:
         raise InputError(f"scores are given for both attributes, or None for one of them; not {scores!r}")
-    u, v = (_scores(variable, part) for variable, part in zip(variables, given, strict=True))
+    scored = [category_scores(variable, part) for variable, part in zip(variables, given, strict=True)]
+    counting = [np.flatnonzero(~np.isnan(each)) for each in scored]
+    u, v = (each[places] for each, places in zip(scored, counting, strict=True))
+    inner = np.ix_(*counting)
+    whole = [len(places) for places in counting] == [len(variable) for variable in variables]
+
+    def among(x: NDArray[Any]) -> Any:
+        """The table of those whose categories both have a score."""
+        return x if whole else x[inner] / x[inner].sum()
 
     def r(x: NDArray[Any]) -> Any:
+        x = among(x)
         rows, columns = x.sum(axis=1), x.sum(axis=0)
         a, b = rows @ u, columns @ v
         return (u @ x @ v - a * b) / np.sqrt((rows @ u**2 - a**2) * (columns @ v**2 - b**2))
 
     def usable(x: NDArray[np.float64]) -> bool:
         """Whether both variances are positive, and r therefore defined."""
+        if not whole and x[inner].sum() <= 0:
+            return False
+        x = among(x)
         spreads = [float(m @ s**2 - (m @ s) ** 2) for m, s in ((x.sum(axis=1), u), (x.sum(axis=0), v))]
         return min(spreads) > 0
 
+    notes = []
+    table = simplex(estimate)
+    for axis, (variable, places) in enumerate(zip(variables, counting, strict=True)):
+        aside = [c for code, c in enumerate(variable.categories) if code not in places]
+        if aside:
+            share = float(1 - table.sum(axis=1 - axis)[places].sum())
+            notes.append(left_out(variable, aside, share, estimate.n))
     more: dict[str, Any] = {"replicates": replicates, "source": source, "method": method, "warnings": ()}
-    return _plugged(estimate, r, usable, name="Pearson's r", scale="atanh", **more)
+    found = _plugged(estimate, r, usable, name="Pearson's r", scale="atanh", **more)
+    return replace(found, warnings=tuple(dict.fromkeys((*notes, *found.warnings))))
 
 
 def _plugged(estimate: Estimate, f: Any, usable: Callable[[NDArray[np.float64]], bool], **more: Any) -> Measure:
@@ -315,18 +335,6 @@ def _plugged(estimate: Estimate, f: Any, usable: Callable[[NDArray[np.float64]],
         if more.get("method") == "bootstrap":
             return derived(estimate, lambda x: f(x if usable(x) else nearest(x)), at=point, **more)
         return derived(estimate, f, at=point, **more)
-
-
-def _scores(variable: Variable, given: Sequence[float] | None) -> NDArray[np.float64]:
-    categories = variable.categories
-    if has_labels(given, categories):
-        given = by_category(given, variable, f"the scores of {variable.name!r}").tolist()
-    if given is None:
-        numbers = all(isinstance(c, int | float) for c in categories)
-        given = [float(c) for c in categories] if numbers else list(range(len(categories)))
-    if len(given) != len(categories):
-        raise InputError(f"{len(given)} scores were given for {len(categories)} categories: {listed(categories)}")
-    return np.asarray(given, dtype=np.float64)
 
 
 def phi(estimate: Estimate, *, method: How = "delta", replicates: int = 999, source: Source | None = None) -> Measure:

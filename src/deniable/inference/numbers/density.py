@@ -54,6 +54,7 @@ class Density(Shown, Frozen):
         heights: share per unit in every bin; never negative, and the shares sum to one.
         std_error: of the heights.
         rough: the heights before smoothing.
+        left_out: how many respondents take no part, where some do not.
         penalty: lambda, relative to how rough the reports are; larger is smoother.
         n: how many reports.
         df: degrees of freedom behind the errors; infinite but for a survey's clusters.
@@ -67,6 +68,7 @@ class Density(Shown, Frozen):
     penalty: float
     n: int
     df: float = np.inf
+    left_out: tuple[str, ...] = ()
 
     @cached_property
     def shares(self) -> Array:
@@ -99,7 +101,7 @@ class Density(Shown, Frozen):
             f"Share per unit, from {self.n} reports, smoothed: neighbouring bins are taken to be alike, as far as the "
             f"reports suggest it. Where the density bends sharply it is too flat."
         )
-        return Summary(self._columns(level), (note,), title=f"density of {self.read.variable.name}")
+        return Summary(self._columns(level), (note, *self.left_out), title=f"density of {self.read.variable.name}")
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw the density with its intervals, and the unsmoothed heights as steps."""
@@ -152,6 +154,7 @@ def density(
         penalty,
         known.n,
         known.df,
+        known.left_out(read),
     )
 
 

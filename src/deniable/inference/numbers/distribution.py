@@ -125,8 +125,7 @@ class Distribution(Shown, Frozen):
         """A row a point, and what to keep in mind."""
         told = f"Shares up to each category, from {self.known.n} reports; the intervals hold all of them at once, with "
         notes = [f"{told}probability {level:.0%}."]
-        if self.read.aside:
-            notes.append(f"Of those who did not answer {', '.join(map(repr, self.read.aside))}.")
+        notes += self.known.left_out(self.read)
         return of_shares(self._places(), self._numbers(level), level, [*notes, *self.known.warnings])
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95, truth: Table | None = None) -> Axes:

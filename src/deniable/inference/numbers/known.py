@@ -18,6 +18,7 @@ from deniable.estimation.estimator import Collected, estimate
 from deniable.estimation.fit.efficient import MOST_CELLS, Efficient, efficient_from
 from deniable.estimation.fit.gathering import gather
 from deniable.frozen import Frozen
+from deniable.inference.numbers.ordered import left_out
 from deniable.tables.simplex import norm_sub
 from deniable.wording import listed
 
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.domain import Domain, Variable
+    from deniable.domain import Category, Domain, Variable
     from deniable.estimation.fit.functionals import Functionals
+    from deniable.inference.numbers.ordered import Ordered
 
     Array = NDArray[np.float64]
 
@@ -95,6 +97,28 @@ class Known(Frozen):
         columns = [along[:, j].reshape(self.domain.shape) for j in range(along.shape[1])]
         spread = np.stack([(self.estimate.covariance @ column).ravel() for column in columns], axis=1)
         return Told(along.T @ self.estimate.efficient.values.ravel(), along.T @ spread)
+
+    def left_out(self, read: Ordered, group: tuple[Variable, Category] | None = None) -> tuple[str, ...]:
+        """A sentence about those whose category is no number, of everybody or of a group; none where all have one."""
+        if not read.aside:
+            return ()
+        held = np.isin(np.arange(len(read.variable)), read.places, invert=True).astype(np.float64)
+        along = lifted(self.domain, read.variable.name, held[:, None])
+        whole = np.ones_like(along)
+        if group is not None:
+            variable, category = group
+            inside = (np.arange(len(variable)) == variable.code(category)).astype(np.float64)
+            whole = lifted(self.domain, variable.name, inside[:, None])
+        if self.estimate is not None:
+            share, of = ((columns * self.table.reshape(-1, 1)).sum() for columns in (along * whole, whole))
+            named = "" if group is None else f"{group[0].name} {group[1]}"
+            inner = float(share / of) if of > 0 else 0.0
+            return (left_out(read.variable, read.aside, inner, round(self.n * of), named),)
+        try:
+            share = float(np.clip(self.tell(along).values[0], 0.0, 1.0))
+        except EstimationError:
+            return (f"{listed(read.aside)} of {read.variable.name} takes no part; these reports do not tell how many.",)
+        return (left_out(read.variable, read.aside, share, self.n),)
 
     @property
     def df(self) -> float:

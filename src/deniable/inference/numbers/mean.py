@@ -88,7 +88,8 @@ def total(
     weights[read.places, 0] = size * read.sizes()
     told = known.tell(lifted(known.domain, variable.name, weights))
     sizes = np.append(read.sizes(), [0.0] if read.aside else [])
-    return _linear(known, told, f"sum of {variable.name} over {size:g}", (size * sizes.min(), size * sizes.max()))
+    found = _linear(known, told, f"sum of {variable.name} over {size:g}", (size * sizes.min(), size * sizes.max()))
+    return replace(found, warnings=(*found.warnings, *known.left_out(read)))
 
 
 def means_by(
@@ -146,7 +147,7 @@ def mean_difference(
         f"How many there are in {', '.join(str(group) for group in doubtful)} is itself uncertain (less than "
         f"{_ROUGH:g} standard errors above nobody): the error is rough."
     )
-    few = (rough,) if doubtful else ()
+    few = (*((rough,) if doubtful else ()), *known.left_out(read))
     apart, error = float(np.ptp(read.sizes())), float(told.std_error[0])
     found = Measure(name, parts[1] - parts[0], error, "delta method", (*known.warnings, *few), df=known.df)
     return _kept(found, (-apart, apart))
@@ -190,8 +191,7 @@ def _mean(known: Known, read: Ordered, group: tuple[Variable, Category] | None, 
     value = top / bottom
     error = np.sqrt(max(cov[0, 0] - 2 * value * cov[0, 1] + value**2 * cov[1, 1], 0.0)) / bottom
     ends = partial(_ratio_ends, (float(top), float(bottom)), tuple(cov.ravel().tolist()), known.df)
-    aside = (f"Of those who did not answer {', '.join(map(repr, read.aside))}.",) if read.aside else ()
-    told_too = (*known.warnings, *aside)
+    told_too = (*known.warnings, *known.left_out(read, group))
     return _kept(Measure(name, float(value), float(error), "Fieller's interval", told_too, ends=ends), within)
 
 

@@ -113,8 +113,7 @@ def _quantile(known: Known, read: Ordered, level: float) -> Measure:
     # The category in which F reaches the level; rounding must not carry it past the last.
     j = min(int(np.searchsorted(before, level, side="left")) - 1, len(shares) - 1)
     name = f"{'median' if level == 0.5 else f'{level:g} quantile'} of {read.variable.name}"
-    aside = (f"Of those who did not answer {', '.join(map(repr, read.aside))}.",) if read.aside else ()
-
+    aside = known.left_out(read)
     ends = partial(_ends, known, read, level)
     if read.edges is None:
         how = "inverted score test, one of the categories"
