@@ -16,7 +16,12 @@ and if the functional were x, the table being estimate + (x - w.estimate) d with
     Var(x) = sum over o of  n_o (sum of A_o^2 lambda_o(x) - (sum of A_o lambda_o(x))^2),
 
 a quadratic in x: the score interval's ends solve (w.estimate - x)^2 = z^2 Var(x). For one k-RR it is Wilson's.
-Reports that came one by one stand for those that did not: sums over them take the place of lambda.
+
+Of sets that are too many to list, only those that came could stand in for the information, with 1 / lambda^2 each: a
+few that came against the odds would then decide everything, however many reports there are. So they count by their
+moments, which are as precise where shares are even, and the same evidence whether sets are at hand or only their
+support was counted. Other reports that came one by one (in blocks) do stand for those that did not: sums over them take
+the place of lambda.
 
 Of a fixed population, the N people at hand, only what disguise and drawn ballots add is in doubt. Held fixed are their
 true answers, and how many drew which ballot; random are who drew it, and the disguise. With h_o(c) the mean pull of a
@@ -42,6 +47,7 @@ import numpy as np
 from deniable.estimation.fit.functionals import Functionals
 from deniable.estimation.fit.group import Group
 from deniable.estimation.fit.linearized import counts_of, recounted
+from deniable.estimation.fit.said import Listed, holds_sets, narrowed
 from deniable.frozen import Frozen, readonly
 from deniable.tables.simplex import norm_sub
 
@@ -83,8 +89,22 @@ class Efficient(Frozen):
     # -- the estimate ------------------------------------------------------------------------------------------------
 
     @cached_property
+    def weighed(self) -> Evidence:
+        """The evidence as it is weighed: sets that are listed one by one count by their moments."""
+        said = [group.said for group in self.evidence.groups]
+        if not any(isinstance(each, Listed) and holds_sets(each.channel) for each in said):
+            return self.evidence
+        by_moments = (
+            replace(group, said=narrowed(each, each.part))
+            if isinstance(each, Listed) and holds_sets(each.channel)
+            else group
+            for group, each in zip(self.evidence.groups, said, strict=True)
+        )
+        return replace(self.evidence, groups=tuple(by_moments))
+
+    @cached_property
     def _inverted(self) -> tuple[Array, Array]:
-        return tangent_inverse(self.evidence.information(self.likely), self.likely)
+        return tangent_inverse(self.weighed.information(self.likely), self.likely)
 
     @property
     def inverse(self) -> Array:
@@ -104,7 +124,7 @@ class Efficient(Frozen):
     @cached_property
     def whole(self) -> Array:
         """The estimate over all attributes, those that ride along too."""
-        gradient = self.evidence.evaluate(self.likely.reshape(*self.evidence.domain.shape, 1))[1]
+        gradient = self.weighed.evaluate(self.likely.reshape(*self.evidence.domain.shape, 1))[1]
         return readonly(self.likely + self.inverse @ gradient.ravel())
 
     @cached_property
@@ -131,12 +151,12 @@ class Efficient(Frozen):
 
     def again(self, counts: Array) -> Array:
         """The table over all attributes from other counts of the same reports, weighted alike: (replicates, cells)."""
-        ends = np.cumsum([len(counts_of(group)) for group in self.evidence.groups])[:-1]
+        ends = np.cumsum([len(counts_of(group)) for group in self.weighed.groups])[:-1]
         found = []
         for y in counts.T:
             groups = [
                 Group(recounted(group.said, own), group.domain)
-                for group, own in zip(self.evidence.groups, np.split(y, ends), strict=True)
+                for group, own in zip(self.weighed.groups, np.split(y, ends), strict=True)
                 if own.any()
             ]
             found.append(Efficient(replace(self.evidence, groups=tuple(groups), respondents=None), self.likely).whole)

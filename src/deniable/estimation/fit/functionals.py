@@ -64,7 +64,7 @@ class Functionals(Frozen):
     @property
     def linear(self) -> Linear:
         """What every respondent contributes to every functional; see `linearized`."""
-        return contributions(self.of.evidence, [self.pulls(group) for group in self.of.evidence.groups])
+        return contributions(self.of.weighed, [self.pulls(group) for group in self.of.weighed.groups])
 
     @cached_property
     def covariance(self) -> Array:
@@ -82,7 +82,7 @@ class Functionals(Frozen):
     def _plain(self) -> Array:
         """The covariance, were respondents independent of each other and all alike."""
         total = np.zeros((self.count, self.count))
-        for group in self.of.evidence.groups:
+        for group in self.of.weighed.groups:
             if isinstance(group.said, Moments):
                 own = group.down(self.toward)
                 total += own.T @ group.said.precision @ own
@@ -119,7 +119,7 @@ class Functionals(Frozen):
         own = np.einsum("ij,ij->j", self.along, self.toward)  # w' C w
         direction = self.toward / np.where(own > 0, own, 1.0)
         a, b, c = np.zeros(self.count), np.zeros(self.count), np.zeros(self.count)
-        for group in self.of.evidence.groups:
+        for group in self.of.weighed.groups:
             of_group = self._of_moments if isinstance(group.said, Moments) else self._of_reports
             parts = of_group(group, direction)
             a, b, c = a + parts[0], b + parts[1], c + parts[2]

@@ -76,10 +76,10 @@ def script_tables(reports: Reports, tables: Sequence[Sequence[str]] = ()) -> tup
 
 def _table(found: Estimate) -> ScriptTable:
     names = found.attributes
-    if found.pooled is None or not found.pooled.evidence.has_likelihood:
+    if found.pooled is None or not found.pooled.weighed.has_likelihood:
         raise InputError(
             f"{' and '.join(names)} cannot be written as a script: their errors need more than counts and matrices "
-            f"(respondents in pairs, sets of which only the support is known, or too many cells). `deniable estimate` "
+            f"(respondents in pairs, more sets than can be listed, or too many cells). `deniable estimate` "
             f"and `deniable report` state them",
             attributes=names,
         )
