@@ -49,6 +49,30 @@ def test_a_public_column_in_a_table_names_the_way(run):
     assert "--table sex --by region" in result.stderr
 
 
+def test_numbers_that_are_no_tables(run):
+    texts = ("mean(age; scores 1 2 4)", "quantiles(age; 0.5)", "cdf(age)")
+    asked = [part for text in texts for part in ("--table", text)]
+    reports = dn.read_reports("in/reports.parquet")
+    found = dn.mean(reports, "age", scores=[1, 2, 4])
+    printed = run("estimate", "in/reports.parquet", *asked).stdout
+    assert f"{found.value:.4f}" in printed
+    assert "reports about" not in printed  # no table beside
+    rows = json.loads(run("estimate", "in/reports.parquet", *asked, "--table", "sex", "--json").stdout)["numbers"]
+    assert [row["which"] for row in rows] == ["", "0.5", "up to young", "up to middle"]
+    assert [rows[0]["estimate"], rows[0]["low"]] == pytest.approx([found.value, float(found.interval().low)])
+    by = json.loads(run("estimate", "in/reports.parquet", *asked[:2], "--by", "region", "--json").stdout)["numbers"]
+    for row, (group, part) in zip(by, reports.groups("region"), strict=True):
+        assert row["region"] == group
+        assert row["estimate"] == pytest.approx(dn.mean(part, "age", scores=[1, 2, 4]).value, abs=1e-6)
+    drawn = ("--weights", "weight", "--clusters", "school")
+    weighted = json.loads(run("estimate", "in/reports.parquet", *asked[:2], *drawn, "--json").stdout)["numbers"]
+    estimate = dn.estimate(reports, "age", weights="weight", clusters="school")
+    assert weighted[0]["estimate"] == pytest.approx(dn.mean(estimate, scores=[1, 2, 4]).value)
+    refused = run("estimate", "in/reports.parquet", "--table", "difference(age by sex)").stderr
+    assert "is no number that is told here" in refused
+    assert "no table to draw" in run("estimate", "in/reports.parquet", *asked[:2], "--plot", "p.svg").stderr
+
+
 @pytest.mark.parametrize("source", ["in/reports.parquet", "in/reports.csv"])
 def test_weights_and_clusters_are_public_columns(source, run):
     drawn = ("--weights", "weight", "--clusters", "school")

@@ -78,4 +78,4 @@ def test_words_groups_and_the_hash_that_the_server_printed(run):
     assert "### Haben Sie in einer Prüfung betrogen? (cheated)" in text
     assert "Kunst (arts), 100 reports" in text
     assert f"| design, as its server printed it | {'ab' * 32} |" in text
-    assert "nats short" not in text.split("How each table was made, in detail")[0]
+    assert "nats" not in text

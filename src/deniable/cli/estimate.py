@@ -21,10 +21,10 @@ from deniable.cli.common import (
     reports_at,
     room_for_bars,
     sampling_options,
-    split,
     table_option,
     words_options,
 )
+from deniable.cli.numbers import asked, data, show, tell
 from deniable.cli.progress import Progress
 from deniable.device.statement import rounded_up
 from deniable.errors import EstimationError, InputError
@@ -46,7 +46,10 @@ if TYPE_CHECKING:
 
 @click.command("estimate")
 @click.argument("reports", type=PLACE)
-@table_option("Attributes whose joint table is wanted. Repeatable; without it, every attribute by itself.")
+@table_option(
+    'Attributes whose joint table is wanted, or a number such as "mean(age)". Repeatable; without it, every attribute '
+    "by itself."
+)
 @click.option("--by", metavar="COLUMN", help="A public column: one table for each of its values.")
 @click.option(
     "--method", default="auto", show_default=True, help="auto, inversion, mle, norm_sub, shrink, loglinear ..."
@@ -90,6 +93,7 @@ def command(
       deniable estimate reports.parquet --table sex,income --plot income.svg
       deniable estimate reports.parquet --weights weight --strata region --clusters school
       deniable estimate deniable-data --table cheated --by faculty --language de
+      deniable estimate deniable-data --table "mean(age)" --table "quantiles(income; 0.25 0.5)"
     """  # noqa: D301 - click wants the character itself
     from deniable.estimation.estimator import Method
 
@@ -99,22 +103,29 @@ def command(
         raise InputError(f"plots are written to .svg files, not to {plot.name!r}")
     with Progress("Counting") as progress:
         opened = reports_at(reports, design, engine, words=words, language=language, progress=progress)
-        wanted = [split(table) for table in tables] or [[name] for name in opened.design.domain]
+        wanted, numbers = asked(tables, opened.design.domain)
+        wanted = wanted if tables else [[name] for name in opened.design.domain]
         drawn = {"weights": weights, "strata": strata, "clusters": clusters}
         found = [_estimate(opened, names, method, by, drawn) for names in wanted]
+        plain = by is None and not any(drawn.values())
+        parts = None if plain else lambda names: _groups(_estimate(opened, names, method, by, drawn))
+        told = tell(opened, numbers, level, parts)
     drawable = [one for one in found if not isinstance(one, Refused)]
-    if not drawable:
-        refused = [one for one in found if isinstance(one, Refused)]
-        told = "; ".join(f"{' and '.join(one.attributes)}: {one.reason}" for one in refused)
-        raise type(refused[0].error)(told, **refused[0].error.details)
+    if not drawable and all(isinstance(one, Refused) for _, _, one in told):
+        refused = [one for one in (*found, *(one for _, _, one in told)) if isinstance(one, Refused)]
+        why = "; ".join(f"{' and '.join(one.attributes)}: {one.reason}" for one in refused)
+        raise type(refused[0].error)(why, **refused[0].error.details)
+    if plot is not None and not drawable:
+        raise InputError("there is no table to draw: name one beside the numbers, as --table age")
     if plot is not None:
         _draw(plot, drawable[0], level)
     if as_json:
-        emit(_data(opened, found, level))
+        emit(_data(opened, found, level) | ({"numbers": data(told, by)} if numbers else {}))
         return
     out = console()
     for one in found:
         _show(out, one, level, top, sort=sort)
+    show(out, told, by)
     for note in opened.notes:
         out.print(note, markup=False)
     out.print(f"{opened.n} reports; epsilon {rounded_up(opened.design.epsilon)} a respondent.")
@@ -172,6 +183,11 @@ def _parts(one: Estimate | Grouped) -> Mapping[Any, Estimate | Refused]:
     return one.every if isinstance(one, Grouped) else {None: one}
 
 
+def _groups(one: Told) -> Mapping[Any, Estimate | Refused]:
+    """The same of what may be refused as a whole."""
+    return {None: one} if isinstance(one, Refused) else _parts(one)
+
+
 def _data(opened: Reports, found: list[Told], level: float) -> dict[str, Any]:
     from deniable.estimation.grouped import Grouped
 
@@ -191,7 +207,7 @@ def _data(opened: Reports, found: list[Told], level: float) -> dict[str, Any]:
                 **_table(part, level),
             }
             for one in found
-            for value, part in ({None: one} if isinstance(one, Refused) else _parts(one)).items()
+            for value, part in _groups(one).items()
         ],
         "warnings": [note for one in told for note in (one.warnings() if isinstance(one, Grouped) else one.warnings)],
     }
@@ -207,4 +223,5 @@ def _table(one: Estimate | Refused, level: float) -> dict[str, Any]:
         {"cell": dict(zip(one.attributes, label, strict=True)), **row}
         for label, row in zip(labels, records(one.rows(level)), strict=True)
     ]
-    return {"method": one.method, "reason": one.reason, "n": one.n, "cells": cells, "notes": one.notes(level)[1:]}
+    how = {"method": one.method, "reason": one.reason, "gap": one.gap}
+    return {**how, "n": one.n, "cells": cells, "notes": one.notes(level)[1:]}

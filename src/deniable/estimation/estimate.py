@@ -53,6 +53,7 @@ class Estimate(Shown, Frozen):
         reason: why this method, and what it did, in words.
         warnings: what a reader must know.
         labels: the survey's words, in which tables and charts are shown.
+        gap: how many nats the likelihood of `table` is short of the best at most, where that is how it was made.
     """
 
     table: Table
@@ -64,6 +65,7 @@ class Estimate(Shown, Frozen):
     warnings: tuple[str, ...] = ()
     pooled: Efficient | None = None  # from all reports; None where only those that cover the table could be used
     labels: Labels = UNKNOWN
+    gap: float | None = None
 
     @property
     def values(self) -> NDArray[np.float64]:

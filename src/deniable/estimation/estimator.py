@@ -206,12 +206,13 @@ def _estimate(
         # An estimate is never shown beside the errors of another.
         pooled, errors = None, ["errors are its own: other estimates use more of what the reports say"]
     chosen, why = _choose(method, unbiased, pooled or dispersion, told)
-    table, what = _apply(chosen, _Known(unbiased, dispersion, pooled, told, usable), gap)
+    table, what, short = _apply(chosen, _Known(unbiased, dispersion, pooled, told, usable), gap)
     drawn = [] if sampling is None else [sampling.words]
     reason = "; ".join([*why, what, *errors, *drawn, *pair_notes(dispersion)])
     n = sum(s.observation.n for s in samples)
     rough = () if sampling is None else sampling.warnings
-    return Estimate(table, unbiased, dispersion, n, chosen, reason, rough, pooled=pooled, labels=_labels(reports))
+    labels = _labels(reports)
+    return Estimate(table, unbiased, dispersion, n, chosen, reason, rough, pooled=pooled, labels=labels, gap=short)
 
 
 def _from_evidence(
@@ -224,13 +225,13 @@ def _from_evidence(
     dispersion = OfEvidence((), domain, "super", pooled)
     chosen = method if method != "auto" else "mle" if told.has_likelihood else "wls"
     if chosen == "inversion":
-        table, what = unbiased, "the efficient estimate, nothing clipped"
+        table, what, short = unbiased, "the efficient estimate, nothing clipped", None
     else:
-        table, what = _apply(chosen, _Known(unbiased, dispersion, pooled, told, inverted(observations)), gap)
+        table, what, short = _apply(chosen, _Known(unbiased, dispersion, pooled, told, inverted(observations)), gap)
     why = "its channels tell only some sums of the shares and cannot be inverted one by one"
     drawn, rough = ([], ()) if told.sampling is None else ([told.sampling.words], told.sampling.warnings)
     reason = "; ".join([why, what, *drawn])
-    return Estimate(table, unbiased, dispersion, told.n, chosen, reason, rough, pooled=pooled)
+    return Estimate(table, unbiased, dispersion, told.n, chosen, reason, rough, pooled=pooled, gap=short)
 
 
 @dataclass(frozen=True, eq=False)
@@ -390,28 +391,29 @@ def _choose(
     return "mle", [large if len(unbiased.domain) > 1 else "one attribute"]
 
 
-def _apply(method: str, known: _Known, gap: float | None) -> tuple[Table, str]:
-    """The table by a method, and what was done in words."""
+def _apply(method: str, known: _Known, gap: float | None) -> tuple[Table, str, float | None]:
+    """The table by a method, what was done in words, and how many nats a likelihood is short of the best at most."""
     efficient, dispersion, observations = known.efficient, known.dispersion, known.observations
     domain, backend = efficient.domain, efficient.backend
     if method == "inversion":
-        return known.unbiased, "the channel inverted, nothing clipped"
+        return known.unbiased, "the channel inverted, nothing clipped", None
     if method in ("norm_sub", "wls"):
         weighted = method == "wls"
         values = _least_squares(known) if weighted else norm_sub(efficient.values)
         told = "the nearest table without negative cells" + (", distance measured in its errors" if weighted else "")
-        return Table(domain, values, backend), told
+        return Table(domain, values, backend), told, None
     if method == "mle":
         fit = maximum_likelihood(observations if known.told is None else known.told, domain, gap=gap)
-        what = f"maximum likelihood from all reports that speak of any of them, at most {fit.gap:.1g} nats short"
-        return Table(domain, fit.table.values, backend), what
+        what = "maximum likelihood from all reports that speak of any of them"
+        return Table(domain, fit.table.values, backend), what, fit.gap
     if method == "shrink":
         variance = float((known.pooled or dispersion).variances.sum())
         shrunk = shrink(efficient, variance, [Table(m.domain, m.values) for m in _one_way(observations, domain)])
-        return shrunk.table, f"shrunk to the product of marginals, of which the joint table kept {shrunk.weight:.0%}"
+        what = f"shrunk to the product of marginals, of which the joint table kept {shrunk.weight:.0%}"
+        return shrunk.table, what, None
     if method in ENGINES:
         fitted, what = ENGINES[method](forget_blocks(observations), domain)
-        return Table(domain, fitted.values, backend), what
+        return Table(domain, fitted.values, backend), what, None
     methods = ["auto", "inversion", "norm_sub", "mle", "wls", "shrink", *ENGINES]
     raise InputError(f"there is no method {method!r}; choose from {listed(methods)}", method=method)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from deniable.errors import EstimationError, TooFewReportsError
 from deniable.frozen import Frozen
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from deniable.designs.reports import Reports
-    from deniable.estimation.estimate import Estimate
 
+T = TypeVar("T")
 FEWEST_SHOWN = 30  # answers about a table before it is shown: below that, errors say more than estimates
 
 
@@ -73,8 +73,8 @@ def answers_about(reports: Reports, names: Sequence[str]) -> int:
     return min(answers_about(reports, [name]) for name in names)
 
 
-def shown(reports: Reports, names: Sequence[str], make: Callable[[], Estimate]) -> Estimate | Refused:
-    """A table as it is made of some reports; or what stands in its place: too few answered, or it cannot be made."""
+def shown(reports: Reports, names: Sequence[str], make: Callable[[], T]) -> T | Refused:
+    """A table or number as it is made of reports; or what stands there: too few answered, or it cannot be made."""
     n = answers_about(reports, names)
     if told := too_few(n):
         return Refused(tuple(names), n, TooFewReportsError(told, n=n, needed=FEWEST_SHOWN))

@@ -223,10 +223,13 @@ class PairedPrivacy:
         ]
         if counted and self.server_delta is not None:
             delta = rounded_up(self.server_delta)
-            told.append(f"The claimed epsilon fails with delta {delta} against a server that knows the coin.")
+            told.append(f"Against a server that knows the coin the claimed {claim} holds at delta {delta} only.")
         if self.colluders and counted and self.partner_delta is not None and self.coin_delta is not None:
             partners, knowing = rounded_up(self.partner_delta), rounded_up(self.coin_delta)
-            told.append(f"It fails with delta {partners} against the colluders, {knowing} if they know the coin.")
+            told.append(
+                f"Against the colluders the claimed {claim} holds at delta {partners} only, at delta {knowing} if they "
+                f"know the coin."
+            )
         everything = self.all_truths_epsilon()
         if everything is not None:
             told.append(

@@ -150,8 +150,8 @@ WORDS: dict[str, dict[str, str]] = {
         "{coinsure}% (Epsilon {coin}). Das wird Ihrem Konto berechnet.",
     },
     "weaker_delta": {
-        "en": "Against whoever knows the coin the claimed number does not hold; it fails with delta {delta}.",
-        "de": "Wer die Münze kennt, für den gilt die behauptete Zahl nicht; sie versagt mit Delta {delta}.",
+        "en": "Against whoever knows the coin, epsilon {claimed} holds at delta {delta} only.",
+        "de": "Wer die Münze kennt, für den gilt Epsilon {claimed} nur mit Delta {delta}.",
     },
     "weaker_alone": {
         "en": "If nobody is there to be paired with within a stated time, a minute at most, your device tosses the "

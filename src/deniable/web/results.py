@@ -89,6 +89,7 @@ def _table(found: Estimate | Refused) -> dict[str, Any]:
         "reports": found.n,
         "method": found.method,
         "reason": found.reason,
+        "gap": found.gap,
         "notes": list(found.summary(LEVEL).notes),
         "cells": [
             {"categories": list(label), **row} for label, row in zip(labels, records(found.rows(LEVEL)), strict=True)

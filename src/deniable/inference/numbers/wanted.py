@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from deniable.estimation.estimate import Estimate
     from deniable.estimation.estimator import Collected
     from deniable.optimal.wanted import Wanted
 
@@ -69,7 +70,7 @@ class WantedNumbers(Shown, Frozen):
         return intervals_by_row(names, self.values, ends, ax, of="value", level=self.level)
 
 
-def wanted_numbers(source: Collected, wanted: Sequence[Wanted], level: float = 0.95) -> WantedNumbers | None:
+def wanted_numbers(source: Estimate | Collected, wanted: Sequence[Wanted], level: float = 0.95) -> WantedNumbers | None:
     """Tell the wanted numbers that are no tables; None where there are none.
 
     >>> import deniable as dn
@@ -88,7 +89,7 @@ def wanted_numbers(source: Collected, wanted: Sequence[Wanted], level: float = 0
     return WantedNumbers(texts, which, values, low, high, level)
 
 
-def _rows(source: Collected, one: Wanted, level: float) -> list[tuple[str, float, float, float]]:
+def _rows(source: Estimate | Collected, one: Wanted, level: float) -> list[tuple[str, float, float, float]]:
     (name,) = one.attributes
     known, variable = only(source, name)
     told_by = known.estimate if known.estimate is not None else source
