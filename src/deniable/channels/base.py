@@ -71,6 +71,14 @@ class Channel(Frozen, ABC):
     is_answer: bool = True  # whether a report is one of the truths; else it speaks for several of them
     is_partial: bool = False  # whether reports tell only some functionals of the truth's shares
     categories: tuple[Category, ...] | None = None
+    sensitive: int | None = None  # of a device for a yes-or-no question: which truth is the sensitive one
+
+    def in_order_of(self, categories: Sequence[Category], name: str = "answer") -> Channel:  # noqa: ARG002 - none named
+        """The same channel with its truths in the order in which something else lists them: names win.
+
+        Where a channel names no truths, they are in whatever order they are listed.
+        """
+        return self
 
     @property
     def sums(self) -> int | None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from deniable.channels.explicit import WORST_CONDITION, Explicit
 from deniable.channels.weights import largest_ratio, round_column, stated, weights_array, written
+from deniable.core.category_order import places, says_yes_first
 from deniable.device.kinds.base import WIDTHS
 from deniable.errors import NotExecutableError, ProbabilityError, SingularChannelError
 from deniable.frozen import again, fix, readonly
@@ -38,6 +39,7 @@ class Dense(Explicit):
     bits: int | None
     name: str
     categories: tuple[Category, ...] | None = None
+    sensitive: int | None = None
 
     def __init__(self, matrix: Any, *, name: str | None = None, categories: Sequence[Category] | None = None) -> None:
         """Take the stated probabilities; at least as many reports (rows) as truths (columns)."""
@@ -57,6 +59,40 @@ class Dense(Explicit):
                 )
             columns[truth] = [share / total for share in column]
         self._set(columns, None, name, categories)
+
+    @classmethod
+    def of_yes_no(cls, matrix: Any, *, name: str, categories: Sequence[Category] | None = None) -> Dense:
+        """A device for a yes-or-no question: truth 1 is the sensitive one, "yes", and report 1 says so.
+
+        `categories` are the names of truth 0 and truth 1; where their words say that yes comes first, they say the
+        order in which truths are listed.
+        """
+        made = cls(matrix, name=name)
+        fix(made, sensitive=1)
+        return made if categories is None else made.in_order_of(categories)
+
+    def order_of(self, categories: Sequence[Category], name: str = "answer") -> NDArray[np.int64]:
+        """Which of its truths each category is, by name; refused where the names are not the same.
+
+        Of a device for a yes-or-no question that has no names, "yes" is the sensitive truth, wherever it is listed.
+        """
+        if len(categories) != self.inputs:
+            raise ProbabilityError(f"{self.name} has {self.inputs} truths but {len(categories)} categories")
+        if self.categories is not None:
+            return places(self.categories, categories, name)
+        turned = self.sensitive is not None and says_yes_first(categories)
+        return np.arange(self.inputs)[:: -1 if turned else 1]
+
+    def in_order_of(self, categories: Sequence[Category], name: str = "answer") -> Dense:
+        """The same device with its truths, and reports that are answers, in the order of the categories: names win."""
+        order = self.order_of(categories, name)
+        same = (order == np.arange(self.inputs)).all()
+        if same and (tuple(categories) == self.categories or (self.categories is None and self.sensitive is None)):
+            return self
+        told = order if self.outputs == self.inputs else np.arange(self.outputs)
+        moved = [[self._columns[v][u] for u in told] for v in order]
+        sensitive = None if self.sensitive is None else order.tolist().index(self.sensitive)
+        return Dense._of(moved, self.bits, self.name, categories, partial=self.is_partial, sensitive=sensitive)
 
     @classmethod
     def from_weights(cls, weights: ArrayLike, bits: int, *, name: str | None = None, partial: bool = False) -> Dense:
@@ -96,9 +132,11 @@ class Dense(Explicit):
         categories: Sequence[Category] | None,
         *,
         partial: bool = False,
+        sensitive: int | None = None,
     ) -> Dense:
         made = cls.__new__(cls)
         made._set(columns, bits, name, categories, partial=partial)
+        fix(made, sensitive=sensitive)
         return made
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -109,6 +147,7 @@ class Dense(Explicit):
             name=self.name,
             categories=self.categories,
             partial=self.is_partial,
+            sensitive=self.sensitive,
         )
 
     def _set(
@@ -192,7 +231,7 @@ class Dense(Explicit):
         columns = [round_column(column, WIDTHS[-1], self.name) for column in self._columns]
         whole = 1 << WIDTHS[-1]
         rounded = [[Fraction(weight, whole) for weight in column] for column in columns]
-        return Dense._of(rounded, WIDTHS[-1], self.name, self.categories)
+        return Dense._of(rounded, WIDTHS[-1], self.name, self.categories, sensitive=self.sensitive)
 
     def weights(self) -> NDArray[np.int64]:
         """The integers of the executed channel."""

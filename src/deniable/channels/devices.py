@@ -1,8 +1,11 @@
 """The classic survey devices: dice, cards and a friend's birthday, each as a named channel.
 
-Truth 1 is the sensitive category ("yes"), truth 0 the other. They are meant to be performed by hand, so they keep the
-probabilities they state. `randomize` runs integers within 2^-32 of them (`.executed()`, whose epsilon is that of what
-runs), and refuses a device with a zero.
+Truth 1 is the sensitive category ("yes"), truth 0 the other. `categories` name them: first the answer that is not
+sensitive, last the one that is. Where the words themselves say which is which (no and yes, false and true, 0 and 1),
+they may stand in either order: names win, and truths, reports and results are then listed in that order.
+
+They are meant to be performed by hand, so they keep the probabilities they state. `randomize` runs integers within
+2^-32 of them (`.executed()`, whose epsilon is that of what runs), and refuses a device with a zero.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 def _yes_no(yes_if_no: Fraction, yes_if_yes: Fraction, name: str, categories: Sequence[Category] | None) -> Dense:
     """The 2 x 2 channel of Pr(report 1 | truth 0) and Pr(report 1 | truth 1)."""
     matrix = [[1 - yes_if_no, 1 - yes_if_yes], [yes_if_no, yes_if_yes]]
-    return Dense(matrix, name=name, categories=categories)
+    return Dense.of_yes_no(matrix, name=name, categories=categories)
 
 
 @answering
@@ -145,4 +148,4 @@ def Kuk(p_carrier: float, p_other: float, repetitions: int = 1, categories: Sequ
     ]
     times = f", repetitions={repetitions}" if repetitions > 1 else ""
     other, carrier = (float(share) for share in decks)
-    return Dense(matrix, name=f"Kuk({carrier:g}, {other:g}{times})", categories=categories)
+    return Dense.of_yes_no(matrix, name=f"Kuk({carrier:g}, {other:g}{times})", categories=categories)

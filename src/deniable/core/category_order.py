@@ -27,8 +27,7 @@ def places(own: Sequence[Category], wanted: Sequence[Category], name: str) -> ND
     >>> places(("yes", "no"), ("no", "yes"), "smokes").tolist()
     [1, 0]
     """
-    keys = [(type(c) is bool, c) for c in own]  # 1 and 1.0 are one number, and True is none
-    looked = [(type(c) is bool, c) for c in wanted]
+    keys, looked = _keys(own), _keys(wanted)
     if len(keys) != len(looked) or set(keys) != set(looked):
         raise UnknownCategoryError(
             f"{name!r} has the categories {listed(own)} here and {listed(wanted)} there; categories are matched by "
@@ -37,6 +36,31 @@ def places(own: Sequence[Category], wanted: Sequence[Category], name: str) -> ND
         )
     where = {key: place for place, key in enumerate(keys)}
     return np.array([where[key] for key in looked], dtype=np.int64)
+
+
+def _keys(categories: Sequence[Category]) -> list[tuple[bool, Category]]:
+    return [(type(category) is bool, category) for category in categories]  # 1 and 1.0 are one number, True is none
+
+
+def have_same(own: Variable, wanted: Variable) -> bool:
+    """Whether two attributes have the same categories, in whatever order."""
+    return own is wanted or (len(own) == len(wanted) and set(_keys(own.categories)) == set(_keys(wanted.categories)))
+
+
+_YES = {"no": "yes", "n": "y", "false": "true", "0": "1", "nein": "ja", "non": "oui"}  # in small letters
+
+
+def says_yes_first(categories: Sequence[Category] | None) -> bool | None:
+    """Whether a yes-or-no question's answers are listed with yes first; None where the words do not tell.
+
+    >>> says_yes_first(("yes", "no")), says_yes_first((False, True)), says_yes_first(("user", "other"))
+    (True, False, None)
+    """
+    if categories is None or len(categories) != 2:
+        return None
+    # 1.0 is written like 1.
+    first, last = (str(int(c) if type(c) is float and c.is_integer() else c).casefold() for c in categories)
+    return True if _YES.get(last) == first else False if _YES.get(first) == last else None
 
 
 def same_order(own: Variable, wanted: Variable) -> bool:
@@ -60,7 +84,7 @@ def refuse_other_order(domains: Iterable[Domain]) -> None:
     known: dict[str, Variable] = {}
     for variable in (v for domain in domains for v in domain.values()):
         other = known.setdefault(variable.name, variable)
-        if other is not variable and not same_order(other, variable):
+        if not have_same(other, variable) or not same_order(other, variable):
             raise UnknownCategoryError(
                 f"{variable.name!r} has the categories {listed(other.categories)} in some reports and "
                 f"{listed(variable.categories)} in others; bring them to the same categories in the same order",

@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 
 from deniable.channels.codec import channel_from_dict
+from deniable.channels.matched import matched
 from deniable.core.input_coercion import row_labels
 from deniable.designs.ballots import ALL, drawn_ballots, lowest_terms, rows_of
 from deniable.designs.observation import Observation
@@ -94,10 +95,14 @@ class Design(Frozen):
 
         `weights` are whole numbers, one a ballot: how often each is drawn. They are brought to their lowest terms.
         """
+        known = domain if isinstance(domain, Domain) else Domain(domain)
         fix(
             self,
-            domain=domain if isinstance(domain, Domain) else Domain(domain),
-            questions=[Question(tuple(question.attributes), question.channel.executed()) for question in questions],
+            domain=known,
+            questions=[
+                Question(tuple(one.attributes), matched(one.channel, known.project(one.attributes))[0].executed())
+                for one in questions
+            ],
             ballots=[tuple(ballot) for ballot in ballots],
             weights=lowest_terms(weights, len(ballots)),
         )

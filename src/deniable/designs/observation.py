@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.kronecker import Kronecker
+from deniable.channels.matched import dealt, matched
 from deniable.core.input_coercion import by_cell, has_labels
 from deniable.domain import Domain, Variable
 from deniable.errors import InputError
@@ -16,7 +17,7 @@ from deniable.frozen import Frozen, fix
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -67,6 +68,12 @@ class Observation(Frozen):
                 f"{listed(domain)} have {domain.cells} cells but {channel.name} has {channel.inputs} truths",
                 expected=channel.inputs,
                 found=domain.cells,
+            )
+        channel, turned = matched(channel, domain)
+        if turned and not has_labels(counts, next(iter(domain.values())).categories):
+            raise InputError(
+                f"{channel.name} lists its answers in another order than {listed(domain)}, so counts without labels "
+                f"could be in either: give them by name, such as {{{domain[domain.names[0]].categories[0]!r}: 60, ...}}"
             )
         array = _read(counts, channel, domain)
         if array.size != channel.outputs:
@@ -128,7 +135,7 @@ class Observation(Frozen):
         factors = self.channel.channels if isinstance(self.channel, Kronecker) else (self.channel,)
         counts = self.counts.reshape([factor.outputs for factor in factors])
         kept: list[tuple[Channel, list[Variable]]] = []
-        for axis, (factor, variables) in reversed(list(enumerate(self._by_factor(factors)))):
+        for axis, (factor, variables) in reversed(list(enumerate(dealt(factors, list(self.domain.values()))))):
             asked = [v for v in variables if v.name in wanted]
             if not asked:
                 alone = np.moveaxis(counts, axis, 0)
@@ -149,15 +156,6 @@ class Observation(Frozen):
         channel = kept[0][0] if len(kept) == 1 else Kronecker([factor for factor, _ in kept])
         domain = Domain([v for _, variables in kept for v in variables])
         return Observation(domain, channel, counts, population=self.population, label=self.label)
-
-    def _by_factor(self, factors: Sequence[Channel]) -> Iterator[tuple[Channel, list[Variable]]]:
-        """Deal the attributes out to the factors of the channel, in order."""
-        left = list(self.domain.values())
-        for factor in factors:
-            mine = [left.pop(0)]
-            while prod(len(v) for v in mine) < factor.inputs:
-                mine.append(left.pop(0))
-            yield factor, mine
 
     def __repr__(self) -> str:
         return f"<Observation of {' x '.join(self.domain)}: {self.n} reports through {self.channel.name}>"

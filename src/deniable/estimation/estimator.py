@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from deniable.channels.base import Channel
+from deniable.core.category_order import refuse_other_order
 from deniable.core.input_coercion import has_labels
 from deniable.designs.observation import Observation, merge
+from deniable.designs.reordered import in_one_order
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain
 from deniable.errors import InputError
@@ -255,11 +257,12 @@ class _Known:
 def observations_of(reports: Collected, attributes: Sequence[str]) -> list[Observation]:
     """Everything the reports say about some attributes, samples of the same kind merged."""
     observations: list[Observation] = []
-    for source in _listed(reports):
+    for source in in_one_order(_listed(reports)):
         if isinstance(source, Observation):
             observations += [source] if set(source.domain) & set(attributes) else []
         else:
             observations += source.tabulate(attributes)
+    refuse_other_order(observation.domain for observation in observations)
     return merge(observations)
 
 
@@ -288,7 +291,7 @@ def _collected(reports: Any, attributes: object) -> Collected:
             f"estimates are made from reports (or several), not from {type(reports).__name__}; counts go with their "
             f"channel, as in estimate([60, 40], Warner(0.8)), single answers with prevalence(answers, Warner(0.8))"
         )
-    return held
+    return in_one_order(held)
 
 
 def _names(reports: Any, attributes: str | Iterable[str] | None) -> list[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.designs.reordered import in_one_order
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain
 from deniable.errors import InputError
@@ -66,7 +67,9 @@ def synthesize(
     """
     check_source(source)
     _require_records(n)
-    listing: Any = reports if isinstance(reports, list | tuple) else [reports]
+    if isinstance(reports, list | tuple):
+        reports = in_one_order(reports)
+    listing: Any = reports if isinstance(reports, list) else [reports]
     if attributes is None:
         attributes = list(dict.fromkeys(name for part in listing for name in _speaks_of(part)))
     attributes = [attributes] if isinstance(attributes, str) else list(attributes)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.core.category_order import refuse_other_order
 from deniable.core.input_coercion import by_cell
+from deniable.designs.reordered import in_one_order
 from deniable.designs.reports import Reports
 from deniable.domain import Domain
 from deniable.errors import InputError, InvalidTestError
 from deniable.estimation.by_group import by_group
 from deniable.estimation.fit.evidence import Evidence
-from deniable.estimation.fit.gathering import same_categories
 from deniable.estimation.fit.group import Group
 from deniable.estimation.fit.models import GivenMargin, SameMargin, Saturated
 from deniable.estimation.fit.quasi import Quasi, countable
@@ -140,6 +141,8 @@ def _parts(reports: Reports | Mapping[Any, Collected], by: str | None) -> dict[A
         parts: dict[Any, Collected] = dict(reports.groups(by))
     elif isinstance(reports, Mapping):
         parts = dict(reports)
+        if not any(isinstance(part, list | tuple) for part in parts.values()):
+            parts = dict(zip(parts, in_one_order(list(parts.values())), strict=True))
     else:
         raise InputError("homogeneity needs reports with a public column, or a mapping from group to reports")
     if len(parts) < 2:
@@ -193,7 +196,7 @@ def homogeneity(
         raise InputError(f'method must be "auto", "lrt" or "pearson", not {method!r}', method=method)
     parts = _parts(reports, by)
     groups = list(by_group(by or "group", parts.items(), lambda part: covering(part, names)).values())
-    same_categories(group.asked for group in groups)
+    refuse_other_order(group.asked for group in groups)
     told = f"{len(groups)} groups: {listed(parts)}."
     others = without_group(by or "", reports.n, groups) if isinstance(reports, Reports) else None
     stood_on = used(groups, others)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from deniable.channels.base import Channel
+from deniable.core.category_order import says_yes_first
 from deniable.core.input_coercion import row_labels
 from deniable.designs.observation import Observation
 from deniable.domain import Domain, Variable
@@ -130,8 +131,9 @@ def prevalence(
         strata: each respondent's stratum.
         clusters: each respondent's cluster (primary sampling unit).
         by: each respondent's group; the result is then a `Prevalences`, from group to estimate.
-        categories: names of the answers; those of the channel by default, else 0, 1, ...
-        yes: instead of codes, for a device with two answers: how many reports were the second one.
+        categories: names of the answers, in the order in which results list them; by default those of the channel, else
+            0, 1, ... They are matched with the channel's by name, and yes is always the sensitive answer of a device.
+        yes: instead of codes, for a device with two answers: how many reports were yes (of others, the second one).
         n: and of how many.
 
     Returns:
@@ -149,6 +151,9 @@ def prevalence(
     if not isinstance(channel, Channel):
         raise InputError(f"the device must be a channel, such as Warner(0.8), not {channel!r}")
     variable = _variable(codes, channel, categories)
+    channel = channel.in_order_of(variable.categories, variable.name)
+    if yes is not None and n is not None and channel.sensitive == 0:
+        codes = [variable.categories[0]] * yes + [variable.categories[1]] * (n - yes)
     reports = report_codes(codes, channel, variable)
     rows, index = len(reports), row_labels(codes)
     groups, group = ([None], np.zeros(rows, dtype=np.int64)) if by is None else numbered(column(by, "by", rows, index))
@@ -253,7 +258,7 @@ def report_codes(values: Any, channel: Channel, variable: Variable) -> NDArray[n
         raise TooFewReportsError("there are no reports", n=0)
     labels = set(variable.categories)
     kind = type(variable.categories[0])
-    if array.dtype.kind in "OUST" and kind is str:
+    if (array.dtype.kind in "OUST" and kind is str) or (array.dtype.kind == "b" and kind is bool):
         if channel.reports != channel.inputs:
             raise InputError(
                 f"{channel.name} has {channel.reports} reports for {channel.inputs} truths, so its reports have no "
@@ -277,6 +282,8 @@ def report_codes(values: Any, channel: Channel, variable: Variable) -> NDArray[n
             f"reports of type {array.dtype} are neither codes 0 .. {channel.reports - 1} nor known labels; name the "
             f'answers in order with categories=("no", "yes")'
         )
+    if channel.reports == channel.inputs:
+        _refuse_other_words(variable)
     array = array.astype(np.int64)
     outside = int(((array < 0) | (array >= channel.reports)).sum())
     if outside:
@@ -286,6 +293,19 @@ def report_codes(values: Any, channel: Channel, variable: Variable) -> NDArray[n
             rows=outside,
         )
     return array
+
+
+def _refuse_other_words(variable: Variable) -> None:
+    """Refuse codes where names say other codes than the places they stand in."""
+    numbers = [str(category) for category in variable.categories]
+    written = all(number.isdecimal() for number in numbers) and numbers != [str(i) for i in range(len(numbers))]
+    if says_yes_first(variable.categories) or written:
+        raise InputError(
+            f"the reports are numbers, and the answers are {listed(variable.categories)}, in this order: numbers could "
+            f"be their places, or say what the names say. Give the reports by name, or list the answers as "
+            f"{listed(sorted(variable.categories, key=str))}",
+            attribute=variable.name,
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -132,6 +132,8 @@ def code_of(channel: Channel, category: Category | None) -> int:
     labels = tuple(range(channel.inputs)) if channel.categories is None else channel.categories
     if category is not None and category not in labels:
         raise UnknownCategoryError(f"{channel.name} has no category {category!r}; it has {listed(labels)}")
+    if category is None and channel.sensitive is not None:
+        return channel.sensitive
     return one(Variable(channel.name, labels), category, "category")
 
 

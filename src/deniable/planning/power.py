@@ -59,7 +59,8 @@ def power(
         null: the prevalence under the null hypothesis.
         alpha: the level of the test.
         alternative: "greater", "less" or "two-sided".
-        category: the category, or its code where the channel names none; of two, by default the second.
+        category: the category, or its code where the channel names none; of two, by default the sensitive one of a
+            device, else the second.
         table: the assumed joint distribution of two attributes (with a design).
         attributes: which two; by default the table's. With prevalence=, the one that it is of.
         replicates: simulated surveys (with a design and a table).
@@ -178,7 +179,7 @@ def sample_cost(channel: Channel, prevalence: ArrayLike | None = None) -> float:
     else:
         shares = np.asarray(prevalence, dtype=float)
     if shares.ndim == 0:
-        shares = np.array([1 - float(shares), float(shares)])
+        shares = np.array([1 - float(shares), float(shares)])[:: -1 if channel.sensitive == 0 else 1]
     if shares.shape != (channel.inputs,) or abs(shares.sum() - 1) > 1e-9 or (shares < 0).any():
         raise InputError(f"{channel.name} has {channel.inputs} truths: give one share for each, summing to 1")
     direct = float((shares * (1 - shares)).sum())

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.core.category_order import refuse_other_order
 from deniable.designs.observation import Observation, merge
+from deniable.designs.reordered import in_one_order
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain, Variable
 from deniable.errors import (
@@ -17,7 +19,6 @@ from deniable.errors import (
     EstimationError,
     TooFewReportsError,
     UnknownAttributeError,
-    UnknownCategoryError,
 )
 from deniable.estimation.fit.evidence import Evidence
 from deniable.estimation.fit.group import Group
@@ -74,7 +75,7 @@ def gather(
     >>> sorted(tuple(group.said.part) for group in evidence.groups), evidence.n
     ([('a',), ('a', 'b'), ('b',)], 120)
     """
-    sources = [reports] if isinstance(reports, Reported) else list(reports)
+    sources = [reports] if isinstance(reports, Reported) else in_one_order(reports)
     refuse_pairs(sources)
     names = [attributes] if isinstance(attributes, str) else list(attributes)
     if len(set(names)) < len(names):
@@ -198,7 +199,7 @@ class Finding:
     def evidence(self, sources: Sequence[Reported], sampling: Sampling | None) -> Evidence:
         """Lay all of it out over one table."""
         heard = [_joined(alike) for _, alike in self.said.values()]
-        same_categories(said.part for said in heard)
+        refuse_other_order(said.part for said in heard)
         known = {v.name: v for said in heard for v in said.part.values()}
         missing = [name for name in self.names if name not in known]
         if missing:
@@ -344,16 +345,3 @@ def refuse_pairs(sources: Iterable[Any], error: type[DeniableError] = Estimation
         if getattr(design, "pairs_reports", False):
             told = f"{type(design).__name__} pairs respondents whose coins are correlated, so"
             raise error(f"{told} {so}", alternative="Independent")
-
-
-def same_categories(domains: Iterable[Domain]) -> None:
-    """Refuse reports that mean different things by the same name."""
-    known: dict[str, Variable] = {}
-    for variable in (v for domain in domains for v in domain.values()):
-        other = known.setdefault(variable.name, variable)
-        if other != variable:
-            raise UnknownCategoryError(
-                f"{variable.name!r} has the categories {listed(other.categories)} in some reports and "
-                f"{listed(variable.categories)} in others; bring them to the same categories in the same order",
-                attribute=variable.name,
-            )

@@ -21,7 +21,7 @@ import numpy as np
 
 from deniable.channels.devices import ForcedResponse, Triangular
 from deniable.errors import DesignError
-from deniable.inference.compliance.groups import Counts, count, fit_inside, fit_linear
+from deniable.inference.compliance.groups import Counts, count, fit_inside, fit_linear, yes_last
 from deniable.inference.compliance.result import Compliance, one_sided
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def cheating_detection(
     for name, channel in channels.items():
         if (channel.inputs, channel.outputs) != (2, 2):
             raise DesignError(f"the device of group {name!r} must have two truths and two reports: {channel!r}")
+    channels = {name: yes_last(channel) for name, channel in channels.items()}
     drawn = {"weights": weights, "strata": strata, "clusters": clusters}
     seen = count(reports, groups, list(channels), drawn)
     yes, n = seen.yes, seen.n

@@ -18,6 +18,7 @@ from scipy.optimize import minimize
 
 from deniable.channels.base import Channel
 from deniable.channels.weights import stated
+from deniable.core.category_order import says_yes_first
 from deniable.core.input_coercion import by_category, by_cell, by_row, row_labels
 from deniable.domain import Domain, Variable
 from deniable.errors import (
@@ -166,6 +167,7 @@ def coded(reports: Any) -> NDArray[np.int64]:
 def items(codes: NDArray[np.int64], channels: Any) -> tuple[NDArray[np.int64], list[Channel]]:
     """Reports about several items, a column each, and the items' devices, checked."""
     devices = list(channels) if isinstance(channels, list | tuple) else [channels]
+    devices = [yes_last(each) if isinstance(each, Channel) else each for each in devices]
     strange = [each for each in devices if not isinstance(each, Channel)]
     if strange:
         raise InputError(f"the devices are a list of channels, such as [Warner(0.8), Warner(0.8)], not {strange[0]!r}")
@@ -176,6 +178,12 @@ def items(codes: NDArray[np.int64], channels: Any) -> tuple[NDArray[np.int64], l
             f"only {counted(len(codes), 'respondent')}; an estimate with an error needs at least 2", n=len(codes)
         )
     return codes, devices
+
+
+def yes_last(channel: Channel) -> Channel:
+    """A device of two truths with the sensitive one last, as reports of 0 and 1 count them."""
+    turned = channel.sensitive == 0 or says_yes_first(channel.categories)
+    return channel.in_order_of((channel.categories or (1, 0))[::-1]) if turned else channel
 
 
 def binary(reports: Any) -> NDArray[np.int64]:

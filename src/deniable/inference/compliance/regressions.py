@@ -16,7 +16,7 @@ import numpy as np
 
 from deniable.channels.weights import stated
 from deniable.errors import DesignError, InputError, NotIdentifiedError, UnknownCategoryError
-from deniable.inference.compliance.groups import binary
+from deniable.inference.compliance.groups import binary, yes_last
 from deniable.inference.compliance.latent import HowDrawn, Manner, of_trait, with_trait
 from deniable.inference.regression.formula import as_pandas, column_of, split
 from deniable.inference.regression.linear import open_number
@@ -93,6 +93,7 @@ def cdm_regression(
         if (channel.inputs, channel.outputs) != (2, 2):
             raise DesignError(f"the device of group {name!r} must have two truths and two reports: {channel!r}")
     said, at = _reports(formula, frame), _members(frame, groups, channels)
+    channels = {name: yes_last(channel) for name, channel in channels.items()}
     chances = np.array([channel.matrix()[1] for channel in channels.values()])[at]
     _differ(chances[:, 0], "groups whose devices differ")
     yes = np.stack([chances, np.zeros_like(chances)], axis=2)  # (rows, trait, cheating)

@@ -73,7 +73,8 @@ def disguised(
         column: the reports: categories where these are known, else codes 0, 1, ...
         channel: one for all rows; one per row; or one per value of `by`. None is a direct question.
         by: which of several channels a row went through.
-        categories: the truth's categories in order; by default the channels' own.
+        categories: the truth's categories in order; by default those of the first channel that names them. Channels
+            that name them in another order are brought to it.
     """
     channels, design = _designs(channel, len(column), by)
     known = [one for one in channels if one is not None]
@@ -85,6 +86,10 @@ def disguised(
             attribute=name,
         )
     stated = categories or next((one.categories for one in known if one.categories is not None), None)
+    if stated is not None:
+        channels = [
+            one if one is None or len(stated) != one.inputs else one.in_order_of(stated, name) for one in channels
+        ]
     sizes = {one.inputs for one in known} | ({len(stated)} if stated is not None else set())
     if len(sizes) > 1:
         raise DesignError(
@@ -152,11 +157,14 @@ def _designs(channel: Channels, rows: int, by: NDArray[Any] | None) -> tuple[lis
         raise InputError(f"{len(channel)} channels for {rows} rows: give one per row, or one for all", rows=rows)
     # By identity first: rows usually share a few objects, and comparing channels costs more than comparing addresses.
     seen: dict[int, int] = {}
-    distinct: dict[Channel | None, int] = {}
+    distinct: dict[object, int] = {}
+    found: list[Channel | None] = []
     for one in channel:
-        if id(one) not in seen:
-            seen[id(one)] = distinct.setdefault(one, len(distinct))
-    return list(distinct), np.array([seen[id(one)] for one in channel], dtype=np.intp)
+        if id(one) not in seen:  # equal channels may list their truths otherwise
+            known = None if one is None else (one, one.categories, one.sensitive)
+            seen[id(one)] = distinct.setdefault(known, len(distinct))
+            found += [one] if len(distinct) > len(found) else []
+    return found, np.array([seen[id(one)] for one in channel], dtype=np.intp)
 
 
 def _codes(name: str, column: Any, outputs: int) -> NDArray[np.intp]:
