@@ -163,3 +163,21 @@ def test_sorting_puts_the_largest_first(exams, run):
     order = [str(1 + place) for place in np.argsort(-found.values)]
     output = run("estimate", exams, "--table", "stress", "--sort").stdout
     assert [line.split()[0] for line in output.splitlines() if line.startswith((" 1 ", " 2 ", " 3 "))] == order
+
+
+def test_several_files_are_several_waves(run):
+    both = ("estimate", "in/reports.parquet", "in/reports.csv", "--table", "sex")
+    data = json.loads(run(*both, "--json").stdout)
+    assert data["reports"] == 8000
+    assert len(data["designs"]) == 2
+    sources = [dn.read_reports("in/reports.parquet"), dn.read_reports("in/reports.csv")]
+    (table,) = data["tables"]
+    assert "test of one common population" in table["reason"]
+    shares = [cell["estimate"] for cell in table["cells"]]
+    assert shares == pytest.approx(dn.estimate(sources, "sex").values.tolist())
+    average = run(*both, "--average")
+    assert "the average over the respondents of 2 sources" in average.stdout
+    assert "8000 reports" in average.stdout
+    refused = run(*both, "--by", "region")
+    assert refused.exit_code != 0
+    assert "--by takes one file" in refused.stderr

@@ -42,6 +42,7 @@ from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.quasi import quasi_of
 from deniable.estimation.fit.stack import Stack
 from deniable.estimation.reconcile import reconcile
+from deniable.estimation.several import Agreement
 from deniable.frames.stored import StoredReports
 from deniable.frozen import Frozen, fix
 from deniable.graphs.comparators import Released
@@ -183,6 +184,8 @@ OTHERS = {
     "Inverted": lambda: Inverted(dn.estimate(reports(), ["sex", "income"]), phi_squared),
     "Replicates": lambda: uncovered().dispersion,
     "PairedDispersion": lambda: dn.estimate(sent(dn.Paired(DOMAIN, p=0.75, rho=-0.2)), "a").dispersion,
+    "Averaged": lambda: dn.estimate([reports(), reports()], "sex", combine="average").dispersion,
+    "Agreement": lambda: Agreement(3.2, 2, 0.2),
     "Linearized": lambda: prevalence([0, 1] * 30, dn.Warner(0.8), weights=[1.0, 2.0, 3.0] * 20).dispersion,
     "Sampling": lambda: dn.rake(sent(dn.Joint(DOMAIN, 2.0)), {"region": {"north": 1, "south": 2}}),
     "Margins": lambda: dn.rake(sent(dn.Joint(DOMAIN, 2.0)), {"region": {"north": 1, "south": 2}}).margins,

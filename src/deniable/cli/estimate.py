@@ -32,7 +32,7 @@ from deniable.estimation.refused import Refused, shown
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from rich.console import Console
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @click.command("estimate")
-@click.argument("reports", type=PLACE)
+@click.argument("reports", type=PLACE, nargs=-1, required=True)
 @table_option(
     'Attributes whose joint table is wanted, or a number such as "mean(age)". Repeatable; without it, every attribute '
     "by itself."
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 @click.option(
     "--method", default="auto", show_default=True, help="auto, inversion, mle, norm_sub, shrink, loglinear ..."
 )
+@click.option("--average", is_flag=True, help="Of several REPORTS: average over respondents, as if not one population.")
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
 @click.option("--top", type=click.IntRange(1), default=30, show_default=True, help="Rows of a table; largest first.")
 @click.option("--sort", is_flag=True, help="The largest shares first, also where all rows are shown.")
@@ -65,10 +66,11 @@ if TYPE_CHECKING:
 @as_json
 def command(
     *,
-    reports: Path | str,
+    reports: tuple[Path | str, ...],
     tables: tuple[str, ...],
     by: str | None,
     method: Any,
+    average: bool,
     level: float,
     top: int,
     sort: bool,
@@ -85,6 +87,7 @@ def command(
     """Estimate the shares behind the disguised answers in REPORTS, with intervals.
 
     REPORTS is a file, or what a collector has stored: its folder, its SQLite file, or postgresql://user@host/survey.
+    Several of them, such as waves, are taken for one population, which is tested.
 
     \b
     Examples:
@@ -94,6 +97,7 @@ def command(
       deniable estimate reports.parquet --weights weight --strata region --clusters school
       deniable estimate deniable-data --table cheated --by faculty --language de
       deniable estimate deniable-data --table "mean(age)" --table "quantiles(income; 0.25 0.5)"
+      deniable estimate spring.parquet autumn.parquet --average
     """  # noqa: D301 - click wants the character itself
     from deniable.estimation.estimator import Method
 
@@ -101,15 +105,18 @@ def command(
         raise InputError(f"there is no method {method!r}; choose from {listed(get_args(Method))}", method=method)
     if plot is not None and plot.suffix.lower() != ".svg":
         raise InputError(f"plots are written to .svg files, not to {plot.name!r}")
+    if by is not None and len(reports) > 1:
+        raise InputError("--by takes one file of reports; estimate each of them by itself")
     with Progress("Counting") as progress:
-        opened = reports_at(reports, design, engine, words=words, language=language, progress=progress)
-        wanted, numbers = asked(tables, opened.design.domain)
-        wanted = wanted if tables else [[name] for name in opened.design.domain]
+        opened = [reports_at(one, design, engine, words=words, language=language, progress=progress) for one in reports]
+        wanted, numbers = asked(tables, _names(opened))
+        wanted = wanted if tables else [[name] for name in _names(opened)]
         drawn = {"weights": weights, "strata": strata, "clusters": clusters}
-        found = [_estimate(opened, names, method, by, drawn) for names in wanted]
-        plain = by is None and not any(drawn.values())
-        parts = None if plain else lambda names: _groups(_estimate(opened, names, method, by, drawn))
-        told = tell(opened, numbers, level, parts)
+        how = {**drawn, "combine": "average" if average else "common"}
+        found = [_estimate(opened, names, method, by, how) for names in wanted]
+        plain = len(opened) == 1 and by is None and not any(drawn.values())
+        parts = None if plain else lambda names: _groups(_estimate(opened, names, method, by, how))
+        told = tell(opened[0], numbers, level, parts)
     drawable = [one for one in found if not isinstance(one, Refused)]
     if not drawable and all(isinstance(one, Refused) for _, _, one in told):
         refused = [one for one in (*found, *(one for _, _, one in told)) if isinstance(one, Refused)]
@@ -126,9 +133,15 @@ def command(
     for one in found:
         _show(out, one, level, top, sort=sort)
     show(out, told, by)
-    for note in opened.notes:
+    for note in dict.fromkeys(note for one in opened for note in one.notes):
         out.print(note, markup=False)
-    out.print(f"{opened.n} reports; epsilon {rounded_up(opened.design.epsilon)} a respondent.")
+    spent = " or ".join(dict.fromkeys(rounded_up(one.design.epsilon) for one in opened))
+    out.print(f"{sum(one.n for one in opened)} reports; epsilon {spent} a respondent.")
+
+
+def _names(opened: Sequence[Reports]) -> list[str]:
+    """The attributes of all designs, each once."""
+    return list(dict.fromkeys(name for one in opened for name in one.design.domain))
 
 
 def _show(out: Console, one: Told, level: float, top: int, *, sort: bool) -> None:
@@ -163,17 +176,20 @@ def _draw(path: Path, one: Estimate | Grouped, level: float) -> None:
     path.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{chart(one, level=level)}', encoding="utf-8")
 
 
-def _estimate(opened: Reports, names: list[str], method: Any, by: str | None, drawn: dict[str, Any]) -> Told:
+def _estimate(opened: Sequence[Reports], names: list[str], method: Any, by: str | None, how: dict[str, Any]) -> Told:
     """A table, of everybody or by group; or what stands in its place."""
     from deniable.estimation.estimator import estimate, refuse_public
 
-    refuse_public(opened, names)
+    for one in opened:
+        refuse_public(one, names)
+    sources = [one for one in opened if set(names) & set(one.design.domain)] or list(opened)
+    given = sources[0] if len(sources) == 1 else sources
     if by is None:
-        return shown(opened, names, partial(estimate, opened, names, method, **drawn))
+        return shown(sources, names, partial(estimate, given, names, method, **how))
     try:
-        return estimate(opened, names, method, by=by, **drawn)
+        return estimate(opened[0], names, method, by=by, **how)
     except EstimationError as refusal:
-        return Refused(tuple(names), opened.n, refusal)
+        return Refused(tuple(names), opened[0].n, refusal)
 
 
 def _parts(one: Estimate | Grouped) -> Mapping[Any, Estimate | Refused]:
@@ -188,16 +204,18 @@ def _groups(one: Told) -> Mapping[Any, Estimate | Refused]:
     return {None: one} if isinstance(one, Refused) else _parts(one)
 
 
-def _data(opened: Reports, found: list[Told], level: float) -> dict[str, Any]:
+def _data(sources: Sequence[Reports], found: list[Told], level: float) -> dict[str, Any]:
     from deniable.estimation.grouped import Grouped
 
-    told = [one for one in found if not isinstance(one, Refused)]
+    told, opened = [one for one in found if not isinstance(one, Refused)], sources[0]
+    several = {"designs": [one.design.id for one in sources]} if len(sources) > 1 else {}
     return {
-        "reports": opened.n,
+        "reports": sum(one.n for one in sources),
         "design": opened.design.id,
+        **several,
         "served_as": opened.labels.design or None,
-        "epsilon": opened.design.epsilon,
-        "notes": opened.notes,
+        "epsilon": max(one.design.epsilon for one in sources),
+        "notes": list(dict.fromkeys(note for one in sources for note in one.notes)),
         "level": level,
         "tables": [
             {

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from deniable.designs.reports import Reports
-    from deniable.domain import Domain
     from deniable.estimation.estimate import Estimate
     from deniable.inference.numbers.wanted import WantedNumbers
     from deniable.optimal.wanted import Wanted
@@ -27,14 +26,14 @@ if TYPE_CHECKING:
     Row = tuple[Wanted, Any, Told]  # what was wanted, of which group, and what is told
 
 
-def asked(texts: Sequence[str], domain: Domain) -> tuple[list[list[str]], list[Wanted]]:
+def asked(texts: Sequence[str], known: Sequence[str]) -> tuple[list[list[str]], list[Wanted]]:
     """Tables, as the names of their attributes, and other numbers, in the language of survey files."""
     from deniable.inference.numbers.wanted import TOLD
     from deniable.optimal.language import read_wanted
 
     tables, numbers = [], []
     for text in texts:
-        if "(" not in text or text.strip() in domain:
+        if "(" not in text or text.strip() in known:
             tables.append(split(text))
             continue
         one = read_wanted(text)

@@ -32,6 +32,7 @@ from deniable.estimation.paired import pair_notes, with_pairs
 from deniable.estimation.partial import OfEvidence, determined, inverted
 from deniable.estimation.pooled import only_covering, pool
 from deniable.estimation.sampling.reading import sampling_of
+from deniable.estimation.several import agreement, averaged, checked
 from deniable.estimation.shrinkage import shrink
 from deniable.keywords import answering
 from deniable.labels import UNKNOWN, Labels
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from deniable.estimation.fit.evidence import Evidence
     from deniable.estimation.sampling.reading import Given, Weights
     from deniable.estimation.sampling.sampling import Sampling
+    from deniable.estimation.several import Combine
 
 Method = Literal[
     "auto", "inversion", "norm_sub", "mle", "wls", "shrink", "product", "loglinear", "ipf", "qp", "l1", "graphical"
@@ -75,6 +77,7 @@ def estimate(
     weights: Weights = ...,
     strata: Given = ...,
     clusters: Given = ...,
+    combine: Combine = ...,
 ) -> Estimate: ...
 
 
@@ -90,6 +93,7 @@ def estimate(
     weights: Weights = ...,
     strata: Given = ...,
     clusters: Given = ...,
+    combine: Combine = ...,
 ) -> Grouped: ...
 
 
@@ -105,6 +109,7 @@ def estimate(
     weights: Weights = ...,
     strata: Given = ...,
     clusters: Given = ...,
+    combine: Combine = ...,
 ) -> Grouped: ...
 
 
@@ -120,6 +125,7 @@ def estimate(
     weights: Weights = None,
     strata: Given = None,
     clusters: Given = None,
+    combine: Combine = "common",
 ) -> Estimate | Grouped:
     """Estimate the joint table of some attributes.
 
@@ -142,6 +148,9 @@ def estimate(
             returns. Errors are then those of the sampling, see `estimation.sampling`.
         strata: each respondent's stratum, or the name of a public column.
         clusters: each respondent's cluster (primary sampling unit), or the name of a public column.
+        combine: what several sources are: "common", one population, to which each counts by what its reports tell (it
+            is tested, and said where they differ); or "average", populations of their own, over whose respondents is
+            averaged. See `estimation.several`.
 
     Returns:
         An `Estimate`, or `Grouped` ones, a mapping from each group to its estimate, when `by` is given. A group of
@@ -161,6 +170,8 @@ def estimate(
             'population="fixed" out'
         )
     one = partial(_estimate, names=names, method=method, population=population, gap=gap)
+    if checked(combine, sampling) == "average" and by is None:
+        return averaged(_listed(collected), one)
     if by is None:
         return one(collected, sampling=sampling)
     if not isinstance(collected, Reports):
@@ -207,14 +218,16 @@ def _estimate(
     if method == "inversion" and pooled is not None and not np.allclose(pooled.values, unbiased.values, atol=1e-9):
         # An estimate is never shown beside the errors of another.
         pooled, errors = None, ["errors are its own: other estimates use more of what the reports say"]
+    alike = None if pooled is None or told is None else agreement(told, sources, pooled)
     chosen, why = _choose(method, unbiased, pooled or dispersion, told)
     table, what, short = _apply(chosen, _Known(unbiased, dispersion, pooled, told, usable), gap)
     drawn = [] if sampling is None else [sampling.words]
-    reason = "; ".join([*why, what, *errors, *drawn, *pair_notes(dispersion)])
+    tested = [] if alike is None else [alike.words]
+    reason = "; ".join([*why, what, *errors, *drawn, *tested, *pair_notes(dispersion)])
     n = sum(s.observation.n for s in samples)
-    rough = () if sampling is None else sampling.warnings
+    warned = (*(() if sampling is None else sampling.warnings), *(() if alike is None else alike.warnings))
     labels = _labels(reports)
-    return Estimate(table, unbiased, dispersion, n, chosen, reason, rough, pooled=pooled, labels=labels, gap=short)
+    return Estimate(table, unbiased, dispersion, n, chosen, reason, warned, pooled=pooled, labels=labels, gap=short)
 
 
 def _from_evidence(

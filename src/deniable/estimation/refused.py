@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from deniable.designs.reports import Reports
 from deniable.errors import EstimationError, TooFewReportsError
 from deniable.frozen import Frozen
 from deniable.wording import counted
@@ -12,7 +13,6 @@ from deniable.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from deniable.designs.reports import Reports
 
 T = TypeVar("T")
 FEWEST_SHOWN = 30  # answers about a table before it is shown: below that, errors say more than estimates
@@ -73,9 +73,10 @@ def answers_about(reports: Reports, names: Sequence[str]) -> int:
     return min(answers_about(reports, [name]) for name in names)
 
 
-def shown(reports: Reports, names: Sequence[str], make: Callable[[], T]) -> T | Refused:
+def shown(reports: Reports | Sequence[Reports], names: Sequence[str], make: Callable[[], T]) -> T | Refused:
     """A table or number as it is made of reports; or what stands there: too few answered, or it cannot be made."""
-    n = answers_about(reports, names)
+    sources = [reports] if isinstance(reports, Reports) else reports
+    n = sum(answers_about(source, names) for source in sources)
     if told := too_few(n):
         return Refused(tuple(names), n, TooFewReportsError(told, n=n, needed=FEWEST_SHOWN))
     try:

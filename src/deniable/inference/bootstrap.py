@@ -10,6 +10,7 @@ from deniable.errors import InputError
 from deniable.estimation.fit.engine import fit
 from deniable.estimation.fit.evidence import of_counts
 from deniable.estimation.fit.quasi import countable
+from deniable.estimation.several import Averaged
 from deniable.inference.profile import evidence_of
 from deniable.inference.reference import checked, generator_of
 from deniable.tables.marginals import summed
@@ -42,7 +43,7 @@ def bootstrap_tables(estimate: Estimate, replicates: int, source: Source | None)
     seen = countable(of_counts(observations))
     rng = generator_of([seen], source)
     truth = fit(seen, gap=_GAP).pi
-    if estimate.method == "inversion":
+    if estimate.method == "inversion" or isinstance(estimate.dispersion, Averaged):
         tables = np.zeros((*domain.shape, checked(replicates)))
         for sample in samples:
             o = sample.observation

@@ -22,6 +22,7 @@ import numpy as np
 from deniable.channels.kronecker import Kronecker
 from deniable.errors import InputError
 from deniable.estimation.fit.efficient import efficient_from
+from deniable.estimation.several import Averaged
 from deniable.inference.asked import contrast, pair, two_way, versus
 from deniable.inference.delta import EMPTY, How, Measure, close_to_zero, derived, floored, gradient, nearest, simplex
 from deniable.inference.fieller import risk_ratio_ends
@@ -425,7 +426,7 @@ def odds_ratio(
     told = close_to_zero(estimate)
     plain = derived(estimate, f, name=name, at=table, scale="log") if usable else None
     error = plain.std_error if plain else np.nan
-    if method == "delta":
+    if method == "delta" or (method == "profile" and isinstance(estimate.dispersion, Averaged)):  # of no one likelihood
         return plain or Measure(
             name,
             value,
