@@ -16,8 +16,20 @@ import deniable as dn
 def test_every_format(suffix, run):
     result = run("export", "in/reports.parquet", "-o", f"r.{suffix}", "--json")
     assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout) == {"output": f"r.{suffix}", "reports": 4000}
+    assert json.loads(result.stdout) == {"output": f"r.{suffix}", "reports": 4000, "scores": 7}
     assert np.array_equal(dn.read_reports(f"r.{suffix}").answers, dn.read_reports("in/reports.parquet").answers)
+
+
+def test_scores_stand_beside_the_reports(run):
+    result = run("export", "in/reports.parquet", "-o", "r.csv", "--table", "sex,income")
+    assert "do not clip" in result.stdout
+    table, reports = pd.read_csv("r.csv"), dn.read_reports("in/reports.parquet")
+    for name, category, place in (("income", "above_50K", 1), ("sex", "F", 0)):
+        share = dn.estimate(reports, name, "inversion").unbiased.values[place]
+        assert abs(table[f"dn_share_{name}_{category}"].mean() - share) < 0.01
+    assert "dn_share_sex_income_F_above_50K" in table
+    run("export", "in/reports.parquet", "-o", "plain.csv", "--no-scores")
+    assert not [name for name in pd.read_csv("plain.csv") if name.startswith("dn_share_")]
 
 
 def test_the_design_alone(run):
@@ -55,7 +67,8 @@ def test_scripts(suffix, run):
 
 
 def test_options_that_do_not_go_together(run):
-    assert "--table goes with scripts" in run("export", "in/reports.parquet", "-o", "r.csv", "--table", "sex").stderr
+    assert "--table asks for" in run("export", "in/reports.parquet", "-o", "r.json", "--table", "sex").stderr
+    assert "--no-scores goes with" in run("export", "in/reports.parquet", "-o", "r.R", "--no-scores").stderr
     assert "has its labels anyway" in run("export", "in/reports.parquet", "-o", "r.sav", "--labelled").stderr
     assert "no attribute 'six'" in run("export", "in/reports.parquet", "-o", "a.R", "--table", "six").stderr
 

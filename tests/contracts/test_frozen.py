@@ -32,6 +32,7 @@ from deniable.collection.blocks import ServedBlocks
 from deniable.collection.form import design_body, form_body
 from deniable.datasets import Network
 from deniable.designs.blocks.message import MessageBlocks
+from deniable.designs.debiased import scores
 from deniable.designs.objects import Object
 from deniable.device import messages, wire
 from deniable.device.block import Block
@@ -163,7 +164,8 @@ OTHERS = {
     "Object": lambda: Object("s3://bucket/reports.parquet"),
     "Labels": lambda: parse_survey(example_text()).labels,
     "Facts": lambda: facts_of_survey(parse_survey(example_text())),
-    "ScriptTable": lambda: script_tables(reports())[0],
+    "Score": lambda: scores(reports(), [["sex"]])[0],
+    "ScriptTable": lambda: script_tables(reports())[0][0],
     "Item": lambda: parse_survey(example_text()).questions[0],
     "Option": lambda: parse_survey(example_text()).questions[0].options[0],
     "Sample": lambda: dn.estimate(reports(), ["sex"]).dispersion.samples[0],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,9 @@ from deniable.cli.common import (
 )
 from deniable.errors import InputError
 
+if TYPE_CHECKING:
+    from deniable.designs.objects import Object
+
 
 @click.command("export")
 @click.argument("reports", type=PLACE)
@@ -31,7 +34,8 @@ from deniable.errors import InputError
     help="A .sav, .dta, .csv, .parquet, .json file of reports; an .R, .py, .do or .ipynb file that analyses them.",
 )
 @click.option("--labelled", is_flag=True, help="Answers instead of codes (.csv or .parquet), without the design.")
-@table_option("For scripts: attributes whose joint table is wanted beside every attribute by itself. Repeatable.")
+@click.option("--no-scores", is_flag=True, help="The reports as they are, without columns whose means estimate shares.")
+@table_option("Attributes whose joint table is wanted beside every attribute by itself. Repeatable.")
 @words_options
 @design_option
 @as_json
@@ -40,6 +44,7 @@ def command(
     reports: Path | str,
     output: Path | str,
     labelled: bool,
+    no_scores: bool,
     tables: tuple[str, ...],
     words: Path | None,
     language: str | None,
@@ -56,6 +61,10 @@ def command(
     Without it these hold the reports as they are, to be read back. Formats other than Parquet get their design in a
     JSON file beside them; a .json OUTPUT is the design alone.
 
+    Beside the reports stand scores, a column for every answer to every question, and for every cell of the tables
+    asked for: dn_share_smokes_yes. Their means, weighted means and means in groups are unbiased estimates of shares in
+    any program. Nothing else is to be done with them: a score is not clipped, rounded or regressed on.
+
     An .R or .py script holds counts, matrices and the estimates' formulas, and prints the same numbers as `deniable
     estimate`; R needs no package, Python only NumPy. A .do file does so for Stata (not run by us). An .ipynb notebook
     computes with deniable, from a Parquet file beside it.
@@ -68,21 +77,22 @@ def command(
       deniable export deniable-data -o analysis.R --table cheated,stress
       deniable export reports.parquet -o design.json
     """  # noqa: D301 - click wants the character itself
-    from deniable.designs.files import is_sheet, write_table
+    from deniable.designs.debiased import by_themselves
+    from deniable.designs.files import write_table
+    from deniable.designs.header import ADVICE
     from deniable.designs.objects import place_of
+    from deniable.frames.reading import read_header
     from deniable.reporting.scripts.write import SCRIPTS, write_script
 
     target = place_of(output)
     if target.exists():
         raise InputError(f"{target} is already there; choose another name", file=str(target))
     kind = target.suffix.lower()
-    if tables and kind not in SCRIPTS:
-        raise InputError(f"--table goes with scripts ({', '.join(SCRIPTS)}); {target.name} holds all reports")
-    if labelled and (is_sheet(target) or kind in SCRIPTS):
-        raise InputError(f"--labelled goes with .csv and .parquet; {target.name} has its labels anyway")
+    _refuse_what_does_not_fit(target, tables=tables, labelled=labelled, no_scores=no_scores)
     opened = reports_at(reports, design, words=words, language=language)
     made: list[Any] = [target]
     rows = None if kind == ".json" else opened.n
+    scored = 0
     if kind == ".json":
         target.write_bytes(opened.header.json())
     elif kind in SCRIPTS:
@@ -92,10 +102,32 @@ def command(
     elif labelled:
         write_table(opened.labelled(in_words=bool(opened.labels.answers)), target)
     else:
-        opened.write(target)
+        asked = [] if no_scores else [*by_themselves(opened.design), *(split(table) for table in tables)]
+        opened.write(target, debiased=asked)
+        scored = len(read_header(target).scores or ())
     if as_json:
         beside = {"beside": [str(file) for file in made[1:]]} if len(made) > 1 else {}
-        emit({"output": str(output), "reports": rows, **beside})
+        emit({"output": str(output), "reports": rows, **beside, **({"scores": scored} if scored else {})})
     else:
         told = "The design" if rows is None else f"{rows} reports"
         click.echo(f"{told} in {' and '.join(map(str, made))}")
+        if scored:
+            click.echo(ADVICE)
+
+
+def _refuse_what_does_not_fit(
+    target: Path | Object, *, tables: tuple[str, ...], labelled: bool, no_scores: bool
+) -> None:
+    """Refuse options that say nothing about a file of this kind."""
+    from deniable.designs.files import is_sheet
+    from deniable.reporting.scripts.write import SCRIPTS
+
+    kind = target.suffix.lower()
+    if tables and (labelled or no_scores or kind == ".json"):
+        raise InputError(
+            f"--table asks for scores or a script ({', '.join(SCRIPTS)}); {target.name} is to have neither"
+        )
+    if no_scores and (labelled or kind == ".json" or kind in SCRIPTS):
+        raise InputError(f"--no-scores goes with files of reports; {target.name} has no scores anyway")
+    if labelled and (is_sheet(target) or kind in SCRIPTS):
+        raise InputError(f"--labelled goes with .csv and .parquet; {target.name} has its labels anyway")

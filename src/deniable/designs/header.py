@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from deniable.designs.own_columns import SHARE
 from deniable.errors import DesignError, InputError
 from deniable.labels import Labels
 
@@ -23,8 +24,19 @@ if TYPE_CHECKING:
 
 FORMAT = 2  # 1 knew neither words nor columns nor types; what has none is still written so
 Columns = tuple[tuple[str, str, tuple[str | bool, ...] | None], ...]
+ADVICE = (
+    f"Columns that begin with {SHARE} are scores: the mean of one estimates the share of what it is named after, "
+    "without bias; so do a weighted mean, and the mean of a group. A single score says next to nothing, and lies below "
+    "0 or above 1: do not clip or round it, do not regress on it, and take no other statistic of it than means and "
+    "their errors."
+)
 _PREFIX = "deniable."
-_KEYS = ("format", "design", "sha256", "notes", "blocks", "pairs", "words", "columns", "types")
+_KEYS = ("format", "design", "sha256", "notes", "blocks", "pairs", "words", "columns", "types", "scores")
+
+
+class _Scores(msgspec.Struct):
+    note: str
+    columns: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,7 @@ class Header:
         words: the survey's words, where they are known.
         columns: for SPSS and Stata, each column's name in the file, its true name, and what its codes mean.
         types: for files that know none (CSV, SPSS, Stata), the type of each column.
+        scores: of columns whose means estimate shares, what each is the share of.
     """
 
     design: bytes
@@ -48,6 +61,7 @@ class Header:
     words: Labels | None = None
     columns: Columns | None = None
     types: Mapping[str, str] | None = None
+    scores: Mapping[str, str] | None = None
 
     @cached_property
     def id(self) -> str:
@@ -55,10 +69,14 @@ class Header:
         return hashlib.sha256(self.design).hexdigest()
 
     @property
+    def _more(self) -> tuple[object, ...]:
+        return self.words, self.columns, self.types, self.scores
+
+    @property
     def fields(self) -> dict[str, str]:
         """Everything as text."""
         texts = {
-            "format": "1" if self.words is None and self.columns is None and self.types is None else str(FORMAT),
+            "format": "1" if all(more is None for more in self._more) else str(FORMAT),
             "design": self.design.decode(),
             "sha256": self.id,
             "notes": msgspec.json.encode(self.notes).decode(),
@@ -73,6 +91,8 @@ class Header:
             texts["columns"] = msgspec.json.encode(self.columns).decode()
         if self.types is not None:
             texts["types"] = msgspec.json.encode(self.types).decode()
+        if self.scores is not None:
+            texts["scores"] = msgspec.json.encode({"note": ADVICE, "columns": self.scores}).decode()
         return texts
 
     @classmethod
@@ -105,11 +125,12 @@ class Header:
             blocks = msgspec.json.decode(fields.get("blocks", "[]"), type=tuple[str, ...])
             pairs = float(fields["pairs"]) if "pairs" in fields else None
             columns = msgspec.json.decode(fields["columns"], type=Columns) if "columns" in fields else None
+            scores = msgspec.json.decode(fields["scores"], type=_Scores).columns if "scores" in fields else None
             types = msgspec.json.decode(fields["types"], type=dict[str, str]) if "types" in fields else None
         except ValueError as error:
             raise InputError(f"{where}: what belongs to the design cannot be read: {error}", file=where) from None
         words = Labels.from_json(fields["words"], where) if "words" in fields else None
-        return cls(design, notes, tuple(block.encode() for block in blocks), pairs, words, columns, types)
+        return cls(design, notes, tuple(block.encode() for block in blocks), pairs, words, columns, types, scores)
 
     # -- the two places it is kept in --------------------------------------------------------------------------
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from deniable.domain import RESERVED, is_reserved
 from deniable.errors import InputError
 from deniable.wording import listed
@@ -15,12 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import narwhals as nw
+    from numpy.typing import NDArray
 
     from deniable.designs.base import Design
 
 BALLOT = f"{RESERVED}ballot"
 BLOCK = f"{RESERVED}block"
 _ANSWER = f"{RESERVED}answer_"
+SHARE = f"{RESERVED}share_"  # scores, which are made of the answers again: readers leave them out
 
 
 def answer_columns(design: Design) -> list[str]:
@@ -57,4 +61,33 @@ def refuse_taken(public: Iterable[str], design: Design) -> None:
             f"a public column cannot be named {listed(taken)}: so is a question, or names that begin with {RESERVED!r} "
             f"are kept for the reports' own columns. Rename it",
             columns=taken,
+        )
+
+
+def whole_numbers(series: Any, name: str) -> NDArray[np.integer]:
+    """A column of codes; refused where it holds anything else."""
+    codes = series.to_numpy()
+    if codes.dtype.kind not in "iu":
+        raise InputError(
+            f"column {name!r} must hold whole-number codes without gaps, as Reports.to_frame writes them; it holds "
+            f"{codes.dtype}",
+            column=name,
+        )
+    return codes
+
+
+def check_codes(
+    design: Design, ballots: NDArray[np.integer], codes: NDArray[np.integer], place: int, name: str
+) -> None:
+    """Refuse codes that no answer at that place of a ballot can have."""
+    limits = np.array(
+        [design.questions[ballot[place]].channel.reports if place < len(ballot) else 1 for ballot in design.ballots]
+    )
+    bad = (codes < 0) | (codes >= limits[ballots])
+    if bad.any():
+        raise InputError(
+            f"column {name!r} has {int(bad.sum())} codes that no answer of this design can have, the first is "
+            f"{int(codes[bad][0])}. Is it the design these reports were made by?",
+            column=name,
+            rows=int(bad.sum()),
         )

@@ -6,17 +6,26 @@ Both can count what a ballot says about some attributes, which is all that estim
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from deniable.core.input_coercion import row_labels
+from deniable.designs.debiased import by_themselves, score_columns, scores
 from deniable.designs.files import is_sheet, write_reports, write_sheet
 from deniable.designs.header import Header
 from deniable.designs.observation import Observation, merge
-from deniable.designs.own_columns import BALLOT, answer_columns, refuse_taken, without_nan
+from deniable.designs.own_columns import (
+    BALLOT,
+    SHARE,
+    answer_columns,
+    check_codes,
+    refuse_taken,
+    whole_numbers,
+    without_nan,
+)
 from deniable.designs.sheet import sheet
 from deniable.device.statement import Statement
 from deniable.domain import RESERVED
@@ -81,17 +90,18 @@ class Reports(Frozen):
                 f"is missing among {listed(known.columns)}. Is it the design these reports were made by?",
                 columns=missing,
             )
-        ballots = _integers(known[BALLOT], BALLOT) if ballot_column else np.zeros(len(known), dtype=np.uint8)
+        ballots = whole_numbers(known[BALLOT], BALLOT) if ballot_column else np.zeros(len(known), dtype=np.uint8)
         if len(ballots) and (ballots.min() < 0 or ballots.max() >= len(design.ballots)):
             raise InputError(
                 f"ballots must be 0 .. {len(design.ballots) - 1}; found {ballots.min()} .. {ballots.max()}"
             )
         answers = np.zeros((len(known), design.width), dtype=design.answer_dtype, order="F")
         for place, name in enumerate(wanted):
-            codes = _integers(known[name], name)
-            _check_codes(design, ballots, codes, place, name)
+            codes = whole_numbers(known[name], name)
+            check_codes(design, ballots, codes, place, name)
             answers[:, place] = codes
-        rest = [name for name in known.columns if name not in [*ballot_column, *wanted]]
+        own = [*ballot_column, *wanted]
+        rest = [name for name in known.columns if name not in own and not name.startswith(SHARE)]
         refuse_taken(rest, design)
         public = without_nan(known.select(*rest)) if rest else None
         fix(self, design=design, ballots=ballots, answers=readonly(answers))
@@ -282,15 +292,49 @@ class Reports(Frozen):
         stated = self.design.describe(published=published, delta=delta)
         return Statement(stated.ratio, (*stated.notes, *self.notes))
 
-    def write(self, path: str | Path | Object) -> Path | Object:
+    def debiased(self, *tables: str | Sequence[str]) -> Frame:
+        """Scores whose means estimate shares, a column a cell, beside the public columns: for any other program.
+
+        The mean of a column, a weighted mean, and the mean in a group of a public column are unbiased estimates of the
+        share that the column is named after; nothing stands where somebody was not asked. There is no column for what
+        the design does not tell. Do not clip or round scores, and do not regress on them.
+
+        Args:
+            tables: attributes, or several whose joint table is wanted; by default every attribute by itself.
+
+        >>> import deniable as dn
+        >>> answers = {"smokes": ["no"] * 700 + ["yes"] * 300}
+        >>> reports = dn.Joint({"smokes": ["no", "yes"]}, 2.0).randomize(answers, source=dn.Seeded(1))
+        >>> scores = reports.debiased()
+        >>> scores.column_names
+        ['dn_share_smokes_no', 'dn_share_smokes_yes']
+        >>> mean = sum(scores["dn_share_smokes_yes"].to_pylist()) / 1000
+        >>> abs(mean - dn.estimate(reports, "smokes", "inversion").values[1]) < 1e-9
+        True
+        """
+        public = {} if self.public is None else {name: self.public[name].to_arrow() for name in self.public.columns}
+        return frame_of(score_columns(scores(self, self._tables(tables))) | public, self.backend)
+
+    def _tables(self, tables: Sequence[str | Sequence[str]]) -> list[list[str]]:
+        named = [[table] if isinstance(table, str) else list(table) for table in tables]
+        return named or by_themselves(self.design)
+
+    def write(self, path: str | Path | Object, *, debiased: Sequence[str | Sequence[str]] = ()) -> Path | Object:
         """Write the reports and their design to a file: .parquet, .csv, .sav (SPSS) or .dta (Stata).
 
         `path` may be the address of an object, such as s3://bucket/reports.parquet. `deniable.read_reports` reads it
-        back.
+        back. `debiased` names attributes, and lists of several, whose scores stand beside the reports, see `debiased`.
         """
+        import narwhals as nw
+
+        made = scores(self, self._tables(debiased)) if debiased else []
+        header = replace(self.header, scores={s.name: s.label for s in made}) if made else self.header
         if is_sheet(path):
-            return write_sheet(sheet(self), self.header, path, self.labels.heading())
-        return write_reports(self.to_frame(), self.header, path)
+            return write_sheet(sheet(self, made), header, path, self.labels.heading())
+        columns = nw.from_native(self.to_frame(), eager_only=True).to_arrow()
+        for name, values in score_columns(made).items():
+            columns = columns.append_column(name, values)
+        return write_reports(columns, header, path)
 
     @property
     def header(self) -> Header:
@@ -395,31 +439,4 @@ def warn_of_small_cells(public: Any) -> None:
             f"{SMALL_CELL} respondents, who could be recognised by them. Coarsen these columns, or keep fewer",
             SmallCellWarning,
             stacklevel=4,
-        )
-
-
-def _integers(series: Any, name: str) -> NDArray[np.integer]:
-    codes = series.to_numpy()
-    if codes.dtype.kind not in "iu":
-        raise InputError(
-            f"column {name!r} must hold whole-number codes without gaps, as Reports.to_frame writes them; it holds "
-            f"{codes.dtype}",
-            column=name,
-        )
-    return codes
-
-
-def _check_codes(
-    design: Design, ballots: NDArray[np.integer], codes: NDArray[np.integer], place: int, name: str
-) -> None:
-    limits = np.array(
-        [design.questions[ballot[place]].channel.reports if place < len(ballot) else 1 for ballot in design.ballots]
-    )
-    bad = (codes < 0) | (codes >= limits[ballots])
-    if bad.any():
-        raise InputError(
-            f"column {name!r} has {int(bad.sum())} codes that no answer of this design can have, the first is "
-            f"{int(codes[bad][0])}. Is it the design these reports were made by?",
-            column=name,
-            rows=int(bad.sum()),
         )

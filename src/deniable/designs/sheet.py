@@ -18,18 +18,21 @@ from deniable.domain import RESERVED
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from deniable.designs.debiased import Score
     from deniable.designs.reports import Reports
 
 DISGUISED = "[disguised]"
 _EXACT = 1 << 53  # whole numbers below this are exact as decimals, the only numbers that SPSS has
 
 
-def sheet(reports: Reports) -> list[Column]:
-    """The reports as columns: which block and ballot, the questions, what is public."""
-    named = [*_drawn(reports), *_questions(reports), *_public(reports)]
+def sheet(reports: Reports, scores: Sequence[Score] = ()) -> list[Column]:
+    """The reports as columns: which block and ballot, the questions, their scores, what is public."""
+    named = [*_drawn(reports), *_questions(reports), *(_scored(reports, each) for each in scores), *_public(reports)]
     files = file_names([column.file for column in named])
     return [replace(column, file=file) for file, column in zip(files, named, strict=True)]
 
@@ -73,6 +76,13 @@ def _questions(reports: Reports) -> list[Column]:
         kind = DISGUISED if meanings else "[disguised as a set of answers]"
         found.append(Column(question.name, question_column(index), f"{kind} {asked}", numbers, meanings))
     return found
+
+
+def _scored(reports: Reports, score: Score) -> Column:
+    """Scores, of which the mean alone says something: the label begins with that."""
+    labels = reports.labels
+    said = ", ".join(f"{labels.question(name)} = {labels.answer(name, category)}" for name, category in score.cell)
+    return Column(score.name, score.name, f"[its mean is the share of] {said}", score.values, {})
 
 
 def _public(reports: Reports) -> list[Column]:

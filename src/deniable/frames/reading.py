@@ -18,7 +18,7 @@ from deniable.designs.codec import design_from_bytes
 from deniable.designs.files import pyreadstat, sidecar
 from deniable.designs.header import Header
 from deniable.designs.objects import Object, place_of
-from deniable.designs.own_columns import BALLOT, BLOCK, answer_columns
+from deniable.designs.own_columns import BALLOT, BLOCK, SHARE, answer_columns
 from deniable.designs.paired.design import Paired
 from deniable.designs.paired.reports import PairedReports
 from deniable.designs.reports import Reports
@@ -203,6 +203,8 @@ def _from_sheet(path: Path, header: Header, design: Design) -> pa.Table:
         raise InputError(f"{path} lacks the column {listed(missing)}, which its design tells of", file=str(path))
     columns: dict[str, Any] = {}
     for file, name, values in header.columns:
+        if name.startswith(SHARE):
+            continue  # made of the answers again where they are wanted
         column = held[file]
         if values is not None:
             codes = column.cast(pa.int64())

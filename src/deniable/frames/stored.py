@@ -18,7 +18,7 @@ import numpy as np
 from deniable.designs.header import Header
 from deniable.designs.objects import Object, place_of
 from deniable.designs.observation import Observation, merge
-from deniable.designs.own_columns import BALLOT, answer_columns, refuse_taken
+from deniable.designs.own_columns import BALLOT, SHARE, answer_columns, refuse_taken
 from deniable.designs.reports import Reports
 from deniable.errors import DesignError, InputError, MissingColumnError
 from deniable.frames.engines import IbisEngine, ParquetEngine
@@ -73,7 +73,7 @@ class StoredReports(Reports):
                 f"{listed(engine.columns)}. Is it the design these reports were made by?",
                 columns=missing,
             )
-        public = [name for name in engine.columns if name not in needed]
+        public = [name for name in engine.columns if name not in needed and not name.startswith(SHARE)]
         refuse_taken(public, design)
         fix(self, engine=engine, design=design, notes=notes, labels=labels, backend=None)
         fix(self, _where=dict(where or {}), _public=public)
