@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from deniable.designs.reports import Reports
 from deniable.device.encoding import NOT_ASKED, SKIPPED
@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
     from deniable.domain import Category, Variable
     from deniable.estimation.estimate import Estimate
+
+
+Missing = Literal["drop", "model"]  # of whom a number is: of those who answer, or of everybody
+
+
+def check_missing(missing: object) -> None:
+    """Refuse any other word; None says nothing of it."""
+    if missing not in (None, "drop", "model"):
+        raise InputError(f'missing is "drop" or "model", not {missing!r}')
 
 
 def both_asked(reports: Any, a: str | Sequence[str], b: str | None) -> tuple[str, str]:
@@ -71,7 +80,7 @@ def one(variable: Variable, named: Category | None, argument: str) -> int:
     if named is not None:
         return variable.code(named)
     if not _stands_out(variable):
-        raise _unnamed(variable, "which is meant", argument, [*variable.categories, *_answers(variable)][-1])
+        raise _unnamed(variable, "which is meant", argument, [*variable.categories, *answers_of(variable)][-1])
     return 1
 
 
@@ -80,7 +89,7 @@ def pair(variable: Variable, named: Sequence[Category] | None, argument: str = "
     categories = variable.categories
     if named is None:
         if not _stands_out(variable):
-            such = answers if len(answers := _answers(variable)) > 1 else categories
+            such = answers if len(answers := answers_of(variable)) > 1 else categories
             raise _unnamed(variable, "which two are compared", argument, (such[0], such[-1]))
         return 0, 1
     missing = [name for name in named if name not in categories]
@@ -100,7 +109,7 @@ def _stands_out(variable: Variable) -> bool:
     return len(variable) == 2 and not {SKIPPED, NOT_ASKED} & set(variable.categories)
 
 
-def _answers(variable: Variable) -> list[Category]:
+def answers_of(variable: Variable) -> list[Category]:
     """The categories that answer the question, if any do."""
     return [category for category in variable.categories if category not in (SKIPPED, NOT_ASKED)]
 

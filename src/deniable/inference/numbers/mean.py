@@ -2,9 +2,14 @@
 
 A mean is sum_v s_v pi_v, a linear functional of the shares: its value comes from the efficient estimate (unbiased, from
 every report), and its interval is the score interval of that functional, both kept between the least and the largest
-score. Of a group, or where some categories stand
-aside, it is a ratio N / D of two such functionals. The interval then holds every m that the reports do not refute as
-the mean, that is (N - m D)^2 <= z^2 Var(N - m D) (Fieller 1954): where the group itself is in doubt, it has no end.
+score. Of a group, or where some categories stand aside, it is a ratio N / D of two such functionals. The interval then
+holds every m that the reports do not refute as the mean, that is (N - m D)^2 <= z^2 Var(N - m D) (Fieller 1954): where
+the group itself is in doubt, it has no end.
+
+Who prefers not to say has no number. With `missing="drop"` (default) a mean is that of the others, a total their sum,
+and nothing is assumed; with "model" both are of everybody, who does not say being like the others (missing at random:
+a mean is the same number, a total larger). Of groups, "drop" leaves out those who do not say which is theirs, "model"
+has them as a group of their own.
 """
 
 from __future__ import annotations
@@ -15,9 +20,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.device.encoding import SKIPPED
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
-from deniable.inference.asked import pair
+from deniable.frozen import readonly
+from deniable.inference.asked import Missing, answers_of, check_missing, pair
 from deniable.inference.delta import Measure
 from deniable.inference.numbers.known import Known, Told, lifted, only
 from deniable.inference.numbers.numbers import Numbers
@@ -48,6 +55,7 @@ def mean(
     *,
     scores: Scores | None = None,
     edges: Sequence[float] | None = None,
+    missing: Missing = "drop",
 ) -> Measure:
     """The mean of an ordered or numeric attribute.
 
@@ -58,14 +66,17 @@ def mean(
             not to say" (the mean is then that of the others). By default categories that are numbers count as
             themselves and bins as their middles.
         edges: where bins begin and end, one more than categories: a bin counts as its middle.
+        missing: "drop", the mean is of those who answer; "model", of everybody, who does not being like the others.
 
     >>> import deniable as dn
     >>> found = dn.estimate(dn.Observation("trust", dn.KRR(3, 1.0), [40, 25, 35]), "trust")
     >>> round(mean(found, scores=[0, 1, 2]).value, 4)
     0.8627
     """
+    check_missing(missing)
     known, variable = only(source, attribute)
-    return _mean(known, ordered(variable, scores, edges), None, f"mean of {variable.name}")
+    read = ordered(variable, scores, edges)
+    return _of_whom(_mean(known, read, None, f"mean of {variable.name}"), read, missing)
 
 
 def total(
@@ -75,21 +86,27 @@ def total(
     size: float,
     scores: Scores | None = None,
     edges: Sequence[float] | None = None,
+    missing: Missing = "drop",
 ) -> Measure:
     """The sum over a population of `size` people: so many times the mean, sampling error included.
 
     Where categories stand aside, it is the sum over those who have a number: `size` times the share of them counts.
+    With `missing="model"` it is that of everybody, `size` times the mean of those who answer.
     """
+    check_missing(missing)
     if not size > 0:
         raise InputError(f"a population has a size above 0, not {size!r}")
     known, variable = only(source, attribute)
     read = ordered(variable, scores, edges)
+    name = f"sum of {variable.name} over {size:g}"
+    if missing == "model" and read.aside:
+        return _of_whom(_mean(known, replace(read, scores=readonly(size * read.sizes())), None, name), read, missing)
     weights = np.zeros((len(variable), 1))
     weights[read.places, 0] = size * read.sizes()
     told = known.tell(lifted(known.domain, variable.name, weights))
     sizes = np.append(read.sizes(), [0.0] if read.aside else [])
-    found = _linear(known, told, f"sum of {variable.name} over {size:g}", (size * sizes.min(), size * sizes.max()))
-    return replace(found, warnings=(*found.warnings, *known.left_out(read)))
+    found = _linear(known, told, name, (size * sizes.min(), size * sizes.max()))
+    return _of_whom(replace(found, warnings=(*found.warnings, *known.left_out(read))), read, missing)
 
 
 def means_by(
@@ -99,6 +116,7 @@ def means_by(
     *,
     scores: Scores | None = None,
     edges: Sequence[float] | None = None,
+    missing: Missing = "drop",
 ) -> Numbers:
     """The mean of an attribute in every category of another.
 
@@ -109,10 +127,14 @@ def means_by(
     >>> means_by(reports, "trust", "sex").values.round(1).tolist()
     [1.2, 0.8]
     """
+    check_missing(missing)
     known, variable = only(source, attribute, [by])
     read, groups = ordered(variable, scores, edges), known.domain[by]
-    found = [_mean(known, read, (groups, c), f"mean of {variable.name}, {by} {c}") for c in groups.categories]
-    return Numbers(f"mean of {variable.name}", {by: tuple(groups.categories)}, tuple(found))
+    shown = (answers_of(groups) if missing == "drop" else None) or list(groups.categories)
+    found = [_mean(known, read, (groups, c), f"mean of {variable.name}, {by} {c}") for c in shown]
+    return Numbers(
+        f"mean of {variable.name}", {by: tuple(shown)}, tuple(_of_whom(each, read, missing, groups) for each in found)
+    )
 
 
 def mean_difference(
@@ -123,11 +145,13 @@ def mean_difference(
     groups: tuple[Category, Category] | None = None,
     scores: Scores | None = None,
     edges: Sequence[float] | None = None,
+    missing: Missing = "drop",
 ) -> Measure:
     """The mean of an attribute in a second group less that in a first, named where there are more than two.
 
     Its error is the delta method's, with the covariance of all the cells.
     """
+    check_missing(missing)
     known, variable = only(source, attribute, [by])
     read, variables = ordered(variable, scores, edges), known.domain[by]
     first, second = (variables.categories[code] for code in pair(variables, groups))
@@ -150,7 +174,22 @@ def mean_difference(
     few = (*((rough,) if doubtful else ()), *known.left_out(read))
     apart, error = float(np.ptp(read.sizes())), float(told.std_error[0])
     found = Measure(name, parts[1] - parts[0], error, "delta method", (*known.warnings, *few), df=known.df)
-    return _kept(found, (-apart, apart))
+    return _of_whom(_kept(found, (-apart, apart)), read, missing, variables)
+
+
+def _of_whom(measure: Measure, read: Ordered, missing: Missing, groups: Variable | None = None) -> Measure:
+    """The same measure, with a sentence on what is assumed of who does not say."""
+    told = []
+    if read.aside and missing == "drop":
+        told.append("Nothing is assumed of those who take no part (missing='drop').")
+    elif read.aside:
+        told.append("Who takes no part is taken to be like the others (missing at random, missing='model').")
+    if groups is not None and SKIPPED in groups.categories:
+        whose = (
+            "are in no group (missing='drop')" if missing == "drop" else "are a group of their own (missing='model')"
+        )
+        told.append(f"Those who prefer not to say {groups.name!r} {whose}.")
+    return replace(measure, warnings=(*measure.warnings, *told)) if told else measure
 
 
 def _ratio(domain: Domain, read: Ordered, group: tuple[Variable, Category] | None) -> Array:

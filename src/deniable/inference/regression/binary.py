@@ -115,9 +115,11 @@ def _fit(
     def response(truths: int) -> Binary:
         if truths != 2:
             raise DesignError(
-                f"{link.name} models two categories, the outcome has {truths}; use multinomial()", truths=truths
+                f"{link.name} models two categories, the outcome has {truths}; use multinomial(), or "
+                f'missing="drop" where one of them is "prefer not to say"',
+                truths=truths,
             )
         return Binary(link)
 
-    read = Categories(response, design_column, categories)
+    read = Categories(response, design_column, categories, options.get("missing"))
     return regress(link.name, formula, frame, read, channel=channel, options=options)

@@ -24,10 +24,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.designs.reports import Reports
+from deniable.domain import Variable
 from deniable.errors import InputError, MissingValueError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
+from deniable.inference.numbers.ordered import category_scores
 from deniable.inference.regression.formula import as_pandas, column_of
 from deniable.inference.regression.heard import public_of
+from deniable.inference.regression.missing import told_of
 from deniable.inference.regression.model import drawn_of
 from deniable.inference.regression.moments import Voices, Wanted, pool, voices_of, voices_of_columns
 from deniable.inference.regression.outcome import disguised
@@ -116,7 +119,8 @@ def correlate(
     """Pearson's correlation of two columns, each disguised or given directly.
 
     A disguised column's truths count 0, 1, 2, ... in the order of its categories, or as the categories themselves where
-    these are numbers. For two yes-or-no answers this is the phi coefficient.
+    these are numbers. For two yes-or-no answers this is the phi coefficient. Who prefers not to say either takes no
+    part.
 
     Args:
         frame: any data frame, or `Reports` of any design: every report that speaks of an attribute counts.
@@ -146,7 +150,11 @@ def correlate(
     drawn = drawn_of(options, frame, heard.data)
     weight = np.ones(n) if drawn is None else drawn.sampling.weights
     wanted = [heard.product(powers) for powers in ({x: 1}, {y: 1}, {x: 1, y: 1}, {x: 2}, {y: 2})]
-    (ex, ey, exy, exx, eyy), pulls = pool(heard.voices, wanted, weight)
+    if heard.aside:
+        means, pulls = among(*pool(heard.voices, [heard.product({}), *wanted], weight), heard.aside)
+    else:
+        means, pulls = pool(heard.voices, wanted, weight)
+    ex, ey, exy, exx, eyy = means
     cov, vx, vy = exy - ex * ey, exx - ex**2, eyy - ey**2
     if vx <= 0 or vy <= 0:
         name = x if vx <= 0 else y
@@ -166,7 +174,20 @@ def correlate(
     variance = n / (n - 1) * float(moved @ moved) if drawn is None else float(drawn.covariance(moved[:, None])[0, 0])
     notes = ("The estimate lies outside [-1, 1]: noise reaches that far.",) if abs(value) > 1 else ()
     freedom = np.inf if drawn is None else drawn.sampling.df
-    return Correlation(float(value), float(np.sqrt(variance)), n, (x, y), (*notes, *heard.used), freedom)
+    told = told_of("drop", None, heard.aside)
+    return Correlation(float(value), float(np.sqrt(variance)), n, (x, y), (*notes, *told, *heard.used), freedom)
+
+
+def among(means: Array, pulls: Array, names: Sequence[str]) -> tuple[Array, Array]:
+    """Means and pulls among those whose share is the first mean: those who do not prefer not to say."""
+    share = float(means[0])
+    if share <= 0:
+        raise TooFewReportsError(
+            f"the estimated share of those who answer {listed(names)} is not positive: too much noise for the "
+            "respondents at hand. Ask more of them, or with a larger epsilon",
+        )
+    inside = means[1:] / share
+    return inside, (pulls[:, 1:] - pulls[:, :1] * inside) / share
 
 
 @dataclass(frozen=True)
@@ -175,15 +196,23 @@ class _Heard:
 
     data: Any
     voices: list[Voices]
-    counts: Mapping[str, Array]  # of the disguised columns
+    counts: Mapping[str, Array]  # of the disguised columns; NaN for who takes no part
     used: tuple[str, ...] = ()
 
+    @property
+    def aside(self) -> list[str]:
+        """The columns that some prefer not to say."""
+        return [name for name, counts in self.counts.items() if np.isnan(counts).any()]
+
     def product(self, powers: Mapping[str, int]) -> Wanted:
-        """The mean of a product of powers of the two columns."""
-        hidden = tuple(name for name in self.counts if name in powers)
+        """The mean of a product of powers of the two columns, over those who answer times their share."""
+        aside = self.aside
+        hidden = tuple(name for name in self.counts if name in powers or name in aside)
         cells: Array = np.ones(1)
         for name in hidden:
-            cells = np.outer(cells, self.counts[name] ** powers[name]).ravel()
+            there = ~np.isnan(self.counts[name])
+            own = np.where(there, self.counts[name], 0.0) ** powers.get(name, 0) * there
+            cells = np.outer(cells, own).ravel()
         rows = np.ones(len(self.data))
         for name, power in powers.items():
             if name not in hidden:
@@ -201,7 +230,7 @@ def _of_reports(reports: Reports, x: str, y: str, channels: Mapping[str, Channel
     if not hidden:
         raise InputError(f"neither {x!r} nor {y!r} is an attribute of the design; correlate public columns as a frame")
     voices, used = voices_of(reports, hidden)
-    return _Heard(public_of(reports), voices, {name: _numbers(domain[name].categories) for name in hidden}, used)
+    return _Heard(public_of(reports), voices, {name: category_scores(domain[name]) for name in hidden}, used)
 
 
 def _of_frame(frame: Any, x: str, y: str, channels: Mapping[str, Channel] | None) -> _Heard:
@@ -211,13 +240,9 @@ def _of_frame(frame: Any, x: str, y: str, channels: Mapping[str, Channel] | None
         raise InputError(f"channels names {listed(strangers)}, which are not correlated here")
     columns = [disguised(name, column_of(data, name), channel) for name, channel in known.items()]
     voices = voices_of_columns(columns, len(data))
-    return _Heard(data, voices, {column.name: _numbers(column.labels) for column in columns})
-
-
-def _numbers(labels: Sequence[Any]) -> Array:
-    """What truths count: themselves where they are numbers, else their places."""
-    numbers = all(isinstance(label, int | float) for label in labels)
-    return np.array(labels if numbers else range(len(labels)), dtype=np.float64)
+    return _Heard(
+        data, voices, {column.name: category_scores(Variable(column.name, column.labels)) for column in columns}
+    )
 
 
 def _open(name: str, column: Any) -> Array:

@@ -71,8 +71,8 @@ def average_effects(fit: Regression, variables: Iterable[str] | None, wide: floa
                     column.append(text)
                 effects.append(effect[place])
                 jacobians.append(jacobian[place])
-    estimate, slopes = np.array(effects), np.array(jacobians).reshape(len(effects), fit.df)
-    error = _errors(slopes, fit.matrix)
+    estimate, slopes = np.array(effects), np.array(jacobians).reshape(len(effects), fit.main)
+    error = _errors(slopes, fit.matrix[: fit.main, : fit.main])
     with np.errstate(divide="ignore", invalid="ignore"):
         pvalue = 2 * special.ndtr(-np.abs(estimate / error))
     made = _columns(estimate, error, estimate - wide * error, estimate + wide * error)

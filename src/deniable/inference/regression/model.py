@@ -13,14 +13,17 @@ from deniable.errors import ConvergenceError, InputError, MissingValueError, Not
 from deniable.estimation.sampling.columns import column
 from deniable.estimation.sampling.reading import sampling
 from deniable.estimation.sampling.sampling import Sampling
+from deniable.inference.asked import Missing, check_missing
+from deniable.inference.regression.aside import held_skips
 from deniable.inference.regression.completed import completed_start
 from deniable.inference.regression.covariance import SURVEY, Drawn, covariance, inverse
 from deniable.inference.regression.diagnosis import refusal
 from deniable.inference.regression.expected import expected_information
 from deniable.inference.regression.fit import Optimum, jitter, lower_maxima, maximise, search
-from deniable.inference.regression.formula import Design, check_rank, column_of
+from deniable.inference.regression.formula import Design, check_rank, column_of, split
 from deniable.inference.regression.identified import check_identified
 from deniable.inference.regression.likelihood import Cell, Likelihood
+from deniable.inference.regression.missing import skipped, told_of
 from deniable.inference.regression.outcome import Channels, Outcome, factor_of
 from deniable.inference.regression.penalty import Jeffreys
 from deniable.inference.regression.predictor import Laid, lay_out
@@ -59,6 +62,8 @@ class Options(TypedDict, total=False):
             errors are "survey".
         covariance: "hessian", "expected", "opg", "sandwich" or "survey"; see `inference.regression.covariance`.
         penalty: None, or "jeffreys".
+        missing: what of those who prefer not to say an answer, where that is a category: "drop", the model is of those
+            who would answer everything; "model", it is of everybody, see `inference.regression.missing`.
     """
 
     rr: Mapping[str, Channel]
@@ -68,6 +73,7 @@ class Options(TypedDict, total=False):
     clusters: str | ArrayLike
     covariance: str
     penalty: str | None
+    missing: Missing | None
 
 
 def regress(
@@ -88,7 +94,8 @@ def regress(
     weights = np.ones(len(data)) if drawn is None else drawn.sampling.weights[drawn.rows]
     kind = options.get("covariance") or ("hessian" if drawn is None else "survey")
     penalty = options.get("penalty")
-    laid, firsts = _laid(source, models, weights)
+    missing = options.get("missing")
+    laid, firsts = _laid(source, models, weights, missing)
     likelihood = Likelihood(laid.cells, weights, len(laid.labels), laid.steady)
     _check_enough(int(np.count_nonzero(weights)), len(laid.labels) - laid.riding)
     if source.heard is not None:
@@ -97,7 +104,9 @@ def regress(
     starts = [*firsts, *jitter(firsts[0], compact, _FEW if laid.riding else _STARTS)]
     others: Others | None = None
     notes: tuple[str, ...] = ()
-    main = len(laid.design.terms) * (outcome.response.equations - len(outcome.extra))
+    main = len(laid.design.terms) * (outcome.response.equations - len(outcome.extra) - outcome.skips)
+    if outcome.skips and (penalty or kind == "expected"):
+        raise InputError("with missing= there is no penalty and no expected information: leave them out")
     if penalty:
         found, ends, information = _penalised(likelihood, starts, outcome)
         matrix = covariance(kind, likelihood, found.params, -information, drawn)
@@ -113,11 +122,13 @@ def regress(
         if others is not None and isinstance(compact, Likelihood):
             plain, matrix = matrix, reaching(compact, matrix, found, others, main)
             notes = told(others, np.diagonal(plain)[:main], np.diagonal(matrix)[:main])
+    refused = [column.name for column in source.columns if skipped(column.labels) is not None]
+    assumed = told_of(missing, split(formula)[0] if outcome.skips else None, refused)
     return Regression(
         model=name,
         formula=formula,
-        response=outcome.response,
-        truths=outcome.disguised.labels if outcome.disguised is not None else (),
+        response=outcome.modelled or outcome.response,
+        truths=outcome.truths,
         design=laid.design,
         labels=tuple(laid.labels),
         main=main,
@@ -126,7 +137,7 @@ def regress(
         kind=kind,
         loglik=compact.loglik(found.params) if laid.steady else found.value,
         steps=found.steps,
-        notes=notes or lower_maxima(found, ends),
+        notes=(*assumed, *(notes or lower_maxima(found, ends))),
         penalty=penalty,
         weighted=options.get("weights") is not None,
         freedom=np.inf if drawn is None or kind not in SURVEY else drawn.sampling.df_beside(main),
@@ -139,16 +150,20 @@ def regress(
     )
 
 
-def _laid(source: Source, models: Mapping[str, str], weights: Array) -> tuple[Laid, list[Array]]:
+def _laid(
+    source: Source, models: Mapping[str, str], weights: Array, missing: Missing | None = None
+) -> tuple[Laid, list[Array]]:
     """The likelihood laid out, and where to start."""
     outcome, heard = source.outcome, source.heard
     if source.columns or (heard is not None and heard.riding):
-        laid = lay_out(outcome, source.right, source.data, source.columns, models=models, weights=weights, heard=heard)
+        given = outcome, source.right, source.data, source.columns
+        laid = lay_out(*given, models=models, weights=weights, heard=heard, missing=missing)
         return laid, [laid.start if heard is None else completed_start(laid, heard, weights)]
     design = Design.of(source.right, source.data)
     check_rank(design.matrix, design.terms)
     cells, labels, firsts = _one_cell(outcome, design)
-    return Laid(design, cells, labels, firsts[0]), firsts
+    steady = (held_skips(cells[0].factors[0]),) if outcome.skips else ()
+    return Laid(design, cells, labels, firsts[0], steady=steady), firsts
 
 
 def _penalised(
@@ -225,6 +240,7 @@ def _nat(likelihood: Likelihood, found: Optimum, drawn: Drawn | None, main: int)
 
 
 def _check_options(options: Options) -> None:
+    check_missing(options.get("missing"))
     strangers = [option for option in options if option not in Options.__annotations__]
     if strangers:
         raise InputError(f"there is no option {listed(strangers)}; there are {listed(Options.__annotations__)}")

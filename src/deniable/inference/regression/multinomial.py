@@ -31,5 +31,5 @@ def multinomial(
     Pr(report u | x) = sum over k of P[u, k] pi_k(x). Coefficients are labelled (category, term). Arguments as in
     `logit`.
     """
-    read = Categories(Softmax, design_column, categories)
+    read = Categories(Softmax, design_column, categories, options.get("missing"))
     return regress("multinomial logit", formula, frame, read, channel=channel, options=options)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.base import Channel
+from deniable.device.encoding import SKIPPED
 from deniable.domain import Variable
 from deniable.errors import DesignError, InputError, MissingValueError, UnknownCategoryError
 from deniable.estimation.fit.said import holds_sets
@@ -56,6 +57,24 @@ class Outcome:
     data: Array
     disguised: Disguised | None
     extra: tuple[str, ...] = ()  # equations beside the regression, each a constant: the linear model's log sigma
+    modelled: Response | None = None  # where some prefer not to say: the response of those who answer
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return "outcome" if self.disguised is None else self.disguised.name
+
+    @property
+    def skips(self) -> int:
+        """How many equations of the predictors tell who answers: the last one, where some prefer not to say."""
+        return int(self.modelled is not None)
+
+    @property
+    def truths(self) -> tuple[Category, ...]:
+        """The categories that are modelled."""
+        if self.disguised is None:
+            return ()
+        return tuple(label for label in self.disguised.labels if not self.skips or label != SKIPPED)
 
 
 def disguised(
@@ -123,11 +142,12 @@ def factor_of(outcome: Outcome, matrix: Array, terms: Sequence[str], offset: int
     designs = tuple(matrix if equation < regular else ones for equation in range(equations))
     places = [slice(offset + k * width, offset + (k + 1) * width) for k in range(regular)]
     places += [slice(offset + regular * width + k, offset + regular * width + k + 1) for k in range(len(outcome.extra))]
-    if regular > 1:
-        assert outcome.disguised is not None
-        labels: list[Any] = [(truth, term) for truth in outcome.disguised.labels[1:] for term in terms]
+    if regular - outcome.skips > 1:
+        labels: list[Any] = [(truth, term) for truth in outcome.truths[1:] for term in terms]
     else:
         labels = list(terms)
+    if outcome.skips and outcome.disguised is not None:
+        labels += [f"{outcome.disguised.name} = {SKIPPED}: {term}" for term in terms]
     return Factor(outcome.response, outcome.data, designs, tuple(places)), [*labels, *outcome.extra]
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from deniable.errors import ConvergenceError, FormulaError, InputError
 from deniable.frozen import readonly
+from deniable.inference.regression.aside import Answering, outcomes
 from deniable.inference.regression.fit import ascend
 from deniable.inference.regression.formula import Design, check_rank, quoted, terms_without
 from deniable.inference.regression.likelihood import Cell, Factor, Likelihood
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.domain import Category
+    from deniable.inference.asked import Missing
     from deniable.inference.regression.heard import Heard
 
     Array = NDArray[np.float64]
@@ -77,6 +79,7 @@ def lay_out(
     models: Mapping[str, str],
     weights: Array,
     heard: Heard | None = None,
+    missing: Missing | None = None,
 ) -> Laid:
     """Lay the likelihood out, from columns that were disguised one by one, or from all that reports say together."""
     names = [column.name for column in columns]
@@ -84,11 +87,12 @@ def lay_out(
     wide = spanning(data, {c.name: c.labels for c in columns})
     frames = [fixed(data, {c.name: c.labels for c in columns}, cell) for cell in combinations]
 
-    design = Design.of(right, wide)
+    who = Answering.of({c.name: c.labels for c in columns}, missing)
+    design = Design.of(right, spanning(data, who.labels))
     unused = [name for name in names if name not in design.variables]
     if unused:
         raise FormulaError(f"the formula does not use the disguised predictors {listed(unused)}", formula=right)
-    matrices = _on(design, frames)
+    matrices = _on(design, [fixed(data, who.labels, who.codes(cell)) for cell in combinations])
 
     # Each hidden predictor's own model; its design depends on the cell through the hidden predictors before it.
     others = terms_without(right, names)
@@ -110,7 +114,8 @@ def lay_out(
                 with np.errstate(divide="ignore"):
                     log_chance[cell] += np.log(column.chance[:, code])
         own.append((column, part, parts, start))
-    expected = _expected(matrices, posterior)
+    aside = who.aside(combinations)
+    expected = _expected(matrices, posterior * ~aside[:, None])
 
     _, labels = factor_of(outcome, expected, design.terms, 0)
     scores = outcome.data if outcome.disguised is None else outcome.disguised.scores
@@ -123,15 +128,24 @@ def lay_out(
         placed.append(_places(len(labels), width, equations))
         labels += [f"{column.name} = {label}: {term}" for label in column.labels[1:] for term in part.terms]
         starts.append(start)
+    plain = [factor_of(outcome, matrix, design.terms, 0)[0] for matrix in matrices]
+    outcome_factors, more, steady = outcomes(outcome, plain, aside, _alone(others, data), len(labels))
+    labels += [f"{outcome.name} | {who.told(combinations[cell])}: {label}" for cell, label in more]
+    starts.append(np.zeros(len(more)))
     made = []
     for cell, codes in enumerate(combinations):
-        factors = [factor_of(outcome, matrices[cell], design.terms, 0)[0]]
-        for (column, _, parts, _), places, code in zip(own, placed, codes, strict=True):
-            truth = _certain(code, len(column.labels), len(data))
-            factors.append(Factor(Softmax(len(column.labels)), truth, (parts[cell],) * len(places), places))
-        made.append(Cell(tuple(factors), log_chance[cell]))
+        theirs = [
+            Factor(
+                Softmax(len(column.labels)),
+                _certain(code, len(column.labels), len(data)),
+                (parts[cell],) * len(places),
+                places,
+            )
+            for (column, _, parts, _), places, code in zip(own, placed, codes, strict=True)
+        ]
+        made.append(Cell((outcome_factors[cell], *theirs), log_chance[cell]))
     shown = Design(expected, design.terms, design.spec)
-    laid = Laid(shown, tuple(made), labels, np.concatenate(starts))
+    laid = Laid(shown, tuple(made), labels, np.concatenate(starts), steady=steady)
     if heard is None:
         return laid
     return _told_together(laid, heard) if not heard.riding else _with_riding(laid, outcome, heard, _open(others, data))
@@ -172,6 +186,11 @@ def _told_together(laid: Laid, heard: Heard) -> Laid:
             with np.errstate(divide="ignore"):
                 cells.append(Cell(cell.factors, np.log(said[:, 0])))
     return replace(laid, cells=tuple(cells))
+
+
+def _alone(terms: Sequence[str], data: Any) -> Design:
+    """The open predictors and an intercept."""
+    return Design.of(" + ".join(terms), data)
 
 
 def _open(terms: Sequence[str], data: Any) -> Design | None:
@@ -222,7 +241,7 @@ def _with_riding(laid: Laid, outcome: Outcome, heard: Heard, opened: Design | No
         labels=labels,
         start=start,
         riding=len(labels) - len(laid.labels),
-        steady=tuple(steady),
+        steady=(*laid.steady, *steady),
     )
 
 

@@ -130,10 +130,11 @@ class Regression(Coefficients, Shown, Frozen):
         # Without predictors rows differ only in what their reports say: a handful of cases with weights.
         cases, place = np.unique(factor.data, axis=0, return_inverse=True)
         weights = np.bincount(place.ravel(), self.likelihood.weights, len(cases)).astype(np.float64)
-        equations = self.response.equations
+        response = factor.response  # which also says who answers, where some prefer not to say
+        equations = response.equations
         ones = (np.ones((len(cases), 1)),) * equations
         places = tuple(slice(k, k + 1) for k in range(equations))
-        null = Likelihood((Cell((Factor(self.response, cases, ones, places),)),), weights, equations)
+        null = Likelihood((Cell((Factor(response, cases, ones, places),)),), weights, equations)
         return ascend(null, np.zeros(equations)).value
 
     def lr_test(self, smaller: Regression | None = None) -> TestResult:
@@ -143,7 +144,7 @@ class Regression(Coefficients, Shown, Frozen):
                 "with weights, clusters or a penalty the likelihood ratio has no chi-square law; use wald_test()"
             )
         if smaller is None:
-            other, df = self.loglik_null, self.df - self.response.equations
+            other, df = self.loglik_null, self.df - self.likelihood.cells[0].factors[0].response.equations
             against = "no predictors"
             if df == 0:
                 raise InputError("this model has no predictors, so there is nothing smaller to test it against")

@@ -19,11 +19,14 @@ from deniable.designs.reports import Reports
 from deniable.errors import DesignError, FormulaError, InputError, NotIdentifiedError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen, readonly
+from deniable.inference.asked import Missing, check_missing
+from deniable.inference.regression.aside import Answering
 from deniable.inference.regression.coefficients import Coefficients
 from deniable.inference.regression.drawing import plot_coefficients
 from deniable.inference.regression.effects import predictions
 from deniable.inference.regression.formula import Design, as_pandas, check_rank, column_of, split, variables_of
 from deniable.inference.regression.heard import public_of
+from deniable.inference.regression.missing import answers, skipped, told_of
 from deniable.inference.regression.model import Options, drawn_of
 from deniable.inference.regression.moments import Voices, Wanted, cells_of, pool, voices_of, voices_of_columns
 from deniable.inference.regression.outcome import Channels, disguised
@@ -140,7 +143,9 @@ def on_scores(
     options: Options,
 ) -> LeastSquares:
     """Fit a linear model of a disguised outcome."""
-    strangers = [option for option in options if option not in ("rr", "weights", "strata", "clusters", "covariance")]
+    check_missing(options.get("missing"))
+    known = ("rr", "weights", "strata", "clusters", "covariance", "missing")
+    strangers = [option for option in options if option not in known]
     if strangers:
         raise InputError(
             f"{listed(strangers)} are for likelihoods; a disguised outcome of a linear model is fitted by least "
@@ -167,11 +172,14 @@ def on_scores(
     kind = "sandwich" if drawn is None else "survey"
     if options.get("covariance", kind) != kind:
         raise InputError(f"here the covariance is the {kind}, not {options['covariance']!r}: there is no likelihood")
-    design, means, pulls = _means(right, left, scored, weights)
+    missing = options.get("missing")
+    design, means, pulls = _means(right, left, scored, weights, missing)
     values, matrix = _solve(means, pulls, len(design.terms), drawn)
     spoken = sum(len(voice.rows) for voice in scored.voices if voice.names)
     freedom = np.inf if drawn is None else drawn.sampling.df_beside(len(design.terms))
-    told = (scored.backend, scored.through, scored.used, freedom)
+    refused = [name for name in hidden if skipped(scored.labels[name]) is not None]
+    assumed = told_of(missing, None if skipped(scored.labels[left]) is None else left, refused)
+    told = (scored.backend, scored.through, (*scored.used, *assumed), freedom)
     return LeastSquares(formula, design, design.terms, values, matrix, kind, spoken, hidden, *told)
 
 
@@ -197,15 +205,22 @@ def _of_frame(outcome: Disguised, frame: Any, channel: Channels, options: Option
     return _Scored(data, labels, voices, told_channel(channel), backend_of(frame), ())
 
 
-def _means(right: str, left: str, scored: _Scored, weights: Array) -> tuple[Design, Array, Array]:
-    """The design, the means of all products of terms (as in `_pairs`) and then with y, and everybody's pulls."""
+def _means(
+    right: str, left: str, scored: _Scored, weights: Array, missing: Missing | None
+) -> tuple[Design, Array, Array]:
+    """The design, the means of all products of terms (as in `_pairs`) and then with y, and everybody's pulls.
+
+    All of it is zero in those who take no part, so that the means are those of the others times their share.
+    """
     hidden = [name for name in scored.labels if name != left]
-    numbers = _numbers(left, scored.labels[left])
+    numbers, part = _numbers(left, scored.labels[left], missing)
     labels = {name: scored.labels[name] for name in hidden}
     codes = cells_of(labels, hidden)
-    design = Design.of(right, spanning(scored.data, labels))
-    matrices = np.stack([design.on(fixed(scored.data, labels, cell)) for cell in codes.T])
+    who = Answering.of(labels, missing)
+    design = Design.of(right, spanning(scored.data, who.labels))
+    matrices = np.stack([design.on(fixed(scored.data, who.labels, who.codes(cell))) for cell in codes.T])
     check_rank(matrices.reshape(-1, matrices.shape[2]), design.terms)
+    matrices[who.aside(codes.T)] = 0.0
     if len(scored.data) <= len(design.terms):
         raise TooFewReportsError(f"{len(scored.data)} rows for {len(design.terms)} coefficients", n=len(scored.data))
     shape = tuple(len(labels[name]) for name in hidden)
@@ -214,7 +229,12 @@ def _means(right: str, left: str, scored: _Scored, weights: Array) -> tuple[Desi
     wanted = []
     for j, k in _pairs(len(design.terms)):
         names = tuple(name for name in hidden if name in (*depends[j], *depends[k]))
-        wanted.append(Wanted(names, _on(tables[..., j], hidden, names) * _on(tables[..., k], hidden, names)))
+        squares = _on(tables[..., j], hidden, names) * _on(tables[..., k], hidden, names)
+        if part.all():
+            wanted.append(Wanted(names, squares))
+        else:
+            both = squares[:, None, :] * part[None, :, None]
+            wanted.append(Wanted((*names, left), both.reshape(-1, squares.shape[1])))
     for j, own in enumerate(depends):
         values = _on(tables[..., j], hidden, own)
         outer = values[:, None, :] * numbers[None, :, None]
@@ -252,14 +272,20 @@ def _solve(means: Array, pulls: Array, terms: int, drawn: Drawn | None) -> tuple
     return readonly(np.asarray(values, dtype=np.float64)), readonly(covariance)
 
 
-def _numbers(name: str, labels: Sequence[Category]) -> Array:
-    if not all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels):
+def _numbers(name: str, labels: Sequence[Category], missing: Missing | None) -> tuple[Array, Array]:
+    """What every answer counts, and whether it takes part."""
+    place = None if missing is None else skipped(labels)
+    kept = tuple(labels) if place is None else answers(labels)
+    if not all(isinstance(label, int | float) and not isinstance(label, bool) for label in kept):
         raise DesignError(
             f"the answers about {name!r} are {listed(labels)}, which are no numbers. Use logit() or multinomial() for "
-            f"categories, or a domain whose categories are numbers",
+            f'categories, or a domain whose categories are numbers; beside "prefer not to say", say missing="drop"',
             attribute=name,
         )
-    return np.array(labels, dtype=np.float64)
+    numbers = np.array(kept, dtype=np.float64)
+    if place is None:
+        return numbers, np.ones(len(numbers), dtype=np.bool_)
+    return np.insert(numbers, place, 0.0), np.arange(len(labels)) != place
 
 
 def _depends(table: Array, hidden: Sequence[str]) -> tuple[str, ...]:

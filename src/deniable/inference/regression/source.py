@@ -18,6 +18,7 @@ from deniable.errors import InputError, MissingColumnError, NotIdentifiedError, 
 from deniable.frozen import readonly
 from deniable.inference.regression.formula import as_pandas, column_of, load_formulaic, split, variables_of
 from deniable.inference.regression.heard import Heard, listen, public_of
+from deniable.inference.regression.missing import skipped, with_skips
 from deniable.inference.regression.outcome import Channels, Disguised, Outcome, disguised
 from deniable.inference.regression.responses import Normal
 from deniable.inference.regression.tabled import Tabled, tabled
@@ -27,6 +28,7 @@ from deniable.wording import listed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from deniable.inference.asked import Missing
     from deniable.inference.regression.likelihood import Likelihood
     from deniable.inference.regression.predictor import Laid
     from deniable.inference.regression.responses import Response
@@ -52,12 +54,12 @@ class Categories:
     response: Callable[[int], Response]
     design_column: str | None
     categories: Sequence[Any] | None
+    missing: Missing | None = None
 
     def column(self, name: str, data: Any, channel: Channels) -> Outcome:
         """Reports through a channel, or the truth."""
         by = None if self.design_column is None else np.asarray(column_of(data, self.design_column))
-        found = disguised(name, column_of(data, name), channel, by=by, categories=self.categories)
-        return Outcome(self.response(len(found.labels)), found.chance, found)
+        return self._outcome(disguised(name, column_of(data, name), channel, by=by, categories=self.categories))
 
     def heard(self, found: Disguised) -> Outcome:
         """What reports say of each category."""
@@ -66,7 +68,14 @@ class Categories:
                 f"the design of the reports says what the answers about {found.name!r} went through and that its "
                 f"categories are {listed(found.labels)}; leave design_column= and categories= out"
             )
-        return Outcome(self.response(len(found.labels)), found.chance, found)
+        return self._outcome(found)
+
+    def _outcome(self, found: Disguised) -> Outcome:
+        place = None if self.missing is None else skipped(found.labels)
+        if place is None:
+            return Outcome(self.response(len(found.labels)), found.chance, found)
+        alone = self.response(len(found.labels) - 1)
+        return Outcome(with_skips(alone, place, found.name), found.chance, found, modelled=alone)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.inference.regression.missing import Answered
 from deniable.inference.regression.responses import Binary, Normal
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ def start_of(response: Response, matrix: Array, scores: Array) -> list[Array]:
 
 def _eta(response: Response, shares: Array) -> Array:
     inside = np.clip(shares, _EDGE, 1 - _EDGE)
+    if isinstance(response, Answered):
+        skips = inside[:, [response.place]]
+        said = np.delete(inside, response.place, axis=1)
+        yes = np.clip(said[:, 1:] / said.sum(axis=1, keepdims=True), _EDGE, 1 - _EDGE)
+        return np.concatenate([response.response.link.inverse(yes), np.log(skips / (1 - skips))], axis=1)
     if isinstance(response, Binary):
         return response.link.inverse(inside[:, 1:])
     return np.log(inside[:, 1:] / inside[:, :1])
