@@ -16,6 +16,7 @@ import pytest
 
 from deniable.collection.storage import copying, known, tail
 from deniable.collection.storage.base import Fate, Row, key_of
+from deniable.collection.storage.checksums import read_checksums
 from deniable.collection.storage.commit import Alone, locked
 from deniable.collection.storage.layout import Layout, unfinished, uri
 from deniable.collection.storage.places import find_store
@@ -105,6 +106,16 @@ def test_a_report_is_written_about_eleven_times_however_many_there_are(tmp_path,
     store.close()
 
 
+def pages_of(path):
+    """How many bytes of a file are SQLite's."""
+    written = read_checksums(path)
+    with closing(sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)) as db:
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+    assert written is None or (written.size, len(written.digests)) == (size, pages)
+    return pages * size
+
+
 def test_tails_and_sealed_files_without_totals_are_counted(tmp_path, monkeypatch):
     # As an earlier version left them.
     monkeypatch.setattr(tail, "SEGMENT", 10**9)
@@ -125,6 +136,8 @@ def test_tails_and_sealed_files_without_totals_are_counted(tmp_path, monkeypatch
             db.execute("DROP TABLE before")
         db.commit()
         db.close()
+    sealed = tmp_path / "copy" / layout.sealed.name
+    sealed.write_bytes(sealed.read_bytes()[: pages_of(sealed)])  # nor did they have checksums
     again = SqliteStore(tmp_path / "copy" / "reports.sqlite")
     assert again.total(1) == 60
     assert again.add([row(again, number) for number in range(55, 70)]) == [Fate.SAME] * 5 + [Fate.STORED] * 10
@@ -174,9 +187,10 @@ def test_the_sealed_file_follows_from_the_reports_alone(tmp_path):
                 store._reports.add([row(store, number) for number in half[start : start + portion]])
             store.compact()
         store.close()
-        file = bytearray((folder / "reports.sealed.sqlite").read_bytes())
+        path = folder / "reports.sealed.sqlite"
+        file = bytearray(path.read_bytes())
         file[60:64] = bytes(4)  # how many tails there were
-        made.append(bytes(file))
+        made.append(bytes(file[: pages_of(path)]))  # what is behind are their checksums
     assert made[0] == made[1]
 
 
@@ -503,6 +517,7 @@ def test_a_copy_is_one_file_in_the_order_of_keys(tmp_path):
     store.add([row(store, number) for number in range(30)])
     store.compact()
     store.add([row(store, number) for number in range(30, 40)])
+    store.add_token(b"digest", "admitted")
     store.add_token(b"digest", "analyst")
     store.save("name", b"value")
     store.copy(tmp_path / "copy.db")
@@ -515,7 +530,8 @@ def test_a_copy_is_one_file_in_the_order_of_keys(tmp_path):
     again = SqliteStore(tmp_path / "elsewhere" / "reports.sqlite")
     assert again.counts(1) == again.recount(1) == expected(range(40))
     assert again.salt == store.salt
-    assert again.has_token(b"digest", "analyst")
+    assert again.has_token(b"digest", "admitted")
+    assert not again.has_token(b"digest", "analyst")
     assert again.saved("name") == b"value"
     assert again.add([row(again, number) for number in range(35, 45)]) == [Fate.SAME] * 5 + [Fate.STORED] * 5
     again.close()

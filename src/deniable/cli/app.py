@@ -24,6 +24,7 @@ COMMANDS = {
     "close": "Close a survey for good.",
     "delete": "Delete a survey and all its reports.",
     "backup": "Copy a collector's reports into one file.",
+    "verify": "Check a store, a backup or a design for damage.",
     "verify-page": "Compare a server's page with the published one.",
     "simulate": "Send made-up respondents to a collector.",
     "randomize": "Disguise a table into a file of reports.",

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from deniable.collection.storage.commit import telling, transaction
+from deniable.collection.storage.copied_checksums import write_checksums
 from deniable.collection.storage.layout import place, replacing, uri
 from deniable.collection.storage.snapshot import attach, union
 from deniable.errors import InputError, StoreError
@@ -67,7 +68,8 @@ def copy_rows(
 
 
 def _mark(db: sqlite3.Connection) -> None:
-    """Leave out what opens something, and say that this is a copy."""
+    """Leave out what opens something, say that this is a copy, and write the checksums of its reports."""
+    write_checksums(db)
     for statement in _OPENS:
         db.execute(statement)
     db.execute("INSERT OR REPLACE INTO main.kept VALUES ('home', ?)", (_COPY,))

@@ -4,7 +4,7 @@ It is written in one go and never changed. SQLite writes it from a draft, row by
 INTO`), so that its bytes follow from the reports in it, whenever and in whatever portions they came, and from the
 number of the tail that comes next. The draft is a copy of the last one with the tail put in. That takes a quarter of
 the time of reading both and writing what was read: pages and rows are moved as they are. Pages are four times as large
-as SQLite's own, which takes three fifths of the time.
+as SQLite's own, which takes three fifths of the time. Behind the last page stand the checksums of all (`checksums`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from deniable.collection.storage.checksums import append_checksums, refuse_damage
 from deniable.collection.storage.commit import transaction
 from deniable.collection.storage.layout import PART, drafting, replacing, unfinished, uri
 from deniable.collection.storage.snapshot import attach
@@ -39,6 +40,7 @@ def write_sealed(layout: Layout, state: State, first: int) -> None:
     """
     with drafting(layout.draft) as draft:
         if state.first > 0:
+            refuse_damage(layout.sealed)  # what is copied would be whole in the new file's eyes
             with closing(sqlite3.connect(uri(layout.sealed, "immutable=1"), uri=True)) as before:
                 before.backup(draft)
         draft.execute(f"PRAGMA page_size = {_PAGE}")  # of what is written from it, if it has another one itself
@@ -54,13 +56,27 @@ def write_sealed(layout: Layout, state: State, first: int) -> None:
         draft.execute("PRAGMA schema_version = 1")  # else it would tell how often was sealed
         with replacing(layout.sealed):  # makes the file, and sees to it that it is on disk
             draft.execute("VACUUM main INTO ?", (str(unfinished(layout.sealed)),))
+            append_checksums(unfinished(layout.sealed))
+
+
+def begin_sealed(db: sqlite3.Connection) -> None:
+    """Make the tables of a sealed file."""
+    db.execute(f"PRAGMA application_id = {PART}")
+    db.execute(f"PRAGMA page_size = {_PAGE}")
+    db.execute(REPORTS)
+    db.execute(COUNTS)
+
+
+def count_sealed(db: sqlite3.Connection) -> None:
+    """Count the reports of a sealed file that has only them."""
+    db.execute("INSERT INTO counts SELECT design, cell, COUNT(*) FROM reports GROUP BY design, cell")
+    db.execute(TOTALS)
+    db.execute("INSERT INTO totals SELECT design, COUNT(*) FROM reports GROUP BY design")
 
 
 def _begin(draft: sqlite3.Connection, counted: str) -> None:
     """Take the reports of a main file of version 0.1."""
-    draft.execute(f"PRAGMA application_id = {PART}")
-    draft.execute(REPORTS)
-    draft.execute(COUNTS)
+    begin_sealed(draft)
     for table in ("reports", "counts"):
         draft.execute(f"INSERT INTO main.{table} SELECT * FROM {counted}.{table}")  # noqa: S608 - our names
 

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable.collection.storage.base import cells_of
+from deniable.collection.storage.checksums import refuse_damage
 from deniable.collection.storage.commit import hold, telling, transaction
+from deniable.collection.storage.copied_checksums import refuse_damaged_copy
 from deniable.collection.storage.copying import HERE, copy_store
 from deniable.collection.storage.failures import FULL, failure, is_full
 from deniable.collection.storage.layout import PART, Layout
@@ -79,6 +81,9 @@ class SqliteStore:
             (self.salt,) = self._db.execute("SELECT salt FROM store").fetchone()
             layout = Layout(self._path)
             layout.state()  # refuses a folder in which a part is missing
+            with telling(self._path.parent):
+                refuse_damage(layout.sealed)
+                refuse_damaged_copy(self._db, self._path)
             opened.pop_all()
         self._reports = Tail(layout, self._empty)
 
@@ -182,6 +187,7 @@ class SqliteStore:
             with self._transaction():
                 self._db.execute("DELETE FROM reports")
                 self._db.execute("DELETE FROM counts")
+                self._db.execute("DROP TABLE IF EXISTS checksums")
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, TypeVar
 from deniable.collection.storage.arrived import ARRIVED, MORE, Arrived, is_keyed
 from deniable.collection.storage.base import Fate, Row, fates
 from deniable.collection.storage.beginnings import Beginnings, of_sealed
+from deniable.collection.storage.checksums import DamagedStoreError
 from deniable.collection.storage.commit import Alone, taken, telling, transaction
 from deniable.collection.storage.layout import PART, State, discard, place, remove, replacing, unfinished, uri
 from deniable.collection.storage.sealed import TOTALS, write_sealed
@@ -69,6 +70,7 @@ class Tail:
         self._frozen: Snapshot | None = None  # everything but the tails
         self._begin: Beginnings | None = None  # how the keys in there begin, if that is known
         self._sealed: tuple[tuple[int, int | None], Beginnings | None] | None = None  # the same by a sealed file's mark
+        self._damage: DamagedStoreError | None = None  # what was found in the sealed file
         self._enough = SEGMENT  # how many are sealed together
         self._thread: threading.Thread | None = None
         self._wake, self._stop = threading.Event(), threading.Event()
@@ -77,6 +79,7 @@ class Tail:
 
     def add(self, rows: Sequence[Row]) -> list[Fate]:
         """Store rows, all in one transaction."""
+        self._refuse_damage()
         self.tend()
         fresh: dict[bytes, Row] = {}
         for row in rows:
@@ -211,8 +214,17 @@ class Tail:
             if mine:
                 discard(self._layout.sealed)
                 discard(self._layout.draft)
-                self._seal()
+                try:
+                    self._seal()
+                except DamagedStoreError as error:
+                    self._damage = error
+                    raise
             return mine
+
+    def _refuse_damage(self) -> None:
+        """Count nothing that is damaged, and acknowledge nothing on a disk that damages."""
+        if self._damage is not None:
+            raise self._damage
 
     def _seal(self) -> None:
         with self._alone:
@@ -305,6 +317,7 @@ class Tail:
 
     def _read(self, question: Callable[[Snapshot], T]) -> T:
         """Ask, and ask again if meanwhile a sealed file took the place of those that were read."""
+        self._refuse_damage()
         with telling(self._layout.folder), self._reading:
             for _ in range(_TRIES):
                 state = self._layout.state()

@@ -1,0 +1,82 @@
+"""`deniable verify`: is what is stored as it was written?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from deniable.cli.common import PLACE, as_json, emit, name_of
+from deniable.collection.storage.layout import Layout
+from deniable.collection.storage.places import is_address, is_store
+from deniable.collection.storage.salvage import repair
+from deniable.collection.verification import Finding, verify_store
+from deniable.device.messages import MOST_DESIGN_BYTES, design_id
+from deniable.device.origins import fingerprint
+from deniable.device.statement import rounded_up
+from deniable.device.verify import verify
+from deniable.errors import InputError, RefusedDesignError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@click.command("verify")
+@click.argument("what", type=PLACE)
+@click.option(
+    "--repair", "repairs", is_flag=True, help="Go on with the sealed reports that remain; the damaged file is kept."
+)
+@as_json
+def command(what: Path | str, *, repairs: bool, as_json: bool) -> None:
+    """Check WHAT for damage: a collector's folder, a backup, a database, or a design as it is served.
+
+    Sealed reports have a checksum for every page, and backups one for every thousand reports. A store in which one does
+    not agree is refused by every other command: what is damaged is never counted. Of a design everything is checked
+    that respondents' devices check. The exit code is 1 where something is wrong.
+
+    \b
+    Examples:
+      deniable verify deniable-data
+      deniable verify backup.sqlite
+      deniable verify design.json
+    """  # noqa: D301 - click wants the character itself
+    if isinstance(what, Path) and what.is_file() and not is_store(what):
+        found = [_design(what)]
+    elif isinstance(what, Path) and not is_store(what / "reports.sqlite" if what.is_dir() else what):
+        raise InputError(f"{what} is neither a collector's folder nor a backup nor a design", path=str(what))
+    else:
+        if repairs:
+            _repair(what)
+        found = verify_store(what)
+    if as_json:
+        emit({"whole": all(one.is_whole for one in found), "findings": [asdict(one) for one in found]})
+    else:
+        _tell(found)
+    if not all(one.is_whole for one in found):
+        raise click.exceptions.Exit(1)
+
+
+def _tell(found: Sequence[Finding]) -> None:
+    for one in found:
+        click.echo(f"{'whole  ' if one.is_whole else 'DAMAGED'}  {one.what}\n         {one.told}")
+
+
+def _repair(what: Path | str) -> None:
+    if is_address(what) or not Path(what).is_dir():
+        raise InputError(f"--repair is for a collector's folder, not for {name_of(what)}")
+    sealed = Layout(Path(what) / "reports.sqlite").sealed
+    if sealed.exists() and not all(one.is_whole for one in verify_store(what) if one.what == str(sealed)):
+        click.echo(f"The damaged file is kept as {repair(sealed)}", err=True)
+
+
+def _design(path: Path) -> Finding:
+    """A design, by everything that a device checks before it answers."""
+    body = path.read_bytes()[: MOST_DESIGN_BYTES + 1]
+    try:
+        found = verify(body, design_id(body))
+    except RefusedDesignError as error:
+        return Finding(str(path), is_whole=False, told=f"no design that a device would answer: {error.message}")
+    epsilon = f"true epsilon {rounded_up(found.epsilon)}"
+    return Finding(str(path), is_whole=True, told=f"design {found.id}, compare {fingerprint(found.id)}; {epsilon}")
