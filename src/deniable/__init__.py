@@ -93,7 +93,6 @@ if TYPE_CHECKING:
     from deniable.inference.measures import entropy as entropy
     from deniable.inference.measures import g2 as g2
     from deniable.inference.measures import mutual_information as mutual_information
-    from deniable.inference.measures import null_mean as null_mean
     from deniable.inference.measures import odds_ratio as odds_ratio
     from deniable.inference.measures import phi as phi
     from deniable.inference.measures import risk_ratio as risk_ratio
@@ -108,6 +107,7 @@ if TYPE_CHECKING:
     from deniable.inference.numbers.numbers import Numbers as Numbers
     from deniable.inference.numbers.quantile import median as median
     from deniable.inference.numbers.quantile import quantile as quantile
+    from deniable.inference.phi_squared import null_mean as null_mean
     from deniable.inference.prevalence import Prevalence as Prevalence
     from deniable.inference.prevalence import Prevalences as Prevalences
     from deniable.inference.prevalence import prevalence as prevalence

@@ -95,7 +95,7 @@ NAMES = {
         "odds_ratio": "inference.measures",
         "risk_ratio": "inference.measures",
         "difference": "inference.measures",
-        "null_mean": "inference.measures",
+        "null_mean": "inference.phi_squared",
         "derived": "inference.delta",
     },
     "Numbers": {

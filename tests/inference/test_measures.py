@@ -14,6 +14,7 @@ from deniable.estimation.estimator import estimate
 from deniable.inference import measures as m
 from deniable.inference.delta import derived, gradient
 from deniable.inference.fieller import ratio_between
+from deniable.inference.phi_squared import null_spread
 
 JOINT = np.array([[0.30, 0.10, 0.05], [0.05, 0.20, 0.30]])
 
@@ -276,12 +277,12 @@ def test_without_association_errors_are_at_least_what_simulation_shows(design):
     n, runs, rng = 20_000, 120, np.random.default_rng(4)
     lam = channel.apply(pi.reshape(channel.input_shape)).ravel()
     expected = table(channel, n * lam.reshape(2, 3))
-    stated = m._null_spread(expected, m.null_mean(expected))
+    stated = null_spread(expected, m.null_mean(expected))
     found = [m.chi2(table(channel, counts.reshape(2, 3))) for counts in rng.multinomial(n, lam, size=runs)]
     # A weighted sum of two squares: its spread over 120 surveys varies by an eighth, so five of these.
     assert np.std([each.value for each in found]) == pytest.approx(stated, rel=0.65)
     assert min(each.std_error for each in found) > 0.8 * stated  # the first order alone is nothing where phi is
-    assert m._null_spread(expected, 1.0) < np.sqrt(2) * m.null_mean(expected)
+    assert null_spread(expected, 1.0) < np.sqrt(2) * m.null_mean(expected)
 
 
 def test_where_noise_drowns_a_rare_category_the_error_says_so():

@@ -12,7 +12,8 @@ from deniable.channels.krr import KRR
 from deniable.designs.observation import Observation
 from deniable.estimation.estimator import estimate
 from deniable.inference.inverted import Inverted
-from deniable.inference.measures import information, phi_squared
+from deniable.inference.likely_information import with_likely
+from deniable.inference.phi_squared import information, phi_squared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +54,8 @@ def covered(surveys: int, seed: int) -> Iterator[tuple[str, str, float, int, int
             for counts in rng.multinomial(n, channel.apply(pi.ravel()), size=surveys):
                 found = estimate(Observation(["a", "b"], channel, counts.reshape(pi.shape)), ["a", "b"])
                 # The intervals of cramers_v and mutual_information, without what else these find.
-                both = Inverted(found, phi_squared)(0.95), Inverted(found, information, squared=False)(0.95)
+                tested = Inverted(found, information, squared=False)
+                both = Inverted(found, phi_squared)(0.95), (with_likely(tested) or tested)(0.95)
                 for k, ((low, high), t) in enumerate(zip(both, (float(phi_squared(pi)), shared), strict=True)):
                     held[k] += low <= t + 1e-9 and t <= high + 1e-9
             where = COVERED if v > 1e-6 else NOTHING

@@ -14,7 +14,7 @@ from deniable.estimation.fit.gathering import gather
 from deniable.estimation.sampling.reading import sampling_of
 from deniable.frozen import Frozen
 from deniable.inference.association import all_tested, covering, independence
-from deniable.inference.measures import strength
+from deniable.inference.phi_squared import strength
 from deniable.results import TestResult, axes, frame_of
 from deniable.summary import Shown, Summary
 from deniable.wording import counted

@@ -9,7 +9,7 @@ that cannot take complex numbers are differenced instead.
 from __future__ import annotations
 
 import warnings as python_warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -101,6 +101,11 @@ class Measure(Shown, Frozen):
             z, width = np.arctanh(x), half / (1 - x**2)
             return float(np.tanh(z - width)), float(np.tanh(z + width))
         return x - half, x + half
+
+    def kept(self, least: float, most: float) -> Measure:
+        """The same with the value that is shown within those that there can be."""
+        value = float(np.clip(self.value, least, most))
+        return replace(self, value=value, within=(least, most), unclipped=None if value == self.value else self.value)
 
     def _columns(self) -> dict[str, list[Any]]:
         low, high = self.interval()

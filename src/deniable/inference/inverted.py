@@ -227,7 +227,7 @@ class Inverted(Frozen):
             most = min(self._strongest, _largest_phi(rows, columns)) if in_doubt else widest
             ends = self._not_rejected(line, most, (1 - level) / 2, bounded=in_doubt)
             if ends is not None:
-                found.append([self._at(line, t) for t in ends])
+                found.append([self._at(line, t, most=bool(end)) for end, t in enumerate(ends)])
         if not found:  # no margins that were tried explain what was seen
             return 0.0, self._strongest**2 if self.squared else float(np.log(min(self.estimate.values.shape)))
         lows, highs = zip(*found, strict=True)
@@ -254,16 +254,19 @@ class Inverted(Frozen):
         high = _edge(lambda t: bool((drawn(t) <= self._seen).mean() <= alpha), most)
         return low, high
 
-    def _at(self, line: _Line, t: float) -> float:
-        """The measure where phi is t."""
+    def _at(self, line: _Line, t: float, *, most: bool) -> float:
+        """The measure where phi is t: at least, or at `most`."""
         if not t or self.squared:
             return t**2
-        for table in (line.at(t), line.at(-t)):
-            if (table >= 0).all():
-                return float(np.real(self.measure(table)))
-        # No table: what mutual information is at most for a phi, and for these margins.
+        tables = [table for table in (line.at(t), line.at(-t)) if (table >= 0).all()]
+        if tables:
+            found = [float(np.real(self.measure(table))) for table in tables]
+            return max(found) if most else min(found)
+        # No table: what mutual information is at most, or at least, for a phi and for these margins.
         margins = [line.product.sum(axis=axis) for axis in (0, 1)]
-        return min(float(np.log1p(t**2)), *(float(-(m * np.log(m)).sum()) for m in margins))
+        if most:
+            return min(float(np.log1p(t**2)), *(float(-(m * np.log(m)).sum()) for m in margins))
+        return t**2 * _least_share(float((1 / np.maximum(margins[0][:, None], margins[1][None])).max()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,6 +290,18 @@ def _shared(tables: Array, expected: Array) -> Array:
     parts = np.zeros_like(tables)
     np.log(np.divide(tables, expected, out=np.ones_like(tables), where=positive), out=parts)
     return np.asarray((tables * parts).sum(axis=(0, 1)))
+
+
+def _least_share(ratio: float) -> float:
+    """Mutual information is at least this share of phi^2 where no cell is above `ratio` times the product of margins.
+
+    With r the cell over the product, information is the mean of r log r - r + 1 and phi^2 that of (r - 1)^2, and the
+    first over the second falls with r.
+
+    >>> round(_least_share(1.0001), 3), round(_least_share(2.0), 3)
+    (0.5, 0.386)
+    """
+    return float((ratio * np.log(ratio) - ratio + 1) / (ratio - 1) ** 2) if ratio > 1 else 0.5
 
 
 def _largest_phi(rows: Array, columns: Array) -> float:

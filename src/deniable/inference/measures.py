@@ -19,17 +19,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
 from deniable.errors import InputError
-from deniable.estimation.fit.efficient import efficient_from
 from deniable.estimation.several import Averaged
 from deniable.inference.asked import contrast, pair, two_way, versus
 from deniable.inference.delta import EMPTY, How, Measure, close_to_zero, derived, floored, gradient, nearest, simplex
 from deniable.inference.fieller import risk_ratio_ends
 from deniable.inference.inverted import MOST_CELLS, Inverted
+from deniable.inference.likely_information import with_likely
 from deniable.inference.numbers.ordered import category_scores, left_out
+from deniable.inference.phi_squared import information, null_mean, null_spread, phi_squared
 from deniable.inference.profile import evidence_of, odds_ratio_interval, stretched
-from deniable.inference.residuals import residual_of
 from deniable.tables.simplex import norm_sub
 
 if TYPE_CHECKING:
@@ -39,12 +38,10 @@ if TYPE_CHECKING:
 
     from deniable.domain import Category
     from deniable.estimation.estimate import Estimate
-    from deniable.estimation.fit.efficient import Efficient
     from deniable.inference.numbers.ordered import Scores
     from deniable.randomness import Source
 
 TRUST = 4.0  # n phi^2 over its mean at independence, from which on the delta method can be trusted
-_MATRIX_CELLS = 1024
 
 
 def entropy(
@@ -83,89 +80,11 @@ def entropy(
 # -- association ------------------------------------------------------------------------------------------------------
 
 
-def phi_squared(x: NDArray[Any]) -> np.inexact[Any]:
-    """Mean square contingency, sum pi_ij^2 / (pi_i pi_j) - 1: zero at independence."""
-    expected = x.sum(axis=1)[:, None] * x.sum(axis=0)[None, :]
-    inside = np.abs(expected) > 0
-    return (x[inside] ** 2 / expected[inside]).sum() - x.sum()
-
-
-def information(x: NDArray[Any]) -> np.inexact[Any]:
-    """Mutual information sum pi_ij log(pi_ij / (pi_i pi_j)), in nats."""
-    expected = x.sum(axis=1)[:, None] * x.sum(axis=0)[None, :]
-    inside = np.abs(x) > 0
-    return (x[inside] * np.log(x[inside] / expected[inside])).sum()
-
-
-def null_mean(estimate: Estimate) -> float:
-    """The mean of n phi^2 if the two attributes were independent: what noise alone would show."""
-    table = two_way(estimate)
-    rows, columns = (_positive(table.sum(axis=1 - axis)) for axis in (0, 1))
-    samples, domain = estimate.dispersion.samples, estimate.table.domain
-    alone = len(samples) == 1 and (estimate.pooled is None or len(estimate.pooled.evidence.groups) == 1)
-    if alone and samples[0].is_direct and np.all(estimate.dispersion.design_effect == 1):
-        channel = samples[0].observation.channel
-        if isinstance(channel, Kronecker) and len(channel.channels) == 2:
-            order = domain.axes(samples[0].observation.domain)
-            margins = [(rows, columns)[axis] for axis in order]
-            factors = [
-                float((factor.solve_squared(factor.apply(pi)) / pi).sum()) - 1
-                for factor, pi in zip(channel.channels, margins, strict=True)
-            ]
-            return factors[0] * factors[1]
-    if table.size > _MATRIX_CELLS:
-        raise InputError(f"the null mean of {table.size} cells is too large to compute; use correct=False")
-    return float(np.trace(_null_weights(estimate, rows, columns)))
-
-
-def _null_weights(estimate: Estimate, rows: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """At independence n phi^2 is a sum of squares of normal numbers with this covariance."""
-    product = np.outer(rows, columns)
-    half = residual_of(_covariance_at(estimate, product), rows, columns)
-    root = np.sqrt(product.ravel())
-    return np.asarray(estimate.n * residual_of(half.T, rows, columns) / root[:, None] / root)
-
-
-def _null_spread(estimate: Estimate, mean: float) -> float:
-    """The standard deviation of n phi^2 at independence, sqrt(2 tr W^2); of large tables the largest it can be."""
-    table = two_way(estimate)
-    if table.size > _MATRIX_CELLS:
-        return float(np.sqrt(2.0)) * mean
-    rows, columns = (_positive(table.sum(axis=1 - axis)) for axis in (0, 1))
-    return float(np.sqrt(2.0) * np.linalg.norm(_null_weights(estimate, rows, columns)))
-
-
-def _covariance_at(estimate: Estimate, product: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The covariance of the efficient cells if they were the given table."""
-    if estimate.pooled is None:
-        return estimate.dispersion.at(product).matrix()
-    return _at(estimate.pooled, product)
-
-
-def strength(efficient: Efficient) -> float:
-    """Cramer's V of a two-way efficient estimate, phi^2 less its mean at independence: `cramers_v` in short."""
-    table = efficient.values
-    if not all((table.sum(axis=axis) > 0).all() for axis in (0, 1)):
-        table = norm_sub(table)
-    rows, columns = (_positive(table.sum(axis=1 - axis)) for axis in (0, 1))
-    product = np.outer(rows, columns)
-    half = residual_of(_at(efficient, product), rows, columns)
-    mean = float((np.diagonal(residual_of(half.T, rows, columns)) / product.ravel()).sum())
-    return float(np.sqrt(max(float(phi_squared(table)) - mean, 0.0) / (min(table.shape) - 1)))
-
-
-def _at(pooled: Efficient, product: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The covariance of the asked cells if they were the given table."""
-    if pooled.evidence.nuisance or pooled.sampling is not None:
-        # How the others go together, and how clusters differ, is known from the reports only.
-        return pooled.matrix()
-    return efficient_from(pooled.evidence, product).inverse
-
-
 def chi2(estimate: Estimate, *, correct: bool = True, method: How = "delta", **more: Any) -> Measure:
     """The population's chi-square, n phi^2: less its mean at independence unless `correct=False` (see above).
 
-    Corrected values come from the efficient cells and may be negative, which says: no association to be seen.
+    Corrected values come from the efficient cells. Where noise explains all of it and more, the value is 0, that of no
+    association to be seen, and `unbiased` is what was left, below 0.
     """
     return _association(estimate, phi_squared, "chi2", float(estimate.n), 1.0, correct=correct, method=method, **more)
 
@@ -206,7 +125,7 @@ def _association(
     around = 0.0
     if correct and strength < TRUST * mean:
         # To first order there is no noise where there is no association: the second order is what is left.
-        around = share * _null_spread(estimate, mean)
+        around = share * null_spread(estimate, mean)
         weak = (
             f"n phi^2 = {strength:.4g} is below {TRUST:g} x {mean:.4g}, its mean at independence: noise alone could "
             f"explain most of it. Test with independence()."
@@ -217,20 +136,37 @@ def _association(
     def corrected(x: NDArray[Any]) -> Any:
         return scale * f(x) - share * mean
 
+    few = min(estimate.values.shape)
+    largest = scale * (float(np.log(few)) if f is information else few - 1.0)
+    if share * mean >= largest:
+        too_few = (
+            f"Too few reports to tell how strong the association is: noise alone would show {share * mean:.4g} of at "
+            f"most {largest:.4g}."
+        )
+        told = (too_few, *told)
     if method == "bootstrap":
-        return derived(estimate, lambda x: corrected(nearest(x)), name=name, at=table, method=method, **more)
+        again = derived(estimate, lambda x: corrected(nearest(x)), name=name, at=table, method=method, **more)
+        return again.kept(0.0, largest)
     inverted = Inverted(estimate, f, squared=f is phi_squared) if estimate.values.size <= MOST_CELLS else None
     told = told if inverted is None else (*told, *inverted.warnings)
     found = derived(estimate, corrected, name=name, at=table, slope_at=slope_at, warnings=told, **more)
-    found = replace(found, std_error=max(found.std_error, around))
+    found = replace(found, std_error=max(found.std_error, around)).kept(0.0, largest)
     if inverted is None:  # too large a table for it
         return found
+    likely = with_likely(inverted) if f is information else None
+    if likely is not None:
+        return replace(found, ends=_scaled(likely, scale), method="profile likelihood")
+    return replace(found, ends=_scaled(inverted, scale), method="inverted test")
 
-    def ends(level: float) -> tuple[float, float]:
-        low, high = inverted(level)
+
+def _scaled(ends: Callable[[float], tuple[float, float]], scale: float) -> Callable[[float], tuple[float, float]]:
+    """The ends of an interval, of so many times what they are of."""
+
+    def of(level: float) -> tuple[float, float]:
+        low, high = ends(level)
         return scale * low, scale * high
 
-    return replace(found, ends=ends, method="inverted test")
+    return of
 
 
 def _cells(estimate: Estimate, *, positive: bool) -> tuple[NDArray[np.float64], tuple[str, ...]]:
@@ -264,7 +200,7 @@ def cramers_v(estimate: Estimate, *, correct: bool = True, method: How = "delta"
     def ends(level: float) -> tuple[float, float]:
         return tuple(float(np.sqrt(max(float(end), 0.0) / n)) for end in squared.interval(level))  # type: ignore[return-value]
 
-    return Measure("Cramer's V", v, error, squared.method, squared.warnings, "plain", ends)
+    return Measure("Cramer's V", v, error, squared.method, squared.warnings, "plain", ends, within=(0.0, 1.0))
 
 
 def correlation(
@@ -450,9 +386,3 @@ def _between(estimate: Estimate, f: Any, name: str, scale: Any, **more: Any) -> 
         return bool((x > 0).all() if scale == "log" else (x.sum(axis=1) > 0).all())
 
     return _plugged(estimate, f, usable, name=name, scale=scale, warnings=told, **more)
-
-
-def _positive(margin: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A margin without zeros, so that it can be divided by: no category is rarer than a hundredth of an even share."""
-    share = np.maximum(norm_sub(margin), 0.01 / len(margin))
-    return share / share.sum()

@@ -174,7 +174,7 @@ def mean_difference(
     few = (*((rough,) if doubtful else ()), *known.left_out(read))
     apart, error = float(np.ptp(read.sizes())), float(told.std_error[0])
     found = Measure(name, parts[1] - parts[0], error, "delta method", (*known.warnings, *few), df=known.df)
-    return _of_whom(_kept(found, (-apart, apart)), read, missing, variables)
+    return _of_whom(found.kept(-apart, apart), read, missing, variables)
 
 
 def _of_whom(measure: Measure, read: Ordered, missing: Missing, groups: Variable | None = None) -> Measure:
@@ -210,13 +210,7 @@ def _linear(known: Known, told: Told, name: str, within: tuple[float, float]) ->
     value = float(told.values[0])
     kept = float(np.clip(value, *within))
     error = told.std_error if kept == value else told.error_at(np.array([kept]))
-    return _kept(Measure(name, value, float(error[0]), how, known.warnings, ends=ends), within)
-
-
-def _kept(measure: Measure, within: tuple[float, float]) -> Measure:
-    """The same measure, with the value that is shown within those that there can be."""
-    value = float(np.clip(measure.value, *within))
-    return replace(measure, value=value, within=within, unclipped=None if value == measure.value else measure.value)
+    return Measure(name, value, float(error[0]), how, known.warnings, ends=ends).kept(*within)
 
 
 def _mean(known: Known, read: Ordered, group: tuple[Variable, Category] | None, name: str) -> Measure:
@@ -231,7 +225,7 @@ def _mean(known: Known, read: Ordered, group: tuple[Variable, Category] | None, 
     error = np.sqrt(max(cov[0, 0] - 2 * value * cov[0, 1] + value**2 * cov[1, 1], 0.0)) / bottom
     ends = partial(_ratio_ends, (float(top), float(bottom)), tuple(cov.ravel().tolist()), known.df)
     told_too = (*known.warnings, *known.left_out(read, group))
-    return _kept(Measure(name, float(value), float(error), "Fieller's interval", told_too, ends=ends), within)
+    return Measure(name, float(value), float(error), "Fieller's interval", told_too, ends=ends).kept(*within)
 
 
 _ENDLESS = (-np.inf, np.inf)

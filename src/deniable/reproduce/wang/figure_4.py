@@ -12,7 +12,8 @@ from deniable.channels.mixture import Mixture
 from deniable.designs.observation import Observation
 from deniable.estimation.em import GAP, maximum_likelihood
 from deniable.estimation.estimator import estimate
-from deniable.inference.measures import chi2, null_mean, phi_squared
+from deniable.inference.measures import chi2
+from deniable.inference.phi_squared import null_mean, phi_squared
 from deniable.reproduce.adult import adult_counts
 from deniable.reproduce.drawing import curves
 from deniable.reproduce.item import Item, Reproduced, Run
