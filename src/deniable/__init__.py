@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from deniable.channels.two_level import TwoLevel as TwoLevel
     from deniable.channels.unary import Unary as Unary
     from deniable.designs.base import Design as Design
-    from deniable.designs.base import Question as Question
     from deniable.designs.blocks.design import Blocks as Blocks
     from deniable.designs.clusters import Clusters as Clusters
     from deniable.designs.codec import design_from_dict as design_from_dict
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from deniable.designs.paired.design import Paired as Paired
     from deniable.designs.paired.items import PairedItems as PairedItems
     from deniable.designs.paired.reports import PairedReports as PairedReports
+    from deniable.designs.question import Question as Question
     from deniable.designs.reports import Reports as Reports
     from deniable.designs.sampled import Sampled as Sampled
     from deniable.designs.views import Views as Views

@@ -19,6 +19,7 @@ from deniable.errors import (
 )
 from deniable.frozen import Frozen, fix
 from deniable.given import as_frame, without_views
+from deniable.reserved import RESERVED, is_reserved
 from deniable.wording import SHOWN, listed
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from deniable.given import People
 
 Category = str | int | float | bool
-RESERVED = "dn_"  # how names begin that belong to reports themselves: no attribute, no public column has such a one
 _WIDEST = 1 << 16  # whole numbers that are looked up in a table: so far apart at most
 
 
@@ -234,15 +234,6 @@ class Variable:
         places = np.full(high - low + 1, -1, dtype=np.min_scalar_type(-len(self)))
         places[categories - low] = np.arange(len(self))
         return places[numbers.astype(np.int64) - low if low else numbers]
-
-
-def is_reserved(name: str) -> bool:
-    """Whether a name is one of those that belong to reports themselves, in whatever case.
-
-    >>> is_reserved("dn_ballot"), is_reserved("DN_Ballot"), is_reserved("ballot")
-    (True, True, False)
-    """
-    return name.casefold().startswith(RESERVED)
 
 
 def _decimals(name: str, numbers: tuple[Any, ...]) -> tuple[float, ...]:

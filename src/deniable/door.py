@@ -42,7 +42,7 @@ NAMES = {
     },
     "Designs": {
         "Design": "designs.base",
-        "Question": "designs.base",
+        "Question": "designs.question",
         "Independent": "designs.independent",
         "Joint": "designs.joint",
         "Clusters": "designs.clusters",

@@ -27,7 +27,8 @@ from scipy.optimize import minimize
 
 import deniable as dn
 from deniable.channels.dense import Dense
-from deniable.designs.base import Design, Question
+from deniable.designs.base import Design
+from deniable.designs.question import Question
 from deniable.errors import DeniableError, NotCoveredError
 from deniable.estimation.fit.efficient import efficient_from
 from deniable.estimation.fit.engine import fit

@@ -20,7 +20,8 @@ from test_analyses import ANALYSES, DOMAIN, impossible, takes
 
 import deniable as dn
 from deniable.channels.dense import Dense
-from deniable.designs.base import Design, Question
+from deniable.designs.base import Design
+from deniable.designs.question import Question
 from deniable.designs.reports import Reports
 from deniable.estimation.sampling.sampling import Sampling
 from deniable.results import TestResult

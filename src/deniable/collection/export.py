@@ -25,10 +25,11 @@ from deniable.collection.form import words_mark
 from deniable.collection.meetings import met_of
 from deniable.collection.simulated import said, simulated
 from deniable.collection.storage.places import FILE, find_store, is_address, is_store
-from deniable.designs.base import Design, Question
+from deniable.designs.base import Design
 from deniable.designs.blocks.reports import BlockReports
 from deniable.designs.paired.design import Paired
 from deniable.designs.paired.reports import PairedReports
+from deniable.designs.question import Question
 from deniable.designs.reports import Reports
 from deniable.device.form import read_form
 from deniable.device.messages import Design as Served

@@ -25,6 +25,7 @@ from deniable.core.input_coercion import row_labels
 from deniable.designs.ballots import ALL, drawn_ballots, lowest_terms, rows_of
 from deniable.designs.observation import Observation
 from deniable.designs.own_columns import refuse_taken, without_nan
+from deniable.designs.question import Question
 from deniable.designs.reports import Reports, Tallies
 from deniable.designs.told import Telling, Told
 from deniable.device.epsilon import compose, epsilon_of
@@ -47,26 +48,12 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
     from deniable.domain import Category
     from deniable.given import People
 
 FORMAT = 2  # the version of a design's canonical form; one whose ballots are equally likely is written as version 1
 MOST_REPORTS = 1 << 53  # numbers that JSON, SPSS and Stata all hold exactly
 _AUDITED_RECORDS = 32
-
-
-@dataclass(frozen=True)
-class Question(Frozen):
-    """A set of attributes answered together, and the channel their joint answer goes through."""
-
-    attributes: tuple[str, ...]
-    channel: Channel
-
-    @property
-    def name(self) -> str:
-        """The attributes, joined."""
-        return "*".join(self.attributes)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

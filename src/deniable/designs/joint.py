@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from deniable.channels.base import Channel
 from deniable.designs.allocate import even_share
-from deniable.designs.base import Design, Question
+from deniable.designs.base import Design
+from deniable.designs.question import Question
 from deniable.domain import Category, Domain
 from deniable.errors import DesignError
 from deniable.optimal.made_for import channel_for

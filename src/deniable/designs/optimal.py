@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.designs.base import Design, Question
+from deniable.designs.base import Design
+from deniable.designs.question import Question
 from deniable.device.epsilon import exp_below
 from deniable.domain import Domain
 from deniable.errors import ConvergenceError, DesignError, InputError, NotCoveredError, PrecisionError

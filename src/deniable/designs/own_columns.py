@@ -5,21 +5,23 @@ They all begin alike, so that no attribute and no public column can be taken for
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from deniable.domain import RESERVED, is_reserved
 from deniable.errors import InputError
+from deniable.reserved import RESERVED, is_reserved
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import narwhals as nw
     from numpy.typing import NDArray
 
-    from deniable.designs.base import Design
+    from deniable.channels.base import Channel
+    from deniable.domain import Domain
+
 
 BALLOT = f"{RESERVED}ballot"
 BLOCK = f"{RESERVED}block"
@@ -27,7 +29,29 @@ _ANSWER = f"{RESERVED}answer_"
 SHARE = f"{RESERVED}share_"  # scores, which are made of the answers again: readers leave them out
 
 
-def answer_columns(design: Design) -> list[str]:
+class Named(Protocol):
+    """A question: all that is asked of it here is its name and how many reports there are to it."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def channel(self) -> Channel: ...  # noqa: D102
+
+
+class Asking(Protocol):
+    """A design, of which only the questions and ballots are looked at."""
+
+    @property
+    def domain(self) -> Domain: ...  # noqa: D102
+    @property
+    def questions(self) -> Sequence[Named]: ...  # noqa: D102
+    @property
+    def ballots(self) -> Sequence[Sequence[int]]: ...  # noqa: D102
+    @property
+    def width(self) -> int: ...  # noqa: D102
+
+
+def answer_columns(design: Asking) -> list[str]:
     """Names of the answer columns: after the questions where everybody answers the same ones, else after the places."""
     if len(design.ballots) == 1:
         names = [_ANSWER + design.questions[index].name for index in design.ballots[0]]
@@ -44,7 +68,7 @@ def without_nan(public: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
     return public.with_columns(nw.col(*decimals).fill_nan(None)) if decimals else public
 
 
-def refuse_taken(public: Iterable[str], design: Design) -> None:
+def refuse_taken(public: Iterable[str], design: Asking) -> None:
     """Refuse public columns that are named like what is disguised, or like a column of the reports themselves."""
     names = list(public)
     both = [name for name in names if name in design.domain]
@@ -77,7 +101,7 @@ def whole_numbers(series: Any, name: str) -> NDArray[np.integer]:
 
 
 def check_codes(
-    design: Design, ballots: NDArray[np.integer], codes: NDArray[np.integer], place: int, name: str
+    design: Asking, ballots: NDArray[np.integer], codes: NDArray[np.integer], place: int, name: str
 ) -> None:
     """Refuse codes that no answer at that place of a ballot can have."""
     limits = np.array(

@@ -17,8 +17,9 @@ from deniable.channels.kronecker import Kronecker
 from deniable.channels.matched import dealt
 from deniable.channels.mixture import Mixture
 from deniable.core.category_order import arranged, have_same, same_order
-from deniable.designs.base import Design, Question
+from deniable.designs.base import Design
 from deniable.designs.observation import Observation
+from deniable.designs.question import Question
 from deniable.designs.reports import Reports, Tallies
 from deniable.domain import Domain, Variable
 from deniable.frozen import readonly

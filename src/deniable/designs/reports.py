@@ -28,11 +28,11 @@ from deniable.designs.own_columns import (
 )
 from deniable.designs.sheet import sheet
 from deniable.device.statement import Statement
-from deniable.domain import RESERVED
 from deniable.errors import InputError, MissingColumnError, SmallCellWarning, UnknownAttributeError
 from deniable.frozen import Frozen, again, fix, readonly
 from deniable.given import as_frame
 from deniable.labels import UNKNOWN, Labels, fits
+from deniable.reserved import RESERVED
 from deniable.results import backend_of, frame_of
 from deniable.summary import html_table, unknown_name
 from deniable.tables.table import tally

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deniable.designs.allocate import even_share
-from deniable.designs.base import Design, Question
+from deniable.designs.base import Design
+from deniable.designs.question import Question
 from deniable.domain import Category, Domain
 from deniable.optimal.made_for import channel_for
 

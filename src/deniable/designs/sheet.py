@@ -14,8 +14,8 @@ import numpy as np
 
 from deniable.designs.column import Column, file_names
 from deniable.designs.own_columns import BALLOT, BLOCK
-from deniable.domain import RESERVED
 from deniable.errors import InputError
+from deniable.reserved import RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.channels.base import Channel
-    from deniable.designs.base import Question
+    from deniable.designs.question import Question
     from deniable.domain import Domain
 
 H = TypeVar("H", bound=Hashable)

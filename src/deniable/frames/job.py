@@ -27,11 +27,11 @@ from deniable.designs.files import write_whole
 from deniable.designs.header import Header
 from deniable.designs.objects import Object, place_of
 from deniable.designs.reports import SMALL_CELL
-from deniable.domain import RESERVED
 from deniable.errors import InputError, PrivacyError
 from deniable.frames.arrow import HELD, Disguise
 from deniable.frames.pieces import CSVPieces, open_table
 from deniable.frames.reading import parquet_file, read_header
+from deniable.reserved import RESERVED
 from deniable.wording import listed
 
 if TYPE_CHECKING:

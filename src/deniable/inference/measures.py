@@ -26,7 +26,7 @@ from deniable.inference.delta import EMPTY, How, Measure, close_to_zero, derived
 from deniable.inference.fieller import risk_ratio_ends
 from deniable.inference.inverted import MOST_CELLS, Inverted
 from deniable.inference.likely_information import with_likely
-from deniable.inference.numbers.ordered import category_scores, left_out
+from deniable.inference.numbers.ordered import all_left_out, category_scores
 from deniable.inference.phi_squared import information, null_mean, null_spread, phi_squared
 from deniable.inference.profile import evidence_of, odds_ratio_interval, stretched
 from deniable.tables.simplex import norm_sub
@@ -228,8 +228,7 @@ def correlation(
         raise InputError(f"scores are given for both attributes, or None for one of them; not {scores!r}")
     scored = [category_scores(variable, part) for variable, part in zip(variables, given, strict=True)]
     counting = [np.flatnonzero(~np.isnan(each)) for each in scored]
-    u, v = (each[places] for each, places in zip(scored, counting, strict=True))
-    inner = np.ix_(*counting)
+    (u, v), inner = (each[places] for each, places in zip(scored, counting, strict=True)), np.ix_(*counting)
     whole = [len(places) for places in counting] == [len(variable) for variable in variables]
 
     def among(x: NDArray[Any]) -> Any:
@@ -244,21 +243,13 @@ def correlation(
 
     def usable(x: NDArray[np.float64]) -> bool:
         """Whether both variances are positive, and r therefore defined."""
-        if not whole and x[inner].sum() <= 0:
-            return False
-        x = among(x)
+        x = among(x) if x[inner].sum() > 0 else np.zeros((len(u), len(v)))
         spreads = [float(m @ s**2 - (m @ s) ** 2) for m, s in ((x.sum(axis=1), u), (x.sum(axis=0), v))]
         return min(spreads) > 0
 
-    notes = []
-    table = simplex(estimate)
-    for axis, (variable, places) in enumerate(zip(variables, counting, strict=True)):
-        aside = [c for code, c in enumerate(variable.categories) if code not in places]
-        if aside:
-            share = float(1 - table.sum(axis=1 - axis)[places].sum())
-            notes.append(left_out(variable, aside, share, estimate.n))
     more: dict[str, Any] = {"replicates": replicates, "source": source, "method": method, "warnings": ()}
     found = _plugged(estimate, r, usable, name="Pearson's r", scale="atanh", **more)
+    notes = all_left_out(variables, counting, simplex(estimate), estimate.n)
     return replace(found, warnings=tuple(dict.fromkeys((*notes, *found.warnings))))
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from deniable.device.encoding import NOT_ASKED, SKIPPED
 from deniable.device.text_safety import alike
-from deniable.domain import RESERVED, Variable, is_reserved
+from deniable.domain import Variable
 from deniable.errors import SurveyError
 from deniable.frozen import Frozen
+from deniable.reserved import RESERVED, is_reserved
 from deniable.surveys.questions import Option, Texts, question_kind
 from deniable.surveys.questions.choice import choice_options
 

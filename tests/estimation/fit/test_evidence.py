@@ -10,7 +10,8 @@ import pytest
 
 import deniable as dn
 from deniable.channels.kronecker import Kronecker
-from deniable.designs.base import Design, Question
+from deniable.designs.base import Design
+from deniable.designs.question import Question
 from deniable.errors import (
     DesignError,
     EstimationError,

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 import deniable as dn
-from deniable.designs.base import Design, Question
+from deniable.designs.base import Design
+from deniable.designs.question import Question
 from deniable.errors import InputError, MissingValueError, TooFewReportsError, UnknownAttributeError
 from deniable.estimation.sampling.reading import sampling_of
 from every_design import every_design

@@ -22,10 +22,11 @@ import numpy as np
 
 from deniable.channels.weights import stated
 from deniable.designs.allocate import even_share
-from deniable.designs.base import Design, Question, domain_of, public_columns
+from deniable.designs.base import Design, domain_of, public_columns
 from deniable.designs.blocks.aggregator import Aggregator, Update
 from deniable.designs.blocks.fakes import first_mixture
 from deniable.designs.blocks.reports import BlockReports
+from deniable.designs.question import Question
 from deniable.designs.views import views
 from deniable.device.epsilon import compose, epsilon_of
 from deniable.device.limits import BITS, Limits

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from deniable.designs.base import Design, Question
+from deniable.designs.base import Design
 from deniable.designs.blocks.design import Blocks
 from deniable.designs.blocks.fakes import first_mixture
+from deniable.designs.question import Question
 from deniable.device.epsilon import compose, epsilon_of
 from deniable.device.limits import BITS, Limits
 from deniable.device.statement import Statement, both_numbers

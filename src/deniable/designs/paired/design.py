@@ -14,10 +14,11 @@ from deniable.channels.bitmask import Bitmask
 from deniable.channels.paired import Coins
 from deniable.channels.paired_optimum import PairedOptimum, paired_optimum
 from deniable.designs.allocate import shares as split
-from deniable.designs.base import Design, Question, domain_of, public_columns
+from deniable.designs.base import Design, domain_of, public_columns
 from deniable.designs.observation import Observation
 from deniable.designs.paired.pairing import completed, deal, pair_up
 from deniable.designs.paired.reports import PairedReports, PairedTallies
+from deniable.designs.question import Question
 from deniable.device.statement import Statement
 from deniable.domain import Category, Domain
 from deniable.errors import DesignError, InputError, NotCoveredError

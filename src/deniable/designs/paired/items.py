@@ -11,7 +11,8 @@ import numpy as np
 from deniable.channels.codec import channel_from_dict
 from deniable.channels.dense import Dense
 from deniable.channels.paired import Coins
-from deniable.designs.base import Design, Question, domain_of
+from deniable.designs.base import Design, domain_of
+from deniable.designs.question import Question
 from deniable.device.statement import Statement
 from deniable.domain import Category, Domain
 from deniable.errors import DesignError

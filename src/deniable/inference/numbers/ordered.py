@@ -136,6 +136,19 @@ def left_out(variable: Variable, aside: Sequence[Category], share: float, n: int
     return f"{listed(aside)} of {variable.name} {takes} no part: {many}."
 
 
+def all_left_out(
+    variables: Sequence[Variable], counting: Sequence[NDArray[np.int64]], table: NDArray[np.float64], n: int
+) -> list[str]:
+    """The same for each attribute of a joint table in which some categories take no part."""
+    told = []
+    for axis, (variable, places) in enumerate(zip(variables, counting, strict=True)):
+        aside = [category for code, category in enumerate(variable.categories) if code not in places]
+        if aside:
+            shares = table.sum(axis=tuple(other for other in range(table.ndim) if other != axis))
+            told.append(left_out(variable, aside, float(1 - shares[places].sum()), n))
+    return told
+
+
 def _answers(variable: Variable) -> list[int]:
     """The codes of the categories that answer: who skips a question, or is not asked, says no number."""
     found = [code for code, category in enumerate(variable.categories) if category not in (SKIPPED, NOT_ASKED)]

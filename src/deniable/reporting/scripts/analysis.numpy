@@ -6,15 +6,32 @@
 
 def maximum_likelihood(table):
     y, P = table["counts"], table["chances"]
-    pi, n = np.full(P.shape[1], 1 / P.shape[1]), y.sum()
-    for _ in range(100_000):
-        weight = np.divide(y, P @ pi, out=np.zeros_like(y), where=y > 0)
-        slope = P.T @ weight / n
-        if slope.max() - 1 < 1e-13:
+    y, P, n = y[y > 0], P[y > 0], y.sum()
+
+    def slope(pi):
+        return P.T @ (y / (P @ pi)) / n
+
+    def step(pi):
+        pi = pi * slope(pi)
+        return pi / pi.sum()
+
+    pi = np.full(P.shape[1], 1 / P.shape[1])
+    for _ in range(20_000):
+        one = step(pi)
+        two = step(one)
+        if slope(two).max() - 1 < 1e-13:
             break
-        pi = pi * slope
-        pi = pi / pi.sum()
-    return margin_of(table) @ pi
+        # Two steps tell where many would lead (SQUAREM); as far as no share falls below zero.
+        first, change = one - pi, two - 2 * one + pi
+        size = max(np.sqrt((first**2).sum() / (change**2).sum()), 1.0) if change.any() else 1.0
+        while True:
+            far = pi + 2 * size * first + size**2 * change
+            if size == 1 or far.min() > 0:
+                break
+            size = 1.0 if size < 1.01 else (size + 1) / 2
+        far = step(far / far.sum() if far.min() > 0 else two)
+        pi = far if y @ np.log(P @ far) >= y @ np.log(P @ two) else two
+    return margin_of(table) @ two
 
 
 def margin_of(table):
@@ -92,11 +109,27 @@ def estimate(table, level=0.95):
     return np.stack([shares, values, error, np.where(empty, nan, low), np.where(empty, nan, high)], axis=1)
 
 
+def mean_of_scores(table):
+    """Of tables that would make this script too long, and of those whose errors need more than counts.
+
+    A score is a number that is made of one report, and the mean of scores estimates a share, right on average. Here are
+    how many there are, their sum and the sum of their squares; `deniable export` writes the scores themselves.
+    """
+    n, total, squares = table["sums"].T
+    mean = total / n
+    return mean, np.sqrt((squares - n * mean**2) / (n - 1) / n)
+
+
 # -- the tables --------------------------------------------------------------------------------------------------------
 largest = 0.0
 for name, table in tables.items():
-    found = estimate(table)
     print(f"\n{table['asked']}")
+    if "sums" in table:
+        print(f"{'':30}      mean  its error  (of scores)  efficient  std_error  (of deniable)")
+        for cell, mean, error, row in zip(table["cells"], *mean_of_scores(table), table["found"]):
+            print(f"{cell[:30]:30}  {mean:8.4f}  {error:9.4f}  {'':11}  {row[1]:9.4f}  {row[2]:9.4f}")
+        continue
+    found = estimate(table)
     print(f"{'':30}  estimate  efficient  std_error     low    high")
     for cell, row in zip(table["cells"], found):
         print(f"{cell[:30]:30}  {row[0]:8.4f}  {row[1]:9.4f}  {row[2]:9.4f}  {row[3]:6.3f}  {row[4]:6.3f}")

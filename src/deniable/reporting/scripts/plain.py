@@ -23,6 +23,15 @@ def python_script(about: Sequence[str], tables: Sequence[ScriptTable]) -> str:
 
 def _table(table: ScriptTable) -> str:
     rows, cells = table.chances.shape
+    if table.is_summed:
+        return f"""
+tables[{table.name!r}] = {{
+    "asked": {table.asked!r},
+    "cells": {_list(map(repr, table.cells))},
+    "sums": np.array({_list(map(_number, table.sums.ravel()))}, dtype=float).reshape(-1, 3),
+    "found": np.array({_list(map(_number, table.found.ravel()))}, dtype=float).reshape(-1, {table.found.shape[1]}),
+}}
+"""
     return f"""
 tables[{table.name!r}] = {{
     "asked": {table.asked!r},

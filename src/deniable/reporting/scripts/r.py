@@ -32,6 +32,16 @@ def _program() -> str:
 
 def _table(table: ScriptTable) -> str:
     rows, cells = table.chances.shape
+    ours = _vector(_number(each, "NaN") for each in table.found.ravel())
+    found = f"matrix({ours},\n    ncol = {table.found.shape[1]}, byrow = TRUE)"
+    if table.is_summed:
+        return f"""
+tables[[{_text(table.name)}]] <- list(
+  asked = {_text(table.asked)},
+  cells = {_vector(map(_text, table.cells))},
+  sums = matrix({_vector(_number(each, "NaN") for each in table.sums.ravel())}, ncol = 3, byrow = TRUE),
+  found = {found})
+"""
     return f"""
 tables[[{_text(table.name)}]] <- list(
   asked = {_text(table.asked)},
@@ -41,8 +51,7 @@ tables[[{_text(table.name)}]] <- list(
   listed = {_vector("TRUE" if listed else "FALSE" for listed in table.listed)},
   owner = {_vector(map(str, table.owner))},
   chances = matrix({_vector(map(_number, table.chances.ravel()))}, nrow = {rows}, ncol = {cells}, byrow = TRUE),
-  found = matrix({_vector(_number(each, "NaN") for each in table.found.ravel())},
-    ncol = {table.found.shape[1]}, byrow = TRUE))
+  found = {found})
 """
 
 

@@ -29,6 +29,20 @@ def stata_script(about: Sequence[str], tables: Sequence[ScriptTable]) -> str:
 
 def _table(table: ScriptTable) -> str:
     names = "\n".join(f"* {number}: {_comment(cell)}" for number, cell in enumerate(table.cells, start=1))
+    if table.is_summed:
+        return f"""
+* {_comment(table.asked)}
+* Rows are the answers; columns: the mean of scores, and its error. A score is a number that is made of one report; the
+* mean of scores estimates a share, right on average. deniable export writes them in columns dn_share_...
+{names}
+mata:
+sums = {_matrix(table.sums)}
+mean = sums[, 2] :/ sums[, 1]
+mean, sqrt((sums[, 3] - sums[, 1] :* mean :^ 2) :/ (sums[, 1] :- 1) :/ sums[, 1])
+"the numbers of deniable (estimate, efficient, standard error):"
+{_matrix(table.found[:, :3])}
+end
+"""
     return f"""
 * {_comment(table.asked)}
 * Rows are the answers; columns: estimate, efficient, standard error.
@@ -61,4 +75,4 @@ def _column(values: Iterable[float]) -> str:
 
 
 def _matrix(values: NDArray[np.float64]) -> str:
-    return "(" + " \\\n".join(", ".join(map(_number, row)) for row in values) + ")"
+    return "(" + " \\\n".join(", ".join(_number(each, ".") for each in row) for row in values) + ")"

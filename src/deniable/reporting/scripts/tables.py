@@ -1,22 +1,25 @@
 """What a script computes with: for each table the counts of the reports, their probabilities, and what we found.
 
 It is the evidence of `estimation.fit` written out: for every different report, how often it came, and with which
-probability each cell of the table makes it. Attributes that ride along are summed out at the end.
+probability each cell of the table makes it. Attributes that ride along are summed out at the end. Where that would be
+too long, it is the sums of the scores whose mean estimates each share (`designs.debiased`), which anybody can take from
+an exported file of reports.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.designs.debiased import scores
 from deniable.errors import InputError
 from deniable.estimation.estimator import estimate
 from deniable.estimation.fit.said import Counted
 from deniable.estimation.refused import Refused, shown
-from deniable.frozen import Frozen
+from deniable.frozen import Frozen, readonly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +32,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 LEVEL = 0.95
-_ENTRIES = 500_000  # of a table's matrix: a script is a text that people look into
+_ENTRIES = 3500  # numbers of a script, of about 20 letters each: a text that people look into
+_A_CELL = 8  # numbers of a table that is there by its sums
 _GAP = 1e-9  # nats that the likelihood may be short: much less than a printed digit shows
 
 
@@ -47,17 +51,30 @@ class ScriptTable(Frozen):
         listed: for each group, whether only reports that came are listed; else every possible one is.
         owner: to which cell of the asked table each cell of the fitted table belongs, from 1 on.
         found: our own numbers, a row a cell: estimate, efficient, standard error, low, high.
+        sums: instead of counts and their chances, a row a cell: how many have a score of it, and the sums of these and
+            of their squares; empty where counts are there.
     """
 
     attributes: tuple[str, ...]
     asked: str
     cells: tuple[str, ...]
-    counts: Array
-    chances: Array
-    group: NDArray[np.int64]
-    listed: tuple[bool, ...]
-    owner: NDArray[np.int64]
     found: Array
+    counts: Array = field(default_factory=lambda: readonly(np.zeros(0)))
+    chances: Array = field(default_factory=lambda: readonly(np.zeros((0, 0))))
+    group: NDArray[np.int64] = field(default_factory=lambda: readonly(np.zeros(0, dtype=np.int64)))
+    listed: tuple[bool, ...] = ()
+    owner: NDArray[np.int64] = field(default_factory=lambda: readonly(np.zeros(0, dtype=np.int64)))
+    sums: Array = field(default_factory=lambda: readonly(np.zeros((0, 3))))
+
+    @property
+    def is_summed(self) -> bool:
+        """Whether it is there by its scores alone."""
+        return bool(self.sums.size)
+
+    @property
+    def entries(self) -> int:
+        """How many numbers it takes."""
+        return sum(each.size for each in (self.found, self.counts, self.chances, self.group, self.owner, self.sums))
 
     @property
     def name(self) -> str:
@@ -66,45 +83,71 @@ class ScriptTable(Frozen):
 
 
 def script_tables(reports: Reports, tables: Sequence[Sequence[str]] = ()) -> tuple[list[ScriptTable], list[Refused]]:
-    """Every attribute by itself and the asked tables; and those that too few have answered."""
-    single = [[name] for name in reports.design.domain]
-    wanted = [*single, *(list(table) for table in tables if len(table) > 1)]
-    made = [shown(reports, names, partial(estimate, reports, names, "mle", gap=_GAP)) for names in wanted]
-    refused = [one for one in made if isinstance(one, Refused)]
-    return [_table(one) for one in made if not isinstance(one, Refused)], refused
+    """Every attribute by itself and the asked tables; and those that too few have answered.
+
+    A script stays a text that people look into: the tables that would make it longer than that, and those whose errors
+    need more than counts and matrices, are there by the sums of their scores.
+    """
+    wanted = [*([name] for name in reports.design.domain), *(list(table) for table in tables if len(table) > 1)]
+    made = [_whole(reports, names) for names in wanted]
+    whole = {place: one.entries for place, one in enumerate(made) if one is not None}
+    sums = [_A_CELL * reports.design.domain.project(names).cells for names in wanted]
+    while whole and sum(whole.get(place, each) for place, each in enumerate(sums)) > _ENTRIES:
+        largest = max(whole, key=lambda place: whole[place])
+        del whole[largest]
+        made[largest] = None
+    done = [_summed(reports, names) if one is None else one for names, one in zip(wanted, made, strict=True)]
+    return [one for one in done if isinstance(one, ScriptTable)], [one for one in done if isinstance(one, Refused)]
 
 
-def _table(found: Estimate) -> ScriptTable:
-    names = found.attributes
-    if found.pooled is None or not found.pooled.weighed.has_likelihood:
-        raise InputError(
-            f"{' and '.join(names)} cannot be written as a script: their errors need more than counts and matrices "
-            f"(respondents in pairs, more sets than can be listed, or too many cells). `deniable estimate` "
-            f"and `deniable report` state them",
-            attributes=names,
-        )
+def _whole(reports: Reports, names: list[str]) -> ScriptTable | None:
+    """A table with all that its estimate is computed from; None where that is too much, or not to be had."""
+    found = shown(reports, names, partial(estimate, reports, names, "mle", gap=_GAP))
+    if isinstance(found, Refused) or found.pooled is None or not found.pooled.evidence.has_likelihood:
+        return None
     evidence = found.pooled.evidence
     counts = evidence.counts[:, 0]
     if counts.size * evidence.cells > _ENTRIES:
-        raise InputError(
-            f"{' and '.join(names)}: {counts.size} different reports and {evidence.cells} cells are too many for a "
-            f"script; write a notebook (.ipynb), which computes with deniable itself",
-            attributes=names,
-        )
+        return None
     group = np.zeros(counts.size, dtype=np.int64)
     for number, here in enumerate(evidence.places, start=1):
         group[here] = number
-    rows = found.rows(LEVEL)
-    columns = [rows[name] for name in ("estimate", "efficient", "std_error", "low", "high")]
-    cells = zip(*found.labels.cells(found.table.cells()).values(), strict=True)
     return ScriptTable(
-        attributes=names,
-        asked=found.labels.asked(names) or " and ".join(names),
-        cells=tuple(", ".join(cell) for cell in cells),
+        **_told(found),
         counts=counts,
         chances=evidence.matrix(),
         group=group,
         listed=tuple(not isinstance(each.said, Counted) for each in evidence.likely),
         owner=evidence.margin.argmax(axis=0).astype(np.int64) + 1,
-        found=np.stack([np.ravel(column) for column in columns], axis=1),
     )
+
+
+def _summed(reports: Reports, names: list[str]) -> ScriptTable | Refused:
+    """A table by how many have a score of each cell, and by the sums of these and of their squares."""
+    found = shown(reports, names, partial(estimate, reports, names))
+    if isinstance(found, Refused):
+        return found
+    made = scores(reports, [names])
+    if len(made) < found.values.size:
+        raise InputError(
+            f"{' and '.join(names)} cannot be written as a script: no report by itself tells its cells. `deniable "
+            f"estimate` and `deniable report` state them",
+            attributes=names,
+        )
+    sums = np.array([[np.isfinite(s.values).sum(), np.nansum(s.values), np.nansum(s.values**2)] for s in made])
+    if reports.design.pairs_reports:
+        sums[:, 2] = np.nan  # the error of a mean is not that of independent respondents
+    return ScriptTable(**_told(found), sums=sums)
+
+
+def _told(found: Estimate) -> dict[str, Any]:
+    """What a table is about, and our own numbers."""
+    rows = found.rows(LEVEL)
+    columns = [rows.get(name, rows["estimate"]) for name in ("estimate", "efficient", "std_error", "low", "high")]
+    cells = zip(*found.labels.cells(found.table.cells()).values(), strict=True)
+    return {
+        "attributes": found.attributes,
+        "asked": found.labels.asked(found.attributes) or " and ".join(found.attributes),
+        "cells": tuple(", ".join(cell) for cell in cells),
+        "found": np.stack([np.ravel(column) for column in columns], axis=1),
+    }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.designs.base import Design, Question
+from deniable.designs.base import Design
+from deniable.designs.question import Question
 from deniable.surveys.designs.wish import SETS
 
 if TYPE_CHECKING:
