@@ -3,8 +3,8 @@
 A mean is sum_v s_v pi_v, a linear functional of the shares: its value comes from the efficient estimate (unbiased, from
 every report), and its interval is the score interval of that functional, both kept between the least and the largest
 score. Of a group, or where some categories stand aside, it is a ratio N / D of two such functionals. The interval then
-holds every m that the reports do not refute as the mean, that is (N - m D)^2 <= z^2 Var(N - m D) (Fieller 1954): where
-the group itself is in doubt, it has no end.
+holds every m that the reports do not refute as the mean (`ratio_interval`; Fieller's where only the reports that cover
+the table could be used): where the group itself is in doubt, it has no end.
 
 Who prefers not to say has no number. With `missing="drop"` (default) a mean is that of the others, a total their sum,
 and nothing is assumed; with "model" both are of everybody, who does not say being like the others (missing at random:
@@ -23,12 +23,14 @@ import numpy as np
 from deniable.device.encoding import SKIPPED
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
+from deniable.estimation.refused import FEWEST_SHOWN
 from deniable.frozen import readonly
 from deniable.inference.asked import Missing, answers_of, check_missing, pair
 from deniable.inference.delta import Measure
 from deniable.inference.numbers.known import Known, Told, lifted, only
 from deniable.inference.numbers.numbers import Numbers
 from deniable.inference.numbers.ordered import Ordered, Scores, ordered
+from deniable.inference.numbers.ratio_interval import score_interval_of_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from deniable.domain import Category, Domain, Variable
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.estimator import Collected
+    from deniable.estimation.fit.efficient import Efficient
 
     Array = NDArray[np.float64]
 
@@ -223,8 +226,15 @@ def _mean(known: Known, read: Ordered, group: tuple[Variable, Category] | None, 
         return Measure(name, np.nan, np.nan, "Fieller's interval", (*known.warnings, _NOBODY), ends=_endless)
     value = top / bottom
     error = np.sqrt(max(cov[0, 0] - 2 * value * cov[0, 1] + value**2 * cov[1, 1], 0.0)) / bottom
-    ends = partial(_ratio_ends, (float(top), float(bottom)), tuple(cov.ravel().tolist()), known.df)
     told_too = (*known.warnings, *known.left_out(read, group))
+    people = known.n * float(bottom)
+    if people < FEWEST_SHOWN:
+        told_too = (*told_too, f"Some {people:.0f} of the respondents are meant, so the interval is rough.")
+    if known.pooled is not None:
+        df = max(min(known.df, people - 1), 1.0)  # of so many direct answers Student's law would be exact
+        scored, how = partial(_score_ratio_ends, known.pooled, along, within, df), "score interval of a ratio"
+        return Measure(name, float(value), float(error), how, told_too, ends=scored).kept(*within)
+    ends = partial(_ratio_ends, (float(top), float(bottom)), tuple(cov.ravel().tolist()), known.df)
     return Measure(name, float(value), float(error), "Fieller's interval", told_too, ends=ends).kept(*within)
 
 
@@ -238,6 +248,12 @@ def _endless(_level: float) -> tuple[float, float]:
 def _score_ends(told: Told, df: float, level: float) -> tuple[float, float]:
     low, high = told.interval(critical_value(1 - level, df) ** 2)
     return float(low[0]), float(high[0])
+
+
+def _score_ratio_ends(
+    pooled: Efficient, along: Array, within: tuple[float, float], df: float, level: float
+) -> tuple[float, float]:
+    return score_interval_of_ratio(pooled, along, critical_value(1 - level, df) ** 2, within)
 
 
 def _ratio_ends(values: tuple[float, float], cov: tuple[float, ...], df: float, level: float) -> tuple[float, float]:
