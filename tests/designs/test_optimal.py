@@ -255,3 +255,9 @@ def test_an_epsilon_that_no_question_meets_and_a_size_that_is_none_are_refused()
     for largest in (0, -1, 2.5, "all"):
         with pytest.raises(DesignError, match="a whole number from 1 on, not"):
             dn.Optimal(domain, ["a * b"], 1.0, largest=largest)
+
+
+def test_the_loss_is_of_what_is_wanted_in_any_form():
+    design = dn.Joint(DOMAIN, 1.0)
+    for texts, wanted in (([["age", "sex"]], [dn.Wanted.table("age", "sex")]), ("age", [dn.Wanted.table("age")])):
+        assert dn.loss_of(design, texts) == dn.loss_of(design, wanted)

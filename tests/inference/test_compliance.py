@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.stats import chi2
+from scipy.stats import binom, chi2
 
 import deniable as dn
 from deniable.errors import (
@@ -401,3 +401,26 @@ def test_reports_and_counts_agree_and_show_themselves():
     assert one.to_frame().num_rows == 3
     assert "nobody cheats" in str(one)
     assert one.interval(0.9).level == 0.9
+
+
+def test_how_truthful_few_carriers_are_is_a_ratio():
+    # Fieller by hand: with (pi t, pi) and their covariance, from the two groups' shares of yes.
+    counts, p = {"a": (688, 312), "b": (352, 648)}, {"a": 0.82, "b": 0.4}
+    found = dn.compliance.sld(counts, p=p)
+    lam = np.array([0.312, 0.648])
+    to = np.linalg.inv(np.stack([np.ones(2), [0.18, 0.6]], axis=1))
+    to = np.array([[1, 0], [0, -1]]) @ to  # from shares of yes to pi t and -(1 - pi)
+    spread = to @ np.diag(lam * (1 - lam) / 1000) @ to.T
+    top, bottom = to @ lam + [0, 1]
+    low, high = (float(end[1]) for end in found.interval())
+    for m in (low, high):
+        assert (top - m * bottom) ** 2 == pytest.approx(
+            1.959964**2 * (spread[0, 0] - 2 * m * spread[0, 1] + m**2 * spread[1, 1]), rel=2e-3
+        )
+    rng, held = np.random.default_rng(1), 0
+    for _ in range(300):
+        yes = {group: int(rng.binomial(150, 0.16 + 0.8 * (1 - q))) for group, q in p.items()}
+        low, high = dn.compliance.sld({group: (150 - y, y) for group, y in yes.items()}, p=p).interval()
+        held += low[1] <= 0.8 <= high[1]
+    # Wald's held it in 80%. Of 300 surveys fewer than this hold it with a chance of 1e-6 if 93% of all do.
+    assert held >= binom.ppf(1e-6, 300, 0.93)

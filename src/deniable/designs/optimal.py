@@ -178,8 +178,10 @@ class Optimal(Design):
         return replace(plain, notes=(*plain.notes, made))
 
 
-def loss_of(design: Design, wanted: Sequence[Wanted], truth: Truth | None = None) -> float | None:
-    """N times the summed variance of what is wanted, from n respondents of any design, all reports pooled.
+def loss_of(
+    design: Design, wanted: Wanted | str | Sequence[Wanted | str | Sequence[str]], truth: Truth | None = None
+) -> float | None:
+    """N times the summed variance of what is wanted (as in `floor`), from n respondents of any design, reports pooled.
 
     At even shares or at a guess, from the integers that are run; None where the design pairs respondents, or has more
     contrasts than can be judged together.
@@ -189,13 +191,14 @@ def loss_of(design: Design, wanted: Sequence[Wanted], truth: Truth | None = None
     """
     if design.pairs_reports:
         return None
+    items = gathered(wanted)
     ballots = [
         [(design.questions[index].attributes, design.questions[index].channel) for index in ballot]
         for ballot in design.ballots
     ]
     if truth is not None:
-        return loss_at(design.domain, tuple(wanted), ballots, design.chances, Guess.of(design.domain, truth))
-    return pooled_loss(Contrasts(design.domain, tuple(wanted)), ballots, design.chances)
+        return loss_at(design.domain, items, ballots, design.chances, Guess.of(design.domain, truth))
+    return pooled_loss(Contrasts(design.domain, items), ballots, design.chances)
 
 
 def nearness(design: Design, wanted: Sequence[Wanted]) -> str:

@@ -70,8 +70,8 @@ def sld(
         notes.append("No carriers are left to tell the truth: the estimate of their share is not positive.")
     if pi > 0 and pi < 2 * spread[0]:
         notes.append(
-            "The carriers' share is within two standard errors of 0; the interval for their truthfulness, which "
-            "divides by it, is not to be relied on."
+            "The carriers' share is within two standard errors of 0; how truthful they are, which divides by it, is "
+            "hardly told, and its interval may have no ends."
         )
     if not 0 <= pi <= 1 or not (np.isnan(t) or 0 <= t <= 1):
         notes.append("A share lies outside [0, 1]: noise reaches that far, or the model does not hold.")
@@ -79,6 +79,7 @@ def sld(
     def shares(theta: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
         return theta[0] * theta[1] + (1 - theta[0]) * (1 - truthful)
 
+    turn = np.array([[1, -1], [-1, 1]])  # of the covariance of (pi t, 1 - pi), to that of (pi t, pi)
     start = np.array([pi, 0.5 if np.isnan(t) else t])
     inside, value = fit_inside(yes, n, shares, start)
     naive, honest = fit_inside(yes, n, lambda theta: theta[0] + (1 - theta[0]) * (1 - truthful), start[:1])
@@ -101,4 +102,5 @@ def sld(
         notes=tuple(notes),
         naive={"carriers": float(naive[0])},
         df=seen.df,
+        ratios={"truthful carriers": ((float(found.theta[0]), pi), tuple((turn * found.covariance).ravel().tolist()))},
     )

@@ -10,6 +10,7 @@ from scipy import stats
 
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
+from deniable.inference.numbers.mean import fieller
 from deniable.results import Interval, TestResult, frame_of, intervals_by_row
 from deniable.summary import Shown, Summary
 
@@ -41,6 +42,7 @@ class Compliance(Shown, Frozen):
         notes: what a reader must know.
         naive: the estimates that a model without any disobedience has in common with this one, by name.
         df: degrees of freedom of the errors: `Sampling.df`; infinite where respondents are independent.
+        ratios: which shares are a ratio of two estimates: both of these, and their covariance as four numbers.
     """
 
     model: str
@@ -54,12 +56,17 @@ class Compliance(Shown, Frozen):
     notes: tuple[str, ...] = field(default=())
     naive: Mapping[str, float] = field(default_factory=dict)
     df: float = np.inf
+    ratios: Mapping[str, tuple[tuple[float, float], tuple[float, ...]]] = field(default_factory=dict)
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Wald intervals, unclipped, in the order of `params`."""
-        half = critical_value(1 - level, self.df) * np.array(list(self.std_error.values()))
-        centre = np.array(list(self.params.values()))
-        return Interval(centre - half, centre + half, level, "Wald")
+        """Wald intervals, unclipped, in the order of `params`; of ratios Fieller's, which may have no ends."""
+        z = critical_value(1 - level, self.df)
+        half, centre = z * np.array(list(self.std_error.values())), np.array(list(self.params.values()))
+        low, high = centre - half, centre + half
+        for name, (both, spread) in self.ratios.items():
+            place = list(self.params).index(name)
+            low[place], high[place] = fieller(*both, np.reshape(spread, (2, 2)), z**2)
+        return Interval(low, high, level, "Wald and Fieller" if self.ratios else "Wald")
 
     def _columns(self) -> dict[str, list[Any]]:
         low, high = self.interval()
