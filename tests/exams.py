@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 import deniable as dn
+from deniable.origin import PEOPLE
 from deniable.surveys.survey import parse_survey
 
 EXAMS = """
@@ -40,7 +41,7 @@ def exams(design=""):
 
 
 def answered(design="", n=600, seed=7, **words):
-    """Reports of n made-up people: a third cheated, the arts' more often."""
+    """Reports of n made-up people, as if they had answered: a third cheated, the arts' more often."""
     survey = exams(design)
     people = pa.table(
         {
@@ -49,7 +50,7 @@ def answered(design="", n=600, seed=7, **words):
             "faculty": ["arts" if i % 3 == 0 and i % 2 else "law" for i in range(n)],
         }
     )
-    reports = survey.design.randomize(people, keep=["faculty"], source=dn.Seeded(seed))
+    reports = survey.design.randomize(people, keep=["faculty"], source=dn.Seeded(seed)).with_origin(PEOPLE)
     labels = survey.labels
     return reports.with_labels(labels.speaking(words["language"]) if words else labels)
 

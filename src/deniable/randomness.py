@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 
 from deniable.errors import DesignError, InputError
+from deniable.origin import PEOPLE, Origin
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
@@ -144,6 +145,11 @@ class Seeded:
 
 
 SECURE = Secure()
+
+
+def drawn_by(source: Source, reports: int) -> Origin:
+    """Where reports come from whose disguise this source drew: a seed makes them a simulation."""
+    return Origin(reports, reports, seeded=True) if isinstance(source, Seeded) else PEOPLE
 
 
 def check_source(source: object, seed: object = None) -> None:

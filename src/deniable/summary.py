@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Columns = Mapping[str, Sequence[Any]]
 
+STAMPED = "origin"  # the heading of that column
 _MOST_ROWS = 60  # a printed result stops here and says how many rows it left out
 
 
@@ -77,6 +78,7 @@ class Summary(Frozen):
         title: what the table is of, where it does not say so itself.
         facts: single values that stand above the table, by name.
         beside: a second table.
+        stamp: what a table that leaves without its notes says of itself in a column: simulated, or a pilot's.
     """
 
     columns: Columns
@@ -84,6 +86,7 @@ class Summary(Frozen):
     title: str = ""
     facts: Mapping[str, object] = field(default_factory=dict)
     beside: Columns = field(default_factory=dict)
+    stamp: str = ""
 
     def texts(self) -> dict[str, list[str]]:
         """The columns as they are written."""
@@ -121,6 +124,8 @@ class Summary(Frozen):
                 columns[f"{heading}, high"] = [repr(float(value.high)) for value in values]
             else:
                 columns[heading] = [repr(float(v)) if isinstance(v, float) else plain(str(v)) for v in values]
+        if self.stamp:
+            columns[STAMPED] = [self.stamp] * len(next(iter(columns.values()), []))
         return _kept(typeset.comma_separated({plain(heading): texts for heading, texts in columns.items()}), path)
 
     def _tables(self) -> list[Columns]:
@@ -202,7 +207,13 @@ class Shown:
 
 
 def of_shares(
-    cells: Columns, numbers: Mapping[str, Iterable[Any]], level: float, notes: Sequence[str] = (), title: str = ""
+    cells: Columns,
+    numbers: Mapping[str, Iterable[Any]],
+    level: float,
+    notes: Sequence[str] = (),
+    title: str = "",
+    *,
+    stamp: str = "",
 ) -> Summary:
     """The layout of estimated shares, a row a cell: the attributes, the shares, their errors, one interval.
 
@@ -213,6 +224,7 @@ def of_shares(
         level: the coverage of the intervals from `low` to `high`.
         notes: what to keep in mind.
         title: what was asked, in words.
+        stamp: whether it is simulated, or a pilot's.
 
     >>> numbers = {"estimate": [0.25], "std_error": [0.013], "low": [0.225], "high": [0.276], "efficient": [0.25]}
     >>> print(of_shares({"smokes": ["yes"]}, numbers, 0.95))
@@ -231,7 +243,7 @@ def of_shares(
         else:
             places = 2 if name == "std_error" else 1
             shown[name] = ["" if value is None else share(float(value), places) for value in values]
-    return Summary(beside(cells, shown), tuple(notes), title)
+    return Summary(beside(cells, shown), tuple(notes), title, stamp=stamp)
 
 
 def largest(values: Any, top: int) -> list[int]:

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.app import app
+from deniable.origin import PEOPLE
 from deniable.randomness import Seeded
 
 DOMAIN = dn.Domain({"sex": ["F", "M"], "income": ["<=50K", ">50K"], "age": ["young", "middle", "old"]})
@@ -40,6 +41,7 @@ def made(tmp_path_factory):
         'sex = ["F", "M"]\nincome = ["<=50K", ">50K"]\nage = ["young", "middle", "old"]\n'
     )
     reports = dn.Views(DOMAIN, 2, 2.0).randomize(people(), keep=["region", "school", "weight"], source=Seeded(1))
+    reports = reports.with_origin(PEOPLE)  # as if they had answered
     reports.write(folder / "reports.parquet")
     reports.write(folder / "reports.csv")
     return folder

@@ -154,7 +154,7 @@ def test_many_categories_are_cut_with_a_count_the_largest_first(run):
     assert "... and 193 smaller ones; --top 200 shows all." in output
     found = dn.estimate(dn.read_reports("towns.parquet"), "town")
     ax = found.plot(Figure().subplots(), top=7)
-    assert ax.get_xlabel() == "share of respondents (the 7 largest of 200)"
+    assert ax.get_xlabel() == "Simulated: share of respondents (the 7 largest of 200)"
     assert len(ax.get_yticklabels()) == 7
 
 

@@ -68,7 +68,9 @@ def test_a_pilot_alone_is_called_so(tmp_path, run):
 def test_every_command_takes_a_store(place, run):
     exported = run("export", place, "-o", "r.parquet", "--json")
     assert exported.exit_code == 0, exported.output
-    assert json.loads(exported.stdout) == {"output": "r.parquet", "reports": N}
+    made_up = {"stamp": "Simulated", "simulated": N, "seeded": False, "pilot": False}
+    told = {"output": "r.parquet", "reports": N, "origin": made_up, "scores": 4}
+    assert json.loads(exported.stdout) == told
     assert run("export", place, "-o", "r.csv").exit_code == 0
     one, two = dn.read_reports("r.parquet"), dn.read_reports("r.csv")
     assert one.design == two.design

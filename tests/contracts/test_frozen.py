@@ -43,6 +43,7 @@ from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.quasi import quasi_of
 from deniable.estimation.fit.stack import Stack
 from deniable.estimation.reconcile import reconcile
+from deniable.estimation.refused import Refused
 from deniable.estimation.several import Agreement
 from deniable.frames.stored import StoredReports
 from deniable.frozen import Frozen, fix
@@ -55,6 +56,7 @@ from deniable.optimal.contrasts import Contrasts
 from deniable.optimal.guess import Guess
 from deniable.optimal.hamming import Hamming
 from deniable.optimal.hypercontractive_floor import HypercontractiveCertificate
+from deniable.origin import Origin
 from deniable.reporting.methods import facts_of_survey
 from deniable.reporting.scripts.tables import script_tables
 from deniable.surveys.example import example_text
@@ -162,6 +164,8 @@ OTHERS = {
     "Summary": lambda: RESULTS["Estimate"]().summary(),
     "Survey": lambda: parse_survey(example_text()),
     "Object": lambda: Object("s3://bucket/reports.parquet"),
+    "Refused": lambda: Refused(("a", "b"), 24, "24 of 30 answers needed"),
+    "Origin": lambda: Origin(3, 5, pilot=True),
     "Labels": lambda: parse_survey(example_text()).labels,
     "Facts": lambda: facts_of_survey(parse_survey(example_text())),
     "Score": lambda: scores(reports(), [["sex"]])[0],

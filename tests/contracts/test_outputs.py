@@ -1,29 +1,35 @@
 """Everything that leaves a survey, walked: commands, formats, pages. A new one joins, or is named with its reason.
 
 A question and a group that too few have answered have that said in their place in each of them, and stop nothing else.
+Reports of a simulation, or of a pilot, say so in every one.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import secrets
 from pathlib import Path
 from urllib.parse import quote
 
 import click
 import httpx
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
 from deniable.cli.app import app
 from deniable.collection.acceptor import encode_cell
 from deniable.collection.collector import Collector
+from deniable.collection.simulated import mark
 from deniable.collection.storage.base import Row
 from deniable.collection.storage.places import FILE
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.collection.tokens import ANALYST, new_token
 from deniable.designs import files
 from deniable.reporting.scripts.write import SCRIPTS
+from deniable.surveys.pilot import pilot_of
 from deniable.surveys.survey import parse_survey
 from deniable.web.dashboard import Dashboard
 from deniable.web.serve import Service, background
@@ -50,17 +56,19 @@ ISLANDS, C = "24 of 30 answers needed", "27 of 30 answers needed"
 
 
 class Survey:
-    """A survey whose question c 27 have answered, in whose islands 24 have."""
+    """A survey whose question c 27 have answered, in whose islands 24 have; or a simulation of it, or its pilot."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kind: str = "") -> None:
         self.folder = folder
-        self.survey = parse_survey(SURVEY)
+        self.survey = pilot_of(parse_survey(SURVEY)) if kind == "pilot" else parse_survey(SURVEY)
         self.store = SqliteStore(folder / FILE)
         self.collector = Collector(self.survey, self.store)
         ballots = {design_names(self.survey.design, ballot): ballot for ballot in range(3)}
         rows = [(ballots["ab"], cell, region) for region, n in enumerate((24, 300, 276)) for cell in cells(n)]
         rows += [(ballots["ac"], cell, 1) for cell in cells(15)] + [(ballots["bc"], cell, 2) for cell in cells(12)]
         self.keys = [secrets.token_bytes(16) for _ in rows]
+        if kind == "simulated":
+            mark(self.store, self.keys)
         self.store.add(
             [
                 Row(key, 1, encode_cell(None, ballot, (cell,), (region,)))
@@ -115,6 +123,7 @@ NOTHING_OF_REPORTS = {
     "delete": "deletes",
     "backup": "a store, which is a place like the first",
     "verify-page": "hashes",
+    "verify": "whether what is stored is whole",
     "simulate": "the truth about made-up people",
     "randomize": "reports of people in a table",
     "audit": "of a channel",
@@ -155,17 +164,22 @@ def outputs(place, folder, monkeypatch, command):
         monkeypatch.chdir(inside)
         done = CliRunner().invoke(app, [command, str(place), *options], env={"COLUMNS": "200"})
         assert done.exit_code == 0, (command, options, done.output)
-        made = {path.name: path.read_bytes().decode("utf-8", "replace") for path in sorted(inside.iterdir())}
-        yield " ".join((command, *options)), {"stdout": done.stdout, **made}
+        made = {path.name: path.read_bytes() for path in sorted(inside.iterdir())}
+        yield " ".join((command, *options)), {"stdout": done.stdout.encode(), **made}
+
+
+def looked_at(survey):
+    """What an analyst sees of a survey."""
+    token = new_token(survey.store, ANALYST)
+    service = Service(survey.collector, survey.store, token)
+    with background(service) as url, httpx.Client(base_url=url, timeout=300) as web:
+        assert web.post("/analyst/login", data={"token": token}, headers=SAME).status_code == 303
+        return {path: web.get(path) for paths in PAGES.values() for path in paths}
 
 
 @pytest.fixture(scope="module")
 def pages(thin):
-    """What an analyst sees of a survey."""
-    token = new_token(thin.store, ANALYST)
-    with background(Service(thin.collector, thin.store, token)) as url, httpx.Client(base_url=url, timeout=300) as web:
-        assert web.post("/analyst/login", data={"token": token}, headers=SAME).status_code == 303
-        yield {path: web.get(path) for paths in PAGES.values() for path in paths}
+    return looked_at(thin)
 
 
 # -- what too few have answered ---------------------------------------------------------------------------------------
@@ -176,7 +190,7 @@ NO_TABLES = ("clusters", "synthesize")  # the pairs that enough have answered, a
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name not in NO_TABLES])
 def test_thin_parts_stand_in_their_place_in_what_commands_write(thin, tmp_path, monkeypatch, command):
     for called, made in outputs(thin.folder, tmp_path, monkeypatch, command):
-        told = "".join(made.values())
+        told = "".join(body.decode("utf-8", "replace") for body in made.values())
         if "--by" in called or "report" in called:
             assert (ISLANDS in told) != ("--methods" in called), called
         if "--by" not in called and called.startswith(
@@ -222,3 +236,57 @@ def test_thin_parts_stand_in_their_place_on_pages(pages):
     assert [("refused" in table) for table in found.values()] == [False, False, True, False]
     assert C in pages["/analyst/analysis.R"].text
     assert quote("a") in pages["/analyst/associations"].text
+
+
+# -- what is no result ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=["simulated", "pilot"])
+def tried(request, tmp_path_factory):
+    return request.param, Survey(tmp_path_factory.mktemp(request.param), request.param)
+
+
+def words(name, body):
+    """What a file says, where its bytes are no text."""
+    if name.endswith(".parquet"):
+        table = pq.read_table(io.BytesIO(body))
+        said = {key: value for key, value in (table.schema.metadata or {}).items() if key == b"deniable.origin"}
+        return repr(said) + repr(table.column("dn_origin")[0] if "dn_origin" in table.column_names else "")
+    if name.endswith((".sav", ".dta")):
+        return "pilot" if b"Pilot: Walked" in body else body[:400].decode("utf-8", "replace")
+    return body.decode("utf-8", "replace")
+
+
+def says(kind, text):
+    """Whether a text says so by itself: not only in the survey's name, hash or title."""
+    told = text.replace("walked-pilot", "").replace("Pilot: Walked", "")
+    if kind == "pilot":
+        return re.search(r"pilot(?!\W*(false|:false))", told, re.IGNORECASE) is not None
+    return re.search(r"simulated(?!\W*0\b)", told, re.IGNORECASE) is not None
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_everything_a_command_writes_says_that_it_is_no_result(tried, command, tmp_path, monkeypatch):
+    kind, survey = tried
+    for called, made in outputs(survey.folder, tmp_path, monkeypatch, command):
+        files_made = {name: text for name, text in made.items() if name != "stdout"} or {"stdout": made["stdout"]}
+        for name, body in files_made.items():
+            assert says(kind, words(name, body)), (called, name)
+
+
+def test_every_page_and_download_says_that_it_is_no_result(tried, tmp_path):
+    kind, survey = tried
+    for path, answer in looked_at(survey).items():
+        assert answer.status_code == 200, path
+        assert says(kind, words(path, answer.content)), path
+
+
+def test_a_survey_that_people_answered_says_nothing_of_the_kind(thin, pages, tmp_path, monkeypatch):
+    for kind in ("simulated", "pilot"):
+        for path, answer in pages.items():
+            assert not says(kind, words(path, answer.content)), path
+        for command in COMMANDS:
+            folder = tmp_path / f"{kind}-{command}"
+            folder.mkdir()
+            for called, made in outputs(thin.folder, folder, monkeypatch, command):
+                assert not any(says(kind, words(name, body)) for name, body in made.items()), called

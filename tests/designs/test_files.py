@@ -14,6 +14,7 @@ import deniable as dn
 from deniable.designs.files import sidecar
 from deniable.errors import DesignError, InputError, MissingColumnError
 from deniable.frames.reading import read_header
+from deniable.origin import PEOPLE, Origin
 from deniable.randomness import Seeded
 
 DOMAIN = dn.Domain({"sex": ["F", "M"], "children": [0, 1, 2], "smokes": [True, False]})
@@ -83,7 +84,11 @@ def test_the_file_holds_the_design_for_other_programs_to_read(reports, tmp_path)
     metadata = pq.read_metadata(path).metadata
     assert metadata[b"deniable.design"] == reports.design.canonical()
     assert metadata[b"deniable.sha256"].decode() == reports.design.id
-    assert metadata[b"deniable.format"] == b"1"
+    assert metadata[b"deniable.format"] == b"2"
+    assert dn.read_reports(path).origin == reports.origin == Origin(reports.n, reports.n, seeded=True)
+    plain = reports.with_origin(PEOPLE).write(tmp_path / "plain.parquet")
+    assert pq.read_metadata(plain).metadata[b"deniable.format"] == b"1"
+    assert not dn.open_reports(plain).origin
 
 
 def rewrite(path, change):

@@ -276,7 +276,7 @@ def test_an_estimate_shows_itself_within_its_range():
     assert estimate.unbiased.values.min() < 0
     told = str(estimate)
     assert "-" not in told.split("300 reports", maxsplit=1)[0]
-    assert "300 reports about x and y.\n" in told
+    assert "300 simulated reports about x and y.\n" in told
     assert "\nDetails: method mle: " in told
     assert told.splitlines()[0].split() == ["x", "y", "estimate", "std_error", "95%", "interval"]
     shown = estimate.to_frame()

@@ -59,7 +59,7 @@ def test_a_group_that_too_few_answered_is_refused_in_its_place_and_stops_no_othe
     rows = found.summary().rows()
     assert [(row["group"], row["x"]) for row in rows[2:4]] == [("both", "24 of 30 answers needed"), ("law", "0")]
     assert (rows[2]["estimate"], rows[2]["95% interval"]) == ("-", "-")
-    assert f"both,24 of 30 answers needed,{'nan,' * 3}nan" in found.to_csv().splitlines()
+    assert f"both,24 of 30 answers needed,{'nan,' * 4}Simulated" in found.to_csv().splitlines()
     frame = found.to_frame()
     assert (frame["x"].to_pylist(), frame["group"].to_pylist()[2:4]) == ([0, 1] * 3, ["both", "both"])
     assert np.isnan(frame["estimate"].to_numpy()).tolist() == [False, False, True, True, False, False]

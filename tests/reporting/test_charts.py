@@ -11,6 +11,7 @@ import pytest
 from deniable.designs.joint import Joint
 from deniable.errors import MissingExtraError
 from deniable.estimation.estimator import estimate
+from deniable.origin import PEOPLE
 from deniable.randomness import Seeded
 from deniable.reporting.charts import chart, describe
 from deniable.results import frame_of
@@ -21,7 +22,9 @@ from deniable.tables.table import Table
 def known():
     design = Joint({"smokes": ["no", "yes"]}, epsilon=1.0)
     people = frame_of({"smokes": ["no", "no", "yes"] * 100})
-    return estimate(design.randomize(people, source=Seeded(7)), "smokes"), Table.count(people, design.domain)
+    return estimate(design.randomize(people, source=Seeded(7)).with_origin(PEOPLE), "smokes"), Table.count(
+        people, design.domain
+    )
 
 
 def texts(svg):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.origin import PEOPLE
 from deniable.randomness import Seeded
 from deniable.reporting.document import Details, Document, Section
 from deniable.reporting.html import _block as as_html
@@ -71,6 +72,6 @@ def test_unknown_blocks_are_a_mistake_of_ours():
 
 def test_the_name_of_the_file_chooses_the_form(tmp_path):
     design = dn.Joint({"a": [0, 1]}, 1.0)
-    known = dn.estimate(design.randomize(frame_of({"a": [0, 1] * 50}), source=Seeded(1)), "a")
+    known = dn.estimate(design.randomize(frame_of({"a": [0, 1] * 50}), source=Seeded(1)).with_origin(PEOPLE), "a")
     assert write_report(tmp_path / "r.md", "T", design, [known]).read_text().startswith("# T\n")
     assert write_report(tmp_path / "r.html", "T", design, [known]).read_text().startswith("<!DOCTYPE html>")

@@ -12,6 +12,7 @@ import deniable as dn
 from deniable.cli.app import app
 from deniable.device.statement import rounded_up
 from deniable.errors import InputError
+from deniable.origin import Origin
 from deniable.reporting.markdown import markdown
 from deniable.reporting.methods import Facts, facts_of_reports, facts_of_survey, methods
 from deniable.reporting.methods_words import SENTENCES
@@ -45,7 +46,7 @@ def test_the_numbers_are_the_design_s_own_rounded_up(language):
 CONDITIONAL = {
     "how_answers", "how_sets", "how_signs", "of_some", "drawn", "learned", "learned_in_part", "in_ranges", "static",
     "no_withdrawal", "participation", "participation_blind", "participation_blind_blocks", "admission_open",
-    "admission_invited", "admission_blind", "admission_blind_blocks", "adaptive", "deniability", "simulated",
+    "admission_invited", "admission_blind", "admission_blind_blocks", "adaptive", "deniability", "simulated", "pilot",
     "methods_n", "methods_estimates", "methods_sets", "methods_in_part", "channel_krr", "channel_sets", "channel_other",
     "channel_blocks",
 }  # fmt: skip
@@ -154,9 +155,10 @@ def test_collected_reports_bring_their_number_and_the_hash_that_was_printed():
 def test_the_survey_file_knows_more_and_what_is_simulated_is_no_result():
     reports = answered()
     served = reports.with_labels(reports.labels.served_as("ab" * 32))
-    text = markdown(methods(facts_of_reports(served, exams(), made_up=600)))
-    assert said(text) == KINDS[""] | {"methods_n", "simulated"}
+    text = markdown(methods(facts_of_reports(served.with_origin(Origin(600, 600, pilot=True)), exams())))
+    assert said(text) == KINDS[""] | {"methods_n", "simulated", "pilot"}
     assert text.count("Of these reports, 600 are simulated") == 2
+    assert text.count("These reports are a pilot's") == 2
 
 
 def test_reports_that_no_collector_took_are_refused():

@@ -13,6 +13,7 @@ from deniable.designs.observation import Observation
 from deniable.designs.views import Views
 from deniable.domain import Domain
 from deniable.estimation.estimator import estimate
+from deniable.origin import PEOPLE
 from deniable.randomness import Seeded
 from deniable.reporting.report import held_by, report, write_report
 from deniable.results import frame_of
@@ -65,7 +66,7 @@ def survey():
         {"a": ["no", "yes", "no", "no"] * 500, "b": ["x", "y", "z", "x"] * 500, "c": ["no", "yes"] * 1000}
     )
     design = Views(domain, k=2, epsilon=3.0)
-    reports = design.randomize(people, source=Seeded(7))
+    reports = design.randomize(people, source=Seeded(7)).with_origin(PEOPLE)
     return design, [estimate(reports, names) for names in ("a", "b", ("a", "b"))], Table.count(people, domain)
 
 
@@ -180,7 +181,7 @@ def test_texts_are_escaped():
     domain = Domain({evil: [evil, "</svg>"]})
     people = frame_of({evil: [evil, "</svg>"] * 50})
     design = Joint(domain, epsilon=3.0)
-    known = estimate(design.randomize(people, source=Seeded(7)), evil)
+    known = estimate(design.randomize(people, source=Seeded(7)).with_origin(PEOPLE), evil)
     text = report(evil, design, [known], truth=Table.count(people, domain), lead=evil, citations=[evil])
     page = Page(text)
     assert not page.count("script")

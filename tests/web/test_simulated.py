@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import deniable as dn
 from deniable.cli.app import app
 from deniable.cli.serve import found_there
-from deniable.collection.export import simulated_note
+from deniable.collection.export import collected
 from deniable.collection.simulated import has_others, simulated
 from deniable.collection.simulation import Crowd
 from deniable.collection.storage.places import FILE
@@ -56,15 +56,15 @@ def test_what_is_simulated_is_marked_and_said(survey, tmp_path, batch):
             assert simulate(url, "--batch", batch).exit_code == 0
         answer(url, tmp_path)
         found = results(service.collector)
-        assert (found["reports"], found["simulated"]) == (81, 80)
+        assert (found["reports"], found["origin"]["simulated"]) == (81, 80)
         assert "80 of the 81 reports are simulated" in "".join(found_there(service, data))
-    assert simulated_note(data).startswith("80 of the 81 reports are simulated")
+    assert collected(data).origin.said.startswith("80 of the 81 reports are simulated")
     told = run("estimate", data, "--json")
     assert "Note: 80 of the 81 reports are simulated" in told.stderr
     assert json.loads(told.stdout)["reports"] == 81  # the note is not among the numbers
     copy = tmp_path / "copy.sqlite"
     assert run("backup", data, copy).exit_code == 0
-    assert simulated_note(copy) == simulated_note(data)
+    assert collected(copy).origin == collected(data).origin
 
 
 def test_nothing_is_simulated_among_other_people_unless_forced(survey, tmp_path):
@@ -78,7 +78,7 @@ def test_nothing_is_simulated_among_other_people_unless_forced(survey, tmp_path)
         assert "--pilot" in refused.output
         assert results(service.collector)["reports"] == 1
         assert simulate(url, "--force").exit_code == 0
-        assert results(service.collector)["simulated"] == 40
+        assert results(service.collector)["origin"]["simulated"] == 40
         assert simulate(url).exit_code == 3  # the one person is still there
 
 
@@ -91,8 +91,7 @@ def test_real_devices_mark_nothing_and_a_store_without_reports_holds_nobody(surv
             assert json.load(said) == {"others": False}
         answer(url, tmp_path)
         assert simulated(service.store, service.collector.numbers) == 0
-    assert simulated_note(data) == ""
-    assert simulated_note(tmp_path / "nowhere") == ""
+    assert not collected(data).origin
 
 
 def test_a_pilot_is_another_survey_in_another_folder(survey, tmp_path):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.common import PLACE, as_json, console, design_option, emit, reports_at
+from deniable.cli.common import PLACE, as_json, console, design_option, emit, origin_json, print_origin, reports_at
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def command(
         raise InputError("name at least two attributes: one alone has nothing to depend on")
     found = find_clusters(opened, names, most_cells=most_cells, least_dependence=least)
     if as_json:
-        emit({"clusters": found, "reports": opened.n})
+        emit({"clusters": found, **origin_json(opened)})
         return
     out = console()
     out.print(
@@ -63,3 +63,4 @@ def command(
     )
     for cluster in found:
         out.print(f"--cluster {','.join(cluster)}", soft_wrap=True, markup=False)
+    print_origin(out, opened)

@@ -144,18 +144,35 @@ def reports_at(
 def _opened(
     place: Path | str, design: str | None, engine: str, progress: Callable[[int, int | None], object] | None
 ) -> Reports:
-    from deniable.collection.export import collected, simulated_note
+    from deniable.collection.export import collected
     from deniable.frames.stored import open_reports
 
     found = collected(place, design)
-    if found is not None:
-        note = simulated_note(place, design)
-        if note:
-            click.echo(f"Note: {note}.", err=True)
-        return found
-    if design is not None:
-        raise InputError("--design chooses among the designs of a collector's store; a file of reports has only one")
-    return open_reports(place, engine=engine, progress=progress)
+    if found is None:
+        if design is not None:
+            raise InputError(
+                "--design chooses among the designs of a collector's store; a file of reports has only one"
+            )
+        found = open_reports(place, engine=engine, progress=progress)
+    if found.origin:
+        click.echo(f"Note: {found.origin.said}.", err=True)
+    return found
+
+
+def origin_json(*opened: Reports) -> dict[str, Any]:
+    """How many reports there are, and that they are simulated or a pilot's: in the JSON of all that reads some."""
+    from deniable.estimation.estimator import origin_of
+
+    origin = origin_of(opened)
+    return {"reports": sum(one.n for one in opened), **({"origin": origin.told} if origin else {})}
+
+
+def print_origin(out: Console, *opened: Reports) -> None:
+    """Say under what was printed that the reports are simulated, or a pilot's."""
+    from deniable.estimation.estimator import origin_of
+
+    for note in origin_of(opened).note:
+        out.print(note, soft_wrap=True, markup=False)
 
 
 def name_of(place: Path | str) -> str:

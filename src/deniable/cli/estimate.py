@@ -18,6 +18,8 @@ from deniable.cli.common import (
     design_option,
     emit,
     laid_out,
+    origin_json,
+    print_origin,
     reports_at,
     room_for_bars,
     sampling_options,
@@ -121,7 +123,7 @@ def command(
     if not drawable and all(isinstance(one, Refused) for _, _, one in told):
         refused = [one for one in (*found, *(one for _, _, one in told)) if isinstance(one, Refused)]
         why = "; ".join(f"{' and '.join(one.attributes)}: {one.reason}" for one in refused)
-        raise type(refused[0].error)(why, **refused[0].error.details)
+        raise refused[0].kind(why)
     if plot is not None and not drawable:
         raise InputError("there is no table to draw: name one beside the numbers, as --table age")
     if plot is not None:
@@ -135,6 +137,7 @@ def command(
     show(out, told, by)
     for note in dict.fromkeys(note for one in opened for note in one.notes):
         out.print(note, markup=False)
+    print_origin(out, *opened)
     spent = " or ".join(dict.fromkeys(rounded_up(one.design.epsilon) for one in opened))
     out.print(f"{sum(one.n for one in opened)} reports; epsilon {spent} a respondent.")
 
@@ -189,7 +192,7 @@ def _estimate(opened: Sequence[Reports], names: list[str], method: Any, by: str 
     try:
         return estimate(opened[0], names, method, by=by, **how)
     except EstimationError as refusal:
-        return Refused(tuple(names), opened[0].n, refusal)
+        return Refused(tuple(names), opened[0].n, refusal.message, type(refusal))
 
 
 def _parts(one: Estimate | Grouped) -> Mapping[Any, Estimate | Refused]:
@@ -210,7 +213,7 @@ def _data(sources: Sequence[Reports], found: list[Told], level: float) -> dict[s
     told, opened = [one for one in found if not isinstance(one, Refused)], sources[0]
     several = {"designs": [one.design.id for one in sources]} if len(sources) > 1 else {}
     return {
-        "reports": sum(one.n for one in sources),
+        **origin_json(*sources),
         "design": opened.design.id,
         **several,
         "served_as": opened.labels.design or None,

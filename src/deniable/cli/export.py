@@ -13,6 +13,7 @@ from deniable.cli.common import (
     as_json,
     design_option,
     emit,
+    origin_json,
     reports_at,
     split,
     table_option,
@@ -100,16 +101,18 @@ def command(
             raise InputError(f"scripts are written to this machine, not to {target}; copy them from here")
         made = [*write_script(opened, target, [split(table) for table in tables])]
     elif labelled:
-        write_table(opened.labelled(in_words=bool(opened.labels.answers)), target)
+        write_table(opened.labelled(in_words=bool(opened.labels.answers)), target, opened.origin)
     else:
         asked = [] if no_scores else [*by_themselves(opened.design), *(split(table) for table in tables)]
         opened.write(target, debiased=asked)
         scored = len(read_header(target).scores or ())
     if as_json:
         beside = {"beside": [str(file) for file in made[1:]]} if len(made) > 1 else {}
-        emit({"output": str(output), "reports": rows, **beside, **({"scores": scored} if scored else {})})
+        left_out = {"reports": None} if rows is None else {}
+        more = {**beside, **({"scores": scored} if scored else {})}
+        emit({"output": str(output), **origin_json(opened), **left_out, **more})
     else:
-        told = "The design" if rows is None else f"{rows} reports"
+        told = "The design" if rows is None else f"{rows} {opened.origin.kind}reports"
         click.echo(f"{told} in {' and '.join(map(str, made))}")
         if scored:
             click.echo(ADVICE)

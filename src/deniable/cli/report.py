@@ -14,6 +14,7 @@ from deniable.cli.common import (
     design_option,
     emit,
     name_of,
+    origin_json,
     reports_at,
     sampling_options,
     split,
@@ -113,7 +114,7 @@ def command(
     made_for = [read_wanted(text) for text in numbers] or _made_for(words)
     estimates, about = survey(opened, wanted, by=columns, replicates=replicates, sampling=drawn, wanted=made_for)
     name = name_of(reports)
-    facts = [("reports", f"{opened.n} in {name}"), ("noise", "secure source, no seed")]
+    facts = [("reports", f"{opened.n} in {name}")]
     stated = {"weights": weights, "strata": strata, "clusters": clusters}
     facts += [(what, f"column {column}") for what, column in stated.items() if column is not None]
     if isinstance(reports, Path) and reports.is_file() and not is_store(reports):  # a store goes on changing
@@ -121,7 +122,7 @@ def command(
     made = document(title or opened.labels.heading(Path(name).stem), opened.design, estimates, facts=facts, **about)
     output.write_text(as_markdown(made) if markdown or suffix == ".md" else html(made), encoding="utf-8")
     if as_json:
-        emit({"output": str(output), "reports": opened.n, "alarms": about["quality"]})
+        emit({"output": str(output), **origin_json(opened), "alarms": about["quality"]})
         return
     click.echo(f"{output}: {counted(len(estimates), 'table')}, {counted(len(about['crossed']), 'cross table')}.")
     for alarm in about["quality"]:
@@ -142,7 +143,6 @@ def _made_for(words: Path | None) -> list[Wanted]:
 
 def _facts(place: Path | str, design: str | None, words: Path | None, language: str | None) -> Facts:
     """What the paragraphs are made of: of a survey file, or of what its collector took in."""
-    from deniable.collection.export import simulated_at
     from deniable.reporting.methods import facts_of_reports, facts_of_survey
     from deniable.surveys.survey import is_survey, read_survey
 
@@ -150,4 +150,4 @@ def _facts(place: Path | str, design: str | None, words: Path | None, language: 
         return facts_of_survey(read_survey(place), language)
     found = reports_at(place, design, words=words, language=language)
     survey = None if words is None else read_survey(words)
-    return facts_of_reports(found, survey, simulated_at(place, design))
+    return facts_of_reports(found, survey)

@@ -12,7 +12,7 @@ import click
 from deniable.cli.common import Local
 from deniable.collection.form import LOOPBACK
 from deniable.collection.signing import constant_time_power
-from deniable.collection.simulated import said, simulated
+from deniable.collection.simulated import origin_in
 from deniable.collection.storage.places import open_store
 from deniable.device.memory import DEFAULT_LIMIT
 from deniable.device.origins import fingerprint, is_for, is_origin, origin_of
@@ -189,9 +189,9 @@ def found_there(service: Service, place: Path | str) -> list[str]:
                 else ". Whether the survey was closed since is in no copy: if it was, run `deniable close` now"
             )
         )
-    made_up = simulated(store, known.numbers)
-    if made_up:
-        told.append(f"{said(made_up, sum(map(store.total, known.numbers)))}. Collect from people with another --data")
+    origin = origin_in(store, known.numbers, known.survey.name)
+    if origin.simulated:
+        told.append(f"{origin.said}. Collect from people with another --data")
     answered = {
         name: verify_stored(body, name)
         for name, (number, body) in store.designs().items()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.common import PLACE, TARGET, as_json, console, design_option, emit, reports_at
+from deniable.cli.common import PLACE, TARGET, as_json, console, design_option, emit, origin_json, reports_at
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ def command(
     opened.design.domain.project(attributes) if attributes else None
     n = opened.n if records is None else records
     made = synthesize(opened, n, attributes=list(attributes) or None, weights=weights)
-    write_table(made, target)
+    write_table(made, target, opened.origin)
     if as_json:
-        emit({"output": str(output), "records": n, "reports": opened.n})
+        emit({"output": str(output), "records": n, **origin_json(opened)})
         return
-    told = f"{n} made-up records in {output}, dealt from the tables that {opened.n} reports tell."
+    told = f"{n} made-up records in {output}, dealt from the tables that {opened.n} {opened.origin.kind}reports tell."
     console().print(told, soft_wrap=True, markup=False)

@@ -13,6 +13,8 @@ from deniable.cli.common import (
     console,
     design_option,
     emit,
+    origin_json,
+    print_origin,
     reports_at,
     sampling_options,
     words_options,
@@ -104,17 +106,18 @@ def command(
         pairs = all_pairs(opened, list(attributes) or None, method=method, control=control, **more)
         if as_json:
             columns = pairs._columns()
-            emit({"pairs": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]})
+            rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+            emit({**origin_json(opened), "pairs": rows})
         else:
             _asked(opened, dict.fromkeys(name for pair in pairs.pairs for name in pair))
-            console().print(str(pairs), soft_wrap=True, markup=False)
+            _say(opened, str(pairs))
         return
     found = independence(opened, *attributes, method=method, given=given, **more)
     if as_json:
-        emit({"attributes": attributes, **_data(found)})
+        emit({"attributes": attributes, **origin_json(opened), **_data(found)})
     else:
         _asked(opened, attributes)
-        console().print(str(found), soft_wrap=True, markup=False)
+        _say(opened, str(found))
 
 
 def _refuse_public(opened: Reports, attributes: tuple[str, ...]) -> None:
@@ -151,10 +154,10 @@ def _by_group(
         warned = small_groups(by, {group: part.n for group, part in parts.items()})
         found = homogeneity(opened, attributes[0], by, method, replicates=replicates)
         if as_json:
-            emit({"attributes": attributes, "by": by, **_data(found), "warnings": warned})
+            emit({"attributes": attributes, "by": by, **origin_json(opened), **_data(found), "warnings": warned})
             return
         _asked(opened, [*attributes, by])
-        console().print(str(Summary(found.summary().columns, (*found.notes, *warned))), soft_wrap=True, markup=False)
+        _say(opened, str(Summary(found.summary().columns, (*found.notes, *warned))))
         return
     a, b = attributes
     tests: dict[Any, TestResult] = {}
@@ -181,7 +184,7 @@ def _by_group(
             }
             for group, part in parts.items()
         ]
-        emit({"attributes": attributes, "by": by, "groups": rows})
+        emit({"attributes": attributes, "by": by, **origin_json(opened), "groups": rows})
         return
     columns: dict[str, list[Any]] = {
         by: [opened.labels.shown(by, group) for group in parts],
@@ -192,7 +195,13 @@ def _by_group(
     }
     said = f"Tests in {len(tests)} groups; p-values adjusted by {control}."
     _asked(opened, [*attributes, by])
-    console().print(str(Summary(columns, (said,))), soft_wrap=True, markup=False)
+    _say(opened, str(Summary(columns, (said,))))
+
+
+def _say(opened: Reports, text: str) -> None:
+    out = console()
+    out.print(text, soft_wrap=True, markup=False)
+    print_origin(out, opened)
 
 
 def _asked(opened: Reports, names: Any) -> None:

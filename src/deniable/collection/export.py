@@ -23,7 +23,7 @@ from deniable.collection.blocks import ServedBlocks, kept_blocks, positions
 from deniable.collection.cells import Cells, Memory, all_cells, in_order, of_texts
 from deniable.collection.form import words_mark
 from deniable.collection.meetings import met_of
-from deniable.collection.simulated import said, simulated
+from deniable.collection.simulated import origin_in
 from deniable.collection.storage.places import FILE, find_store, is_address, is_store
 from deniable.designs.base import Design
 from deniable.designs.blocks.reports import BlockReports
@@ -92,26 +92,6 @@ def _refuse_empty(place: str | Path) -> None:
         )
 
 
-def simulated_at(place: str | Path, design: str | None = None) -> int:
-    """How many of the reports that `collected` finds were sent by a simulation."""
-    return _simulated(place, design)[0]
-
-
-def simulated_note(place: str | Path, design: str | None = None) -> str:
-    """What to say of what `collected` finds if a simulation has sent some of it; nothing where none has."""
-    made_up, reports = _simulated(place, design)
-    return said(made_up, reports) if made_up else ""
-
-
-def _simulated(place: str | Path, design: str | None) -> tuple[int, int]:
-    store = find_store(place)
-    if store is None:
-        return 0, 0
-    with closing(store):
-        numbers = [number for number, _ in amendments_of(store, _chosen(store, design)).values()]
-        return simulated(store, numbers), sum(map(store.total, numbers))
-
-
 def _chosen(store: Store, start: str | None) -> str:
     """The design whose hash begins like that; without a beginning, the one that there are reports to."""
     known = store.designs()
@@ -160,6 +140,8 @@ def stored_reports(store: Store, design_id: str, *, to_keep: bool = True) -> Rep
     if verified.is_paired:
         # After the reports: whoever was told since then makes complete pairs fewer, never more.
         found = _in_pairs(found, met_of(store, together))
+    numbers = [number for number, _ in together.values()]
+    found = found.with_origin(origin_in(store, numbers, verified.message.survey))
     return found.with_labels(stored_labels(store, verified))
 
 

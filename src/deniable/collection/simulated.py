@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deniable.origin import Origin
+from deniable.surveys.pilot import is_pilot
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
@@ -34,14 +37,7 @@ def has_others(store: Store) -> bool:
     return sum(map(store.total, numbers)) > made_up
 
 
-def said(made_up: int, reports: int) -> str:
-    """What to say of reports of which some are simulated.
-
-    >>> said(100, 100)
-    'all 100 reports are simulated: they say nothing about people'
-    >>> said(1000, 1001)
-    '1,000 of the 1,001 reports are simulated: what is estimated from them is no result'
-    """
-    if made_up == reports:
-        return f"all {reports:,} reports are simulated: they say nothing about people"
-    return f"{made_up:,} of the {reports:,} reports are simulated: what is estimated from them is no result"
+def origin_in(store: Store, designs: Collection[int], survey: str) -> Origin:
+    """Where the reports to these designs come from, which are of a survey of this name."""
+    made_up = simulated(store, designs)  # first: what comes meanwhile is then another's
+    return Origin(made_up, sum(map(store.total, designs)), pilot=is_pilot(survey))

@@ -35,7 +35,7 @@ from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen, again, fix, readonly
 from deniable.given import as_frame
 from deniable.privacy.shuffle import Amplified, amplified
-from deniable.randomness import SECURE, Source, check_source
+from deniable.randomness import SECURE, Source, check_source, drawn_by
 from deniable.results import backend_of
 from deniable.tables.table import Table, as_table
 from deniable.wording import counted, listed
@@ -247,7 +247,8 @@ class Design(Frozen):
         frame = as_frame(frame, self.domain.names)
         public = public_columns(frame, keep, self)
         drawn, answers = self.randomize_codes(self.domain.encode(frame), source=source)
-        return Reports.of_codes(self, readonly(drawn), readonly(answers), public, backend_of(frame), index=index)
+        made = Reports.of_codes(self, readonly(drawn), readonly(answers), public, backend_of(frame), index=index)
+        return made.with_origin(drawn_by(source, made.n))
 
     def randomize_codes(
         self, codes: NDArray[np.integer], *, source: Source = SECURE

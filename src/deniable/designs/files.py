@@ -20,6 +20,8 @@ from deniable.designs.objects import Object, place_of
 from deniable.designs.sav import write_sav
 from deniable.errors import InputError, MissingExtraError
 from deniable.formulas import plain_table
+from deniable.origin import PEOPLE, Origin
+from deniable.reserved import RESERVED
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from deniable.designs.header import Header
 
 
+ORIGIN = f"{RESERVED}origin"  # the column that says of each row of a table without a header what its reports are
 SIDECAR = ".design.json"  # people.csv has its design in people.csv.design.json
 IN_FOLDER = "_design.json"  # a folder of Parquet files has it here; the underscore makes other programs skip it
 
@@ -78,7 +81,13 @@ def _write_reports(frame: Any, header: Header, target: Path) -> None:
     else:
         types = {field.name: type_name(field.type, field.name) for field in table.schema}
         _write_beside(target, replace(header, types=types).json())
+        table = _stamped(table, header.origin)  # rows are passed on without their header
     write_whole(target, lambda place: write(table, place))
+
+
+def _stamped(table: pa.Table, origin: Origin) -> pa.Table:
+    """A table without a header in it, each row of which says that it is simulated, or a pilot's."""
+    return table.append_column(ORIGIN, [[origin.stamp] * len(table)]) if origin else table
 
 
 def is_sheet(path: str | Path | Object) -> bool:
@@ -100,19 +109,19 @@ def _write_sheet(columns: Sequence[Column], header: Header, target: Path, title:
     write_whole(target, lambda place: write(columns, place, title))
 
 
-def write_table(frame: Any, path: str | Path | Object) -> Path | Object:
-    """Write a frame as it is, without a design, to a .parquet or .csv file."""
-    return delivered(path, lambda target: _write_table(frame, target))
+def write_table(frame: Any, path: str | Path | Object, origin: Origin = PEOPLE) -> Path | Object:
+    """Write a frame as it is, without a design, to a .parquet or .csv file; with a column that says its origin."""
+    return delivered(path, lambda target: _write_table(frame, target, origin))
 
 
-def _write_table(frame: Any, target: Path) -> None:
+def _write_table(frame: Any, target: Path, origin: Origin) -> None:
     import narwhals as nw
 
     writers: dict[str, Callable[[Any, Path], None]] = {".parquet": _write_parquet, ".csv": _write_csv}
     write = writers.get(target.suffix.lower())
     if write is None:
         raise InputError(f"a table of categories is written to {listed(writers)}, not to {target.name!r}")
-    table = nw.from_native(frame, eager_only=True).to_arrow()
+    table = _stamped(nw.from_native(frame, eager_only=True).to_arrow(), origin)
     target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, lambda place: write(table, place))
 

@@ -18,11 +18,12 @@ import msgspec
 from deniable.designs.own_columns import SHARE
 from deniable.errors import DesignError, InputError
 from deniable.labels import Labels
+from deniable.origin import PEOPLE, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FORMAT = 2  # 1 knew neither words nor columns nor types; what has none is still written so
+FORMAT = 2  # 1 knew neither words nor columns nor types nor an origin; what has none is still written so
 Columns = tuple[tuple[str, str, tuple[str | bool, ...] | None], ...]
 ADVICE = (
     f"Columns that begin with {SHARE} are scores: the mean of one estimates the share of what it is named after, "
@@ -31,7 +32,7 @@ ADVICE = (
     "their errors."
 )
 _PREFIX = "deniable."
-_KEYS = ("format", "design", "sha256", "notes", "blocks", "pairs", "words", "columns", "types", "scores")
+_KEYS = ("format", "design", "sha256", "notes", "blocks", "pairs", "words", "columns", "types", "scores", "origin")
 
 
 class _Scores(msgspec.Struct):
@@ -52,6 +53,7 @@ class Header:
         columns: for SPSS and Stata, each column's name in the file, its true name, and what its codes mean.
         types: for files that know none (CSV, SPSS, Stata), the type of each column.
         scores: of columns whose means estimate shares, what each is the share of.
+        origin: whether the reports are simulated, or a pilot's.
     """
 
     design: bytes
@@ -62,6 +64,7 @@ class Header:
     columns: Columns | None = None
     types: Mapping[str, str] | None = None
     scores: Mapping[str, str] | None = None
+    origin: Origin = PEOPLE
 
     @cached_property
     def id(self) -> str:
@@ -76,7 +79,7 @@ class Header:
     def fields(self) -> dict[str, str]:
         """Everything as text."""
         texts = {
-            "format": "1" if all(more is None for more in self._more) else str(FORMAT),
+            "format": str(FORMAT if self.origin or any(more is not None for more in self._more) else 1),
             "design": self.design.decode(),
             "sha256": self.id,
             "notes": msgspec.json.encode(self.notes).decode(),
@@ -93,6 +96,8 @@ class Header:
             texts["types"] = msgspec.json.encode(self.types).decode()
         if self.scores is not None:
             texts["scores"] = msgspec.json.encode({"note": ADVICE, "columns": self.scores}).decode()
+        if self.origin:
+            texts["origin"] = self.origin.json()
         return texts
 
     @classmethod
@@ -130,7 +135,9 @@ class Header:
         except ValueError as error:
             raise InputError(f"{where}: what belongs to the design cannot be read: {error}", file=where) from None
         words = Labels.from_json(fields["words"], where) if "words" in fields else None
-        return cls(design, notes, tuple(block.encode() for block in blocks), pairs, words, columns, types, scores)
+        origin = Origin.from_json(fields["origin"], where) if "origin" in fields else PEOPLE
+        kept = tuple(block.encode() for block in blocks)
+        return cls(design, notes, kept, pairs, words, columns, types, scores, origin)
 
     # -- the two places it is kept in --------------------------------------------------------------------------
 

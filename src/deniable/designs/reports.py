@@ -32,6 +32,7 @@ from deniable.errors import InputError, MissingColumnError, SmallCellWarning, Un
 from deniable.frozen import Frozen, again, fix, readonly
 from deniable.given import as_frame
 from deniable.labels import UNKNOWN, Labels, fits
+from deniable.origin import PEOPLE, Origin
 from deniable.reserved import RESERVED
 from deniable.results import backend_of, frame_of
 from deniable.summary import html_table, unknown_name
@@ -63,7 +64,7 @@ class Reports(Frozen):
     respondent answers the same questions, one column a question, `dn_answer_` and its name; then the public columns.
 
     `notes` are sentences that belong into the privacy statement of these very reports, see `describe`; `labels` the
-    survey's words, where they are known.
+    survey's words, where they are known; `origin` whether they are simulated or a pilot's.
     """
 
     design: Design
@@ -74,6 +75,7 @@ class Reports(Frozen):
     notes: tuple[str, ...]
     labels: Labels
     index: Any  # the rows' labels in the frame they came in, by which weights find them; None where rows had none
+    origin: Origin
 
     def __init__(self, frame: Any, design: Design) -> None:
         """Read reports from a frame as `to_frame` writes it; every code is checked against the design."""
@@ -105,7 +107,8 @@ class Reports(Frozen):
         refuse_taken(rest, design)
         public = without_nan(known.select(*rest)) if rest else None
         fix(self, design=design, ballots=ballots, answers=readonly(answers))
-        fix(self, public=public, backend=backend_of(frame), notes=(), labels=UNKNOWN, index=index)
+        held = {"public": public, "backend": backend_of(frame), "notes": (), "labels": UNKNOWN}
+        fix(self, **held, index=index, origin=PEOPLE)
 
     @classmethod
     def of_codes(
@@ -118,7 +121,8 @@ class Reports(Frozen):
         **more: Any,
     ) -> Self:
         """Make reports of what `Design.randomize_codes` returned, and of what this kind of reports has besides."""
-        held = {"public": public, "backend": backend, "notes": (), "labels": UNKNOWN, "index": None, **more}
+        held = {"public": public, "backend": backend, "notes": (), "labels": UNKNOWN, "index": None, "origin": PEOPLE}
+        held |= more
         made = cls._of(design=design, ballots=ballots, answers=answers, **held)
         if public is not None:
             refuse_taken(public.columns, design)
@@ -146,6 +150,10 @@ class Reports(Frozen):
         """The same reports with a survey's words, as `Survey.labels` has them; see `Labels`."""
         fits(labels, self.design.domain)
         return self._of(**{**self._parts(), "labels": labels})
+
+    def with_origin(self, origin: Origin) -> Self:
+        """The same reports, known to be simulated, or a pilot's."""
+        return self._of(**{**self._parts(), "origin": origin})
 
     @property
     def public_names(self) -> tuple[str, ...]:
@@ -330,7 +338,7 @@ class Reports(Frozen):
         made = scores(self, self._tables(debiased)) if debiased else []
         header = replace(self.header, scores={s.name: s.label for s in made}) if made else self.header
         if is_sheet(path):
-            return write_sheet(sheet(self, made), header, path, self.labels.heading())
+            return write_sheet(sheet(self, made), header, path, self.origin.titled(self.labels.heading()))
         columns = nw.from_native(self.to_frame(), eager_only=True).to_arrow()
         for name, values in score_columns(made).items():
             columns = columns.append_column(name, values)
@@ -339,7 +347,12 @@ class Reports(Frozen):
     @property
     def header(self) -> Header:
         """What a file of these reports says about them."""
-        return Header(self.design.canonical(), self.notes, words=None if self.labels == UNKNOWN else self.labels)
+        return Header(
+            self.design.canonical(),
+            self.notes,
+            words=None if self.labels == UNKNOWN else self.labels,
+            origin=self.origin,
+        )
 
     def labelled(self, *, in_words: bool = False) -> Frame:
         """Write the disguised table with categories instead of codes.
@@ -422,6 +435,11 @@ class Tallies(Frozen):
             )
         found = [narrowed for o in self.observations if (narrowed := o.narrow(names)) is not None]
         return [observation for observation in merge(found) if observation.n > 0]
+
+    @property
+    def origin(self) -> Origin:
+        """All of them are simulated."""
+        return Origin(self.n, self.n)
 
     def __repr__(self) -> str:
         return f"<Tallies of {self.n} simulated respondents; {self.design!r}>"

@@ -16,6 +16,7 @@ from deniable.estimation.shown import beyond_chance, shown_interval
 from deniable.estimation.used import stands_on
 from deniable.frozen import Frozen, readonly
 from deniable.labels import UNKNOWN, Labels
+from deniable.origin import PEOPLE, Origin
 from deniable.randomness import SECURE, Source
 from deniable.results import Interval, axes, frame_of, legend
 from deniable.summary import Shown, beside, largest, of_shares
@@ -54,6 +55,7 @@ class Estimate(Shown, Frozen):
         warnings: what a reader must know.
         labels: the survey's words, in which tables and charts are shown.
         gap: how many nats the likelihood of `table` is short of the best at most, where that is how it was made.
+        origin: whether its reports are simulated, or a pilot's.
     """
 
     table: Table
@@ -66,6 +68,7 @@ class Estimate(Shown, Frozen):
     pooled: Efficient | None = None  # from all reports; None where only those that cover the table could be used
     labels: Labels = UNKNOWN
     gap: float | None = None
+    origin: Origin = PEOPLE
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -97,7 +100,8 @@ class Estimate(Shown, Frozen):
     @property
     def stands_on(self) -> str:
         """How many reports it stands on, and how many were about something else, in words."""
-        return stands_on(self.n, self.attributes, None if self.pooled is None else self.pooled.evidence)
+        evidence = None if self.pooled is None else self.pooled.evidence
+        return stands_on(self.n, self.attributes, evidence, self.origin)
 
     @cached_property
     def std_error(self) -> NDArray[np.float64]:
@@ -222,7 +226,8 @@ class Estimate(Shown, Frozen):
         """The estimate as it is shown everywhere: a row a cell, and what to keep in mind."""
         cells = self.labels.cells(self.table.cells())
         told = [*self.notes(level), *self._detailed()]
-        return of_shares(cells, self.rows(level), level, told, self.labels.asked(self.attributes))
+        asked = self.labels.asked(self.attributes)
+        return of_shares(cells, self.rows(level), level, told, asked, stamp=self.origin.stamp)
 
     def __repr__(self) -> str:
         return f"<Estimate of {' x '.join(self.attributes)}: {self.values.size} cells, {self.n} reports, {self.method}>"
@@ -254,7 +259,7 @@ class Estimate(Shown, Frozen):
         ax.invert_yaxis()
         ax.axvline(0, color="black", linewidth=0.8)
         cut = f" (the {len(shown)} largest of {len(named)})" if len(shown) < len(named) else ""
-        ax.set_xlabel(f"share of respondents{cut}")
+        ax.set_xlabel(self.origin.titled(f"share of respondents{cut}"))
         ax.set_ylabel(", ".join(self.attributes))
         legend(ax, self.labels.asked(self.attributes))
         return ax

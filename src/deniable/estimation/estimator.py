@@ -36,6 +36,7 @@ from deniable.estimation.several import agreement, averaged, checked
 from deniable.estimation.shrinkage import shrink
 from deniable.keywords import answering
 from deniable.labels import UNKNOWN, Labels
+from deniable.origin import PEOPLE, Origin
 from deniable.tables.simplex import norm_sub
 from deniable.tables.table import Table
 from deniable.wording import listed
@@ -171,7 +172,7 @@ def estimate(
         )
     one = partial(_estimate, names=names, method=method, population=population, gap=gap)
     if checked(combine, sampling) == "average" and by is None:
-        return averaged(_listed(collected), one)
+        return replace(averaged(_listed(collected), one), origin=origin_of(collected))
     if by is None:
         return one(collected, sampling=sampling)
     if not isinstance(collected, Reports):
@@ -204,7 +205,7 @@ def _estimate(
         else:
             found = _from_evidence(told, observations, method, gap, backend)
         wider = "; errors are those of a sample from a larger population" if population == "fixed" else ""
-        return replace(found, labels=_labels(reports), reason=found.reason + wider)
+        return replace(found, labels=_labels(reports), origin=origin_of(reports), reason=found.reason + wider)
     samples = covering(usable, domain)
     unbiased = Table(domain, invert(samples), backend)
     if sampling is None or told is None:
@@ -226,8 +227,8 @@ def _estimate(
     reason = "; ".join([*why, what, *errors, *drawn, *tested, *pair_notes(dispersion)])
     n = sum(s.observation.n for s in samples)
     warned = (*(() if sampling is None else sampling.warnings), *(() if alike is None else alike.warnings))
-    labels = _labels(reports)
-    return Estimate(table, unbiased, dispersion, n, chosen, reason, warned, pooled=pooled, labels=labels, gap=short)
+    found = Estimate(table, unbiased, dispersion, n, chosen, reason, warned, pooled=pooled, gap=short)
+    return replace(found, labels=_labels(reports), origin=origin_of(reports))
 
 
 def _from_evidence(
@@ -369,6 +370,12 @@ def refuse_public(reports: object, names: Sequence[str]) -> None:
         f"{public[0]}",
         attribute=public[0],
     )
+
+
+def origin_of(reports: Collected) -> Origin:
+    """Whether reports are simulated or a pilot's: of several, all together. Counts do not know."""
+    known = [source for source in _listed(reports) if not isinstance(source, Observation)]
+    return sum((source.origin or Origin(reports=source.n) for source in known), PEOPLE)
 
 
 def _labels(reports: Collected) -> Labels:

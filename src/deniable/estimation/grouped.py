@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.grouped_totals import GroupedTotals
     from deniable.estimation.sampling.sampling import Sampling
+    from deniable.origin import Origin
     from deniable.results import Frame
     from deniable.summary import Summary
 
@@ -52,9 +53,8 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
 
     def __getitem__(self, group: Any) -> Estimate:
         if group in self.refused:
-            error = self.refused[group].error
-            details = {**error.details, "by": self.by, "group": group}
-            raise type(error)(f"{self.by} = {group}: {error.message}", **details)
+            refused = self.refused[group]
+            raise refused.kind(f"{self.by} = {group}: {refused.reason}", n=refused.n, by=self.by, group=group)
         return self.estimates[group]
 
     def __iter__(self) -> Iterator[Any]:
@@ -76,6 +76,11 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
     def attributes(self) -> tuple[str, ...]:
         """The disguised attributes."""
         return next(iter(self.values())).attributes
+
+    @property
+    def origin(self) -> Origin:
+        """Whether the reports are simulated, or a pilot's."""
+        return next(iter(self.values())).origin
 
     def warnings(self) -> list[str]:
         """What must be known besides what stands in the groups' places, a sentence each."""
@@ -107,12 +112,12 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
         cells, numbers = self._columns(level)
         sizes = ", ".join(f"{first.labels.shown(self.by, group)} {found.n}" for group, found in self.every.items())
         told = [
-            f"Shares of each group's own members. Reports: {sizes}.",
+            f"Shares of each group's own members. {f'{self.origin.kind}reports'.capitalize()}: {sizes}.",
             *self.warnings(),
             *self._details(),
         ]
         asked = first.labels.asked([*self.attributes, self.by])
-        return of_shares(first.labels.cells(cells), numbers, level, told, asked)
+        return of_shares(first.labels.cells(cells), numbers, level, told, asked, stamp=self.origin.stamp)
 
     def totals(self, population: Mapping[Any, float] | None = None) -> GroupedTotals:
         """How many people there are in each cell of each group, with their errors.
@@ -142,7 +147,7 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
             numbers["estimate"],
             ends,
             ax,
-            of=f"share of each group of {self.by}",
+            of=self.origin.titled(f"share of each group of {self.by}"),
             level=level,
             bars=True,
             instead=refused,
@@ -180,7 +185,7 @@ def grouped(
     if not found and not refused:
         raise InputError(f"column {by!r} has no values, so there is nothing to estimate by it", column=by)
     if not found:
-        first = next(iter(refused.values())).error
+        first = next(iter(refused.values()))
         told = "; ".join(f"{group}: {each.reason}" for group, each in refused.items())
-        raise type(first)(f"no group of {by!r} can be shown: {told}", **{**first.details, "by": by})
+        raise first.kind(f"no group of {by!r} can be shown: {told}", by=by)
     return Grouped(by, found, reports.n - inside, refused)

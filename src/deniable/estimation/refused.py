@@ -25,17 +25,19 @@ class Refused(Frozen):
     Attributes:
         attributes: whose table it would be.
         n: how many have answered about all of them together.
-        error: what is wrong, and what would be needed.
+        reason: what stands in its place: what is wrong, and what would be needed.
+        kind: of which kind the error is that it would be.
     """
 
     attributes: tuple[str, ...]
     n: int
-    error: EstimationError
+    reason: str
+    kind: type[EstimationError] = TooFewReportsError
 
     @property
-    def reason(self) -> str:
-        """What stands in the table's place."""
-        return self.error.message
+    def error(self) -> EstimationError:
+        """What is raised where nothing else can be shown."""
+        return self.kind(self.reason, n=self.n)
 
     def __str__(self) -> str:
         return self.reason
@@ -78,8 +80,8 @@ def shown(reports: Reports | Sequence[Reports], names: Sequence[str], make: Call
     sources = [reports] if isinstance(reports, Reports) else reports
     n = sum(answers_about(source, names) for source in sources)
     if told := too_few(n):
-        return Refused(tuple(names), n, TooFewReportsError(told, n=n, needed=FEWEST_SHOWN))
+        return Refused(tuple(names), n, told)
     try:
         return make()
     except EstimationError as refusal:
-        return Refused(tuple(names), n, refusal)
+        return Refused(tuple(names), n, refusal.message, type(refusal))

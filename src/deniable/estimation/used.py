@@ -13,11 +13,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable.estimation.pooled import only_covering
+from deniable.origin import PEOPLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from deniable.estimation.fit.evidence import Evidence
+    from deniable.origin import Origin
 
 _TOLD = 4  # kinds of reports that are told by themselves
 
@@ -61,13 +63,13 @@ def without_group(by: str, n: int, every: Iterable[Evidence]) -> dict[str, int]:
     return {f"without a value of {by}": n - sum(evidence.n + evidence.silent for evidence in every)}
 
 
-def stands_on(n: int, names: Sequence[str], evidence: Evidence | None) -> str:
+def stands_on(n: int, names: Sequence[str], evidence: Evidence | None, origin: Origin = PEOPLE) -> str:
     """What an estimate stands on: so many reports about its table, those about parts of it, and those about neither.
 
     >>> stands_on(40, ["a", "b"], None)
     '40 reports about a and b'
     """
-    told = f"{n} reports about {' and '.join(names)}"
+    told = f"{n} {origin.kind}reports about {' and '.join(names)}"
     if evidence is None:
         return told
     parts = evidence.n - n

@@ -15,7 +15,7 @@ from deniable.designs.arrow_types import as_named, named_type
 from deniable.designs.blocks.design import Blocks
 from deniable.designs.blocks.reports import BlockReports
 from deniable.designs.codec import design_from_bytes
-from deniable.designs.files import pyreadstat, sidecar
+from deniable.designs.files import ORIGIN, pyreadstat, sidecar
 from deniable.designs.header import Header
 from deniable.designs.objects import Object, place_of
 from deniable.designs.own_columns import BALLOT, BLOCK, SHARE, answer_columns
@@ -100,7 +100,7 @@ def _reports_of(header: Header, design: Design, frame: Any) -> Reports:
         made = PairedReports(frame, _expected(Paired, design, "pairs"), pairs=header.pairs)
     else:
         made = Reports(frame, design)
-    made = made.with_notes(*header.notes)
+    made = made.with_notes(*header.notes).with_origin(header.origin)
     return made if header.words is None else made.with_labels(header.words)
 
 
@@ -156,7 +156,7 @@ def _read_csv(path: Path, header: Header) -> pa.Table:
         read = csv.read_csv(path, parse_options=csv.ParseOptions(newlines_in_values=True), convert_options=convert)
     except pa.ArrowInvalid as error:
         raise InputError(f"{path} is not a readable CSV file: {error}", file=str(path)) from None
-    table = original_table(read)
+    table = original_table(read.drop_columns([ORIGIN]) if ORIGIN in read.column_names else read)
     for place, name in enumerate(table.column_names):
         if name in types:
             table = table.set_column(place, name, as_named(table[name], types[name], f"column {name!r} of {path}"))

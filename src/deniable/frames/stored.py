@@ -25,6 +25,7 @@ from deniable.frames.engines import IbisEngine, ParquetEngine
 from deniable.frames.reading import design_of, existing, read_beside, read_header, read_reports
 from deniable.frozen import Frozen, fix, readonly
 from deniable.labels import UNKNOWN, Labels, fits
+from deniable.origin import PEOPLE, Origin
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class StoredReports(Reports):
         notes: tuple[str, ...] = (),
         where: Where | None = None,
         labels: Labels = UNKNOWN,
+        origin: Origin = PEOPLE,
     ) -> None:
         """Take the engine that holds the reports, and the design they were made by."""
         if not design.one_by_one:
@@ -75,12 +77,12 @@ class StoredReports(Reports):
             )
         public = [name for name in engine.columns if name not in needed and not name.startswith(SHARE)]
         refuse_taken(public, design)
-        fix(self, engine=engine, design=design, notes=notes, labels=labels, backend=None)
+        fix(self, engine=engine, design=design, notes=notes, labels=labels, origin=origin, backend=None)
         fix(self, _where=dict(where or {}), _public=public)
 
     def _given(self) -> dict[str, Any]:
         parts = {"engine": self.engine, "design": self.design, "notes": self.notes}
-        return {**parts, "where": self._where, "labels": self.labels}
+        return {**parts, "where": self._where, "labels": self.labels, "origin": self.origin}
 
     __reduce__ = Frozen.__reduce__  # through this constructor: the rows are not here
 
@@ -197,6 +199,10 @@ class StoredReports(Reports):
         fits(labels, self.design.domain)
         return self._again(labels=labels)
 
+    def with_origin(self, origin: Origin) -> Self:
+        """The same reports, known to be simulated, or a pilot's."""
+        return self._again(origin=origin)
+
     def _again(self, **other: Any) -> Self:
         return type(self)(**{**self._given(), **other})
 
@@ -206,7 +212,7 @@ class StoredReports(Reports):
     def loaded(self) -> Reports:
         """The same reports in memory."""
         rows = Reports(self.engine.table(self._where), self.design).with_notes(*self.notes)
-        return rows.with_labels(self.labels)
+        return rows.with_labels(self.labels).with_origin(self.origin)
 
     @property
     def public_names(self) -> tuple[str, ...]:
@@ -271,7 +277,8 @@ def open_reports(
     if engine not in ("auto", "bincount", "duckdb"):
         raise InputError(f'Parquet files are counted by "bincount" or "duckdb", not by {engine!r}', engine=engine)
     counting: Engine = IbisEngine.duckdb(paths) if engine == "duckdb" else ParquetEngine(paths, progress)
-    return StoredReports(counting, made_by, notes=header.notes, labels=header.words or UNKNOWN)
+    labels = header.words or UNKNOWN
+    return StoredReports(counting, made_by, notes=header.notes, labels=labels, origin=header.origin)
 
 
 def _open_table(
@@ -290,7 +297,8 @@ def _open_table(
         )
     header = _header(design)
     made_by = design_of(header, "what was given")
-    return StoredReports(IbisEngine(place, progress), made_by, notes=header.notes, labels=header.words or UNKNOWN)
+    labels, engine = header.words or UNKNOWN, IbisEngine(place, progress)
+    return StoredReports(engine, made_by, notes=header.notes, labels=labels, origin=header.origin)
 
 
 def _header(given: Design | str | Path) -> Header:

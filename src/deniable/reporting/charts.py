@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from deniable.drawing import DARK, LIGHT, MOST_ROWS, style
 from deniable.errors import MissingExtraError
 from deniable.estimation.grouped import Grouped
+from deniable.origin import PEOPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from deniable.estimation.estimate import Estimate
     from deniable.inference.all_pairs import Pairs
+    from deniable.origin import Origin
     from deniable.tables.table import Table
 
 _WIDTH = 4.4  # inches: narrow enough that the labels can still be read when a phone shrinks it
@@ -60,7 +62,7 @@ def _of_estimate(
         if isinstance(estimate, Grouped):
             estimate.plot(ax, level=level)
             ax.set_title("")
-            ax.set_xlabel("share of the group")
+            ax.set_xlabel(estimate.origin.titled("share of the group"))
         else:
             estimate.plot(ax, truth=truth, level=level)
         ax.set_ylabel("")  # the heading beside it says what was asked
@@ -77,7 +79,7 @@ def _of_estimate(
     return draw, (_WIDTH, _AROUND + _ROW * min(rows, MOST_ROWS))
 
 
-def strengths(pairs: Pairs, *, name: str = "chart") -> str:
+def strengths(pairs: Pairs, *, name: str = "chart", origin: Origin = PEOPLE) -> str:
     """Draw Cramer's V of tested pairs as an `<svg>` element: bars, which unlike a heat map hold no pixels."""
 
     def draw(ax: Axes) -> None:
@@ -87,10 +89,10 @@ def strengths(pairs: Pairs, *, name: str = "chart") -> str:
         ax.invert_yaxis()
         ax.tick_params(axis="y", length=0)
         ax.set_xlim(0, max(0.1, float(pairs.v.max())) * 1.05)
-        ax.set_xlabel("Cramer's V (dark: corrected p below .05)")
+        ax.set_xlabel(origin.titled("Cramer's V (dark: corrected p below .05)"))
 
     size = (_WIDTH, _AROUND + _ROW * len(pairs.pairs))
-    return drawn(draw, "Cramer's V of the tested pairs of attributes.", size=size, name=name)
+    return drawn(draw, origin.titled("Cramer's V of the tested pairs of attributes."), size=size, name=name)
 
 
 def drawn(draw: Callable[[Any], object], label: str, *, size: tuple[float, float], name: str = "chart") -> str:
@@ -137,7 +139,7 @@ def describe(estimate: Estimate | Grouped, truth: Table | None = None, level: fl
     one = next(iter(estimate.values())) if isinstance(estimate, Grouped) else estimate
     names = [*estimate.attributes, *([estimate.by] if isinstance(estimate, Grouped) else [])]
     asked = one.labels.asked(names) or ", ".join(names)
-    shown = f"Estimated shares of {asked} with {level:.0%} intervals"
+    shown = estimate.origin.titled(f"Estimated shares of {asked} with {level:.0%} intervals")
     return f"{shown}, and the true shares." if truth is not None else f"{shown}."
 
 

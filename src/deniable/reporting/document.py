@@ -11,7 +11,7 @@ Column: TypeAlias = tuple[str, Sequence[str], bool]  # a heading, its cells, and
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; `kind` is how it is set apart: "", "note" or "lead"."""
+    """A paragraph; `kind` is how it is set apart: "", "note", "lead" or "stamp"."""
 
     text: str
     kind: str = ""
@@ -91,3 +91,4 @@ class Document:
     title: str
     lead: str
     sections: tuple[Section, ...]
+    stamp: str = ""  # stands out above everything: that this is simulated, or a pilot's

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 def html(document: Document) -> str:
     """Lay a document out as a page."""
     style = files("deniable.reporting").joinpath("report.css").read_text(encoding="utf-8")
+    stamp = _block(Text(document.stamp, "stamp")) if document.stamp else ""
     lead = _block(Text(document.lead, "lead")) if document.lead else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(document.title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
-        f"<header>\n<h1>{escape(document.title)}</h1>\n{lead}</header>\n"
+        f"<header>\n<h1>{escape(document.title)}</h1>\n{stamp}{lead}</header>\n"
         f"{''.join(map(_section, document.sections))}</main>\n</body>\n</html>\n"
     )
 

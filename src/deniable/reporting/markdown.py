@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 def markdown(document: Document) -> str:
     """Write a document as Markdown."""
     parts = [f"# {_safe(document.title)}"]
+    if document.stamp:
+        parts.append(f"**{_safe(document.stamp)}**")
     if document.lead:
         parts.append(_safe(document.lead))
     for section in document.sections:

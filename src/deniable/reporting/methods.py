@@ -17,6 +17,7 @@ import numpy as np
 from deniable.device.statement import rounded_up
 from deniable.errors import InputError
 from deniable.frozen import Frozen
+from deniable.origin import PEOPLE, Origin
 from deniable.reporting.document import Details, Document, Items, Section, Text
 from deniable.reporting.methods_words import SENTENCES
 from deniable.reporting.sources import bibtex, cited
@@ -46,7 +47,7 @@ class Facts(Frozen):
         admission: who may answer; None where that is not known.
         static: attributes whose answers do not change.
         ranges: attributes that are numbers, of which only the range is used.
-        made_up: how many of the reports are simulated.
+        origin: whether the reports are simulated, or a pilot's.
     """
 
     labels: Labels
@@ -56,7 +57,7 @@ class Facts(Frozen):
     admission: str | None = None
     static: tuple[str, ...] = ()
     ranges: tuple[str, ...] = ()
-    made_up: int = 0
+    origin: Origin = PEOPLE
 
     @property
     def in_blocks(self) -> bool:
@@ -86,13 +87,12 @@ def _known(survey: Survey) -> dict[str, Any]:
     return {"admission": survey.admission, "static": survey.static, "ranges": numbers}
 
 
-def facts_of_reports(reports: Reports, survey: Survey | None = None, made_up: int = 0) -> Facts:
+def facts_of_reports(reports: Reports, survey: Survey | None = None) -> Facts:
     """Of what a collector took in. Reports that no collector served may have been disguised by somebody else.
 
     Args:
         reports: what came.
         survey: its file, if it is at hand: it knows more about who was asked what than the reports.
-        made_up: how many of the reports are simulated.
     """
     if not reports.labels.design:
         raise InputError(
@@ -100,7 +100,7 @@ def facts_of_reports(reports: Reports, survey: Survey | None = None, made_up: in
             "survey file, or what its collector has stored, as in deniable report deniable-data --methods -o methods.md"
         )
     known = {} if survey is None else _known(survey)
-    return Facts(reports.labels, reports.design, reports.labels.design, reports.n, made_up=made_up, **known)
+    return Facts(reports.labels, reports.design, reports.labels.design, reports.n, origin=reports.origin, **known)
 
 
 def methods(facts: Facts) -> Document:
@@ -287,8 +287,10 @@ class _Say:
         return [self("deniability")] if self._claims else []
 
     def simulated(self) -> list[str]:
-        """That reports are no people's."""
-        return [self("simulated", made_up=str(self.facts.made_up))] if self.facts.made_up else []
+        """That reports are no people's, or only those of a pilot."""
+        origin = self.facts.origin
+        made_up = [self("simulated", made_up=str(origin.simulated))] if origin.simulated else []
+        return [*made_up, *([self("pilot")] if origin.pilot else [])]
 
     def estimated(self) -> str:
         """Which sentence tells how estimates were made."""

@@ -303,6 +303,12 @@ SENTENCES: dict[str, dict[str, str]] = {
         "de": "Von diesen Meldungen sind {made_up} simuliert: Sie sagen nichts über Menschen, und was aus ihnen "
         "geschätzt wird, ist kein Ergebnis.",
     },
+    "pilot": {
+        "en": "These reports are a pilot's, in which the survey was tried out: they do not count, and what is "
+        "estimated from them is no result.",
+        "de": "Diese Meldungen stammen aus einem Pilotversuch, in dem die Befragung ausprobiert wurde: Sie zählen "
+        "nicht, und was aus ihnen geschätzt wird, ist kein Ergebnis.",
+    },
     "methods_in_part": {
         "en": "The numbers that the survey was made for were estimated from all reports through the known "
         "probabilities, with standard errors and intervals that include the noise of the disguise; each "

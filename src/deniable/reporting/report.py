@@ -11,6 +11,7 @@ import numpy as np
 
 from deniable.estimation.refused import Refused
 from deniable.labels import UNKNOWN, Labels
+from deniable.origin import PEOPLE, Origin
 from deniable.reporting.charts import chart, strengths
 from deniable.reporting.document import (
     Block,
@@ -108,6 +109,7 @@ def document(
     groups: Sequence[Grouped | Refused] = (),
     numbers: WantedNumbers | None = None,
     nearness: str = "",
+    origin: Origin = PEOPLE,
 ) -> Document:
     """Compose the report.
 
@@ -128,10 +130,12 @@ def document(
         groups: estimates by public attributes, or what stands in the place of one.
         numbers: what else than tables was wanted.
         nearness: how near the design is to the best, a sentence.
+        origin: whether the reports are simulated, or a pilot's; estimates know it too.
     """
     cards = [_card(each, truth, level, f"chart-{number}", labels) for number, each in enumerate(estimates, start=1)]
     told = [each for each in estimates if not isinstance(each, Refused)]
     every = [*told, *(each for each in crossed if not isinstance(each, Refused))]
+    origin = next((each.origin for each in every if each.origin), origin)
     sections = [
         Section("What was asked", tuple(_asked(design, labels))),
         Section("What a report can tell about a person", tuple(_privacy(statement or design.describe()))),
@@ -145,15 +149,15 @@ def document(
     if groups:
         sections.append(Section("By group", tuple(block for one in groups for block in _grouped(one, level, labels))))
     if associations is not None:
-        sections.append(Section("Associations", tuple(_associations(associations))))
+        sections.append(Section("Associations", tuple(_associations(associations, origin))))
     sources = (*citations, *CITATIONS, *((_CORRECTED,) if associations is not None else ()))
     sections += [
         Section("Data quality", (_quality(every, quality),)),
         Section("Method", tuple(_method(every))),
         Section("Sources", (Items(sources),)),
-        Section("To check or repeat this", tuple(_reproduce(design, facts, labels.design))),
+        Section("To check or repeat this", tuple(_reproduce(design, facts, labels.design, origin))),
     ]
-    return Document(title, lead, tuple(sections))
+    return Document(origin.titled(title), lead, tuple(sections), "".join(origin.note))
 
 
 # -- the sections ------------------------------------------------------------------------------------------------------
@@ -271,7 +275,7 @@ def _shares(estimate: Estimate, level: float) -> list[str]:
     return [f"{share(value)} ({Span(low, high)})" for value, low, high in cells]
 
 
-def _associations(pairs: Pairs) -> list[Block]:
+def _associations(pairs: Pairs, origin: Origin) -> list[Block]:
     told = (
         "A small p says that the two go together by more than chance and disguise would make them; Cramer's V says how "
         "strongly, from 0 to 1. The tests are those that hold their level on disguised answers."
@@ -279,7 +283,7 @@ def _associations(pairs: Pairs) -> list[Block]:
     return [
         Text(told),
         Grid("Pairs of attributes, tested for independence", _columns(pairs.summary())),
-        Drawing(strengths(pairs, name="pairs")),
+        Drawing(strengths(pairs, name="pairs", origin=origin)),
         *map(Text, pairs.notes()),
     ]
 
@@ -306,10 +310,11 @@ def _method(estimates: Sequence[Estimate]) -> list[Block]:
     ]
 
 
-def _reproduce(design: Design, facts: Sequence[tuple[str, str]], served: str) -> list[Block]:
+def _reproduce(design: Design, facts: Sequence[tuple[str, str]], served: str, origin: Origin) -> list[Block]:
     """What made the report. A survey that was served has the hash that its server printed: it is of the words too."""
     rows = [
         *facts,
+        ("noise", "drawn from a seed: no secret" if origin.seeded else "secure source, no seed"),
         *([("design, as its server printed it", served), ("its channels alone", design.id)] if served else []),
         *([] if served else [("design", design.id)]),
         ("ratio, exactly", str(design.ratio)),

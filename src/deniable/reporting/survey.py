@@ -77,6 +77,7 @@ def survey(
         "numbers": _numbers(reports, wanted) if sampling is None else None,
         "nearness": nearness(reports.design, wanted),
         "lead": _lead(reports, sampling),
+        "origin": reports.origin,
     }
     return [*singles, *larger], about
 
@@ -94,6 +95,8 @@ def _not_told(names: Sequence[str]) -> list[str]:
 
 
 def _lead(reports: Reports, sampling: Sampling | None) -> str:
+    if reports.origin:
+        return f"This is what {reports.n} {reports.origin.kind}reports say; it is no result."
     said = f"{reports.n} people answered in disguise."
     if sampling is None:
         return f"{said} This is what their answers say about all of them."
@@ -111,7 +114,7 @@ def _grouped(reports: Reports, name: str, public: str, sampling: Sampling | None
     try:
         return estimate(reports, name, by=public, weights=sampling)
     except EstimationError as refusal:  # of all groups: one that is too thin has that said in its place
-        return Refused((name,), reports.n, refusal)
+        return Refused((name,), reports.n, refusal.message, type(refusal))
 
 
 def _associations(

@@ -17,6 +17,15 @@ _NAME = "-pilot"
 _TITLE = "Pilot: "  # the same word in every language that there are words for
 
 
+def is_pilot(name: str) -> bool:
+    """Whether a survey of this name is one that is tried out.
+
+    >>> is_pilot("exams-pilot"), is_pilot("exams")
+    (True, False)
+    """
+    return name.endswith(_NAME)
+
+
 def pilot_of(survey: Survey) -> Survey:
     """The survey as it is tried out."""
     return replace(

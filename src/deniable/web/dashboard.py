@@ -19,8 +19,9 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from deniable.collection.simulated import said, simulated
+from deniable.collection.simulated import origin_in
 from deniable.errors import DeniableError, InputError
+from deniable.origin import PEOPLE
 from deniable.web import login
 from deniable.web.assets import asset_routes
 from deniable.web.desk import Desk
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from deniable.collection.collector import Collector
     from deniable.labels import Labels
+    from deniable.origin import Origin
 
     Draw = Callable[[str], Awaitable[str | bytes]]
     Handler = Callable[["Dashboard", Request], Awaitable[Response]]
@@ -147,10 +149,8 @@ class Dashboard:
     async def show_overview(self, request: Request) -> Response:
         """Progress, every question's estimate, and what was turned away."""
         rejected = await asyncio.to_thread(self.collector.rejections.total)
-        made_up = await asyncio.to_thread(simulated, self.collector.store, self.collector.numbers)
         found = await self._overview()
-        note = said(made_up, found["reports"]) if made_up else ""
-        return self.page("overview.html", request, found=found, rejected=list(rejected.items()), simulated=note)
+        return await self._about("overview.html", request, found=found, rejected=list(rejected.items()))
 
     @_guarded
     async def show_tables(self, request: Request) -> Response:
@@ -169,7 +169,7 @@ class Dashboard:
             chosen["problem"] = error.message
         survey = self.collector.survey
         public = [item.name for item in survey.public]
-        return self.page(
+        return await self._about(
             "tables.html", request, names=names, by=by, attributes=list(survey.domain), public=public, **chosen
         )
 
@@ -179,12 +179,12 @@ class Dashboard:
         found = await self._associations()
         pairs = [row["pair"] for row in found["rows"]] if found else []
         links = [f"/analyst/tables?{urlencode([('of', name) for name in pair])}" for pair in pairs]
-        return self.page("associations.html", request, found=found, links=links)
+        return await self._about("associations.html", request, found=found, links=links)
 
     @_guarded
     async def show_privacy(self, request: Request) -> Response:
         """What reports tell about a person, what made-up ones could do, and whether something stands out."""
-        return self.page("privacy.html", request, found=await self._overview())
+        return await self._about("privacy.html", request, found=await self._overview())
 
     @_guarded
     async def show_progress(self, _request: Request) -> Response:
@@ -213,12 +213,16 @@ class Dashboard:
         found = await self._associations()
         if found is None:
             return problem_response("not-found")
-        rows = found["rows"]
-        return await self._picture(request, ("heat",), lambda kind: asyncio.to_thread(self._heat_map, rows, kind))
+        rows, origin = found["rows"], await self._origin()
 
-    def _heat_map(self, rows: Sequence[dict[str, Any]], kind: str) -> str | bytes:
+        def draw(kind: str) -> Awaitable[str | bytes]:
+            return asyncio.to_thread(self._heat_map, rows, origin, kind)
+
+        return await self._picture(request, ("heat", origin.stamp), draw)
+
+    def _heat_map(self, rows: Sequence[dict[str, Any]], origin: Origin, kind: str) -> str | bytes:
         with self._drawing:
-            return heat_map(rows, kind)
+            return heat_map(rows, kind, origin)
 
     async def _picture(self, request: Request, name: tuple[str, ...], make: Draw) -> Response:
         """A drawing: on a page it follows the reader's light or dark mode; to be kept, it is as it would be printed."""
@@ -281,9 +285,18 @@ class Dashboard:
             "here": request.scope["path"],
             "open": self.collector.is_open,
             "closes": survey.closes,
+            "origin": PEOPLE,
         }
-        rendered = templates().get_template(template).render(**shared, **values)
+        rendered = templates().get_template(template).render(**{**shared, **values})
         return HTMLResponse(rendered, status, headers=HEADERS)
+
+    async def _about(self, template: str, request: Request, **values: Any) -> Response:
+        """Render a page about the reports, which says where they come from."""
+        return self.page(template, request, origin=await self._origin(), **values)
+
+    async def _origin(self) -> Origin:
+        known = self.collector
+        return await asyncio.to_thread(origin_in, known.store, known.numbers, known.survey.name)
 
     def _labels(self, request: Request) -> Labels:
         """The survey's words, in the language that is asked for or else in its own."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.origin import PEOPLE
 from deniable.reporting.charts import drawn, drawn_png
 
 if TYPE_CHECKING:
@@ -13,11 +14,13 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from deniable.origin import Origin
+
 _ON_LIGHT, _ON_DARK = "#101010", "#fdfdfd"  # on the squares, which are the same by day and by night
 _FULL = 0.5  # the V that is drawn darkest: a strong association
 
 
-def heat_map(rows: Sequence[dict[str, Any]], kind: str = "svg") -> str | bytes:
+def heat_map(rows: Sequence[dict[str, Any]], kind: str = "svg", origin: Origin = PEOPLE) -> str | bytes:
     """Draw pairs, given as {"pair", "v", "stars"}, as an `<svg>` element or the bytes of a PNG file."""
     names = list(dict.fromkeys(name for row in rows for name in row["pair"]))
     grid = np.full((len(names), len(names)), np.nan)
@@ -36,6 +39,7 @@ def heat_map(rows: Sequence[dict[str, Any]], kind: str = "svg") -> str | bytes:
         ax.set_yticks(range(len(names)), names)
         ax.tick_params(length=0)
         ax.set_aspect("equal")
+        ax.set_xlabel(origin.stamp)
         ax.invert_yaxis()
         for side in ax.spines.values():
             side.set_visible(False)
@@ -43,4 +47,4 @@ def heat_map(rows: Sequence[dict[str, Any]], kind: str = "svg") -> str | bytes:
     side = 1.8 + 0.65 * len(names)
     if kind == "png":
         return drawn_png(draw, size=(side, side))
-    return drawn(draw, "Cramer's V of every pair of questions.", size=(side, side))
+    return drawn(draw, origin.titled("Cramer's V of every pair of questions."), size=(side, side))

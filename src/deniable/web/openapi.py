@@ -140,38 +140,40 @@ def _object(**fields: Any) -> dict[str, Any]:
 _NUMBER, _COUNT, _TEXT = {"type": "number"}, {"type": "integer", "minimum": 0}, {"type": "string"}
 _NUMBER_OR_NONE = {"type": ["number", "null"]}
 _TEXTS = {"type": "array", "items": _TEXT}
+_SHOWN = _object(
+    attributes=_TEXTS,
+    reports=_COUNT,
+    method=_TEXT,
+    reason=_TEXT,
+    notes=_TEXTS,
+    cells={
+        "type": "array",
+        "items": _object(
+            categories={"type": "array", "items": {"type": ["string", "integer", "boolean"]}},
+            estimate=_NUMBER,
+            std_error=_NUMBER,
+            low=_NUMBER_OR_NONE,
+            high=_NUMBER_OR_NONE,
+            unbiased=_NUMBER,
+            efficient=_NUMBER,
+            unclipped_low=_NUMBER,
+            unclipped_high=_NUMBER,
+        ),
+    },
+)
+_REFUSED = _object(attributes=_TEXTS, reports=_COUNT, refused=_TEXT, cells={"type": "array", "maxItems": 0})
 _RESULTS = _object(
     survey=_TEXT,
     design=_TEXT,
     epsilon=_NUMBER,
     reports=_COUNT,
-    simulated=_COUNT,
+    origin=_object(stamp=_TEXT, simulated=_COUNT, seeded={"type": "boolean"}, pilot={"type": "boolean"}),
     open={"type": "boolean"},
     rejected={"type": "object", "additionalProperties": _COUNT},
     level=_NUMBER,
     tables={
         "type": "array",
-        "items": _object(
-            attributes=_TEXTS,
-            reports=_COUNT,
-            method=_TEXT,
-            reason=_TEXT,
-            notes=_TEXTS,
-            cells={
-                "type": "array",
-                "items": _object(
-                    categories={"type": "array", "items": {"type": ["string", "integer", "boolean"]}},
-                    estimate=_NUMBER,
-                    std_error=_NUMBER,
-                    low=_NUMBER_OR_NONE,
-                    high=_NUMBER_OR_NONE,
-                    unbiased=_NUMBER,
-                    efficient=_NUMBER,
-                    unclipped_low=_NUMBER,
-                    unclipped_high=_NUMBER,
-                ),
-            },
-        ),
+        "items": {"anyOf": [_SHOWN, _REFUSED]},
     },
 )
 

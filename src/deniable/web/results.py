@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from deniable.collection.export import stored_reports
-from deniable.collection.simulated import simulated
+from deniable.collection.simulated import origin_in
 from deniable.estimation.estimator import estimate
 from deniable.estimation.refused import Refused, shown
 from deniable.estimation.shown import records
 from deniable.formulas import plain
 from deniable.frames.stored import MOST_SINGLY
+from deniable.summary import STAMPED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from deniable.designs.observation import Observation
     from deniable.designs.reports import Reports
     from deniable.estimation.estimate import Estimate
+    from deniable.origin import Origin
     from deniable.web.desk import Surveyed
 
 LEVEL = 0.95
@@ -44,7 +46,7 @@ def told(collector: Collector, reports: int, tables: list[dict[str, Any]]) -> di
         "design": collector.design_id,
         "epsilon": collector.survey.design.epsilon,
         "reports": reports,
-        "simulated": simulated(collector.store, collector.numbers),
+        "origin": _origin(collector).told,
         "open": collector.is_open,
         "rejected": collector.rejections.total(),
         "level": LEVEL,
@@ -97,16 +99,24 @@ def _table(found: Estimate | Refused) -> dict[str, Any]:
     }
 
 
+def _origin(collector: Collector) -> Origin:
+    return origin_in(collector.store, collector.numbers, collector.survey.name)
+
+
 def results_csv(found: dict[str, Any]) -> str:
-    """The same as CSV, a line a cell; the attributes and categories of a joint table are joined by " * "."""
+    """The same as CSV, a line a cell; the attributes and categories of a joint table are joined by " * ".
+
+    Of reports that are simulated, or a pilot's, every line says so.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["attributes", "categories", "reports", *_NUMBERS])
+    stamp = [found["origin"]["stamp"]] if found["origin"]["stamp"] else []
+    writer.writerow(["attributes", "categories", "reports", *_NUMBERS, *([STAMPED] if stamp else [])])
     for table in found["tables"]:
         attributes = plain(" * ".join(table["attributes"]))
         if "refused" in table:
-            writer.writerow([attributes, table["refused"], table["reports"], *([""] * len(_NUMBERS))])
+            writer.writerow([attributes, table["refused"], table["reports"], *([""] * len(_NUMBERS)), *stamp])
         for cell in table["cells"]:
             labels = plain(" * ".join(map(str, cell["categories"])))
-            writer.writerow([attributes, labels, table["reports"], *(cell[name] for name in _NUMBERS)])
+            writer.writerow([attributes, labels, table["reports"], *(cell[name] for name in _NUMBERS), *stamp])
     return out.getvalue()

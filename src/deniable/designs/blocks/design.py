@@ -35,7 +35,7 @@ from deniable.domain import Domain
 from deniable.errors import DesignError, InputError, NotCoveredError
 from deniable.frozen import Frozen, fix, readonly
 from deniable.given import as_frame, is_count
-from deniable.randomness import SECURE, Source, check_source
+from deniable.randomness import SECURE, Source, check_source, drawn_by
 from deniable.tables.table import as_table
 from deniable.wording import listed
 
@@ -264,7 +264,8 @@ class Blocks(Design):
                 progress(stop, n)
         blocks = np.arange(n) // self.block_size
         small = ballots.astype(np.min_scalar_type(len(self.ballots) - 1))
-        return BlockReports.of_blocks(self, small, answers, blocks, aggregator.published, public=public)
+        made = BlockReports.of_blocks(self, small, answers, blocks, aggregator.published, public=public)
+        return made.with_origin(drawn_by(source, made.n))
 
     def randomize_codes(
         self, codes: NDArray[np.integer], *, source: Source = SECURE

@@ -25,7 +25,7 @@ from deniable.errors import DesignError, InputError, NotCoveredError
 from deniable.frozen import Frozen, fix, readonly
 from deniable.given import as_frame
 from deniable.privacy.paired import PairedPrivacy
-from deniable.randomness import SECURE, Source, check_source
+from deniable.randomness import SECURE, Source, check_source, drawn_by
 from deniable.results import backend_of
 from deniable.summary import number
 from deniable.tables.table import as_table
@@ -261,7 +261,9 @@ class Paired(Design):
         answers = self._answers(codes, partner, source)[arrived]
         rows = np.flatnonzero(arrived)
         kept = None if public is None else public[rows.tolist()]
-        return PairedReports.of_pairs(self, readonly(answers), completed(partner, arrived), kept, backend_of(frame))
+        pairs = completed(partner, arrived)
+        made = PairedReports.of_pairs(self, readonly(answers), pairs, kept, backend_of(frame))
+        return made.with_origin(drawn_by(source, made.n))
 
     def randomize_codes(
         self, codes: NDArray[np.integer], *, source: Source = SECURE

@@ -17,7 +17,10 @@ def notebook(about: Sequence[str], reports: Reports, file: str, tables: Sequence
     """The notebook, for the reports in `file`."""
     labels = reports.labels
     cells = [
-        _words(f"# {labels.heading('Disguised answers')}\n\n" + "\n".join(f"{line}  " for line in about)),
+        _words(
+            f"# {reports.origin.titled(labels.heading('Disguised answers'))}\n\n"
+            + "\n".join(f"{line}  " for line in about)
+        ),
         _code("import deniable as dn\n\n", f"reports = dn.open_reports({file!r})\n", "reports.describe()"),
     ]
     for name in reports.design.domain:

@@ -147,7 +147,7 @@ def _told(found: Estimate) -> dict[str, Any]:
     cells = zip(*found.labels.cells(found.table.cells()).values(), strict=True)
     return {
         "attributes": found.attributes,
-        "asked": found.labels.asked(found.attributes) or " and ".join(found.attributes),
+        "asked": found.origin.titled(found.labels.asked(found.attributes) or " and ".join(found.attributes)),
         "cells": tuple(", ".join(cell) for cell in cells),
         "found": np.stack([np.ravel(column) for column in columns], axis=1),
     }

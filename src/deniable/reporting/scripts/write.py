@@ -52,6 +52,7 @@ def _about(reports: Reports) -> list[str]:
     """What a reader must know before the numbers."""
     named = reports.labels.design or reports.design.id
     return [
+        *reports.origin.note,
         f"{reports.labels.heading('A survey')}: {reports.n} disguised reports, written by deniable.",
         f"Every answer was disguised before it came here: epsilon {rounded_up(reports.design.epsilon)} a respondent.",
         "Counts of reports are not counts of answers; the estimates below take the disguise out.",

@@ -1,0 +1,128 @@
+"""Origin: where reports come from, if not from people who answer a survey. Whatever shows a number of them says it.
+
+Reports of a simulation, and those that come while a survey is tried out, look like any others; what is estimated from
+them is no result. So reports know it, files and stores keep it, and every table, chart, page, script and export takes
+its words from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from deniable.errors import InputError
+from deniable.frozen import Frozen
+
+_PILOT = "Pilot: "  # how the title of a survey begins that is tried out, in every language
+
+
+@dataclass(frozen=True)
+class Origin(Frozen):
+    """Where reports come from.
+
+    Attributes:
+        simulated: how many of the reports a simulation has made up, or drawn from a seed.
+        reports: of how many; those of a group know only what is known of all.
+        seeded: whether disguises were drawn from a seed.
+        pilot: whether they came while the survey was tried out.
+
+    >>> made_up = Origin(simulated=100, reports=100)
+    >>> made_up.stamp, made_up.said
+    ('Simulated', 'all 100 reports are simulated: they say nothing about people')
+    >>> made_up.titled("Exams"), made_up.kind
+    ('Simulated: Exams', 'simulated ')
+    >>> (made_up + Origin(reports=901)).said
+    '100 of the 1,001 reports are simulated: what is estimated from them is no result'
+    >>> Origin(reports=20, pilot=True).titled("Pilot: Exams")
+    'Pilot: Exams'
+    """
+
+    simulated: int = 0
+    reports: int = 0
+    seeded: bool = False
+    pilot: bool = False
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to say."""
+        return self.simulated > 0 or self.pilot
+
+    def __add__(self, other: Origin) -> Origin:
+        """Of both together."""
+        return Origin(
+            self.simulated + other.simulated,
+            self.reports + other.reports,
+            self.seeded or other.seeded,
+            self.pilot or other.pilot,
+        )
+
+    @property
+    def stamp(self) -> str:
+        """A word or two for a corner; nothing where people answered a survey."""
+        parts = [("Simulated" if self._wholly else "Simulated in part")] if self.simulated else []
+        return ", ".join(([_PILOT[:-2]] if self.pilot else []) + parts).capitalize()
+
+    @property
+    def kind(self) -> str:
+        """The same before the word "reports", with a space behind it."""
+        parts = ([] if self._wholly else ["partly"]) + ["simulated"] if self.simulated else []
+        return "".join(f"{word} " for word in [*parts, *(["pilot"] if self.pilot else [])])
+
+    @property
+    def said(self) -> str:
+        """The same as a sentence without a full stop."""
+        told = []
+        if self.pilot:
+            told.append("these reports are a pilot's, in which the survey is tried out: they never count")
+        if self.simulated:
+            some = f"all {self.reports:,}" if self._wholly else f"{self.simulated:,} of the {self.reports:,}"
+            if self.seeded:
+                told.append(f"{some} reports were drawn from a seed, as in a simulation: they are no result")
+            else:
+                so = "they say nothing about people" if self._wholly else "what is estimated from them is no result"
+                told.append(f"{some} reports are simulated: {so}")
+        return "; ".join(told)
+
+    @property
+    def note(self) -> tuple[str, ...]:
+        """The same among other sentences; none where there is nothing to say."""
+        return (f"{self.said[:1].upper()}{self.said[1:]}.",) if self else ()
+
+    def titled(self, title: str) -> str:
+        """A title with the stamp before it. That of a survey which is tried out has the word already."""
+        return f"{self.stamp}: {title.removeprefix(_PILOT) if self.pilot else title}" if self else title
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """For programs."""
+        return {"stamp": self.stamp, "simulated": self.simulated, "seeded": self.seeded, "pilot": self.pilot}
+
+    @property
+    def _wholly(self) -> bool:
+        return self.simulated == self.reports
+
+    def json(self) -> str:
+        """For the header of a file of reports."""
+        kept = _Kept(self.simulated, self.reports, self.seeded, self.pilot)
+        return msgspec.json.encode(kept).decode()
+
+    @classmethod
+    def from_json(cls, text: str, where: str) -> Origin:
+        """Out of the header of a file; `where` names it in a refusal."""
+        try:
+            kept = msgspec.json.decode(text, type=_Kept)
+        except msgspec.DecodeError as error:
+            raise InputError(f"{where}: where its reports come from cannot be read: {error}", file=where) from None
+        return cls(kept.simulated, kept.of, kept.seeded, kept.pilot)
+
+
+class _Kept(msgspec.Struct, forbid_unknown_fields=True):
+    simulated: int
+    of: int
+    seeded: bool
+    pilot: bool
+
+
+PEOPLE = Origin()
+"""Nothing is to be said: people answered a survey, or somebody disguised what they had answered."""
