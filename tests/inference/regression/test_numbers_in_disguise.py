@@ -9,7 +9,7 @@ import pytest
 import deniable as dn
 from deniable.estimation.fit.gathering import gather
 from deniable.inference.regression.heard import likely_table
-from deniable.inference.regression.moments import _scores, voices_of
+from deniable.inference.regression.moments import Wanted, _covariance, _scores, expected_shares, voices_of
 
 DOMAIN = dn.Domain({"a": ["no", "yes"], "c": [0, 1, 2], "b": range(7)})
 N, SURVEYS = 4000, 12
@@ -51,3 +51,26 @@ def test_scores_are_a_left_inverse_that_hangs_on_shares_alone(name):
     # The unbiased table of each voice is the mean of its respondents' scores.
     voices, _ = voices_of(reports, ["a", "b"])
     assert all(voice.scores.reshape(len(voice.rows), -1).sum(axis=1).mean() == pytest.approx(1) for voice in voices)
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_groups_are_weighted_by_expected_covariances(name):
+    reports = DESIGNS[name].randomize(people(2, 200), source=dn.Seeded(1))
+    evidence, rng = gather(reports, ["a", "b"]), np.random.default_rng(3)
+    likely, (voices, _) = likely_table(evidence.likely), voices_of(reports, ["a", "b"])
+    for group, voice in zip(evidence.groups, voices, strict=True):
+        # Two functions: of one attribute that the group speaks of, and of nothing but the open columns.
+        first = voice.names[0]
+        own, weight = rng.normal(size=(len(DOMAIN[first]), 200)), rng.random(len(voice.rows))
+        wanted = [Wanted((first,), own), Wanted((), rng.normal(size=(1, 200)))]
+        found = _covariance(voice, wanted, weight, np.zeros((0, 2)))
+        # By the definition: every report that can come, to every respondent.
+        scores = _scores(group, likely).reshape(-1, *group.said.part.shape)
+        axes = tuple(1 + axis for axis, other in enumerate(group.said.part) if other != first)
+        each, chance = scores.sum(axis=axes), expected_shares(group, likely)
+        assert chance.sum() == pytest.approx(1)
+        share, other = weight / weight.sum(), wanted[1].values[0]
+        values = [np.stack([each @ own[:, row], each.sum(axis=1) * other[row]]) for row in voice.rows]
+        mean = sum(part * one @ chance for part, one in zip(share, values, strict=True))
+        away = [part * (one - mean[:, None]) for part, one in zip(share, values, strict=True)]
+        assert found == pytest.approx(sum((one * chance) @ one.T for one in away))

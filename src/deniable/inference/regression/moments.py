@@ -8,7 +8,10 @@ A report has an unbiased score  w_i(v)  for every cell v of the attributes V tha
 over those who speak of V. Respondents are in groups by what they speak of; a group gives unbiased means m_g of some of
 the wanted functions, with their covariance C_g over its n_g respondents. Pooled by generalised least squares:
 
-    m = (sum of A_g' C_g^+ A_g)^-1  sum of A_g' C_g^+ m_g,        A_g picks what the group speaks of.
+    m = (sum of A_g' C_g^+ A_g)^-1  sum of A_g' C_g^+ m_g,        A_g picks what the group speaks of,
+
+with the C_g that the likeliest table makes one expect: those of the scores themselves go together with the means, and
+in groups of a few dozen respondents they decided which group was believed.
 
 Nothing is assumed of the distribution of anything. Scores of counted reports are a left inverse of their channel,
 
@@ -44,6 +47,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+_AT_ONCE = 1 << 22  # numbers of functions on cells that are held at once
+
 
 @dataclass(frozen=True, eq=False)
 class Voices:
@@ -53,11 +58,15 @@ class Voices:
         rows: which they are.
         names: the attributes.
         scores: of every cell, an axis an attribute after that of the respondents.
+        likely: the table of these attributes that the reports make likeliest, flat; None where there are no reports.
+        squares: E w w' of the scores under it, (cells, cells).
     """
 
     rows: NDArray[np.intp]
     names: tuple[str, ...]
     scores: Array
+    likely: Array | None = None
+    squares: Array | None = None
 
     def of(self, names: Sequence[str]) -> Array:
         """Scores of the cells of some of the attributes, in the order of `names`: (respondents, cells)."""
@@ -93,11 +102,16 @@ def voices_of(reports: Reports, names: Sequence[str]) -> tuple[list[Voices], tup
             why = "tell only some sums" if is_partial(group.said.channel) else "ask too much in one breath"
             left_out.append(f"{len(rows)} reports through {group.said.channel.name} {why}: left out")
             continue
-        scores = _scores(group, likely)[people.report[rows]]
         kept = tuple(name for name in group.said.part if name in names)
         own = tuple(map(len, group.said.part.values()))
         others = tuple(1 + axis for axis, name in enumerate(group.said.part) if name not in names)
-        found.append(Voices(rows, kept, scores.reshape(len(rows), *own).sum(axis=others)))
+        scores = _scores(group, likely).reshape(-1, *own).sum(axis=others)
+        alone, flat = (
+            group.down(likely[:, None]).reshape(1, *own).sum(axis=others).ravel(),
+            scores.reshape(len(scores), -1),
+        )
+        squares = (flat.T * expected_shares(group, likely)) @ flat
+        found.append(Voices(rows, kept, scores[people.report[rows]], alone, squares))
     silent = np.flatnonzero(people.group < 0)
     if len(silent):
         found.append(Voices(silent, (), np.ones(len(silent))))
@@ -142,7 +156,7 @@ def pool(voices: Sequence[Voices], wanted: Sequence[Wanted], weights: Array) -> 
         sums[told] += weight.sum() * mean
         heavy[told] += weight.sum()
         away = (weight / weight.sum())[:, None] * (each - mean)
-        known.append((voice, told, mean, away, _inverse(away.T @ away)))
+        known.append((voice, told, mean, away, _inverse(_covariance(voice, [wanted[i] for i in told], weight, away))))
     # From the plain means on: what does not vary in anybody (an intercept's square) stays as it is.
     plain = sums / heavy
     information, toward = np.zeros((len(wanted), len(wanted))), np.zeros(len(wanted))
@@ -154,6 +168,47 @@ def pool(voices: Sequence[Voices], wanted: Sequence[Wanted], weights: Array) -> 
     for voice, told, _, away, inside in known:
         pulls[voice.rows] += away @ (spread[:, told] @ inside).T
     return plain + spread @ toward, pulls
+
+
+def expected_shares(group: Group, likely: Array) -> Array:
+    """How frequent listed reports of a group are expected to be; those that cannot all be listed, as they came."""
+    said = group.said
+    assert isinstance(said, Counted | Listed)
+    if isinstance(said, Counted):
+        return said.apply(group.down(likely[:, None]))[:, 0]
+    return said.counts / said.counts.sum()
+
+
+def _covariance(voice: Voices, wanted: Sequence[Wanted], weight: Array, away: Array) -> Array:
+    """The covariance of the means of a group, which it is weighted by: expected where the likeliest table is known."""
+    if voice.likely is None or voice.squares is None:
+        return away.T @ away
+    share = weight / weight.sum()
+    values, vectors = np.linalg.eigh(voice.squares)
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    step = max(1, _AT_ONCE // (len(wanted) * len(voice.likely)))
+    parts = [slice(start, start + step) for start in range(0, len(share), step)]
+    mean = np.zeros(len(wanted))
+    for some in parts:
+        mean += np.einsum("fcn,c,n->f", _spread(wanted, voice, some), voice.likely, share[some], optimize=True)
+    total = np.zeros((len(wanted), len(wanted)))
+    for some in parts:  # scores of a report add up to one, so that a function less its mean is what it moves
+        away = _spread(wanted, voice, some) - mean[:, None, None]
+        moved = (np.einsum("kc,fcn->fkn", root, away, optimize=True) * share[some]).reshape(len(wanted), -1)
+        total += moved @ moved.T
+    return total
+
+
+def _spread(wanted: Sequence[Wanted], voice: Voices, some: slice) -> Array:
+    """Functions of some of a group's attributes on all its cells, at some respondents: (functions, cells, these)."""
+    shape, rows = voice.scores.shape[1:], voice.rows[some]
+    cells, found = np.indices(shape).reshape(len(shape), -1), []
+    for one in wanted:
+        axes = [voice.names.index(name) for name in one.names]
+        lengths = tuple(shape[axis] for axis in axes)
+        place = np.ravel_multi_index(tuple(cells[axes]), lengths) if axes else np.zeros(cells.shape[1], dtype=np.intp)
+        found.append(one.values[:, rows][place])
+    return np.stack(found)
 
 
 def _each(voice: Voices, one: Wanted) -> Array:
