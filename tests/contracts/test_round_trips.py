@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dn
+from deniable.designs.header import Header
 from deniable.device.messages import MOST_DESIGN_BYTES
 from deniable.errors import DeniableError, InputError
 from deniable.frames.domain_file import read_domain, write_domain
@@ -118,6 +120,39 @@ def test_a_file_without_a_row_keeps_types(suffix, tmp_path):
     assert [str(back.public[name].to_arrow().type) for name in ("p", "w")] == ["string", "int64"]
 
 
+@pytest.mark.filterwarnings("ignore::deniable.errors.SmallCellWarning")
+def test_a_chain_through_every_format_loses_nothing(tmp_path):
+    """With words, scores, notes, and public columns of every type; the last file says what the first did."""
+    first = made(**PUBLIC).with_notes("A note.")
+    reports, path = first, tmp_path
+    for step, suffix in enumerate(["csv", "sav", "parquet", "dta", "csv", "parquet"]):
+        path = reports.write(tmp_path / f"{step}.{suffix}", debiased=["a", ["a", "b"]])
+        reports = dn.read_reports(path)
+    assert path.stat().st_size
+    assert reports.to_frame().equals(first.to_frame())
+    assert (reports.notes, reports.design, reports.labels) == (first.notes, first.design, first.labels)
+
+
+@pytest.mark.filterwarnings("ignore::deniable.errors.SmallCellWarning")
+def test_headers_survive_json_and_the_metadata_of_parquet():
+    blocks = dn.Blocks({"a": ["n", "y"], "b": [0, 1]}, 2, 2.0, block_size=5).randomize(
+        {"a": ["n", "y"] * 6, "b": [0, 1] * 6}, source=dn.Seeded(1)
+    )
+    pairs = dn.Paired({"a": ["n", "y"]}, 0.75, -0.2).randomize({"a": ["n", "y"] * 6}, source=dn.Seeded(1))
+    labels = parse_survey(small_survey()).labels
+    for header in (
+        blocks.header,
+        pairs.header,
+        replace(made().header, words=labels, notes=('ü, \n"',)),
+        replace(
+            made().header, types={"p": "int64"}, scores={"dn_share_a_y": "a = y"}, columns=(("x", "y", (True, "a")),)
+        ),
+    ):
+        assert Header.from_json(header.json(), "a file") == header
+        metadata = {key.encode(): text.encode() for key, text in header.metadata().items()}
+        assert Header.from_metadata(metadata, "a file") == header
+
+
 # -- groups ------------------------------------------------------------------------------------------------------------
 
 LIBRARIES = [pd.DataFrame, pl.DataFrame, pa.table]
@@ -188,7 +223,7 @@ choices = ["2", "10", "true"]
 """
     )
     frame = pa.table(
-        {"a": ["no", "yes"] * 6, "b": ["no"] * 12, "mood": ["1", "007", "ill"] * 4, "region": ["true", "2"] * 6}
+        {"a": ["no", "yes"] * 60, "b": ["no"] * 120, "mood": ["1", "007", "ill"] * 40, "region": ["true", "2"] * 60}
     )
     reports = survey.design.randomize(frame, keep=["region"], source=dn.Seeded(1)).with_labels(survey.labels)
     for suffix in FORMATS:

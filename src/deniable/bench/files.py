@@ -84,7 +84,8 @@ def by_hand(path: Path) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Count three columns with pyarrow and bincount, as one writes it down; nothing is checked."""
     shape = [len(DOMAIN[name]) for name in COUNTED]
     total = np.zeros(int(np.prod(shape)), dtype=np.int64)
-    for batch in pq.ParquetFile(path).iter_batches(batch_size=1 << 18, columns=list(COUNTED)):
+    names = [f"dn_answer_{name}" for name in COUNTED]
+    for batch in pq.ParquetFile(path).iter_batches(batch_size=1 << 18, columns=names):
         key = batch.column(0).to_numpy().astype(np.uint8)
         for place in (1, 2):
             key *= np.uint8(shape[place])
