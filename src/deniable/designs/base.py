@@ -20,7 +20,6 @@ import msgspec
 import numpy as np
 
 from deniable.channels.codec import channel_from_dict
-from deniable.channels.matched import matched
 from deniable.core.input_coercion import row_labels
 from deniable.designs.ballots import ALL, drawn_ballots, lowest_terms, rows_of
 from deniable.designs.observation import Observation
@@ -37,7 +36,7 @@ from deniable.given import as_frame
 from deniable.privacy.shuffle import Amplified, amplified
 from deniable.randomness import SECURE, Source, check_source, drawn_by
 from deniable.results import backend_of
-from deniable.tables.table import Table, as_table
+from deniable.tables.table import Table, as_population
 from deniable.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -86,10 +85,7 @@ class Design(Frozen):
         fix(
             self,
             domain=known,
-            questions=[
-                Question(tuple(one.attributes), matched(one.channel, known.project(one.attributes))[0].executed())
-                for one in questions
-            ],
+            questions=[one.asked_of(known) for one in questions],
             ballots=[tuple(ballot) for ballot in ballots],
             weights=lowest_terms(weights, len(ballots)),
         )
@@ -340,9 +336,7 @@ class Design(Frozen):
         check_source(source)
         if n < 1:
             raise InputError(f"n must be at least 1, not {n}", n=n)
-        share = as_table(table, self.domain, "the population").normalize()
-        if (share.values < 0).any():
-            raise InputError("a table with negative cells is not a population; project it to the simplex first")
+        share = as_population(table, self.domain)
         rng = source.stream().generator()
         asked = rng.multinomial(n, self.chances)
         drawn = []

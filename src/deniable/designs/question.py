@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from deniable.channels.matched import matched
 from deniable.frozen import Frozen
 
 if TYPE_CHECKING:
     from deniable.channels.base import Channel
+    from deniable.domain import Domain
 
 
 @dataclass(frozen=True)
@@ -22,3 +24,7 @@ class Question(Frozen):
     def name(self) -> str:
         """The attributes, joined."""
         return "*".join(self.attributes)
+
+    def asked_of(self, domain: Domain) -> Question:
+        """The question as it is asked: with what our code runs, truths in the domain's order."""
+        return Question(tuple(self.attributes), matched(self.channel, domain.project(self.attributes))[0].executed())

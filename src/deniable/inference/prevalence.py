@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from deniable.channels.base import Channel
-from deniable.core.category_order import says_yes_first
 from deniable.core.input_coercion import row_labels
 from deniable.designs.observation import Observation
-from deniable.domain import Domain, Variable
+from deniable.domain import Domain
 from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
 from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.estimation.estimate import Estimate
@@ -38,6 +37,7 @@ from deniable.estimation.sampling.reading import sampling
 from deniable.estimation.sampling.shares import weighted_shares
 from deniable.estimation.shown import shown_interval
 from deniable.frozen import Frozen
+from deniable.inference.report_codes import report_codes, variable_of
 from deniable.inference.two_counts import given_reports
 from deniable.results import Interval, frame_of, intervals_by_row
 from deniable.summary import Shown, beside, of_shares
@@ -150,7 +150,7 @@ def prevalence(
     codes, channel = given_reports(codes, channel, yes, n)
     if not isinstance(channel, Channel):
         raise InputError(f"the device must be a channel, such as Warner(0.8), not {channel!r}")
-    variable = _variable(codes, channel, categories)
+    variable = variable_of(codes, channel, categories)
     channel = channel.in_order_of(variable.categories, variable.name)
     if yes is not None and n is not None and channel.sensitive == 0:
         codes = [variable.categories[0]] * yes + [variable.categories[1]] * (n - yes)
@@ -236,76 +236,6 @@ def _accused(came: Observation, groups: int) -> tuple[str, ...]:
     pvalues = fewer_than_chance([came], came.domain)
     so = "Respondents may not have followed the device's instructions, or its probabilities are not as stated."
     return accused(pvalues, came.domain, pvalues.size * groups, so)
-
-
-def _variable(codes: Any, channel: Channel, categories: Sequence[Category] | None) -> Variable:
-    named = getattr(codes, "name", None)
-    known = categories if categories is not None else channel.categories
-    listing = tuple(range(channel.inputs)) if known is None else tuple(known)
-    if len(listing) != channel.inputs:
-        raise InputError(
-            f"{channel.name} has {channel.inputs} truths but {len(listing)} categories were named: {listed(listing)}",
-            expected=channel.inputs,
-            found=len(listing),
-        )
-    return Variable(named if isinstance(named, str) and named else "answer", listing)
-
-
-def report_codes(values: Any, channel: Channel, variable: Variable) -> NDArray[np.int64]:
-    """Read reports: labels where the categories are known and reports are categories, else codes 0 .. reports - 1."""
-    array = column(values, "the reports")
-    if not len(array):
-        raise TooFewReportsError("there are no reports", n=0)
-    labels = set(variable.categories)
-    kind = type(variable.categories[0])
-    if (array.dtype.kind in "OUST" and kind is str) or (array.dtype.kind == "b" and kind is bool):
-        if channel.reports != channel.inputs:
-            raise InputError(
-                f"{channel.name} has {channel.reports} reports for {channel.inputs} truths, so its reports have no "
-                f"labels; give codes 0 .. {channel.reports - 1}"
-            )
-        return variable.encode(array.tolist()).astype(np.int64)
-    if array.dtype.kind in "iufb" and kind in (int, float) and channel.reports == channel.inputs:
-        if not set(np.unique(array).tolist()) <= labels:
-            strangers = sorted(set(np.unique(array).tolist()) - labels)
-            raise UnknownCategoryError(
-                f"the reports hold {listed(strangers)}, not among {listed(variable.categories)}",
-                value=strangers[0],
-                attribute=variable.name,
-            )
-        order = np.argsort(np.array(variable.categories))
-        return order[np.searchsorted(np.array(variable.categories)[order], array)].astype(np.int64)
-    if array.dtype.kind == "f" and (array == np.floor(array)).all():
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iub":
-        raise InputError(
-            f"reports of type {array.dtype} are neither codes 0 .. {channel.reports - 1} nor known labels; name the "
-            f'answers in order with categories=("no", "yes")'
-        )
-    if channel.reports == channel.inputs:
-        _refuse_other_words(variable)
-    array = array.astype(np.int64)
-    outside = int(((array < 0) | (array >= channel.reports)).sum())
-    if outside:
-        raise UnknownCategoryError(
-            f"{outside} reports lie outside 0 .. {channel.reports - 1}, the reports of {channel.name}; name the "
-            f"answers in order with categories= if they are numbered otherwise",
-            rows=outside,
-        )
-    return array
-
-
-def _refuse_other_words(variable: Variable) -> None:
-    """Refuse codes where names say other codes than the places they stand in."""
-    numbers = [str(category) for category in variable.categories]
-    written = all(number.isdecimal() for number in numbers) and numbers != [str(i) for i in range(len(numbers))]
-    if says_yes_first(variable.categories) or written:
-        raise InputError(
-            f"the reports are numbers, and the answers are {listed(variable.categories)}, in this order: numbers could "
-            f"be their places, or say what the names say. Give the reports by name, or list the answers as "
-            f"{listed(sorted(variable.categories, key=str))}",
-            attribute=variable.name,
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -223,6 +223,14 @@ def as_table(given: Any, domain: Domain, what: str) -> Table:
     return Table(part, by_cell(given, part, what, absent=0.0))
 
 
+def as_population(given: Any, domain: Domain) -> Table:
+    """The shares of a population, out of a table or of numbers with labels; negative ones are refused."""
+    share = as_table(given, domain, "the population").normalize()
+    if (share.values < 0).any():
+        raise InputError("a table with negative cells is not a population; project it to the simplex first")
+    return share
+
+
 def tally(codes: NDArray[np.integer], shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Count the rows of a code matrix by cell: one pass, one integer key a row."""
     cells = int(np.prod(shape))

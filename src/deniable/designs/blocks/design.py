@@ -36,7 +36,7 @@ from deniable.errors import DesignError, InputError, NotCoveredError
 from deniable.frozen import Frozen, fix, readonly
 from deniable.given import as_frame, is_count
 from deniable.randomness import SECURE, Source, check_source, drawn_by
-from deniable.tables.table import as_table
+from deniable.tables.table import as_population
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -284,9 +284,7 @@ class Blocks(Design):
         check_source(source)
         if n < 1:
             raise InputError(f"n must be at least 1, not {n}", n=n)
-        share = as_table(table, self.domain, "the population").project(self.domain.names).normalize()
-        if (share.values < 0).any():
-            raise InputError("a table with negative cells is not a population; project it to the simplex first")
+        share = as_population(table, self.domain).project(self.domain.names)
         cells = source.stream().generator().choice(share.values.size, size=n, p=share.values.ravel())
         codes = np.stack(np.unravel_index(cells, share.shape), axis=1)
         return self.run(codes, source=source, update=update)

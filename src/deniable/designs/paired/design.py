@@ -28,7 +28,7 @@ from deniable.privacy.paired import PairedPrivacy
 from deniable.randomness import SECURE, Source, check_source, drawn_by
 from deniable.results import backend_of
 from deniable.summary import number
-from deniable.tables.table import as_table
+from deniable.tables.table import as_population
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -309,9 +309,7 @@ class Paired(Design):
         check_source(source)
         if n < 1:
             raise InputError(f"n must be at least 1, not {n}", n=n)
-        share = as_table(table, self.domain, "the population").normalize()
-        if (share.values < 0).any():
-            raise InputError("a table with negative cells is not a population; project it to the simplex first")
+        share = as_population(table, self.domain)
         drawn = source.stream().generator().multinomial(n, share.values.ravel())
         codes = np.stack(np.unravel_index(np.repeat(np.arange(drawn.size), drawn), share.shape), axis=1)
         partner = pair_up(n, source.stream())
