@@ -12,6 +12,7 @@ import numpy as np
 from deniable.channels.explicit import WORST_CONDITION, Explicit
 from deniable.channels.weights import largest_ratio, round_column, stated, weights_array, written
 from deniable.core.category_order import places, says_yes_first
+from deniable.core.input_coercion import without_labels
 from deniable.device.kinds.base import WIDTHS
 from deniable.errors import NotExecutableError, ProbabilityError, SingularChannelError
 from deniable.frozen import again, fix, readonly
@@ -43,7 +44,7 @@ class Dense(Explicit):
 
     def __init__(self, matrix: Any, *, name: str | None = None, categories: Sequence[Category] | None = None) -> None:
         """Take the stated probabilities; at least as many reports (rows) as truths (columns)."""
-        table = np.asarray(matrix, dtype=object)
+        table = np.asarray(without_labels(matrix, "a channel's reports and truths"), dtype=object)
         if table.ndim != 2 or not table.size:
             raise ProbabilityError(f"a channel is a matrix of probabilities, not an array of shape {table.shape}")
         shares = [[stated(share, "a probability") for share in row] for row in table.tolist()]

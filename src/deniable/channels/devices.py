@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from deniable.channels.dense import Dense
 from deniable.channels.weights import stated, whole
+from deniable.core.input_coercion import without_labels
 from deniable.errors import ProbabilityError
 from deniable.keywords import answering
 
@@ -59,7 +60,9 @@ def ForcedResponse(
     >>> ForcedResponse(1 / 6, 1 / 12).matrix().round(4).tolist()
     [[0.9167, 0.1667], [0.0833, 0.8333]]
     """
-    given: list[object] = [forced, *more] if isinstance(forced, int | float) else list(forced)
+    given: list[object] = (
+        [forced, *more] if isinstance(forced, int | float) else list(without_labels(forced, "forced answers"))
+    )
     if not isinstance(forced, int | float) and more:  # the categories were the second argument once
         (categories,) = more  # type: ignore[assignment]
     shares = [stated(share, "a forced answer's probability") for share in given]

@@ -17,6 +17,7 @@ import numpy as np
 
 from deniable.channels.base import Channel
 from deniable.channels.weights import round_column, stated, whole, written
+from deniable.core.input_coercion import without_labels
 from deniable.device.kinds.base import WIDTHS
 from deniable.errors import ProbabilityError, SingularChannelError
 from deniable.frozen import again, fix, readonly
@@ -46,7 +47,7 @@ class Mixture(Channel):
 
     def __init__(self, keep: float | Fraction, fakes: Sequence[float | Fraction]) -> None:
         """Take p = Pr(the truth is kept) and T, T_v = Pr(a fake is v)."""
-        p, t = stated(keep, "keep"), [stated(share, "a fake's probability") for share in fakes]
+        p, t = stated(keep, "keep"), [stated(share, "a fake's probability") for share in without_labels(fakes, "fakes")]
         if len(t) < 2:
             raise ProbabilityError(f"fakes need at least 2 categories, not {len(t)}")
         if abs(float(sum(t)) - 1) > 1e-9:

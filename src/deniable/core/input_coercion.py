@@ -75,8 +75,10 @@ def by_category(values: Any, variable: Variable, what: str, *, absent: float | N
 
 def has_labels(values: Any, categories: Sequence[Any]) -> bool:
     """Whether something carries labels that tell its values from each other."""
+    import narwhals as nw
+
     own = isinstance(values, Mapping) or isinstance(getattr(values, "domain", None), Domain) or hasattr(values, "dims")
-    return own or _index_of(values, categories) is not None
+    return own or nw.dependencies.is_into_dataframe(values) or _index_of(values, categories) is not None
 
 
 def attributes_told(values: Any, domain: Domain) -> list[str]:
@@ -103,6 +105,23 @@ def attributes_told(values: Any, domain: Domain) -> list[str]:
     return found or (list(domain) if len(domain) == 1 else [])
 
 
+def by_label(values: Any, what: str) -> dict[Any, Any]:
+    """What stands beside each label: a mapping, or a pandas series by its index; what has no labels is refused.
+
+    >>> by_label({"low": 0.2, "high": 0.7}, "the probabilities of groups")
+    {'low': 0.2, 'high': 0.7}
+    """
+    index = None if isinstance(values, Mapping) or hasattr(values, "columns") else _index(values)
+    if index is not None and index.is_unique:
+        return dict(zip(index.tolist(), values.tolist(), strict=True))
+    if not isinstance(values, Mapping):
+        raise InputError(
+            f"{what} are a mapping from names, such as {{'low': 0.2, 'high': 0.7}}, or a series with an index of "
+            f"names, each once; not {values!r:.80}"
+        )
+    return dict(values)
+
+
 def without_labels(values: Any, what: str) -> Any:
     """Numbers for things that have an order and no names, such as the truths of a channel: labels other than 0, 1, ...
 
@@ -119,6 +138,16 @@ def without_labels(values: Any, what: str) -> Any:
         f"{listed(values if index is None else index.tolist())}. Bring them to the order, and hand them in without "
         f"labels, as a list or with .to_numpy()"
     )
+
+
+def in_order(values: Any, what: str) -> NDArray[np.float64]:
+    """Numbers for things that have an order and no names, as an array of whatever shape they have."""
+    try:
+        return np.asarray(without_labels(values, what), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{what} are numbers, not {values!r:.80}") from None
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------

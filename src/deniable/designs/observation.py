@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.matched import dealt, matched
-from deniable.core.input_coercion import by_cell, has_labels
+from deniable.core.input_coercion import by_cell, has_labels, in_order
 from deniable.domain import Domain, Variable
 from deniable.errors import InputError
 from deniable.frozen import Frozen, fix
@@ -180,10 +180,7 @@ def _read(counts: Any, channel: Channel, domain: Domain) -> NDArray[np.float64]:
     reports = domain if answers else Domain({"report": range(max(channel.outputs, 2))})
     if has_labels(counts, next(iter(reports.values())).categories):
         return by_cell(counts, reports, "the counts", absent=0.0)
-    try:
-        return np.asarray(counts, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"counts are numbers, how often each report came; not {counts!r:.80}") from None
+    return in_order(counts, "counts of reports")
 
 
 def merge(observations: Iterable[Observation]) -> list[Observation]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.core.input_coercion import in_order
 from deniable.errors import InputError, TooFewReportsError
 from deniable.frozen import Frozen
 from deniable.results import Interval
@@ -59,7 +60,7 @@ def block_size(shares: ArrayLike | int, keep: float, error: float = 0.1, *, ball
     """
     if not 0 < keep <= 1 or not error > 0 or ballots < 1:
         raise InputError(f"keep is a probability and error positive; got keep={keep!r}, error={error!r}")
-    pi = np.full(shares, 1 / shares) if isinstance(shares, int) else np.asarray(shares, dtype=np.float64)
+    pi = np.full(shares, 1 / shares) if isinstance(shares, int) else in_order(shares, "shares of cells")
     # Rounded before rounding up: 300.00000000000006 respondents are 300.
     return ceil(round(block_variance(pi, keep, 1) / error**2, 6)) * ballots
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from deniable.core.input_coercion import in_order
 from deniable.errors import EstimationError, InputError, NotCoveredError, TooFewReportsError
 from deniable.estimation.fit.efficient import efficient_from
 from deniable.estimation.fit.gathering import gather
@@ -44,7 +45,7 @@ def adjusted(pvalues: ArrayLike, how: Adjustment = "holm") -> NDArray[np.float64
     >>> adjusted([0.01, 0.04, 0.03]).round(4).tolist(), adjusted([0.01, 0.04, 0.03], "bh").round(4).tolist()
     ([0.03, 0.06, 0.06], [0.03, 0.04, 0.04])
     """
-    p = np.asarray(pvalues, dtype=np.float64)
+    p = in_order(pvalues, "p-values")
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
         raise InputError("p-values are numbers between 0 and 1, one a test")
     m, order = len(p), np.argsort(p)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from deniable.core.input_coercion import attributes_told, by_category, has_labels
+from deniable.core.input_coercion import attributes_told, by_category, has_labels, in_order
 from deniable.domain import Domain
 from deniable.errors import InputError, UnknownAttributeError
 from deniable.frozen import Frozen
@@ -141,7 +141,7 @@ def _of_shares(domain: Domain, name: str, shares: Sequence[float]) -> Table:
     if has_labels(shares, variable.categories):
         values = by_category(shares, variable, f"the guess of {name!r}")
     else:
-        values = np.asarray(shares, dtype=np.float64)
+        values = in_order(shares, "shares")
     right = values.shape == (len(domain[name]),) and np.isfinite(values).all() and (values >= 0).all()
     if not right or not values.sum() > 0:
         raise InputError(

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.core.input_coercion import without_labels
+from deniable.core.input_coercion import in_order
 from deniable.device.epsilon import exp_below
 from deniable.errors import InputError, NotIdentifiedError
 from deniable.frozen import Frozen, readonly
@@ -52,7 +52,7 @@ class Problem(Frozen):
     @classmethod
     def of(cls, wanted: ArrayLike, epsilon: float, truth: ArrayLike | None = None) -> Problem:
         """Read what a user gives; one functional may be a plain list, and no truth means even shares."""
-        rows = np.atleast_2d(np.asarray(without_labels(wanted, "wanted functionals"), dtype=np.float64))
+        rows = np.atleast_2d(in_order(wanted, "wanted functionals"))
         if rows.ndim != 2 or rows.shape[1] < 2 or not np.isfinite(rows).all():
             raise InputError(
                 f"wanted are functionals as rows, with a number for each of at least two possible answers; got an "
@@ -60,11 +60,7 @@ class Problem(Frozen):
             )
         exp_below(epsilon)  # refuses an epsilon that is none
         t = rows.shape[1]
-        shares = (
-            np.ones(t)
-            if truth is None
-            else np.asarray(without_labels(truth, "shares of a channel's truths"), dtype=np.float64).ravel()
-        )
+        shares = np.ones(t) if truth is None else in_order(truth, "shares of a channel's truths").ravel()
         if shares.shape != (t,) or not isfinite(total := float(shares.sum())) or not (shares >= 0).all() or total <= 0:
             raise InputError(
                 f"the assumed truth must be {t} shares, a possible answer each, none negative; got {truth!r}",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.channels.base import Channel
-from deniable.core.input_coercion import by_category, has_labels
+from deniable.core.input_coercion import by_category, has_labels, in_order
 from deniable.domain import Variable
 from deniable.errors import InputError
 from deniable.planning.binomial import BinomialTest, binomial_test
@@ -177,7 +177,7 @@ def sample_cost(channel: Channel, prevalence: ArrayLike | None = None) -> float:
     elif has_labels(prevalence, categories):
         shares = by_category(prevalence, Variable("answer", categories), "the prevalence")
     else:
-        shares = np.asarray(prevalence, dtype=float)
+        shares = in_order(prevalence, "a prevalence or shares")
     if shares.ndim == 0:
         shares = np.array([1 - float(shares), float(shares)])[:: -1 if channel.sensitive == 0 else 1]
     if shares.shape != (channel.inputs,) or abs(shares.sum() - 1) > 1e-9 or (shares < 0).any():

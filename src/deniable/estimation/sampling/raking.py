@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.core.input_coercion import by_label
 from deniable.errors import InputError, UnknownCategoryError
 from deniable.estimation.sampling.columns import numbered
 from deniable.estimation.sampling.margins import Margins
@@ -45,8 +46,8 @@ def rake(
     Args:
         reports: what respondents sent.
         margins: from a public column (or several: a tuple of names) to how many people each of its values (or each
-            tuple of values) has in the population. Shares that sum to one will do. Or one or several tables of such
-            counts.
+            tuple of values) has in the population, as a mapping or a series. Shares that sum to one will do. Or one or
+            several tables of such counts.
         weights: the weights to begin with; one for everybody by default.
         strata: each respondent's stratum, or the name of a public column.
         clusters: each respondent's cluster, or the name of a public column.
@@ -90,13 +91,10 @@ def rake(
 def _tables(margins: Any) -> dict[tuple[str, ...], Mapping[Any, float]]:
     """Margins as mappings from a value, or a tuple of values, to a number."""
     if isinstance(margins, Mapping):
-        for names, known in margins.items():
-            if not isinstance(known, Mapping):
-                raise InputError(
-                    f"the margin of {names!r} is a mapping from its values to numbers, such as "
-                    f"{{'F': 510, 'M': 490}}, not {type(known).__name__}"
-                )
-        return {(names,) if isinstance(names, str) else tuple(names): known for names, known in margins.items()}
+        return {
+            (names,) if isinstance(names, str) else tuple(names): by_label(known, f"the numbers of {names!r}")
+            for names, known in margins.items()
+        }
     listing = list(margins) if isinstance(margins, Iterable) and not isinstance(margins, str) else [margins]
     strangers = [each for each in listing if not isinstance(each, Table)]
     if strangers:

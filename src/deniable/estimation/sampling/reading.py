@@ -87,7 +87,7 @@ def positive(weights: NDArray[Any]) -> NDArray[np.float64]:
 def named(given: Any, sources: Sequence[Reports], what: str, n: int) -> NDArray[Any]:
     """One value a respondent: as given, or out of the public columns of that name."""
     if not isinstance(given, str):
-        return column(given, what, n, _index_of(sources))
+        return column(given, what, n, index_of(sources))
     parts = []
     for source in sources:
         have = [] if source.public is None else source.public.columns
@@ -101,7 +101,7 @@ def named(given: Any, sources: Sequence[Reports], what: str, n: int) -> NDArray[
     return np.concatenate(parts)
 
 
-def _index_of(sources: Sequence[Reports]) -> Any:
+def index_of(sources: Sequence[Reports]) -> Any:
     """The labels of all rows of several reports; None where some have none."""
     if any(source.index is None for source in sources):
         return None

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from deniable.core.input_coercion import by_row
 from deniable.errors import InputError
 from deniable.estimation.sampling.columns import column
-from deniable.estimation.sampling.reading import named, one_by_one
+from deniable.estimation.sampling.reading import index_of, named, one_by_one
 from deniable.estimation.sampling.replicated import Replicated
 from deniable.estimation.sampling.sampling import Sampling
 from deniable.wording import listed
@@ -86,7 +87,7 @@ def _table(replicates: Any, sources: Sequence[Reports], n: int) -> Array:
     if names:
         table = np.stack([named(name, sources, name, n) for name in replicates], axis=1)
     else:
-        table = np.asarray(replicates)
+        table = np.asarray(by_row(replicates, index_of(sources), "replicates"))
     if table.ndim != 2 or len(table) != n or table.shape[1] < 2:
         raise InputError(
             f"replicate weights are two or more columns with a row for each of the {n} respondents; got an array of "

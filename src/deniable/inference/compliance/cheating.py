@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.devices import ForcedResponse, Triangular
+from deniable.core.input_coercion import by_label
 from deniable.errors import DesignError
 from deniable.inference.compliance.groups import Counts, count, fit_inside, fit_linear, yes_last
 from deniable.inference.compliance.result import Compliance, one_sided
@@ -60,6 +61,7 @@ def cheating_detection(
         strata: each respondent's stratum.
         clusters: each respondent's cluster.
     """
+    channels = by_label(channels, "devices")
     for name, channel in channels.items():
         if (channel.inputs, channel.outputs) != (2, 2):
             raise DesignError(f"the device of group {name!r} must have two truths and two reports: {channel!r}")
@@ -133,7 +135,7 @@ def cdm(
     >>> {name: round(share, 4) for name, share in found.params.items()}
     {'honest carriers': 0.35, 'honest others': 0.4, 'cheaters': 0.25}
     """
-    channels = {name: ForcedResponse([0, share]) for name, share in p.items()}
+    channels = {name: ForcedResponse([0, share]) for name, share in by_label(p, "p").items()}
     drawn: dict[str, Any] = {"weights": weights, "strata": strata, "clusters": clusters}
     return cheating_detection(reports, groups, channels=channels, model="cheating detection model", **drawn)
 
@@ -159,7 +161,7 @@ def cdm_symmetric(
         strata: each respondent's stratum.
         clusters: each respondent's cluster.
     """
-    channels = {name: ForcedResponse(list(pair)) for name, pair in forced.items()}
+    channels = {name: ForcedResponse(list(pair)) for name, pair in by_label(forced, "forced answers").items()}
     drawn: dict[str, Any] = {"weights": weights, "strata": strata, "clusters": clusters}
     return cheating_detection(reports, groups, channels=channels, model="symmetric cheating detection model", **drawn)
 
@@ -193,6 +195,6 @@ def cdm_triangular(
     >>> {name: round(share, 4) for name, share in found.params.items()}
     {'honest carriers': 0.35, 'honest others': 0.4, 'cheaters': 0.25}
     """
-    channels = {name: Triangular(share) for name, share in p.items()}
+    channels = {name: Triangular(share) for name, share in by_label(p, "p").items()}
     drawn: dict[str, Any] = {"weights": weights, "strata": strata, "clusters": clusters}
     return cheating_detection(reports, groups, channels=channels, model="cheating detection triangular model", **drawn)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.weights import stated
-from deniable.core.input_coercion import by_row, row_labels
+from deniable.core.input_coercion import by_label, by_row, row_labels
 from deniable.errors import InputError, NotIdentifiedError, TooFewReportsError
 from deniable.inference.compliance.groups import (
     Counts,
@@ -63,6 +63,7 @@ def extended_crosswise(
     >>> round(found.params["carriers"], 4), round(found.fit.pvalue, 4)
     (0.25, 1.0)
     """
+    p = by_label(p, "p")
     seen = count(reports, groups, list(p), {"weights": weights, "strata": strata, "clusters": clusters})
     yes, n = seen.yes, seen.n
     innocent = probabilities(p)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.core.input_coercion import by_label
 from deniable.inference.compliance.groups import Counts, count, fit_inside, fit_linear, probabilities
 from deniable.inference.compliance.result import Compliance, one_sided
 
@@ -53,6 +54,7 @@ def sld(
     >>> {name: round(share, 4) for name, share in found.params.items()}
     {'carriers': 0.2, 'truthful carriers': 0.84}
     """
+    p = by_label(p, "p")
     seen = count(reports, groups, list(p), {"weights": weights, "strata": strata, "clusters": clusters})
     yes, n = seen.yes, seen.n
     truthful = probabilities(p)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.bins import bin_ends, bins_in_order
-from deniable.core.input_coercion import by_category, has_labels
+from deniable.core.input_coercion import by_category, has_labels, in_order
 from deniable.device.encoding import NOT_ASKED, SKIPPED
 from deniable.errors import InputError
 from deniable.frozen import Frozen, readonly
@@ -174,7 +174,7 @@ def _scored(variable: Variable, scores: Scores) -> Ordered:
             f"{listed(variable.categories)}",
             attribute=variable.name,
         )
-    known = np.array([np.nan if score is None else float(score) for score in scores])
+    known = in_order([np.nan if score is None else score for score in scores], f"the scores of {variable.name!r}")
     counting = np.flatnonzero(~np.isnan(known))
     if len(counting) < 2 or not np.isfinite(known[counting]).all() or len(set(known[counting].tolist())) < 2:
         raise InputError(
