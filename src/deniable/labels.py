@@ -1,4 +1,4 @@
-"""Labels: the words of a survey, attached to what was collected by it.
+"""Labels: what a survey file says beside its design, attached to what was collected by it: words, and who was asked.
 
 Reports hold codes, and a design names attributes and categories as programs like them: `cheated`, `yes`. What people
 were asked, and what they read beside each answer, stands here, in every language of the survey, one of which is chosen.
@@ -34,6 +34,7 @@ class Labels(Frozen):
         language: the chosen one; the first, unless `speaking` chose another.
         design: the hash that the collector printed when it served the survey; empty if none did.
         public: which of the attributes travel in clear.
+        show_if: for each question that is put to some, the public attributes that decide, and their values.
 
     >>> labels = Labels(
     ...     {"en": "Smoking", "de": "Rauchen"},
@@ -54,6 +55,7 @@ class Labels(Frozen):
     language: str = ""
     design: str = ""
     public: tuple[str, ...] = ()
+    show_if: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -134,6 +136,7 @@ class _Kept(msgspec.Struct, forbid_unknown_fields=True):
     language: str
     design: str
     public: tuple[str, ...]
+    show_if: dict[str, dict[str, tuple[str | bool | int | float, ...]]] = {}
 
 
 def bin_words(edges: Sequence[str], languages: Sequence[str], categories: Sequence[object]) -> list[dict[str, str]]:

@@ -7,7 +7,7 @@ import deniable as dn
 from deniable.bench import power, surveyed
 from deniable.designs.observation import Observation
 from deniable.estimation.estimator import estimate
-from deniable.inference.association import wald_statistics
+from deniable.inference.wald import wald_statistics
 from deniable.randomness import Seeded
 
 

@@ -31,6 +31,7 @@ from deniable.channels.blockwise import Blockwise
 from deniable.collection.blocks import ServedBlocks
 from deniable.collection.form import design_body, form_body
 from deniable.datasets import Network
+from deniable.designs.among import Among
 from deniable.designs.blocks.message import MessageBlocks
 from deniable.designs.debiased import scores
 from deniable.designs.objects import Object
@@ -179,6 +180,7 @@ OTHERS = {
     "Ordered": lambda: dn.cdf(reports(), "sex").read,
     "Known": lambda: dn.cdf(reports(), "sex").known,
     "Told": lambda: dn.cdf(reports(), "sex").told,
+    "Among": lambda: Among(np.array([True, False]), ("sex",)),
     "Evidence": lambda: gather(reports(), ["sex"]),
     "Respondents": lambda: gather(reports(), ["sex"]).respondents,
     "Group": lambda: gather(reports(), ["sex"]).groups[0],

@@ -206,7 +206,7 @@ def test_a_report_shows_what_enough_have_answered(thin, tmp_path, monkeypatch):
         assert done.exit_code == 0, done.output
         text = Path("r.md").read_text(encoding="utf-8")
         assert f"### Did you c? (c)\n\n{C}." in text
-        assert text.count("612 reports cover") == 1  # b; a 615
+        assert text.count("612 reports about b") == 1  # b; a 615
         assert "Did you b? (b); Did you c? (c): 12 of 30 answers needed." in text
         assert ("## By group" in text) == groups
     told = CliRunner().invoke(app, ["report", str(thin.folder), "-o", "r.md", "--by", "region", "--no-groups"])

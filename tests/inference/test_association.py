@@ -14,10 +14,11 @@ from deniable.estimation.fit.evidence import of_counts
 from deniable.estimation.fit.models import Independence, OddsRatio, Saturated
 from deniable.inference import ratio
 from deniable.inference.all_pairs import adjusted, all_pairs
-from deniable.inference.association import chi_square, independence, wald_statistics
+from deniable.inference.association import chi_square, independence
 from deniable.inference.goodness import goodness_of_fit, homogeneity
 from deniable.inference.ratio import independence_ratio
 from deniable.inference.reference import p_value
+from deniable.inference.wald import wald_statistics
 
 PI = np.array([[0.30, 0.10, 0.05, 0.05], [0.02, 0.20, 0.08, 0.05], [0.05, 0.05, 0.03, 0.02]])
 DOMAIN = dn.Domain({"a": [0, 1, 2], "b": ["w", "x", "y", "z"]})

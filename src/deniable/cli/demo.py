@@ -149,7 +149,7 @@ def command(output: Path, epsilon: float, as_json: bool) -> None:
 def _told(known: Estimate, truth: Table) -> dict[str, Any]:
     """An estimate beside the truth, as plain data."""
     rows = known.rows()
-    shares = truth.project(known.attributes).normalize().values
+    shares = known.true_shares(truth)
     columns = {"truth": shares, **{name: rows[name] for name in ("estimate", "low", "high")}}
     numbers = {name: np.ravel(values).tolist() for name, values in columns.items()}
     return {"attributes": known.attributes, "cells": known.table.cells(), **numbers}

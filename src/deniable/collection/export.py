@@ -147,7 +147,9 @@ def stored_reports(store: Store, design_id: str, *, to_keep: bool = True) -> Rep
 
 def stored_labels(store: Store, verified: VerifiedDesign) -> Labels:
     """The words that a design was served with, if the store has them; at least under which hash it was served."""
-    served = Labels(design=verified.id)
+    put_to_some = [coded for coded in verified.asked_coded if coded.rules]
+    rules = {coded.name: {rule.attribute: rule.values for rule in coded.rules} for coded in put_to_some}
+    served = Labels(design=verified.id, show_if=rules)
     if not isinstance(verified.message, Served):
         return served
     body = store.saved(words_mark(verified.message.texts))
@@ -166,6 +168,7 @@ def stored_labels(store: Store, verified: VerifiedDesign) -> Labels:
         form.languages,
         design=verified.id,
         public=tuple(known.name for known in verified.public),
+        show_if=rules,
     )
 
 

@@ -5,7 +5,6 @@ Both can count what a ballot says about some attributes, which is all that estim
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from deniable.core.input_coercion import row_labels
+from deniable.designs.among import Among, among, conditions
 from deniable.designs.debiased import by_themselves, score_columns, scores
 from deniable.designs.files import is_sheet, write_reports, write_sheet
 from deniable.designs.header import Header
@@ -27,13 +27,13 @@ from deniable.designs.own_columns import (
     without_nan,
 )
 from deniable.designs.sheet import sheet
+from deniable.designs.small_cells import warn_of_small_cells
 from deniable.device.statement import Statement
-from deniable.errors import InputError, MissingColumnError, SmallCellWarning, UnknownAttributeError
+from deniable.errors import InputError, MissingColumnError, UnknownAttributeError
 from deniable.frozen import Frozen, again, fix, readonly
 from deniable.given import as_frame
 from deniable.labels import UNKNOWN, Labels, fits
 from deniable.origin import PEOPLE, Origin
-from deniable.reserved import RESERVED
 from deniable.results import backend_of, frame_of
 from deniable.summary import html_table, unknown_name
 from deniable.tables.table import tally
@@ -45,15 +45,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from deniable.designs.among import Condition
     from deniable.designs.base import Design
     from deniable.designs.objects import Object
     from deniable.designs.told import Told
     from deniable.results import Frame
 
-_SIZE = f"{RESERVED}size"
 _SHOWN = 5  # reports shown in a notebook
 _KEPT = 4096  # cells of counts that are kept
-SMALL_CELL = 10  # fewer respondents than this sharing their public values could be recognised by them
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -74,6 +73,7 @@ class Reports(Frozen):
     backend: str | None
     notes: tuple[str, ...]
     labels: Labels
+    among: Among | None  # whom of them what is asked is about; None: about all
     index: Any  # the rows' labels in the frame they came in, by which weights find them; None where rows had none
     origin: Origin
 
@@ -107,7 +107,7 @@ class Reports(Frozen):
         refuse_taken(rest, design)
         public = without_nan(known.select(*rest)) if rest else None
         fix(self, design=design, ballots=ballots, answers=readonly(answers))
-        held = {"public": public, "backend": backend_of(frame), "notes": (), "labels": UNKNOWN}
+        held = {"public": public, "backend": backend_of(frame), "notes": (), "labels": UNKNOWN, "among": None}
         fix(self, **held, index=index, origin=PEOPLE)
 
     @classmethod
@@ -121,8 +121,8 @@ class Reports(Frozen):
         **more: Any,
     ) -> Self:
         """Make reports of what `Design.randomize_codes` returned, and of what this kind of reports has besides."""
-        held = {"public": public, "backend": backend, "notes": (), "labels": UNKNOWN, "index": None, "origin": PEOPLE}
-        held |= more
+        held = {"public": public, "backend": backend, "notes": (), "labels": UNKNOWN, "among": None, "index": None}
+        held |= {"origin": PEOPLE, **more}
         made = cls._of(design=design, ballots=ballots, answers=answers, **held)
         if public is not None:
             refuse_taken(public.columns, design)
@@ -165,6 +165,23 @@ class Reports(Frozen):
         """How many respondents reported."""
         return len(self.ballots)
 
+    @property
+    def people(self) -> int:
+        """How many are looked at."""
+        return self.n if self.among is None else int(self.among.inside.sum())
+
+    def among_asked(self, attributes: Sequence[str]) -> Reports:
+        """The same reports, looking only at those who were asked all of some attributes, where a condition decides."""
+        if not (rules := self.conditions(attributes)) or self.design.pairs_reports:
+            return self
+        names = [name for name in attributes if name in self.design.domain]
+        told = [self.told(ballot, names) for ballot in self.design.asking(names)]
+        return self._of(**{**self._parts(), "among": among(self.public, rules, told)})
+
+    def conditions(self, attributes: Sequence[str]) -> dict[str, Condition]:
+        """Which of some attributes were asked of some respondents only, and of whom."""
+        return conditions(self.labels.show_if, attributes, self.design.domain, self.public_names)
+
     def __len__(self) -> int:
         return self.n
 
@@ -186,7 +203,7 @@ class Reports(Frozen):
         for ballot in range(len(self.design.ballots)):
             told = self.told(ballot, names)
             if told is not None:
-                found.append(Observation(told.domain, told.channel, self.count(ballot, told), population=self.n))
+                found.append(Observation(told.domain, told.channel, self.count(ballot, told), population=self.people))
         return [observation for observation in merge(found) if observation.n > 0]
 
     def count(self, ballot: int, told: Told) -> NDArray[np.int64]:
@@ -213,12 +230,13 @@ class Reports(Frozen):
     def _sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The rows in the order of their ballots, and where each ballot's begin: one pass, whatever is asked later."""
         order = np.argsort(self.ballots, kind="stable")
+        order = order if self.among is None else order[self.among.inside[order]]
         return readonly(order), readonly(np.searchsorted(self.ballots[order], np.arange(len(self.design.ballots) + 1)))
 
     def rows_of(self, ballot: int) -> NDArray[np.int64]:
         """The rows of the respondents who drew a ballot."""
         if len(self.design.ballots) == 1:
-            return np.arange(self.n)
+            return np.arange(self.n) if self.among is None else np.flatnonzero(self.among.inside)
         order, starts = self._sorted
         return order[starts[ballot] : starts[ballot + 1]]
 
@@ -228,11 +246,13 @@ class Reports(Frozen):
 
     def told(self, ballot: int, attributes: Sequence[str]) -> Told | None:
         """What a ballot's reports tell about some attributes; None if nothing."""
-        return self.design.told(ballot, attributes)
+        told = self.design.told(ballot, attributes)
+        return told if told is None or self.among is None else self.among.told(told)
 
     def codes(self, ballot: int, told: Told) -> NDArray[Any]:
         """What a ballot's respondents told: a row for each of `rows_of(ballot)`, a column a question."""
-        rows = slice(None) if len(self.design.ballots) == 1 else self.rows_of(ballot)
+        whole = len(self.design.ballots) == 1 and self.among is None
+        rows = slice(None) if whole else self.rows_of(ballot)
         return np.stack([column.narrow(self.answers[rows, column.place]) for column in told.columns], axis=1)
 
     def distinct(self, ballot: int, told: Told) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -275,7 +295,9 @@ class Reports(Frozen):
         public = None if self.public is None else self.public[rows.tolist()]
         index = None if self.index is None else readonly(np.asarray(self.index)[rows])
         answers = readonly(self.answers[rows])
-        return {"ballots": readonly(self.ballots[rows]), "answers": answers, "public": public, "index": index}
+        among = None if self.among is None else replace(self.among, inside=self.among.inside[rows])
+        chosen = {"ballots": readonly(self.ballots[rows]), "answers": answers, "public": public, "index": index}
+        return {**chosen, "among": among}
 
     if not TYPE_CHECKING:  # a checker is to refuse these names, not to take every one
 
@@ -443,18 +465,3 @@ class Tallies(Frozen):
 
     def __repr__(self) -> str:
         return f"<Tallies of {self.n} simulated respondents; {self.design!r}>"
-
-
-def warn_of_small_cells(public: Any) -> None:
-    """Warn when public columns together single out a handful of respondents."""
-    import narwhals as nw
-
-    sizes = public.group_by(*public.columns).agg(nw.len().alias(_SIZE))[_SIZE]
-    small = int((sizes < SMALL_CELL).sum())
-    if small:
-        warnings.warn(
-            f"{small} combinations of the public columns {listed(public.columns)} are shared by fewer than "
-            f"{SMALL_CELL} respondents, who could be recognised by them. Coarsen these columns, or keep fewer",
-            SmallCellWarning,
-            stacklevel=4,
-        )

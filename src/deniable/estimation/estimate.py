@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.device.encoding import NOT_ASKED
 from deniable.drawing import DARK, LIGHT, MARK, MOST_ROWS
 from deniable.errors import InputError
 from deniable.estimation.intervals import Method, dispersion_at, intervals
@@ -232,6 +233,18 @@ class Estimate(Shown, Frozen):
     def __repr__(self) -> str:
         return f"<Estimate of {' x '.join(self.attributes)}: {self.values.size} cells, {self.n} reports, {self.method}>"
 
+    def true_shares(self, truth: Table) -> NDArray[np.float64]:
+        """What a known table says of these cells: of those who were asked, where not everybody was."""
+        known = truth.project(self.attributes)
+        some = self.pooled is not None and self.pooled.evidence.unasked > 0
+        codes, applies = [], np.ones((), dtype=bool)
+        for each in self.table.domain.values():
+            codes.append([known.domain[each.name].code(category) for category in each.categories])
+            here = [not some or category != NOT_ASKED for category in each.categories]
+            applies = np.logical_and.outer(applies, here)
+        shares = known.values[np.ix_(*codes)] * applies
+        return np.asarray(shares / shares.sum())
+
     def plot(
         self, ax: Axes | None = None, *, truth: Table | None = None, level: float = 0.95, top: int = MOST_ROWS
     ) -> Axes:
@@ -253,7 +266,7 @@ class Estimate(Shown, Frozen):
                     f"the truth is a table, not {type(truth).__name__}: Table.count(people, domain) counts one, and "
                     f"Table(domain, shares) takes the shares as they are"
                 )
-            shares = truth.project(self.attributes).normalize().values.ravel()[shown]
+            shares = self.true_shares(truth).ravel()[shown]
             ax.plot(shares, rows, "o", color=MARK, label="truth")
         ax.set_yticks(rows, [named[cell] for cell in shown], parse_math=False)
         ax.invert_yaxis()

@@ -77,7 +77,7 @@ def synthesize(
     if sampling is None:
         observations = forget_blocks(observations_of(reports, attributes))
     else:
-        told = gather(reports, attributes, sampling=sampling)
+        told = gather(reports, attributes, sampling=sampling, everybody=True)
         observations = forget_blocks([group.said.observation() for group in told.groups])
     known = {v.name: v for o in observations for v in o.domain.values()}
     missing = [name for name in attributes if name not in known]
@@ -86,7 +86,7 @@ def synthesize(
     domain = Domain([known[name] for name in attributes])
     partly = {name for o in observations if is_partial(o.channel) for name in o.domain}
     for name in partly & set(attributes):  # a record has one category of each, and nobody may make up their shares
-        determined(gather(reports, [name], sampling=sampling), domain.project([name]), observations)
+        determined(gather(reports, [name], sampling=sampling, everybody=True), domain.project([name]), observations)
     stream = source.stream()
     if domain.cells <= most_cells:
         # Reports that are sets have no likelihood: their tables are fitted proportionally instead.

@@ -10,17 +10,19 @@ Used: 69 reports about a through KRR(2), counted. Left out: 51 that speak of non
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deniable.estimation.pooled import only_covering
 from deniable.origin import PEOPLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from deniable.designs.reports import Reports
     from deniable.estimation.fit.evidence import Evidence
     from deniable.origin import Origin
 
+UNASKED = "of people who were not asked"
 _TOLD = 4  # kinds of reports that are told by themselves
 
 
@@ -28,9 +30,9 @@ def used(every: Sequence[Evidence], left_out: Mapping[str, int] | None = None) -
     """What was used of the reports of one sample or of several groups, and what was not, by the reason."""
     kinds: dict[str, int] = {}
     riding: dict[str, None] = {}
-    silent = 0
+    silent = unasked = 0
     for evidence in every:
-        silent += evidence.silent
+        silent, unasked = silent + evidence.silent, unasked + evidence.unasked
         riding |= dict.fromkeys(evidence.nuisance)
         for group in evidence.groups:
             said = group.said
@@ -47,7 +49,9 @@ def used(every: Sequence[Evidence], left_out: Mapping[str, int] | None = None) -
         found = f"Used: {sum(kinds.values())} reports: {'; '.join(told)}"
     if riding:
         found += f"; {', '.join(riding)} ride along"
-    reasons = {"that speak of none of these": silent, **(left_out or {})}
+    reasons = {UNASKED: unasked, "that speak of none of these": silent}
+    for why, n in (left_out or {}).items():
+        reasons[why] = reasons.get(why, 0) + n
     without = "; ".join(f"{n} {why}" for why, n in reasons.items() if n)
     return f"{found}. Left out: {without}." if without else f"{found}."
 
@@ -58,9 +62,13 @@ def used_whole(evidence: Evidence) -> str:
     return used([whole], {"that speak of only some of these": evidence.n - whole.n})
 
 
-def without_group(by: str, n: int, every: Iterable[Evidence]) -> dict[str, int]:
-    """How many of n reports are in no group, because they have no value of a public column."""
-    return {f"without a value of {by}": n - sum(evidence.n + evidence.silent for evidence in every)}
+def asked_groups(reports: Reports, by: str, names: Sequence[str]) -> tuple[dict[Any, Reports], dict[str, int]]:
+    """The groups in which somebody was asked, and how many respondents are in none of these, by the reason."""
+    every = dict(reports.groups(by))
+    kept = {group: part for group, part in every.items() if part.among_asked(names).people}
+    unknown = reports.n - sum(part.n for part in every.values())
+    unasked = sum(part.n for group, part in every.items() if group not in kept)
+    return kept, {UNASKED: unasked, f"without a value of {by}": unknown}
 
 
 def stands_on(n: int, names: Sequence[str], evidence: Evidence | None, origin: Origin = PEOPLE) -> str:
@@ -74,4 +82,5 @@ def stands_on(n: int, names: Sequence[str], evidence: Evidence | None, origin: O
         return told
     parts = evidence.n - n
     told += f", {parts} about only some of these" if parts > 0 else ""
-    return told + (f", {evidence.silent} about other questions" if evidence.silent else "")
+    told += f", {evidence.silent} about other questions" if evidence.silent else ""
+    return told + (f"; {evidence.unasked} people were not asked" if evidence.unasked else "")

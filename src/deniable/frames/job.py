@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from deniable.designs.files import write_whole
 from deniable.designs.header import Header
 from deniable.designs.objects import Object, place_of
-from deniable.designs.reports import SMALL_CELL
+from deniable.designs.small_cells import SMALL_CELL
 from deniable.errors import InputError, PrivacyError
 from deniable.frames.arrow import HELD, Disguise
 from deniable.frames.pieces import CSVPieces, open_table

@@ -77,7 +77,7 @@ class StoredReports(Reports):
             )
         public = [name for name in engine.columns if name not in needed and not name.startswith(SHARE)]
         refuse_taken(public, design)
-        fix(self, engine=engine, design=design, notes=notes, labels=labels, origin=origin, backend=None)
+        fix(self, engine=engine, design=design, notes=notes, labels=labels, origin=origin, backend=None, among=None)
         fix(self, _where=dict(where or {}), _public=public)
 
     def _given(self) -> dict[str, Any]:
@@ -90,6 +90,10 @@ class StoredReports(Reports):
     def _counted(self) -> dict[tuple[str, ...], Keys]:
         """What was counted so far."""
         return {}
+
+    def among_asked(self, attributes: Sequence[str]) -> Reports:
+        """Those who were asked all of some attributes: where a condition decides, the rows are loaded."""
+        return self.loaded.among_asked(attributes) if self.conditions(attributes) else self
 
     @cached_property
     def n(self) -> int:

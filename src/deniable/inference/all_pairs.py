@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -73,6 +73,7 @@ class Pairs(Shown, Frozen):
         adjusted: p-values corrected for the number of pairs.
         control: how they were corrected.
         skipped: pairs that reports do not tell about: (hardly) anybody was asked both, or channels tell other sums.
+        asked: for pairs that a public condition put to some respondents only, how many reports of those were used.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -81,6 +82,7 @@ class Pairs(Shown, Frozen):
     adjusted: NDArray[np.float64]
     control: str
     skipped: tuple[tuple[str, str], ...] = ()
+    asked: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
     def __getitem__(self, pair: tuple[str, str]) -> TestResult:
         for known, test in zip(self.pairs, self.tests, strict=True):
@@ -102,6 +104,9 @@ class Pairs(Shown, Frozen):
     def notes(self) -> list[str]:
         """What was done, a sentence each."""
         told = [f"{len(self.pairs)} pairs; p-values adjusted by {self.control}; * below .05, ** .01, *** .001."]
+        if self.asked:
+            few = ", ".join(f"{' and '.join(pair)} {n}" for pair, n in self.asked.items())
+            told.append(f"Not everybody was asked; reports of those who were: {few}.")
         if self.skipped:
             pairs = counted(len(self.skipped), "pair")
             told.append(f"Left out: {pairs} that reports do not tell about: too few, or not asked together.")
@@ -225,4 +230,5 @@ def all_pairs(
         )
     fixed = adjusted([test.pvalue for test in tests], control)
     values = np.array([strength(efficient_from(evidence)) for evidence in known.values()])
-    return Pairs(tuple(known), tuple(tests), values, fixed, control, tuple(skipped))
+    asked = {pair: evidence.n for pair, evidence in known.items() if evidence.unasked}
+    return Pairs(tuple(known), tuple(tests), values, fixed, control, tuple(skipped), asked)

@@ -35,13 +35,13 @@ from deniable.estimation.fit.gathering import gather, refuse_pairs
 from deniable.estimation.fit.quasi import Quasi, countable
 from deniable.estimation.fit.said import Counted
 from deniable.estimation.sampling.reading import sampling_of
-from deniable.estimation.used import used, used_whole, without_group
+from deniable.estimation.used import asked_groups, used, used_whole
 from deniable.inference.asked import both_asked
 from deniable.inference.central import laplace, mcindep
 from deniable.inference.ratio import LikelihoodRatio, independence_ratio, interaction_ratio, tests_of
 from deniable.inference.reference import data_source, generator_of
-from deniable.inference.residuals import residual_jacobian
 from deniable.inference.two_step import two_step
+from deniable.inference.wald import wald_statistics
 from deniable.inference.weighted import weighted_independence
 from deniable.randomness import SECURE, Source
 from deniable.results import TestResult
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from deniable.estimation.sampling.reading import Given, Weights
 
 ENOUGH = 20  # reports a cell from which on Wald's test holds its level
-_SINGULAR = 1e-12  # smallest eigenvalue of a covariance, relative to their sum, that can be divided by
 _MOST_CELLS = 1024  # of a table up to which it is looked whether reports about parts of it determine it
 _REFUSED = {
     "pearson_reconstructed": (
@@ -163,7 +162,8 @@ def chosen_test(method: str, evidence: Evidence) -> str:
         return "lrt"
     if method != "auto":
         return method
-    return "pearson" if own_channels(evidence) else "lrt"
+    said = evidence.groups[0].said.channel
+    return "pearson" if own_channels(evidence) and said.inputs == said.outputs else "lrt"
 
 
 def conditional_independence(
@@ -196,10 +196,10 @@ def conditional_independence(
     public = isinstance(reports, Reports) and reports.public is not None and names[0] in reports.public.columns
     if public and len(names) == 1:
         assert isinstance(reports, Reports)
-        groups = by_group(names[0], reports.groups(names[0]), lambda part: covering(part, (a, b)))
-        stood_on = used(list(groups.values()), without_group(names[0], reports.n, groups.values()))
-        inside = _within_groups(list(groups.values()), names[0], method, replicates, source)
-        return replace(inside, notes=(*inside.notes, stood_on))
+        parts, left_out = asked_groups(reports, names[0], (a, b))
+        groups = list(by_group(names[0], parts.items(), lambda part: covering(part, (a, b))).values())
+        inside = _within_groups(groups, names[0], method, replicates, source)
+        return replace(inside, notes=(*inside.notes, used(groups, left_out)))
     if method not in ("auto", "lrt", "wald_bootstrap"):
         raise InvalidTestError(
             f"{method!r} does not hold for conditional independence here: people are sorted by a disguised report. Use "
@@ -385,29 +385,6 @@ def _pearson(evidence: Evidence) -> TestResult:
     return TestResult(statistic, p, df, "Pearson on the disguised table", (told, used([evidence])))
 
 
-def wald_statistics(found: Any) -> tuple[float, float, int]:
-    """Wald's d' V^-1 d, d_ij = pi_ij - pi_i pi_j (last row and column left out): V under H1, under H0; and the df."""
-    table = found.unbiased.values
-    # Sets miss a total of one by chance: spread evenly, or the cells that are left out would carry it.
-    centre = np.eye(table.size) - 1 / table.size
-    table = table - (table.sum() - 1) / table.size
-    rows, columns = table.sum(axis=1), table.sum(axis=0)
-    keep = np.zeros(table.shape, dtype=bool)
-    keep[:-1, :-1] = True
-    d = (table - np.outer(rows, columns))[keep]
-    j = residual_jacobian(rows, columns)[keep.ravel()] @ centre
-    null_rows, null_columns = _inside(rows), _inside(columns)
-    j0 = residual_jacobian(null_rows, null_columns)[keep.ravel()] @ centre
-    under_h1 = j @ found.dispersion.matrix() @ j.T
-    under_h0 = j0 @ found.dispersion.at(np.outer(null_rows, null_columns)).matrix() @ j0.T
-    if not all(np.linalg.eigvalsh(v)[0] > _SINGULAR * np.trace(v) for v in (under_h1, under_h0)):
-        raise TooFewReportsError(
-            'the estimated covariance is singular: too few reports for Wald\'s test. Use method="lrt"', n=found.n
-        )
-    w1, w0 = (float(d @ np.linalg.solve(v, d)) for v in (under_h1, under_h0))
-    return w1, w0, int(keep.sum())
-
-
 def _wald(evidence: Evidence) -> TestResult:
     from scipy.special import chdtrc
 
@@ -420,14 +397,8 @@ def _wald(evidence: Evidence) -> TestResult:
             f"Only {found.n} reports for {found.values.size} cells: below {ENOUGH} a cell Wald's test may not hold its "
             f'level. Use method="lrt".'
         )
-    return TestResult(
-        statistic, float(chdtrc(df, statistic)), df, "Wald on the unbiased table", (*notes, used_whole(evidence))
-    )
-
-
-def _inside(margin: NDArray[np.float64]) -> NDArray[np.float64]:
-    share = np.maximum(margin, 1e-6)
-    return share / share.sum()
+    told = (*notes, used_whole(evidence))
+    return TestResult(statistic, float(chdtrc(df, statistic)), df, "Wald on the unbiased table", told)
 
 
 def _central(

@@ -21,7 +21,7 @@ from deniable.estimation.fit.quasi import Quasi, countable
 from deniable.estimation.fit.said import Counted
 from deniable.estimation.fit.stack import Stack
 from deniable.estimation.sampling.reading import sampling_of
-from deniable.estimation.used import used, without_group
+from deniable.estimation.used import asked_groups, used
 from deniable.inference.association import about, chi_square, covering, refuse_to_test_pairs
 from deniable.inference.ratio import LikelihoodRatio, Part
 from deniable.inference.reference import data_source, generator_of
@@ -133,12 +133,17 @@ def _distribution(expected: Any, domain: Domain) -> Table:
     return table.normalize()
 
 
-def _parts(reports: Reports | Mapping[Any, Collected], by: str | None) -> dict[Any, Collected]:
-    """The groups, two or more."""
+def _parts(
+    reports: Reports | Mapping[Any, Collected], by: str | None, names: Sequence[str]
+) -> tuple[dict[Any, Collected], dict[str, int]]:
+    """The groups, two or more, and how many respondents are in none."""
+    parts: dict[Any, Collected]
+    left_out: dict[str, int] = {}
     if isinstance(reports, Reports):
         if by is None:
             raise InputError("name the public column that holds the groups: by=...")
-        parts: dict[Any, Collected] = dict(reports.groups(by))
+        asked, left_out = asked_groups(reports, by, names)
+        parts = {**asked}
     elif isinstance(reports, Mapping):
         parts = dict(reports)
         if not any(isinstance(part, list | tuple) for part in parts.values()):
@@ -148,7 +153,7 @@ def _parts(reports: Reports | Mapping[Any, Collected], by: str | None) -> dict[A
     if len(parts) < 2:
         there = f"only {listed(parts)}" if parts else "no group"
         raise InputError(f"there is {there}; groups are compared with each other")
-    return parts
+    return parts, left_out
 
 
 def homogeneity(
@@ -194,12 +199,11 @@ def homogeneity(
         return weighted_homogeneity(reports, names, by, sampling, method, replicates=replicates, source=drawn)
     if method not in ("auto", "lrt", "pearson", "wald_bootstrap"):
         raise InputError(f'method must be "auto", "lrt" or "pearson", not {method!r}', method=method)
-    parts = _parts(reports, by)
+    parts, left_out = _parts(reports, by, names)
     groups = list(by_group(by or "group", parts.items(), lambda part: covering(part, names)).values())
     refuse_other_order(group.asked for group in groups)
     told = f"{len(groups)} groups: {listed(parts)}."
-    others = without_group(by or "", reports.n, groups) if isinstance(reports, Reports) else None
-    stood_on = used(groups, others)
+    stood_on = used(groups, left_out)
     same = _same_channel(groups)
     if method == "pearson" and not same:
         raise InputError("the groups answered through different channels, so their reports cannot be compared: use lrt")

@@ -68,6 +68,6 @@ def _too_few(reports: Reports, estimates: Sequence[Estimate]) -> list[str]:
     found: list[str] = []
     for estimate in estimates:
         domain = estimate.table.domain
-        pvalues = fewer_than_chance(reports.tabulate(list(domain)), domain)
+        pvalues = fewer_than_chance(reports.among_asked(list(domain)).tabulate(list(domain)), domain)
         found += [f"Alarm: {told[0].lower()}{told[1:]}" for told in accused(pvalues, domain, cells, so)]
     return found

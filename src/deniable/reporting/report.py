@@ -218,11 +218,11 @@ def _card(estimate: Shares, truth: Table | None, level: float, name: str, labels
         return Card(_named(estimate.attributes, labels), _in_place(estimate))
     columns = _columns(estimate.summary(level))
     if truth is not None:
-        shares = truth.project(estimate.attributes).normalize().values
+        shares = estimate.true_shares(truth)
         marks = np.where(estimate.interval(level).contains(shares), "", " (outside)")
         texts = [f"{share(one)}{mark}" for one, mark in zip(shares.ravel(), marks.ravel(), strict=True)]
         columns = (*columns, ("truth", texts, True))
-    grid = Grid(f"{estimate.n} reports cover {_and(estimate.attributes)}", columns)
+    grid = Grid(estimate.stands_on, columns)
     svg = chart(estimate, truth=truth, level=level, name=name)
     return Card(_named(estimate.attributes, estimate.labels), grid, Drawing(svg), estimate.values.size >= _WIDE)
 
@@ -249,7 +249,7 @@ def _cross(estimate: Shares, level: float, labels: Labels) -> Block:
     columns: list[Column] = [(f"{down.name} \\ {across.name}", names, False)]
     for place, category in enumerate(across.categories):
         columns.append((labels.shown(across.name, category), shown[place :: len(across.categories)], True))
-    return Grid(f"{_named(estimate.attributes, labels)}, from {estimate.n} reports", tuple(columns))
+    return Grid(f"{_named(estimate.attributes, labels)}: {estimate.stands_on}", tuple(columns))
 
 
 def _grouped(found: Grouped | Refused, level: float, labels: Labels) -> list[Block]:
@@ -345,7 +345,7 @@ def _in_place(refused: Refused, of: str = "") -> Text:
 
 def held_by(estimate: Estimate, truth: Table, level: float = 0.95) -> tuple[int, int]:
     """How many of an estimate's intervals hold the true share, and out of how many."""
-    shares = truth.project(estimate.attributes).normalize().values
+    shares = estimate.true_shares(truth)
     return int(estimate.interval(level).contains(shares).sum()), shares.size
 
 

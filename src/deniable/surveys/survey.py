@@ -75,6 +75,7 @@ class Survey(Frozen):
             {item.name: self._answers(item) for item in every},
             self.languages,
             public=tuple(item.name for item in self.public),
+            show_if={item.name: item.show_if for item in self.questions if item.show_if},
         )
 
     def _answers(self, item: Item) -> dict[str, Mapping[str, str]]:

@@ -78,7 +78,7 @@ def tabulated(reports: Reports, names: Sequence[str]) -> list[Observation]:
     """What reports say about some attributes, counted once however often it is asked for."""
     known = _COUNTED.setdefault(reports, {})
     if tuple(names) not in known:
-        known[tuple(names)] = reports.tabulate(names)
+        known[tuple(names)] = reports.among_asked(names).tabulate(names)
     return known[tuple(names)]
 
 

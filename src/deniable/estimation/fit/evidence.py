@@ -62,6 +62,7 @@ class Evidence(Frozen):
         groups: reports of one kind each.
         silent: how many reports speak of none of the asked attributes.
         respondents: who said what, where reports came one by one; None where they came as counts.
+        unasked: how many respondents were not asked all of the attributes, because a public condition left them out.
     """
 
     asked: Domain
@@ -69,6 +70,7 @@ class Evidence(Frozen):
     groups: tuple[Group, ...]
     silent: int
     respondents: Respondents | None = None
+    unasked: int = 0
 
     @property
     def sampling(self) -> Sampling | None:

@@ -59,14 +59,16 @@ def gather(
     attributes: str | Iterable[str],
     *,
     sampling: Sampling | None = None,
+    everybody: bool = False,
 ) -> Evidence:
-    """Everything that reports say about some attributes.
+    """Everything that reports say about some attributes, of those who were asked all of them.
 
     Args:
         reports: what respondents sent, a simulation's tallies, observations, or a list of these.
         attributes: what is asked about.
         sampling: how respondents were drawn, in the order of the reports. Weights are scaled to a mean of one, so that
             the number of reports stays what it is. Counts have no respondents to weight.
+        everybody: of all respondents instead, "does not apply" being one of the answers.
 
     >>> import deniable as dn, pyarrow as pa
     >>> design = dn.Views({name: [0, 1] for name in "abc"}, k=2, epsilon=1.0)
@@ -75,11 +77,12 @@ def gather(
     >>> sorted(tuple(group.said.part) for group in evidence.groups), evidence.n
     ([('a',), ('a', 'b'), ('b',)], 120)
     """
-    sources = [reports] if isinstance(reports, Reported) else in_one_order(reports)
-    refuse_pairs(sources)
+    given = [reports] if isinstance(reports, Reported) else in_one_order(reports)
+    refuse_pairs(given)
     names = [attributes] if isinstance(attributes, str) else list(attributes)
     if len(set(names)) < len(names):
         raise DesignError(f"an attribute is named twice in {listed(names)}")
+    sources = given if everybody else [among_asked(source, names) for source in given]
     found = Finding(names, _room(sources, names))
     done = 0
     for source in sources:
@@ -89,6 +92,11 @@ def gather(
         else:
             found.tabulated(source)
     return found.evidence(sources, sampling)
+
+
+def among_asked(source: Reported, names: Sequence[str]) -> Reported:
+    """What was sent by those who were asked; of counts nobody knows who was."""
+    return source.among_asked(names) if isinstance(source, Reports) else source
 
 
 def _room(sources: Sequence[Reported], names: Sequence[str]) -> set[str]:
@@ -139,7 +147,7 @@ class Finding:
         """Take the asked attributes, and all that the table may have."""
         self.names, self.room = names, room
         self.said: dict[tuple[object, ...], tuple[int, list[Said]]] = {}
-        self.silent = 0
+        self.silent = self.unasked = 0
         self.origins: list[tuple[int, int, int, int]] = []  # as `Respondents` has them
         self._source = -1
 
@@ -172,7 +180,10 @@ class Finding:
             if said.n:
                 group = self.add(said)
                 self.origins += [(self._source, ballot, *group) for ballot in ballots.ballots]
-        self.silent += (source.n if weighed is None else weighed.n(slice(0, source.n))) - spoken
+        everybody = np.ones(source.n, dtype=bool) if source.among is None else source.among.inside
+        asked = int(everybody.sum()) if weighed is None else weighed.n(np.flatnonzero(everybody))
+        self.unasked += (source.n if weighed is None else weighed.n(slice(0, source.n))) - asked
+        self.silent += asked - spoken
 
     def _counted_as(self, source: Reports, told: Told) -> tuple[object, ...] | None:
         """What ballots share whose counts can be added up; None where their reports are listed one by one.
@@ -214,7 +225,7 @@ class Finding:
         everybody = people and len(people) == len(sources)
         origins = np.array(self.origins, dtype=np.int64).reshape(-1, 4)
         respondents = Respondents(people, self.names, origins, sampling) if everybody else None
-        return Evidence(asked, alone, tuple(groups), self.silent, respondents)
+        return Evidence(asked, alone, tuple(groups), self.silent, respondents, self.unasked)
 
 
 @dataclass(frozen=True)
@@ -232,11 +243,11 @@ class _Alike:
         counts = np.add.reduce([source.count(each, own) for each, own in self.ballots.items()])
         if self.how[0] == "cells":
             flat: Array = readonly(counts.astype(np.float64).ravel())
-            return Counted(told.domain, told.channel, flat, float(flat.sum()), population=source.n)
+            return Counted(told.domain, told.channel, flat, float(flat.sum()), population=source.people)
         part = Domain([v for v in told.domain.values() if v.name in room])
         if self.how[0] == "nameless":
-            return Moments(part, _without_names(told, part, counts, source.n))
-        return Moments(part, Observation(told.domain, told.channel, counts, population=source.n))
+            return Moments(part, _without_names(told, part, counts, source.people))
+        return Moments(part, Observation(told.domain, told.channel, counts, population=source.people))
 
 
 def _without_names(told: Told, part: Domain, counts: NDArray[np.int64], population: int) -> Observation:
@@ -291,7 +302,7 @@ def _of_ballot(source: Reports, ballot: int, told: Told, weighed: _Weighed | Non
     how = how_listed(told)
     if weighed is None and how == "cells":
         counts: Array = readonly(source.count(ballot, told).astype(np.float64).ravel())
-        return Counted(told.domain, told.channel, counts, float(counts.sum()), population=source.n)
+        return Counted(told.domain, told.channel, counts, float(counts.sum()), population=source.people)
     if weighed is None:
         codes, often = source.distinct(ballot, told)
         places, times = place_of(told, codes), often.astype(np.float64)
@@ -302,13 +313,13 @@ def _of_ballot(source: Reports, ballot: int, told: Told, weighed: _Weighed | Non
         n = float(weighed.n(rows)) if times.any() else 0.0  # without any weight they say nothing
         codes = np.unique(codes, axis=0)
     if how == "seen":
-        return Listed(told.domain, told.channel, _sums(places, times, len(codes)), n, codes, source.n)
+        return Listed(told.domain, told.channel, _sums(places, times, len(codes)), n, codes, source.people)
     if how == "cells":
-        return Counted(told.domain, told.channel, _sums(places, times, told.channel.outputs), n, None, source.n)
+        return Counted(told.domain, told.channel, _sums(places, times, told.channel.outputs), n, None, source.people)
     every = told.channel.every_report(MOST_LISTED)
     assert every is not None
     rows = every.reshape(len(every), -1)
-    return Counted(told.domain, told.channel, _sums(places, times, len(every)), n, rows, source.n)
+    return Counted(told.domain, told.channel, _sums(places, times, len(every)), n, rows, source.people)
 
 
 def _sums(places: NDArray[np.int64], times: Array, size: int) -> Array:

@@ -189,6 +189,8 @@ def _used(evidence: Evidence, kept: Sequence[int], domain: Domain) -> tuple[str,
         about = " and ".join(group.said.part)
         told.append(f"{round(group.said.n)} reports about {about} through {group.said.channel.name}{left_out}")
     silent = [f"{evidence.silent} reports speak of none of it"] if evidence.silent else []
+    if evidence.unasked:
+        silent.append(f"{evidence.unasked} people were not asked")
     riding = [name for name in domain if name not in evidence.asked]
     along = [f"{' and '.join(riding)} ride along, any share given the outcome and the predictors"] if riding else []
     return (*told, *silent, *along)

@@ -1,0 +1,166 @@
+"""Questions that a public condition puts to some: what is said of them is said of those who were asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import deniable as dn
+from deniable.channels.dense import Dense
+from deniable.device.encoding import NOT_ASKED
+from deniable.labels import Labels
+
+YES_NO = ["no", "yes"]
+DOMAIN = dn.Domain({"fiddles": [*YES_NO, NOT_ASKED], "steals": [*YES_NO, NOT_ASKED], "smokes": YES_NO})
+RULES = {"works": ("full time", "part time")}
+LABELS = Labels(show_if={"fiddles": RULES, "steals": RULES})
+DESIGNS = {
+    "joint": dn.Joint(DOMAIN, 3.0),
+    "independent": dn.Independent(DOMAIN, 6.0),
+    "views": dn.Views(DOMAIN, 2, 3.0),
+    "clusters": dn.Clusters(DOMAIN, [["fiddles", "steals"], ["smokes"]], 5.0),
+    "subset": dn.Joint(DOMAIN, 3.0, channel="subset"),
+    "hadamard": dn.Joint(DOMAIN, 3.0, channel="hadamard"),
+    "optimal": dn.Optimal(DOMAIN, [["fiddles", "steals"]], 3.0),
+    "blocks": dn.Blocks(DOMAIN, 2, 3.0, block_size=1000),
+}
+FIDDLES, STEALS = 0.4, 0.3
+
+
+def people(seed, n=3000):
+    """Half of them work; among these the two are independent."""
+    rng = np.random.default_rng(seed)
+    works = rng.choice(["full time", "part time", "not"], n, p=[0.3, 0.2, 0.5])
+    asked = np.isin(works, RULES["works"])
+    some = {
+        name: np.where(asked, np.where(rng.random(n) < share, "yes", "no"), NOT_ASKED)
+        for name, share in (("fiddles", FIDDLES), ("steals", STEALS))
+    }
+    return pd.DataFrame({"works": works, **some, "smokes": rng.choice(YES_NO, n)})
+
+
+def sent(design, seed=1, n=3000):
+    return design.randomize(people(seed, n), keep=["works"], source=dn.Seeded(seed)).with_labels(LABELS)
+
+
+@pytest.fixture(scope="module", params=DESIGNS)
+def reports(request):
+    return sent(DESIGNS[request.param])
+
+
+@pytest.fixture(scope="module")
+def joint():
+    return sent(DESIGNS["joint"])
+
+
+def asked_of(reports):
+    return int(np.isin(reports.public["works"].to_numpy(), RULES["works"]).sum())
+
+
+@pytest.mark.parametrize("name", ["joint", "independent", "views", "subset"])
+def test_what_is_independent_among_those_asked_is_not_called_associated(name):
+    method = "wald" if name == "joint" else "auto"
+    tests = [
+        dn.independence(sent(DESIGNS[name], seed), "fiddles", "steals", method, replicates=99) for seed in range(6)
+    ]
+    # Binomial(6, .01): five or more have a chance below 1e-9; all six of them were at the smallest p before.
+    assert sum(test.pvalue <= 0.01 for test in tests) < 5
+    assert "of people who were not asked" in str(tests[0])
+
+
+def test_estimates_and_measures_are_of_those_who_were_asked(reports):
+    found = dn.estimate(reports, ["fiddles", "steals"])
+    dropped = NOT_ASKED not in found.table.domain["fiddles"].categories
+    assert dropped == (type(reports.design).__name__ != "Blocks" and not reports.design.questions[0].channel.is_support)
+    truth = dn.Table.count(people(1), DOMAIN)
+    true = found.true_shares(truth)
+    assert true.sum() == pytest.approx(1)
+    # Six standard errors of each of up to nine cells: below 1e-7.
+    assert (np.abs(found.efficient.values - true) <= 6 * found.std_error + 0.02).all()
+    assert f"{reports.n - asked_of(reports)} people were not asked" in str(found)
+    if dropped:
+        assert found.values.shape == (2, 2)
+        assert dn.odds_ratio(found).name == "odds ratio (steals yes to no, fiddles yes to no)"
+        assert dn.cramers_v(found).value < 0.3  # .7 with those who were not asked
+
+
+def test_an_estimate_is_that_of_the_columns_of_the_truths_that_apply(joint):
+    inside = np.isin(joint.public["works"].to_numpy(), RULES["works"])
+    channel = DESIGNS["joint"].questions[0].channel.collapse((3, 3, 2), (0, 1))
+    counts = np.bincount(joint.answers[inside, 0] // 2, minlength=9)
+    kept = [0, 1, 3, 4]
+    domain = dn.Domain({"fiddles": YES_NO, "steals": YES_NO})
+    by_hand = dn.estimate(dn.Observation(domain, Dense(channel.matrix()[:, kept]), counts), ["fiddles", "steals"])
+    found = dn.estimate(joint, ["fiddles", "steals"])
+    np.testing.assert_allclose(found.values, by_hand.values, atol=1e-3)
+    np.testing.assert_allclose(found.std_error, by_hand.std_error, rtol=1e-3)
+    assert found.n == by_hand.n == asked_of(joint)
+
+
+def test_weights_of_one_change_nothing(joint):
+    plain, weighted = (dn.estimate(joint, ["fiddles"], weights=w) for w in (None, np.ones(joint.n)))
+    np.testing.assert_allclose(plain.efficient.values, weighted.efficient.values, atol=1e-9)
+    assert weighted.n == asked_of(joint)
+    test = dn.independence(joint, "fiddles", "steals", weights=np.ones(joint.n))
+    assert test.pvalue > 1e-4
+    assert test.df == pytest.approx(1)
+
+
+def test_regressions_are_of_those_who_were_asked(joint):
+    weights = np.where(np.isin(joint.public["works"].to_numpy(), RULES["works"]), 2.0, 5.0)
+    fit, weighted = dn.logit("fiddles ~ steals", joint), dn.logit("fiddles ~ steals", joint, weights=weights)
+    assert fit.n == asked_of(joint)
+    assert list(fit.params) == pytest.approx(list(weighted.params), abs=1e-4)
+    assert abs(fit.params["steals[T.yes]"]) < 6 * fit.std_error["steals[T.yes]"]
+    assert "people were not asked" in str(fit)
+
+
+def test_groups_in_which_nobody_was_asked_are_left_out_and_counted(joint):
+    test = dn.homogeneity(joint, "fiddles", by="works")
+    assert "2 groups: 'full time', 'part time'" in str(test)
+    assert f"Left out: {joint.n - asked_of(joint)} of people who were not asked" in str(test)
+    inside = dn.independence(joint, "fiddles", "smokes", given="works", replicates=19)
+    assert "in 2 groups" in str(inside)
+
+
+def test_all_pairs_say_of_how_many(joint):
+    pairs = dn.all_pairs(joint, method="wald")
+    n = asked_of(joint)
+    assert f"fiddles and steals {n}, fiddles and smokes {n}, steals and smokes {n}" in str(pairs)
+    assert pairs["fiddles", "steals"].pvalue > 1e-4
+
+
+def test_who_was_asked_everything_is_everybody(joint):
+    found = dn.estimate(joint, "smokes")
+    assert found.n == joint.n
+    assert "not asked" not in str(found)
+
+
+def test_synthetic_people_are_everybody(joint):
+    made = dn.synthesize(joint, 500, source=dn.Seeded(1))
+    assert NOT_ASKED in made["fiddles"].to_list()
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_files_remember_whom_a_question_was_put_to(joint, suffix, tmp_path):
+    place = joint.write(tmp_path / f"r.{suffix}")
+    expected = dn.estimate(joint, ["fiddles", "steals"])
+    for read in (dn.read_reports(place), dn.open_reports(place)):
+        found = dn.estimate(read, ["fiddles", "steals"])
+        np.testing.assert_allclose(found.values, expected.values, atol=1e-12)
+        assert found.n == asked_of(joint)
+
+
+def test_without_the_public_column_the_category_stays(joint):
+    frame = joint.to_frame().drop(columns="works")
+    bare = dn.Reports(frame, joint.design).with_labels(LABELS)
+    assert dn.estimate(bare, "fiddles").values.shape == (3,)
+
+
+def test_nobody_who_was_asked_is_a_refusal():
+    frame = people(1)
+    frame["works"], frame["fiddles"] = "not", NOT_ASKED
+    reports = DESIGNS["joint"].randomize(frame, keep=["works"], source=dn.Seeded(1)).with_labels(LABELS)
+    with pytest.raises(dn.errors.TooFewReportsError, match="fiddles"):
+        dn.estimate(reports, "fiddles")
