@@ -95,3 +95,43 @@ def _subsets(domain, epsilon):
     """Of all attributes, or of two where a set of all would be too large."""
     whole = domain.cells <= 53
     return dn.Joint(domain, epsilon, channel="subset") if whole else dn.Views(domain, 2, epsilon, channel="subset")
+
+
+CHANNELS = ("krr", "least_variance", "unary", "subset", "hashing", "hadamard")
+
+
+def every_option(domain, respondents, block_size=20):
+    """The same with every option that changes a report: channels, answers, modes, questions, what is wanted.
+
+    The designs of `every_design` too, by their names. a and c have two categories; others are of any size.
+    """
+    wide = _widened(domain, max(5, len(domain)))
+    made = every_design(domain, respondents, block_size)
+    for channel in CHANNELS:
+        made |= {
+            f"independent, {channel}": dn.Independent(domain, 4.0, channel=channel),
+            f"joint, {channel}": dn.Joint(domain, 2.0, channel=channel),
+            f"clusters, {channel}": dn.Clusters(
+                domain, [["a", "c"], [name for name in domain if name not in ("a", "c")]], 4.0, channel=channel
+            ),
+            f"sampled, {channel}": dn.Sampled(domain, 2.0, channel=channel),
+            f"views, {channel}": dn.Views(domain, 2, 2.0, channel=channel),
+            f"views, all, {channel}": dn.Views(wide, 3, 6.0, answer="all", channel=channel),
+        }
+    for answer in ("one", "all"):
+        made |= {
+            f"blocks, {answer}, deniability": dn.Blocks(
+                wide, 3, 2.0, answer=answer, block_size=block_size, mode="deniability", keep=0.3
+            ),
+            f"blocks, {answer}, phi .1": dn.Blocks(wide, 3, 3.0, answer=answer, block_size=block_size, phi=0.1),
+        }
+    return made | {
+        "views of one": dn.Views(domain, 1, 2.0),
+        "optimal for means": dn.Optimal(domain, ["mean(b)", "a"], 2.0),
+        "optimal at a guess": dn.Optimal(domain, ["a", "c"], 2.0, truth={"a": [0.9, 0.1]}),
+        "more questions than a ballot": Design(
+            domain,
+            [Question((name,), dn.KRR(len(domain[name]), 1.5)) for name in domain],
+            [[at, (at + 1) % len(domain)] for at in range(len(domain))],
+        ),
+    }

@@ -374,6 +374,8 @@ def _between(estimate: Estimate, f: Any, name: str, scale: Any, **more: Any) -> 
     told = close_to_zero(estimate) if scale == "log" else ()
 
     def usable(x: NDArray[np.float64]) -> bool:
-        return bool((x > 0).all() if scale == "log" else (x.sum(axis=1) > 0).all())
+        # A group that hardly anybody is in may have a share outside of 0 to 1.
+        return bool((x > 0).all() if scale == "log" else (x.sum(axis=1) > 0).all() and abs(float(f(x))) <= 1)
 
-    return _plugged(estimate, f, usable, name=name, scale=scale, warnings=told, **more)
+    within = (0.0, np.inf) if scale == "log" else (-1.0, 1.0)
+    return _plugged(estimate, f, usable, name=name, scale=scale, warnings=told, **more).kept(*within)

@@ -166,9 +166,13 @@ class Functionals(Frozen):
         return flat / n, slope / n, bend / n
 
     def variances_at(self, values: Array) -> Array:
-        """What the variance of each functional would be if that were its true value."""
+        """What the variance of each functional would be if that were its true value.
+
+        An estimate far outside may make reports negative; then it is that of the plausible table.
+        """
         (a, b, c), t = self.variance_at, values - self.values
-        return np.maximum(a + b * t + c * t**2, 0.0)
+        there, own = a + b * t + c * t**2, np.einsum("ij,ij->j", self.along, self.toward)
+        return np.where(there > 0, there, own)
 
     def score_interval(self, z2: float) -> tuple[Array, Array]:
         """The ends of (estimate - x)^2 = z2 Var(x), for every functional."""

@@ -39,9 +39,7 @@ def score_interval_of_ratio(of: Efficient, along: Array, z2: float, within: tupl
 
     def refuted(ratios: Array) -> NDArray[np.bool_]:
         found = of.along(along[:, :1] - along[:, 1:] * ratios)
-        a, b, c = found.variance_at
-        t = -found.values
-        return found.values**2 > z2 * np.maximum(a + b * t + c * t**2, 0.0)
+        return found.values**2 > z2 * found.variances_at(np.zeros(len(ratios)))
 
     width = within[1] - within[0]
     tried = np.linspace(within[0] - width, within[1] + width, _POINTS)

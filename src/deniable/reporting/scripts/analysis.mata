@@ -108,6 +108,7 @@ real matrix estimate(real colvector y, real matrix P, real colvector group, real
         shift = colsum(A :* now)
         there = there + (colsum((A :^ 2) :* now) - shift :^ 2 / n)'
     }
+    there = (there :> 0) :* there + (there :<= 0) :* own'
     variance = (t :== 0) :* variance + (t :!= 0) :* there
     return((maximum_likelihood(y, P, margin), values, sqrt(rowmax((variance, J(rows(variance), 1, 0))))))
 }

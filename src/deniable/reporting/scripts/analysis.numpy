@@ -97,7 +97,8 @@ def efficient(table, level):
     low, high = values + (middle - root) / lead, values + (middle + root) / lead
     # Of a cell below 0 or above 1, the error at that end.
     t = np.clip(values, 0, 1) - values
-    squared = np.where(t != 0, a + b * t + c * t**2, np.diag(variance))
+    there = a + b * t + c * t**2
+    squared = np.where(t == 0, np.diag(variance), np.where(there > 0, there, np.diag(margin @ toward)))
     return values, np.sqrt(np.maximum(squared, 0)), low, high
 
 

@@ -82,7 +82,8 @@ efficient <- function(table, level) {
   lead <- 1 - z2 * c; middle <- z2 * b / 2
   root <- sqrt(pmax(middle^2 + lead * z2 * a, 0))
   t <- pmin(pmax(values, 0), 1) - values  # of a cell below 0 or above 1, the error at that end
-  squared <- ifelse(t != 0, a + b * t + c * t^2, diag(variance))
+  there <- a + b * t + c * t^2
+  squared <- ifelse(t == 0, diag(variance), ifelse(there > 0, there, diag(margin %*% toward)))
   data.frame(efficient = values, std_error = sqrt(pmax(squared, 0)),
              low = values + (middle - root) / lead, high = values + (middle + root) / lead)
 }

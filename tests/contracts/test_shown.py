@@ -1,0 +1,103 @@
+"""What is shown of an estimate, through every design with every option that changes a report.
+
+The point lies in the interval and both in the range, on tables with an empty cell, from one report and from fifty, that
+are equal or drawn; or the refusal is one of ours. No other exception leaves a public function.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import deniable as dn
+from deniable.errors import DeniableError
+from every_design import answered, every_option
+
+DOMAIN = dn.Domain({"a": ["no", "yes"], "b": [0, 1, 2], "c": ["no", "yes"]})
+DESIGNS = every_option(DOMAIN, 50)
+N = 50
+
+
+def people(case):
+    """One, fifty who are all alike, or fifty who leave cells empty."""
+    n, rng = 1 if case == "one report" else N, np.random.default_rng(4)
+    alike = case != "empty cells"
+    a = np.zeros(n, dtype=int) if alike else (rng.random(n) < 0.3).astype(int)
+    b = np.ones(n, dtype=int) if alike else rng.integers(0, 2, n) + a  # nobody has a 0 beside b 2, or a 1 beside b 0
+    c = np.zeros(n, dtype=int) if alike else a * (rng.random(n) < 0.2)
+    return pa.table({"a": np.array(["no", "yes"])[a], "b": b, "c": np.array(["no", "yes"])[c]})
+
+
+def collected(name, case):
+    """Reports of the people; pairs need a partner each, so that one of them alone is refused in words of ours."""
+    design = DESIGNS[name]
+    chosen = people(case)
+    own = answered(chosen.select([column for column in chosen.column_names if column in design.domain]), design)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return design.randomize(own, source=dn.Seeded(6))
+
+
+FUNCTIONS = {
+    "share of a": lambda reports: dn.estimate(reports, "a"),
+    "share of b": lambda reports: dn.estimate(reports, "b"),
+    "pair": lambda reports: dn.estimate(reports, ["a", "c"]),
+    "table": lambda reports: dn.estimate(reports, ["a", "b"]),
+    "by moments": lambda reports: dn.estimate(reports, "b", "wls"),
+    "nearest": lambda reports: dn.estimate(reports, "b", "norm_sub"),
+    "mean": lambda reports: dn.mean(reports, "b"),
+    "cdf": lambda reports: dn.cdf(reports, "b"),
+    "means by": lambda reports: dn.means_by(reports, "b", by="a"),
+    "difference": lambda reports: dn.difference(dn.estimate(reports, ["a", "c"])),
+    "V": lambda reports: dn.cramers_v(dn.estimate(reports, ["a", "c"])),
+    "information": lambda reports: dn.mutual_information(dn.estimate(reports, ["a", "c"])),
+    "odds ratio": lambda reports: dn.odds_ratio(dn.estimate(reports, ["a", "c"])),
+}
+RANGE = {"mean": (0, 2), "means by": (0, 2), "difference": (-1, 1), "odds ratio": (0, np.inf)}
+SLACK = 1e-9
+
+
+def parts(found):
+    """Values, ends and errors of whatever was found, flat."""
+    if isinstance(found, Mapping):
+        each = [parts(part) for part in found.values()]
+        return tuple(np.concatenate(column) for column in zip(*each, strict=True))
+    value = found.value if hasattr(found, "value") else found.values
+    low, high = found.interval()
+    return tuple(np.ravel(np.asarray(part, dtype=float)) for part in (value, low, high, found.std_error))
+
+
+@pytest.mark.parametrize("case", ["one report", "equal reports", "empty cells"])
+@pytest.mark.parametrize("name", DESIGNS)
+def test_the_point_lies_in_the_interval_and_both_in_the_range(name, case):
+    try:
+        reports = collected(name, case)
+    except DeniableError:
+        return
+    seen = 0
+    for what, function in FUNCTIONS.items():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                found = function(reports)
+                values, low, high, errors = parts(found)
+                str(found)
+        except DeniableError:
+            continue
+        seen += 1
+        least, most = RANGE.get(what, (0, 1))
+        told = ~np.isnan(low) & ~np.isnan(values)
+        assert (np.isnan(low) == np.isnan(high)).all(), what
+        assert ((values >= least - SLACK) & (values <= most + SLACK))[~np.isnan(values)].all(), (what, values)
+        assert ((low <= values + SLACK) & (values <= high + SLACK))[told].all(), (what, low, values, high)
+        inside = (low >= least - SLACK) & (high <= most + SLACK)
+        assert inside[told & np.isfinite(low) & np.isfinite(high)].all(), (what, low, high)
+        if isinstance(found, dn.Estimate):
+            assert told.any() or "than chance alone explains" in str(found), what
+            assert (errors > 0).all(), (what, errors)
+            assert abs(values.sum() - 1) < 1e-6, what
+    assert seen or case == "one report", "everything was refused"
