@@ -175,9 +175,10 @@ def test_a_correlation_is_of_those_who_give_both(scores, method):
 
 
 def test_by_default_only_what_a_survey_adds_itself_stands_aside():
-    """Another word among numbers has no size that anybody could guess: whoever asks says it."""
+    """And what is no bin among bins. Another word among numbers may have a size: whoever asks says it."""
     assert ordered(Variable("x", ("1", "2", "prefer not to say"))).aside == ["prefer not to say"]
     assert ordered(Variable("x", (*BINS[:0], "< 10", ">= 10", "does not apply"))).aside == ["does not apply"]
     assert ordered(Variable("x", ("no", "prefer not to say"))).aside == []
+    assert ordered(Variable("x", ("no idea", ">= 10", "< 10")), edges=[0, 10, 20]).aside == ["no idea"]
     with pytest.raises(InputError, match="give scores="):
         ordered(Variable("x", ("1", "2", "no idea"))).sizes()

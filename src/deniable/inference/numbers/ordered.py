@@ -150,7 +150,13 @@ def all_left_out(
 
 
 def _answers(variable: Variable) -> list[int]:
-    """The codes of the categories that answer: who skips a question, or is not asked, says no number."""
+    """The codes of the categories that answer: who skips a question, or is not asked, says no number.
+
+    Nor does whoever is in none of the bins, where the others are bins.
+    """
+    bins = [code for code, category in enumerate(variable.categories) if bin_ends(category) is not None]
+    if len(bins) > 1:
+        return bins
     found = [code for code, category in enumerate(variable.categories) if category not in (SKIPPED, NOT_ASKED)]
     return found if len(found) > 1 else list(range(len(variable)))
 
