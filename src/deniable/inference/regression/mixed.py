@@ -244,6 +244,11 @@ def _check(nodes: int, sampled: Mapping[str, Any], groups: str) -> None:
     """Enough nodes; and no weights, for which there is another way."""
     if nodes < 2:
         raise InputError(f"quadrature needs at least 2 nodes, not {nodes}")
+    if "missing" in sampled:
+        raise InputError(
+            f"a model with groups has no place for who prefers not to say: use logit() with missing= and "
+            f"clusters={groups!r}, whose errors allow for groups"
+        )
     strangers = [name for name in sampled if name not in ("weights", "strata", "clusters")]
     if strangers:
         raise InputError(f"random_intercept() knows no {listed(strangers)}")
