@@ -47,7 +47,7 @@ def test_paired_rows_are_charged_for_whoever_knows_the_coins(run):
     [
         ((*PAIRED, "--p", "0.7"), "need --p and --rho"),
         ((*PAIRED, "--p", "0.99", "--rho", "-0.001"), "more than the 6 of --epsilon"),
-        ((*BASE, "--p", "0.7"), "--p belongs to --design paired, not to --design views: leave it out"),
+        ((*BASE, "--p", "0.7"), "--p belongs to --design paired, not to --design optimal: leave it out"),
         ((*BASE, "--design", "blocks", "--rho", "-0.1"), "--rho belongs to --design paired"),
         ((*BASE, "--cluster", "sex,income"), "--cluster belongs to --design clusters"),
         ((*BASE, "--design", "blocks", "--cluster", "sex,income"), "--cluster belongs to --design clusters"),

@@ -336,4 +336,4 @@ def test_the_four_numbers_of_a_paired_design(vector):
     lines = " ".join(told.lines())
     for key in ("claimed", "partner", "coin"):
         assert vector[key] in lines
-    assert told.is_ldp or f"delta {vector['delta']} against a server" in lines
+    assert told.is_ldp or f"the claimed {vector['claimed']} holds at delta {vector['delta']} only" in lines

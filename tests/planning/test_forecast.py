@@ -1,6 +1,7 @@
 """The planner: its errors are those that simulated surveys have, and it prefers what has the smallest."""
 
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -220,3 +221,59 @@ def test_what_is_forecast_is_what_an_estimate_states(channel):
     # Every share of reports is known to a few thousandths: the stated errors differ from the expected ones by less.
     assert np.sqrt(efficient_from(evidence, assumed.values).variances) == pytest.approx(stated.std_error, rel=0.02)
     assert (stated.std_error < np.sqrt(stated.dispersion.variances)).all()
+
+
+def test_without_aims_every_share_and_every_pair_is_wanted():
+    domain = dn.Domain({name: [0, 1, 2] for name in "abcd"})
+    forecast = plan(domain, 1.0, n=5000)
+    assert len(forecast.wanted) == 4 + 6
+    assert list(forecast.summary().columns)[2:5] == ["every share", "every pair", "worst share"]
+    best = forecast.candidates[0]
+    assert best.worst_share == pytest.approx(max(best.std_error))  # at even shares all cells of a table are alike
+    stated = plan(domain, 1.0, [*domain, *map(list, combinations(domain, 2))], 5000)
+    np.testing.assert_equal(*([one.std_error for one in found.candidates] for found in (stated, forecast)))
+    assert plan({"a": [0, 1]}, 1.0, n=100).names == ("a",)
+
+
+def test_without_a_number_of_respondents_the_worst_share_is_within_five_points():
+    forecast = plan({"a": [0, 1], "b": [0, 1, 2]}, 1.0)
+    assert forecast.solved
+    assert 1.96 * forecast.candidates[0].worst_share == pytest.approx(0.05, rel=1e-3)
+    assert f"{forecast.n} respondents bring the worst share within 5 points" in str(forecast)
+    assert not forecast.at(n=100).solved
+    with pytest.raises(InputError, match="are no shares"):
+        plan({"mood": [1, 2, 3]}, 1.0, "mean(mood)")
+
+
+@pytest.mark.parametrize("name", ["optimal", "tables, least variance", "independent", "joint", "views, all answers"])
+def test_closed_forms_are_what_the_evidence_gives(name, monkeypatch):
+    domain = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1, 2, 3]})
+    wanted = ["a", ["a", "b"], dn.Wanted.table("c", "b", weight=2)]
+    closed = {one.name: one for one in plan(domain, 1.5, wanted, 5000).candidates}[name]
+    monkeypatch.setattr("deniable.planning.judged._ALIKE", ())
+    long = {one.name: one for one in plan(domain, 1.5, wanted, 5000).candidates}[name]
+    assert closed.std_error == pytest.approx(long.std_error, rel=2e-3)
+    assert closed.reports == pytest.approx(long.reports, rel=1e-3)
+    assert closed.cost == pytest.approx(long.cost, rel=4e-3)
+    assert (closed.loss, closed.worst_share) == pytest.approx((long.loss, long.worst_share), rel=4e-3)
+
+
+def test_an_error_of_a_mean_is_in_its_own_unit():
+    domain = dn.Domain(
+        {"mood": [10, 20, 30, 40], "age": ["0 to < 20", "20 to < 60", "60 to < 100", "prefer not to say"]}
+    )
+    wanted = ["mean(mood)", "mean(age)", "quantiles(mood; 0.5)", "cdf(mood)"]
+    design = dn.Joint(domain, 2.0)
+    forecast = plan(domain, 2.0, wanted, 20_000, also={"mine": design})
+    mine = next(one for one in forecast.candidates if one.name == "mine")
+    even, source = dn.Table(domain, np.full(domain.shape, 1 / 16)), dn.Seeded(3)
+    repeated = [design.simulate(even, 20_000, source=source) for _ in range(60)]
+    for place, found in enumerate(
+        ([dn.mean(one, "mood").value for one in repeated], [dn.mean(one, "age").value for one in repeated])
+    ):
+        # A mean square of 60 is .33 to 2.3 times its expectation in all but 1e-7 of all seeds (a chi-square of 60).
+        assert 0.57 < np.std(found) / mine.std_error[place] < 1.52
+    told = forecast.summary().columns
+    assert "%" not in str(told["mean(mood)"][0])
+    assert "%" in str(told["cdf(mood)"][0])
+    assert [one.unit(domain) for one in forecast.wanted] == [30.0, 70.0, 4.0, None]

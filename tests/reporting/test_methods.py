@@ -58,8 +58,10 @@ SETS = OPEN | {"learned", "how_sets", "methods_sets", "channel_sets"}
 BLOCKED = '[design]\nkind = "blocks"\nk = 1'
 BLOCKS = COUNTED | {"drawn", "adaptive", "channel_blocks"}
 RRBA = 'mode = "deniability"\nkeep = 0.5\naccept = "deniability instead of differential privacy"'
+ALONE = 'tables = [["cheated"], ["stress"]]'
 KINDS = {
-    "": KRR | {"drawn"},
+    "": KRR,  # every share and every pair is wanted, and there is but one pair
+    ALONE: KRR | {"drawn"},
     '[design]\nkind = "sampled"': KRR | {"drawn"},
     '[design]\nkind = "joint"': KRR,
     TOGETHER: KRR,
@@ -77,8 +79,8 @@ KINDS = {
     | {"learned_in_part", "methods_in_part"},
     BLOCKED: BLOCKS,
     f'[design]\nkind = "blocks"\nk = 1\n{RRBA}': BLOCKS | {"deniability"},
-    'admission = "invited"': KRR - OPEN | {"drawn", "participation", "admission_invited"},
-    'admission = "blind"': KRR - OPEN | {"drawn", "participation_blind", "admission_blind", "no_withdrawal"},
+    'admission = "invited"': KRR - OPEN | {"participation", "admission_invited"},
+    'admission = "blind"': KRR - OPEN | {"participation_blind", "admission_blind", "no_withdrawal"},
     'admission = "blind"\n[design]\nkind = "blocks"\nk = 1': BLOCKS - OPEN
     | {"participation_blind_blocks", "admission_blind_blocks"},
 }
@@ -109,9 +111,9 @@ def test_what_a_device_keeps_is_what_is_static_as_a_whole():
 
 
 def test_of_a_number_its_range_is_used():
-    survey = EXAMS.replace("DESIGN", "").replace('"scale"\nfirst = 1\nlast = 3', '"number"\nbins = [3, 10]')
+    survey = EXAMS.replace("DESIGN", ALONE).replace('"scale"\nfirst = 1\nlast = 3', '"number"\nbins = [3, 10]')
     text = markdown(methods(facts_of_survey(parse_survey(survey))))
-    assert said(text) == KINDS[""] | {"in_ranges"}
+    assert said(text) == KINDS[ALONE] | {"in_ranges"}
     assert "disguised: \u201cHow stressed are you?\u201d." in text
 
 
@@ -146,7 +148,7 @@ def test_collected_reports_bring_their_number_and_the_hash_that_was_printed():
     reports = answered()
     served = reports.with_labels(reports.labels.served_as("ab" * 32))
     text = markdown(methods(facts_of_reports(served)))
-    assert said(text) == KRR - OPEN | {"drawn", "participation", "methods_n"}
+    assert said(text) == KRR - OPEN | {"participation", "methods_n"}
     assert "600 reports came in." in text
     assert "ab" * 32 in text
     assert "more than once" not in text  # who could answer is not known from reports

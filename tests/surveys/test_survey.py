@@ -216,7 +216,11 @@ BAD = {
         minimal(tail='[design]\nkind = "blocks"\nchannel = "subset"'),
         minimal(tail='[design]\nkind = "paired"\nchannel = "krr"\n' + NEEDED["paired"]),
         minimal(smokes='kind = "scale"\nfirst = 1\nlast = 54', tail='[design]\nchannel = "subset"'),
-        minimal(smokes='kind = "yes-no"\nstatic = true', tail='[design]\nchannel = "hashing"'),
+        minimal(
+            keys='tables = [["smokes"]]',
+            smokes='kind = "yes-no"\nstatic = true',
+            tail='[design]\nchannel = "hashing"',
+        ),
     ],
     "design.respondents": [
         minimal(tail="[design]\nrespondents = 100"),

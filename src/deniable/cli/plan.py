@@ -32,14 +32,20 @@ NOT_JUDGED = (
     "it runs, not from its questions alone. At the same epsilon it is never better than views of as many attributes; "
     "-o writes the file with the recommended design."
 )
-_OTHER_COLUMNS = 52  # characters that the columns beside those of the tables take
+_OTHER_COLUMNS, _BRIEF_COLUMNS = 66, 46  # characters that the columns beside those of the tables take
 
 
 @click.command("plan")
 @click.argument("asked", metavar="FILE", type=FILE)
 @click.option("--epsilon", type=float, help="The most that a person's whole report may tell; a survey file says it.")
-@click.option("--n", type=click.IntRange(1), required=True, help="How many respondents.")
-@table_option("Attributes whose joint table is wanted. Repeatable; else a survey's tables, or every attribute.")
+@click.option(
+    "--n",
+    type=click.IntRange(1),
+    help="How many respondents. By default as many as bring the worst share within 5 points.",
+)
+@table_option(
+    "Attributes whose joint table is wanted. Repeatable; else what a survey wants, or every share and every pair."
+)
 @click.option(
     "--wanted",
     "numbers",
@@ -62,7 +68,7 @@ def command(
     *,
     asked: Path,
     epsilon: float | None,
-    n: int,
+    n: int | None,
     tables: tuple[str, ...],
     numbers: tuple[str, ...],
     guesses: tuple[str, ...],
@@ -79,6 +85,7 @@ def command(
 
     \b
     Examples:
+      deniable plan survey.toml
       deniable plan survey.toml --n 2000
       deniable plan survey.toml --n 2000 -o recommended.toml
       deniable plan domain.toml --epsilon 2 --n 10000 --table sex,income --error 0.01
@@ -135,19 +142,17 @@ def _guess(texts: tuple[str, ...]) -> Shares | None:
     return found or None
 
 
-def _read(path: Path) -> tuple[Domain, float | None, list[list[str] | Wanted], Design | None, Shares | None]:
+def _read(path: Path) -> tuple[Domain, float | None, Sequence[Wanted], Design | None, Shares | None]:
     """What is asked, at which epsilon, what is wanted, by which design, and what is expected: of a file."""
     from deniable.frames.domain_file import read_domain
+    from deniable.optimal.aims import shares_and_pairs
     from deniable.surveys.survey import is_survey, read_survey
 
     if not is_survey(path):
         domain = read_domain(path)
-        return domain, None, [[name] for name in domain], None, None
+        return domain, None, shares_and_pairs(domain), None, None
     survey = read_survey(path)
-    asked = {name for one in (*survey.tables, *(w.attributes for w in survey.wanted)) for name in one}
-    alone = [[name] for name in survey.domain if name not in asked]
-    named: list[list[str] | Wanted] = [*map(list, survey.tables), *survey.wanted, *alone]
-    return survey.domain, survey.epsilon, named, survey.design, survey.guess
+    return survey.domain, survey.epsilon, survey.aims, survey.design, survey.guess
 
 
 def _write(asked: Path, output: Path, forecast: Forecast, guess: Shares | None) -> None:
@@ -172,31 +177,40 @@ def _write(asked: Path, output: Path, forecast: Forecast, guess: Shares | None) 
 
 
 def _needed(forecast: Forecast, error: float) -> list[int | None]:
-    """Respondents for the wanted error, a table each: variances are inverse to their number."""
-    best = forecast.candidates[0]
-    return [None if math.isnan(e) else math.ceil(forecast.n * (e / error) ** 2) for e in best.std_error]
+    """Respondents for the wanted error, an item each: variances are inverse to their number.
+
+    Of a number that is no share, the error is a share of its range.
+    """
+    best, units = forecast.candidates[0], [one.unit(forecast.domain) or 1.0 for one in forecast.wanted]
+    return [
+        None if math.isnan(e) else math.ceil(forecast.n * (e / unit / error) ** 2)
+        for e, unit in zip(best.std_error, units, strict=True)
+    ]
 
 
 def _show(forecast: Forecast, error: float | None, apart: str | None) -> None:
     out = console()
-    names = list(forecast.names)
+    names = list(forecast.errors([]))
     # Many tables do not fit beside each other: they are then numbered in the headings, and named below.
-    numbered = sum(len(name) + 3 for name in names) + _OTHER_COLUMNS > out.width
+    taken = sum(len(name) + 3 for name in names)
+    brief, numbered = taken + _OTHER_COLUMNS > out.width, taken + _BRIEF_COLUMNS > out.width
     heads = [str(place) for place in range(1, len(names) + 1)] if numbered else names
     shown = forecast.summary()
-    columns = dict(zip(["design", "true epsilon", *heads, "times the best"], shown.columns.values(), strict=True))
+    first, last = ("epsilon", ["worst", "times"]) if brief else ("true epsilon", ["worst share", "times the best"])
+    titles = ["design", first, *heads, *last]
+    columns = dict(zip(titles, shown.columns.values(), strict=True))
     out.print(laid_out(Summary(columns)))
     if numbered:
         out.print(", ".join(f"{place}: {name}" for place, name in zip(heads, names, strict=True)) + ".", markup=False)
     for note in (*forecast.notes(), *([] if apart is None else [apart])):
         out.print(note, markup=False)
     if error is not None:
-        for name, needed in zip(names, _needed(forecast, error), strict=True):
+        for name, (wanted, needed) in _grouped(forecast, error).items():
             told = "no design covers it" if needed is None else f"{needed} respondents"
-            out.print(f"A standard error of {error:.2%} for {name}: {told}.", markup=False)
+            out.print(f"A standard error of {wanted} for {name}: {told}.", markup=False)
     else:
         out.print("\n[bold]Respondents for a wanted standard error[/bold] (the recommended design)")
-        out.print(_sizes(forecast, names))
+        out.print(_sizes(forecast))
     out.print("\n[bold]What another epsilon would give[/bold] (the design recommended there)")
     out.print(_epsilons(forecast, heads))
     out.print("\n[bold]The most anybody can learn about one person[/bold]")
@@ -204,11 +218,28 @@ def _show(forecast: Forecast, error: float | None, apart: str | None) -> None:
         out.print(line, markup=False)
 
 
-def _sizes(forecast: Forecast, names: list[str]) -> Grid:
-    rows = grid(["table"], [f"{error:.0%}" for error in _ERRORS])
-    for name, *sizes in zip(names, *(_needed(forecast, error) for error in _ERRORS), strict=True):
-        rows.add_row(name, *("-" if size is None else str(size) for size in sizes))
+def _sizes(forecast: Forecast) -> Grid:
+    rows = grid(["wanted"], [f"{error:.0%}" for error in _ERRORS])
+    every = [_grouped(forecast, error) for error in _ERRORS]
+    ranges = {name for name, one in zip(forecast.names, forecast.wanted, strict=True) if one.unit(forecast.domain)}
+    for name in every[0]:
+        sizes = [one[name][1] for one in every]
+        told = f"{name}, of its range" if name in ranges else name
+        rows.add_row(told, *("-" if size is None else str(size) for size in sizes))
     return rows
+
+
+def _grouped(forecast: Forecast, error: float) -> dict[str, tuple[str, int | None]]:
+    """For every column of the plan the error in its own unit, and how many respondents it takes."""
+    needed, names = _needed(forecast, error), list(forecast.errors([]))
+    if len(names) < len(needed):  # all shares and all pairs: the average of them has it
+        count = len(forecast.domain)
+        parts = [[one for one in part if one is not None] for part in (needed[:count], needed[count:])]
+        told = [None if None in needed else math.ceil(sum(part) / len(part)) for part in parts]
+        return {name: (f"{error:.2%}", one) for name, one in zip(names, told, strict=True)}
+    units = [one.unit(forecast.domain) for one in forecast.wanted]
+    texts = [f"{error:.2%}" if unit is None else f"{error * unit:.3g}" for unit in units]
+    return dict(zip(names, zip(texts, needed, strict=True), strict=True))
 
 
 def _epsilons(forecast: Forecast, names: list[str]) -> Grid:
@@ -220,7 +251,7 @@ def _epsilons(forecast: Forecast, names: list[str]) -> Grid:
         except DesignError:
             continue  # no design can be made for so much or so little
         best, told = other.candidates[0], other.recommended.describe()
-        errors = ["-" if e != e else f"{e:.2%}" for e in best.std_error]  # noqa: PLR0124 - NaN differs from itself
+        errors = [str(column[0]) for column in other.errors([best]).values()]
         belief = f"{math.ceil(1000 * told.posterior(0.05)) / 10:.1f}%"
         rows.add_row(best.name, f"{other.epsilon:g}", *errors, f"{math.ceil(100 * told.odds_factor) / 100:.2f}", belief)
     return rows
@@ -245,6 +276,7 @@ def _data(forecast: Forecast, error: float | None) -> dict[str, Any]:
                 "std_error": one.std_error,
                 "reports": one.reports,
                 "error": forecast.error(one),
+                "worst_share": None if math.isnan(one.worst_share) else one.worst_share,
                 "times_the_best": None if math.isnan(forecast.times(one)) else forecast.times(one),
                 "design": one.design.id,
             }

@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from deniable.cli.common import FILE, TARGET, as_json, console, emit, split
 from deniable.cli.progress import Progress
-from deniable.errors import InputError
+from deniable.errors import DesignError, InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from deniable.designs.base import Design
     from deniable.domain import Domain
 
-DESIGNS = ("views", "independent", "joint", "sampled", "clusters", "blocks", "paired")
+DESIGNS = ("optimal", "views", "independent", "joint", "sampled", "clusters", "blocks", "paired")
 # The designs that an option says something of, by its parameter; to the others it means nothing.
 OPTIONS = {
     "k": ("views", "blocks"),
@@ -38,7 +38,7 @@ OPTIONS = {
 @click.option("--attribute", "attributes", multiple=True, metavar="NAME", help="Disguise only these. Repeatable.")
 @click.option("--epsilon", type=float, required=True, help="The most that a person's whole report may tell.")
 @click.option(
-    "--design", "kind", type=click.Choice(DESIGNS), default="views", show_default=True, help="Who is asked what."
+    "--design", "kind", type=click.Choice(DESIGNS), default="optimal", show_default=True, help="Who is asked what."
 )
 @click.option(
     "--k", type=int, default=2, show_default=True, help="For views and blocks: how many attributes a question combines."
@@ -78,7 +78,8 @@ def command(
 
     Memory use does not grow with the table, blocks and pairs aside, which need all of it. Interrupted, and run again
     with the same arguments, it goes on where it stopped: no row is disguised twice. There is no seed: the noise comes
-    from the operating system's secure source. Of paired rows, epsilon is what whoever knows their coins may learn.
+    from the operating system's secure source. By default every share and every pair is what the reports are for, as in
+    a plan. Of paired rows, epsilon is what whoever knows their coins may learn.
 
     \b
     Examples:
@@ -151,8 +152,10 @@ def _design(kind: str, domain: Domain, epsilon: float, *, k: int, answer: Any, c
     from deniable.designs.clusters import Clusters
     from deniable.designs.independent import Independent
     from deniable.designs.joint import Joint
+    from deniable.designs.optimal import Optimal
     from deniable.designs.sampled import Sampled
     from deniable.designs.views import Views
+    from deniable.optimal.aims import shares_and_pairs
 
     if kind == "clusters":
         if not clusters:
@@ -160,6 +163,11 @@ def _design(kind: str, domain: Domain, epsilon: float, *, k: int, answer: Any, c
         return Clusters(domain, clusters, epsilon)
     if kind == "views":
         return Views(domain, min(k, len(domain)), epsilon, answer=answer)
+    if kind == "optimal":
+        try:
+            return Optimal(domain, shares_and_pairs(domain), epsilon)
+        except DesignError as error:
+            raise type(error)(f"{error.message}; or choose another --design, such as views", **error.details) from error
     plain: dict[str, Any] = {"independent": Independent, "joint": Joint, "sampled": Sampled}
     made: Design = plain[kind](domain, epsilon)
     return made

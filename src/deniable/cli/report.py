@@ -130,15 +130,12 @@ def command(
 
 
 def _made_for(words: Path | None) -> list[Wanted]:
-    """What a survey file says is wanted: its numbers and its tables."""
+    """What a survey file is made for."""
     if words is None:
         return []
-    from deniable.optimal.language import gathered
     from deniable.surveys.survey import read_survey
 
-    survey = read_survey(words)
-    made: list[Wanted | tuple[str, ...]] = [*survey.tables, *survey.wanted]
-    return list(gathered(made)) if made else []
+    return list(read_survey(words).aims)
 
 
 def _facts(place: Path | str, design: str | None, words: Path | None, language: str | None) -> Facts:

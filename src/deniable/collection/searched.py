@@ -19,7 +19,6 @@ from deniable.designs.files import write_whole
 from deniable.designs.integers import with_integers
 from deniable.device.verify import verify_stored
 from deniable.errors import DesignError, InputError
-from deniable.surveys.asking import everything
 from deniable.surveys.pilot import pilot_of
 from deniable.surveys.survey import read_survey
 
@@ -87,8 +86,7 @@ def kept_in(data: Path, survey: Survey) -> Path:
 
 
 def _checked(survey: Survey, kept: bytes) -> Design:
-    wanted = everything(survey.domain, survey.tables, survey.wanted)
-    return with_integers(survey.design, kept, wanted, survey.epsilon)
+    return with_integers(survey.design, kept, survey.aims, survey.epsilon)
 
 
 def _served_from(data: Path, survey: Survey) -> bytes | None:

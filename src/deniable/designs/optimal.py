@@ -27,6 +27,7 @@ from deniable.domain import Domain
 from deniable.errors import ConvergenceError, DesignError, InputError, NotCoveredError, PrecisionError
 from deniable.frozen import again, fix
 from deniable.given import is_count
+from deniable.optimal.aims import in_words
 from deniable.optimal.at_guess import MOST_CONTRASTS, contrasts_of, loss_at, pool_at
 from deniable.optimal.certificate import MOST_ANSWERS
 from deniable.optimal.channel import optimal_channel
@@ -174,7 +175,7 @@ class Optimal(Design):
             far = self.floor.distance(self.loss)
         except InputError:
             return plain  # a floor at a guess is for few cells
-        made = f"Made for {', '.join(str(one) for one in self.wanted)}: {far}."
+        made = f"Made for {in_words(self.wanted, self.domain)}: {far}."
         return replace(plain, notes=(*plain.notes, made))
 
 
@@ -216,7 +217,7 @@ def nearness(design: Design, wanted: Sequence[Wanted]) -> str:
         return ""
     # Rounded up, so that what a better use of the last decimals would spare is counted too.
     least = best_floor(design.domain, tuple(wanted), ceil(design.epsilon * 1e4) / 1e4)
-    return f"For {', '.join(map(str, wanted))}, this design {least.distance(loss)}."
+    return f"For {in_words(wanted, design.domain)}, this design {least.distance(loss)}."
 
 
 @lru_cache(maxsize=64)

@@ -171,6 +171,17 @@ def pooled_loss(contrasts: Contrasts, ballots: Sequence[Ballot], chances: NDArra
     return loss
 
 
+def told_of_sets(
+    contrasts: Contrasts, ballots: Sequence[Ballot], chances: NDArray[np.float64]
+) -> dict[Attributes, float] | None:
+    """What a report tells, on average, about every contrast of each set; None where contrasts of sets are mixed."""
+    if not all(channel.treats_alike for ballot in ballots for _, channel in ballot):
+        return None
+    found = pool(contrasts, ballots)
+    assert found is not None  # nothing is joined
+    return dict(zip(contrasts.squares, (found.alone.T @ chances).tolist(), strict=True))
+
+
 @lru_cache(maxsize=4096)
 def contrast_information(channel: Channel) -> float:
     """What one report tells about every contrast of a question, through a channel that treats all cells alike."""

@@ -167,6 +167,38 @@ class Wanted(Frozen):
         shares = np.full(own.shape, 1 / own.cells) if truth is None else np.reshape(truth, own.shape)
         return sqrt(self.weight) * np.asarray(_ROWS[self.kind](self, own, shares), dtype=np.float64)
 
+    def own_rows(self, domain: Domain, truth: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """The functionals in their own unit and without weight: their standard errors are those that people know.
+
+        A mean of categories some of which stand aside is the derivative of a quotient.
+        """
+        own = domain.project(self.attributes)
+        shares = np.full(own.shape, 1 / own.cells) if truth is None else np.reshape(truth, own.shape)
+        if self.kind != "mean":
+            return self.rows(domain, truth) / sqrt(self.weight) * (self.unit(domain) or 1.0)
+        sizes = self._sizes(_only(own))
+        counted = np.array([size is not None for size in sizes])
+        values = np.array([0.0 if size is None else size for size in sizes])
+        base = float(shares[counted].sum())
+        mean = float((values * shares)[counted].sum()) / base
+        return (np.where(counted, values - mean, 0.0) / base)[None]
+
+    def unit(self, domain: Domain) -> float | None:
+        """From the least to the largest that its numbers can be; None where they are shares of respondents."""
+        first = domain[self.attributes[0]]
+        if self.kind == "mean":
+            counted = [size for size in self._sizes(first) if size is not None]
+            return max(counted) - min(counted)
+        if self.kind == "quantiles":
+            edges = self.options[1] if len(self.options) > 1 else bounds_of(first)
+            return float(edges[-1] - edges[0])
+        if self.kind == "difference" and self.options[1] is not None:
+            return float(np.ptp(self.options[1]))
+        return None
+
+    def _sizes(self, variable: Variable) -> list[float | None]:
+        return counts_as(variable) if not self.options else list(self.options[0])
+
     def needs(self, domain: Domain) -> NDArray[np.float64] | None:
         """What must be told besides, as rows: what a number that is not linear is computed from, whatever the truth.
 

@@ -28,17 +28,16 @@ from deniable.designs.optimal import best_floor, floor_at
 from deniable.device.epsilon import require_number
 from deniable.device.statement import rounded_up
 from deniable.domain import Domain
-from deniable.errors import DesignError, InputError, NotCoveredError, UnknownAttributeError
-from deniable.estimation.estimator import estimate
-from deniable.estimation.fit.efficient import MOST_CELLS as EFFICIENT_CELLS
+from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen
 from deniable.keywords import answering
+from deniable.optimal.aims import in_words, shares_and_pairs
 from deniable.optimal.guess import Guess
 from deniable.optimal.language import gathered
 from deniable.optimal.wanted import Wanted
 from deniable.planning.candidates import CANDIDATES, candidate
 from deniable.planning.candidates.purpose import Purpose
-from deniable.planning.expected import expected_evidence, expected_observations, expected_variances
+from deniable.planning.judged import judged
 from deniable.results import frame_of, panels
 from deniable.summary import Shown, Summary, Written, number, share
 from deniable.wording import listed
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from deniable.designs.base import Design
-    from deniable.designs.observation import Observation
     from deniable.domain import Category
     from deniable.optimal.floor import Floor
     from deniable.optimal.guess import Truth
@@ -58,6 +56,10 @@ if TYPE_CHECKING:
 __all__ = ["CANDIDATES", "Candidate", "Forecast", "candidate", "plan"]
 
 _MOST_BALLOTS = 20_000
+_MOST_COLUMNS = 4  # of shares and pairs that nobody named
+_POINTS, _SURE = 0.05, 1.959964  # how far off the worst share may be, and in 95% of surveys
+_NEAR = 1e-3  # so near to the number of respondents that is needed, as a share, is near enough
+_FIRST, _TRIES = 10_000, 5  # respondents that a search begins with, and how often they are computed anew
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +70,12 @@ class Candidate(Frozen):
         name: its name in the registry.
         design: the design itself.
         std_error: root mean square of the numbers' standard errors, one for each wanted item (every cell of a table
-            is such a number; a mean's scores have range 1); NaN where nobody would tell it.
+            is such a number; a mean's is in its own unit); NaN where nobody would tell it.
         reports: how many respondents answer about all of the item's attributes.
         cost: how many times as many respondents it needs as direct questions to everybody, an item each.
         gain: for paired respondents, the variance over that of the same coins unpaired, an item each; else 1.
-        loss: n times the summed variance of all wanted numbers, each times its weight; NaN where some are not told.
+        losses: n times the summed variance of each item's numbers (a mean's scores have range 1) times its weight.
+        worst_share: the largest standard error of all shares, the cells of wanted tables; NaN where some are not told.
     """
 
     name: str
@@ -81,7 +84,13 @@ class Candidate(Frozen):
     reports: tuple[float, ...]
     cost: tuple[float, ...]
     gain: tuple[float, ...]
-    loss: float
+    losses: tuple[float, ...]
+    worst_share: float
+
+    @property
+    def loss(self) -> float:
+        """The sum of the losses: what a floor bounds; NaN where some are not told."""
+        return float(np.sum(self.losses))
 
     @property
     def is_paired(self) -> bool:
@@ -103,6 +112,7 @@ class Forecast(Shown, Frozen):
         candidates: best first; then those that do not tell everything; paired respondents last.
         n: the number of respondents.
         epsilon: what each of them spends at most.
+        solved: whether n was not given: so many bring the worst share within 5 points.
     """
 
     domain: Domain
@@ -111,6 +121,7 @@ class Forecast(Shown, Frozen):
     n: int
     epsilon: float
     truth: Guess | None = None
+    solved: bool = False
 
     @property
     def tables(self) -> tuple[tuple[str, ...], ...]:
@@ -130,11 +141,11 @@ class Forecast(Shown, Frozen):
     def error(self, one: Candidate) -> float:
         """A candidate's standard error, root mean square over all wanted numbers that it tells, weights counted."""
         counts = [len(item.rows(self.domain)) for item in self.wanted]
-        parts = [
-            (m * item.weight, m * item.weight * e**2)
-            for m, item, e in zip(counts, self.wanted, one.std_error, strict=True)
-        ]
-        told = [part for part in parts if not np.isnan(part[1])]
+        weights = [m * item.weight for m, item in zip(counts, self.wanted, strict=True)]
+        # Pairs have an error without a loss; only shares are told of them.
+        parts = zip(weights, one.losses, one.std_error, strict=True)
+        both = [(m, m * error**2 if np.isnan(loss) else loss / self.n) for m, loss, error in parts]
+        told = [part for part in both if not np.isnan(part[1])]
         return float(np.sqrt(sum(v for _, v in told) / sum(m for m, _ in told))) if told else np.inf
 
     @cached_property
@@ -158,20 +169,35 @@ class Forecast(Shown, Frozen):
             "design": [c.name for c in self.candidates],
             "true epsilon": [_epsilon(c.design) for c in self.candidates],
         }
-        for i, name in enumerate(self.names):
-            columns[name] = [share(c.std_error[i], 2) for c in self.candidates]
+        columns |= self.errors(self.candidates)
+        columns["worst share"] = [share(c.worst_share, 2) for c in self.candidates]
         columns["times the best"] = [_times(self.times(c)) for c in self.candidates]
         return Summary(columns, self.notes())
+
+    def errors(self, candidates: Sequence[Candidate]) -> dict[str, list[Written]]:
+        """What to expect of every wanted item, a column each; of all shares and of all pairs where these are many."""
+        if len(self.wanted) > _MOST_COLUMNS and self.wanted == shares_and_pairs(self.domain):
+            singles, pairs = slice(0, len(self.domain)), slice(len(self.domain), None)
+            return {
+                name: [share(float(np.sqrt(np.mean(np.square(c.std_error[part])))), 2) for c in candidates]
+                for name, part in (("every share", singles), ("every pair", pairs))
+            }
+        units = [one.unit(self.domain) for one in self.wanted]
+        return {
+            name: [share(c.std_error[i], 2) if unit is None else _in_unit(c.std_error[i]) for c in candidates]
+            for i, (name, unit) in enumerate(zip(self.names, units, strict=True))
+        }
 
     def notes(self) -> list[str]:
         """What the numbers mean and what follows, a sentence each."""
         best = self.candidates[0]
         meaning = (
-            f"Expected standard errors (root mean square over a table's cells) with {self.n} respondents; times the "
-            f"best: how many times as many respondents as the best possible design a design needs, at most. A dash: "
-            f"nobody would tell it{self._uncompared()}."
+            f"Expected standard errors (root mean square over a table's cells) with {self.n} respondents; worst share: "
+            f"the largest of a share; times the best: how many times as many respondents as the best possible design a "
+            f"design needs, at most. A dash: nobody would tell it{self._uncompared()}."
         )
-        lines = [meaning, f"Recommended: {best.name}{self._reason()}."]
+        enough = f"{self.n} respondents bring the worst share within 5 points (95% interval) by the recommended design."
+        lines = [*([enough] if self.solved else []), meaning, f"Recommended: {best.name}{self._reason()}."]
         if self.floor is not None and best.covers_all and not best.is_paired:
             lines.append(f"It {self.floor.distance(best.loss)}.")
         costs = [c for c in best.cost if not np.isnan(c)]
@@ -272,8 +298,8 @@ def plan(
         domain: the attributes and their categories.
         epsilon: what each respondent may spend in total.
         tables: what is wanted: tables, each a list of attributes (or one attribute); and any other numbers, as `Wanted`
-            or as texts such as "mean(age)" (`deniable.optimal.language`); every attribute by itself by default.
-        n: the number of respondents.
+            or as texts such as "mean(age)" (`deniable.optimal.language`); every share and every pair by default.
+        n: the number of respondents; by default as many as bring the worst share within 5 points (its 95% interval).
         truth: a guess: a table, shares by attribute, or a list of these, over which variances are averaged (`Guess`);
             even shares by default, and for attributes it does not hold.
         also: designs of your own to be judged beside them, by name.
@@ -284,16 +310,16 @@ def plan(
     True
     """
     known = domain if isinstance(domain, Domain) else Domain(domain)
-    if n is None:
-        raise InputError("say how many respondents there will be: plan(domain, epsilon, n=2000)")
     if tables is None:
-        tables = list(known)
+        tables = shares_and_pairs(known)
     if not tables or not (isinstance(tables, str | Wanted) or all(tables)):
         raise InputError('name the tables you want, such as tables=[["sex", "income"]]')
     asked = gathered(tables)
     require_number(epsilon)
     if not epsilon > 0 or not isfinite(epsilon):
         raise InputError(f"epsilon must be positive and finite, not {epsilon!r}", epsilon=epsilon)
+    if n is None:
+        return _solved(known, epsilon, asked, truth, also)
     if n != int(n) or n < 2:
         raise InputError(f"a forecast needs at least 2 respondents, and a whole number of them, not {n!r}", n=n)
     for one in asked:
@@ -306,6 +332,33 @@ def plan(
     forecast = Forecast(known, asked, tuple(found), purpose.n, epsilon, guess)
     ranked = sorted(found, key=lambda c: (c.is_paired, int(np.isnan(c.std_error).sum()), forecast.error(c)))
     return Forecast(known, asked, tuple(ranked), purpose.n, epsilon, guess)
+
+
+def _solved(
+    known: Domain,
+    epsilon: float,
+    asked: tuple[Wanted, ...],
+    truth: Truth | None,
+    also: Mapping[str, Design] | None,
+) -> Forecast:
+    """The plan for as many respondents as the recommended design needs; which one that is may depend on them."""
+    if not any(one.kind == "table" for one in asked):
+        raise InputError(
+            f"{in_words(asked, known)} are no shares, whose error would say how many respondents are needed: say how "
+            f"many there will be, plan(domain, epsilon, n=2000), or --n 2000"
+        )
+    n, tried = _FIRST, 0
+    while True:
+        forecast = plan(known, epsilon, asked, n, truth=truth, also=also)
+        worst = forecast.candidates[0].worst_share
+        if np.isnan(worst):
+            raise InputError(
+                "no design tells every share that is wanted: say how many respondents there will be, as n=2000"
+            )
+        needed = max(2, ceil(n * (_SURE * worst / _POINTS) ** 2 * (1 - 1e-9)))
+        if abs(needed - n) <= 1 + n * _NEAR or (tried >= _TRIES and needed < n):
+            return replace(forecast, solved=True)
+        n, tried = needed, tried + 1
 
 
 def _designs(purpose: Purpose) -> Iterator[tuple[str, Design]]:
@@ -333,65 +386,23 @@ def _made(make: Callable[[Purpose], Design | None], purpose: Purpose) -> Design 
 
 
 def _judge(name: str, design: Design, purpose: Purpose) -> Candidate:
-    parts = [_averaged(design, purpose, one) for one in purpose.wanted]
-    errors, reports, costs, gains, losses = zip(*parts, strict=True)
-    return Candidate(name, design, errors, reports, costs, gains, float(np.sum(losses)))
-
-
-def _averaged(design: Design, purpose: Purpose, one: Wanted) -> tuple[float, float, float, float, float]:
-    """One wanted item over all populations of the guess, each with its weight: variances, costs and losses."""
-    if purpose.guess is None:
-        return _judged(design, purpose, one)
-    each = [_judged(design, replace(purpose, truth=population), one) for population in purpose.guess.populations]
-    error, reports, cost, gain, loss = (
-        float(np.average(column, weights=purpose.guess.weights)) for column in zip(*_squared(each), strict=True)
+    parts = judged(design, purpose)
+    shares = [part.worst for one, part in zip(purpose.wanted, parts, strict=True) if one.kind == "table"]
+    return Candidate(
+        name,
+        design,
+        tuple(part.error for part in parts),
+        tuple(part.reports for part in parts),
+        tuple(part.cost for part in parts),
+        tuple(part.gain for part in parts),
+        tuple(part.loss for part in parts),
+        max(shares) if shares and not np.isnan(shares).any() else np.nan,
     )
-    return float(np.sqrt(error)), reports, cost, gain, loss
 
 
-def _squared(rows: Sequence[tuple[float, ...]]) -> list[tuple[float, ...]]:
-    """With variances in the place of errors."""
-    return [(error**2, *rest) for error, *rest in rows]
-
-
-def _judged(design: Design, purpose: Purpose, one: Wanted) -> tuple[float, float, float, float, float]:
-    """The error, reports, cost and gain of one wanted item, and its part of the loss."""
-    nothing = (np.nan, 0.0, np.nan, np.nan, np.nan)
-    names = one.attributes
-    try:
-        observations = expected_observations(design, purpose.truth, purpose.n, names)
-    except (NotCoveredError, UnknownAttributeError):
-        return nothing
-    if design.pairs_reports:
-        return _paired(design, purpose, one, observations) if one.kind == "table" and len(names) == 1 else nothing
-    evidence, truth = expected_evidence(design, purpose.truth, purpose.n, names)
-    shares = truth.project(names).values.ravel()
-    rows = one.rows(design.domain, shares) / np.sqrt(one.weight)
-    if evidence.cells <= EFFICIENT_CELLS:
-        variances = expected_variances(evidence, truth.values, rows)
-    elif one.kind == "table":
-        # Too many cells to be pooled: those of the reports that cover the table.
-        variances = estimate(observations, names, method="inversion").dispersion.variances
-    else:
-        variances = None
-    if variances is None:
-        return nothing
-    centred = rows - (rows @ shares)[:, None]
-    direct = float((centred**2 @ shares).mean()) / purpose.n
-    mean = float(np.mean(variances))
-    loss = purpose.n * one.weight * float(np.sum(variances))
-    return float(np.sqrt(mean)), float(sum(o.n for o in observations)), mean / direct, 1.0, loss
-
-
-def _paired(
-    design: Design, purpose: Purpose, one: Wanted, observations: Sequence[Observation]
-) -> tuple[float, float, float, float, float]:
-    """The same where coins are shared: the variance gains what pairing adds, and there is no floor."""
-    found = estimate(observations, one.attributes, method="inversion")
-    shares, plain = found.unbiased.values, float(found.dispersion.variances.mean())
-    variance = plain + float(design.added_variance(one.attributes[0], shares, purpose.n).mean())
-    direct = float((shares * (1 - shares)).mean() / purpose.n)
-    return float(np.sqrt(variance)), float(found.n), variance / direct, variance / plain, np.nan
+def _in_unit(error: float) -> Written:
+    """An error that is no share of respondents."""
+    return Written(error, f"{error:.3g}" if np.isfinite(error) else number(error))
 
 
 def _epsilon(design: Design) -> Written:

@@ -10,6 +10,7 @@ import msgspec
 from deniable.channels.krr import KRR
 from deniable.designs.optimal import loss_of
 from deniable.errors import DesignError, NotCoveredError, SurveyError, UnknownAttributeError
+from deniable.optimal.aims import shares_and_pairs
 from deniable.optimal.wanted import Wanted
 from deniable.surveys.designs import KINDS, design_kind
 from deniable.surveys.designs.wish import Channels, Wish
@@ -71,7 +72,12 @@ def build(
 
 
 def everything(domain: Domain, tables: Sequence[Sequence[str]], wanted: Sequence[Wanted]) -> tuple[Wanted, ...]:
-    """What a file wants: its tables, its numbers, and the shares of what is asked and not spoken of."""
+    """What a file wants: its tables, its numbers, and the shares of what is asked and not spoken of.
+
+    Where it says nothing of the kind, every share and every pair.
+    """
+    if not tables and not wanted:
+        return shares_and_pairs(domain)
     items = (*(Wanted.table(*table) for table in tables), *wanted)
     spoken = {name for one in items for name in one.attributes}
     return (*items, *(Wanted.shares(name) for name in domain if name not in spoken))

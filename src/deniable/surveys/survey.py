@@ -55,6 +55,11 @@ class Survey(Frozen):
     guess: Mapping[str, tuple[float, ...]] | None = None  # shares at which an optimal design was to be judged
     searched: str | None = None  # the hash of what the design was searched for; None: it follows from the file
 
+    @property
+    def aims(self) -> tuple[Wanted, ...]:
+        """What it is made for: what the file says, or every share and every pair."""
+        return everything(self.domain, self.tables, self.wanted)
+
     @cached_property
     def domain(self) -> Domain:
         """The sensitive attributes."""

@@ -22,7 +22,6 @@ from deniable.inference.all_pairs import all_pairs, of_pairs, stars
 from deniable.inference.association import independence
 from deniable.inference.numbers.wanted import wanted_numbers
 from deniable.labels import UNKNOWN
-from deniable.optimal.wanted import Wanted
 from deniable.reporting.charts import chart, chart_png
 from deniable.reporting.quality import alarms, fewest_published
 from deniable.reporting.scripts.write import SCRIPTS, write_script
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from deniable.estimation.estimate import Estimate
     from deniable.labels import Labels
     from deniable.summary import Summary
-    from deniable.surveys.survey import Survey
     from deniable.web.desk import Surveyed
 
 MOST_PAIRS = 45
@@ -65,7 +63,7 @@ def overview(surveyed: Surveyed) -> dict[str, Any]:
         "large": [name for name in domain if name not in small],
         "privacy": _privacy(surveyed, reports),
         "numbers": _numbers(surveyed, reports),
-        "nearness": nearness(reports.design, made_for(surveyed.survey)),
+        "nearness": nearness(reports.design, surveyed.survey.aims),
         "alarms": alarms(reports, [each for each in (*singles, *wanted) if not isinstance(each, Refused)]),
     }
 
@@ -79,13 +77,6 @@ def _numbers(surveyed: Surveyed, reports: Reports) -> list[dict[str, Any]]:
     rows = zip(found.wanted, found.which, found.values, found.low, found.high, strict=True)
     names = ("wanted", "which", "value", "low", "high")
     return [dict(zip(names, row, strict=True)) for row in rows]
-
-
-def made_for(survey: Survey) -> tuple[Wanted, ...]:
-    """What a survey is made for: its tables, its wanted numbers, and the shares of what neither speaks of."""
-    items = (*(Wanted.table(*table) for table in survey.tables), *survey.wanted)
-    spoken = {name for one in items for name in one.attributes}
-    return (*items, *(Wanted.shares(name) for name in survey.domain if name not in spoken))
 
 
 def _shown(reports: Reports, names: Sequence[str]) -> Estimate | Refused:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from deniable.designs.base import Design
 from deniable.designs.question import Question
+from deniable.optimal.aims import shares_and_pairs
 from deniable.surveys.designs.wish import SETS
 
 if TYPE_CHECKING:
@@ -21,5 +22,7 @@ def make(wish: Wish) -> Design:
     asking each of fewer people. A question that no table holds is asked alone.
     """
     wanted = list(dict.fromkeys(one.attributes for one in wish.wanted))
+    if len(wish.domain) > 1 and wish.wanted == shares_and_pairs(wish.domain):
+        wanted = [one for one in wanted if len(one) > 1]  # which tell the shares as well
     questions = [Question(table, wish.channels(wish.domain.project(table), wish.epsilon)) for table in wanted]
     return Design(wish.domain, questions, [[index] for index in range(len(questions))])
