@@ -88,6 +88,8 @@ def _asked(public: Any, rules: Condition) -> NDArray[np.bool_]:
         shown = {str(value) for value in values}
         column = public[name]
         kept = [value for value in column.unique().drop_nulls().to_list() if str(value) in shown]
+        if not kept:  # an empty list has no type that could be compared
+            return np.zeros(len(public), dtype=bool)
         inside &= column.is_in(kept).fill_null(value=False).to_numpy().astype(bool)
     return inside
 

@@ -25,7 +25,8 @@ from deniable.designs.ballots import ALL, drawn_ballots, lowest_terms, rows_of
 from deniable.designs.observation import Observation
 from deniable.designs.own_columns import refuse_taken, without_nan
 from deniable.designs.question import Question
-from deniable.designs.reports import Reports, Tallies
+from deniable.designs.reports import Reports
+from deniable.designs.tallies import Tallies
 from deniable.designs.told import Telling, Told
 from deniable.device.epsilon import compose, epsilon_of
 from deniable.device.statement import Statement, told_in_part

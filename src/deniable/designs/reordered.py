@@ -20,7 +20,8 @@ from deniable.core.category_order import arranged, have_same, same_order
 from deniable.designs.base import Design
 from deniable.designs.observation import Observation
 from deniable.designs.question import Question
-from deniable.designs.reports import Reports, Tallies
+from deniable.designs.reports import Reports
+from deniable.designs.tallies import Tallies
 from deniable.domain import Domain, Variable
 from deniable.frozen import readonly
 

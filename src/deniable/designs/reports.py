@@ -1,6 +1,6 @@
-"""Reports: what respondents sent. Tallies: the same, already counted.
+"""Reports: what respondents sent.
 
-Both can count what a ballot says about some attributes, which is all that estimation asks of them.
+They can count what a ballot says about some attributes, which is all that estimation asks of them.
 """
 
 from __future__ import annotations
@@ -433,35 +433,3 @@ class Reports(Frozen):
     def __repr__(self) -> str:
         riding = "" if self.public is None else f", public: {', '.join(self.public.columns)}"
         return f"<Reports of {self.n} respondents{riding}; {self.design!r}>"
-
-
-@dataclass(frozen=True, eq=False)
-class Tallies(Frozen):
-    """What `Design.simulate` draws: for every ballot, the counts of its reports about the simulated attributes."""
-
-    design: Design
-    attributes: tuple[str, ...]
-    observations: tuple[Observation, ...]
-    n: int
-    backend: str | None = None
-
-    def tabulate(self, attributes: Sequence[str] | None = None) -> list[Observation]:
-        """Sum down to observations of some attributes; see `Reports.tabulate`."""
-        names = self.attributes if attributes is None else tuple(attributes)
-        strangers = [name for name in names if name not in self.attributes]
-        if strangers:
-            raise UnknownAttributeError(
-                f"{listed(strangers)} were not simulated, only {listed(self.attributes)} were; simulate a table "
-                "that has them",
-                attribute=strangers[0],
-            )
-        found = [narrowed for o in self.observations if (narrowed := o.narrow(names)) is not None]
-        return [observation for observation in merge(found) if observation.n > 0]
-
-    @property
-    def origin(self) -> Origin:
-        """All of them are simulated."""
-        return Origin(self.n, self.n)
-
-    def __repr__(self) -> str:
-        return f"<Tallies of {self.n} simulated respondents; {self.design!r}>"

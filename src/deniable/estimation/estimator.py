@@ -15,7 +15,8 @@ from deniable.core.category_order import refuse_other_order
 from deniable.core.input_coercion import has_labels
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reordered import in_one_order
-from deniable.designs.reports import Reports, Tallies
+from deniable.designs.reports import Reports
+from deniable.designs.tallies import Tallies
 from deniable.domain import Domain
 from deniable.errors import InputError
 from deniable.estimation.consistency import ENGINES, forget_blocks, model_estimate

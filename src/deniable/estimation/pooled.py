@@ -11,7 +11,8 @@ from deniable.estimation.fit.efficient import MOST_CELLS, Efficient, efficient_f
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deniable.designs.reports import Reports, Tallies
+    from deniable.designs.reports import Reports
+    from deniable.designs.tallies import Tallies
     from deniable.estimation.dispersion import Population
     from deniable.estimation.fit.evidence import Evidence
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from deniable.designs.observation import Observation
-from deniable.designs.reports import Reports, Tallies
+from deniable.designs.tallies import Tallies
 from deniable.errors import InputError, NotCoveredError
 from deniable.estimation.dispersion import Dispersion
 from deniable.estimation.estimate import Estimate
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from deniable.designs.reports import Reports
     from deniable.estimation.fit.evidence import Evidence
     from deniable.estimation.sampling.sampling import Sampling
 

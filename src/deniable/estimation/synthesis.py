@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.designs.reordered import in_one_order
-from deniable.designs.reports import Reports, Tallies
+from deniable.designs.reports import Reports
+from deniable.designs.tallies import Tallies
 from deniable.domain import Domain
 from deniable.errors import InputError
 from deniable.estimation.consistency import ENGINES, forget_blocks

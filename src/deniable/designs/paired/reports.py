@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.designs.reports import Reports, Tallies
+from deniable.designs.reports import Reports
+from deniable.designs.tallies import Tallies
 from deniable.errors import InputError
 from deniable.frozen import fix
 

@@ -11,7 +11,8 @@ import numpy as np
 from deniable.core.category_order import refuse_other_order
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reordered import in_one_order
-from deniable.designs.reports import Reports, Tallies
+from deniable.designs.reports import Reports
+from deniable.designs.tallies import Tallies
 from deniable.domain import Domain, Variable
 from deniable.errors import (
     DeniableError,
