@@ -96,3 +96,20 @@ def test_refusals():
         dn.compliance.cdm({"low": (55, 45), "high": (35, 65)}, p=P, weights=[1.0] * 200)
     with pytest.raises(InputError, match="one value for each of the 4 reports"):
         dn.compliance.cdm([0, 1, 0, 1], ["low", "low", "high", "high"], p=P, weights=[1.0])
+
+
+@pytest.mark.parametrize("name", ["cdm", "sld"])
+def test_clusters_that_are_all_alike_test_nothing_and_stop_nothing(name):
+    # Everybody reports the same: neither the share nor how well the model fits varies between clusters.
+    reports, groups = np.zeros(40, dtype=int), np.tile(["a", "b"], 20)
+    p = {"cdm": {"a": 0.2, "b": 0.6}, "sld": {"a": 0.82, "b": 0.4}}[name]
+    found = getattr(dn.compliance, name)(reports, groups, p=p, clusters=np.repeat(np.arange(4), 10))
+    assert np.isnan(found.compliance.pvalue)
+    assert "nothing can be tested" in str(found.summary())
+
+
+def test_devices_that_fit_in_every_cluster_alike_are_not_tested():
+    reports, groups = np.zeros(60, dtype=int), np.tile(["a", "b", "c"], 20)
+    p = {"a": 0.2, "b": 0.5, "c": 0.8}
+    found = dn.compliance.extended_crosswise(reports, groups, p=p, clusters=np.repeat(np.arange(4), 15))
+    assert found.fit is None or np.isnan(found.fit.pvalue)

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 METHODS = ("auto", "rao_scott", "bootstrap")
+NONE = 1e-12  # design effects below this are those of clusters that are all alike
 _STEP = 1e-30  # the imaginary step of a derivative
 _SINGULAR = 1e-9  # smallest eigenvalue of a correlation matrix that can be divided by
 _FLOOR = 0.1  # no cell of a null table is below this part of a standard error
@@ -175,10 +176,18 @@ def second_order(x2: float, effects: Array, df: float, told: str, notes: tuple[s
     from scipy.stats import f
 
     total = float(effects.sum())
+    if total <= NONE:
+        return untested(f"{told}, Rao and Scott's second-order correction")
     nu = total**2 / float((effects**2).sum())
     said = f"F = {x2 / total:.4g} with {nu:.3g} and {nu * df:.4g} degrees of freedom."
     p = float(f.sf(x2 / total, nu, nu * df))
     return TestResult(x2 / total, p, nu, f"{told}, Rao and Scott's second-order correction", (said, *notes))
+
+
+def untested(told: str) -> TestResult:
+    """What stands where clusters do not vary in what is tested: no statistic, and the reason."""
+    note = "Clusters do not vary in what is tested, so nothing can be tested: more of them are needed."
+    return TestResult(float("nan"), float("nan"), None, told, (note,))
 
 
 def _expected(part: Efficient, null: Array) -> Array:

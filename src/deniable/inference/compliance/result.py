@@ -11,6 +11,7 @@ from scipy import stats
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
 from deniable.inference.numbers.mean import fieller
+from deniable.inference.rao_scott import NONE, untested
 from deniable.results import Interval, TestResult, frame_of, intervals_by_row
 from deniable.summary import Shown, Summary
 
@@ -118,6 +119,8 @@ def one_sided(statistic: float, method: str, effect: float = 1.0, df: float = np
     other half, so p = Pr(chi2_1 > statistic) / 2, and 1 where the statistic is 0. Of weighted reports the statistic is
     divided by the share's design effect, and the law is F's with 1 and df degrees of freedom.
     """
+    if effect <= NONE:
+        return untested(method)
     value = max(statistic, 0.0) / effect
     tail = stats.chi2.sf(value, 1) if np.isinf(df) else stats.f.sf(value, 1, df)
     return TestResult(value, 1.0 if value == 0 else float(tail) / 2, 1, method)
