@@ -184,3 +184,10 @@ def test_reports_that_are_all_alike_have_a_design_effect():
     est = dn.estimate(reports, "smokes")
     assert np.isfinite(est.dispersion.design_effect).all()
     assert np.isfinite(est.interval(0.95).low).all()
+
+
+def test_few_pairs_are_said_to_be_rough():
+    for n, told in ((20, True), (40, False)):
+        design = dn.Paired({"a": [0, 1]}, 0.75, -0.2, respondents=n)
+        found = dn.estimate(design.randomize({"a": [0, 1] * (n // 2)}, source=dn.Seeded(1)), "a")
+        assert any("rough" in each for each in found.warnings) is told

@@ -193,10 +193,8 @@ def loss_of(
     if design.pairs_reports:
         return None
     items = gathered(wanted)
-    ballots = [
-        [(design.questions[index].attributes, design.questions[index].channel) for index in ballot]
-        for ballot in design.ballots
-    ]
+    asked = [(question.attributes, question.channel) for question in design.questions]
+    ballots = [[asked[index] for index in ballot] for ballot in design.ballots]
     if truth is not None:
         return loss_at(design.domain, items, ballots, design.chances, Guess.of(design.domain, truth))
     return pooled_loss(Contrasts(design.domain, items), ballots, design.chances)

@@ -12,7 +12,6 @@ import numpy as np
 
 from deniable.channels.base import Channel
 from deniable.core.category_order import refuse_other_order
-from deniable.core.input_coercion import has_labels
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reordered import in_one_order
 from deniable.designs.reports import Reports
@@ -20,6 +19,7 @@ from deniable.designs.tallies import Tallies
 from deniable.domain import Domain
 from deniable.errors import InputError
 from deniable.estimation.consistency import ENGINES, forget_blocks, model_estimate
+from deniable.estimation.counted import ANSWER, counted
 from deniable.estimation.dispersion import Dispersion, Population
 from deniable.estimation.em import MOST_CELLS, maximum_likelihood
 from deniable.estimation.estimate import Estimate
@@ -29,7 +29,7 @@ from deniable.estimation.grouped import Grouped, grouped
 from deniable.estimation.inversion import covering, invert
 from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
 from deniable.estimation.least_squares import least_squares, nearest
-from deniable.estimation.paired import pair_notes, with_pairs
+from deniable.estimation.paired import pair_notes, pair_warnings, with_pairs
 from deniable.estimation.partial import OfEvidence, determined, inverted
 from deniable.estimation.pooled import only_covering, pool
 from deniable.estimation.sampling.reading import sampling_of
@@ -60,7 +60,6 @@ Collected = Reports | Tallies | Observation | Sequence[Reports | Tallies | Obser
 # Above this many average cells, a typical standard error makes the joint table worse than the product of marginals:
 # measured on tables with Cramer's V from 0 to .5, the two cross between 1.5 and 8.
 SHRINK_ABOVE = 4.0
-ANSWER = "answer"  # what the attribute is called where only counts are known
 
 
 @overload
@@ -159,7 +158,7 @@ def estimate(
         which too few have answered has that said in its place.
     """
     if isinstance(attributes, Channel):
-        return estimate(_counted(reports, attributes), ANSWER, method)
+        return estimate(counted(reports, attributes), ANSWER, method)
     collected = _collected(reports, attributes)
     names, by = _names(collected, attributes), _column(by)
     refuse_public(collected, names)
@@ -227,7 +226,11 @@ def _estimate(
     tested = [] if alike is None else [alike.words]
     reason = "; ".join([*why, what, *errors, *drawn, *tested, *pair_notes(dispersion)])
     n = sum(s.observation.n for s in samples)
-    warned = (*(() if sampling is None else sampling.warnings), *(() if alike is None else alike.warnings))
+    warned = (
+        *(() if sampling is None else sampling.warnings),
+        *(() if alike is None else alike.warnings),
+        *pair_warnings(dispersion, n),
+    )
     found = Estimate(table, unbiased, dispersion, n, chosen, reason, warned, pooled=pooled, gap=short)
     return replace(found, labels=_labels(reports), origin=origin_of(reports))
 
@@ -335,23 +338,6 @@ def _column(by: Any) -> str | None:
             )
         by = by[0]
     return None if by is None else str(by)
-
-
-def _counted(counts: Any, channel: Channel) -> Observation:
-    """How often each report to one question came."""
-    categories = getattr(channel, "categories", None) or tuple(range(channel.inputs))
-    domain = Domain({ANSWER: categories})
-    if has_labels(counts, categories) or hasattr(counts, "columns"):
-        return Observation(domain, channel, counts)
-    numbers = np.asarray(counts)
-    if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or len(numbers) != channel.outputs:
-        raise InputError(
-            f"with a channel go counts, how often each of its {channel.outputs} reports came, such as "
-            f"estimate({[10] * min(channel.outputs, 4)}, channel); single answers go to prevalence(answers, channel)"
-        )
-    if (numbers < 0).any() or (numbers != np.round(numbers)).any():
-        raise InputError(f"counts are whole numbers and not negative, not {numbers.tolist()}")
-    return Observation(domain, channel, numbers.astype(np.int64).reshape(channel.output_shape))
 
 
 def refuse_public(reports: object, names: Sequence[str]) -> None:

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from deniable.estimation.dispersion import Population, Sample
 
 
+_FEW = 30  # paired respondents: below that, what their coins do to errors is hardly known
+
+
 @dataclass(frozen=True, eq=False)
 class PairedDispersion(Dispersion):
     """The covariance of an estimate some of whose samples come from paired respondents.
@@ -130,3 +133,10 @@ def with_pairs(dispersion: Dispersion, sources: Iterable[Any]) -> Dispersion:
 def pair_notes(dispersion: Dispersion) -> list[str]:
     """What a reader must know of paired respondents, if there were any."""
     return dispersion.notes() if isinstance(dispersion, PairedDispersion) else []
+
+
+def pair_warnings(dispersion: Dispersion, n: int) -> tuple[str, ...]:
+    """That errors are rough, where few respondents were paired: how their coins went together is estimated too."""
+    if not isinstance(dispersion, PairedDispersion) or n >= _FEW:
+        return ()
+    return (f"Only {n} respondents, some of them in pairs: errors and intervals of so few are rough.",)

@@ -61,3 +61,15 @@ def test_mixed_designs_have_the_sum_of_their_informations():
         "report ~ x", frame, channel=channels, design_column="g", penalty="jeffreys", covariance="sandwich"
     )
     assert robust.kind == "sandwich"
+
+
+def test_few_events_in_a_group_are_said_to_be_rough():
+    rng, device = np.random.default_rng(3), dn.Warner(0.8)
+    group = (np.arange(2000) < 40).astype(int)
+    truth = (rng.random(2000) < np.where(group, 0.5, 0.3)).astype(int)
+    frame = pd.DataFrame({"y": device.randomize(truth, source=dn.Seeded(1)), "g": group})
+    (told,) = dn.logit("y ~ g", frame, device, penalty="jeffreys").notes
+    assert told.startswith("Few events: of those with g some ")
+    assert "rough" in told
+    frame["g"] = (np.arange(2000) < 1000).astype(int)
+    assert not dn.logit("y ~ g", frame, device, penalty="jeffreys").notes

@@ -25,10 +25,10 @@ from deniable.inference.regression.identified import check_identified
 from deniable.inference.regression.likelihood import Cell, Likelihood
 from deniable.inference.regression.missing import skipped, told_of
 from deniable.inference.regression.outcome import Channels, Outcome, factor_of
-from deniable.inference.regression.penalty import Jeffreys
+from deniable.inference.regression.penalty import Jeffreys, few_events
 from deniable.inference.regression.predictor import Laid, lay_out
 from deniable.inference.regression.relabelled import Others, parted, reaching, told, with_others
-from deniable.inference.regression.responses import Normal
+from deniable.inference.regression.responses import Binary, Normal
 from deniable.inference.regression.result import Regression
 from deniable.inference.regression.source import Read, Source, read_source
 from deniable.inference.regression.starts import start_of
@@ -104,12 +104,16 @@ def regress(
     starts = [*firsts, *jitter(firsts[0], compact, _FEW if laid.riding else _STARTS)]
     others: Others | None = None
     notes: tuple[str, ...] = ()
+    few: tuple[str, ...] = ()
     main = len(laid.design.terms) * (outcome.response.equations - len(outcome.extra) - outcome.skips)
     if outcome.skips and (penalty or kind == "expected"):
         raise InputError("with missing= there is no penalty and no expected information: leave them out")
     if penalty:
         found, ends, information = _penalised(likelihood, starts, outcome)
         matrix = covariance(kind, likelihood, found.params, -information, drawn)
+        if isinstance(outcome.response, Binary):
+            _, shares, *_ = outcome.response.link.parts(laid.design.matrix @ found.params[:main])
+            few = few_events(laid.design, shares)
     else:
         found, ends = _maximum(compact, starts, outcome, laid.design, laid.labels[:main], riding=laid.riding)
         if _shows_groups(compact, outcome):
@@ -137,7 +141,7 @@ def regress(
         kind=kind,
         loglik=compact.loglik(found.params) if laid.steady else found.value,
         steps=found.steps,
-        notes=(*assumed, *(notes or lower_maxima(found, ends))),
+        notes=(*assumed, *few, *(notes or lower_maxima(found, ends))),
         penalty=penalty,
         weighted=options.get("weights") is not None,
         freedom=np.inf if drawn is None or kind not in SURVEY else drawn.sampling.df_beside(main),

@@ -23,11 +23,34 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from deniable.inference.regression.formula import Design
     from deniable.inference.regression.likelihood import Factor, Likelihood
     from deniable.inference.regression.outcome import Disguised
     from deniable.inference.regression.responses import Categorical
 
     Array = NDArray[np.float64]
+
+
+_FEW = 30  # people with, or without, the outcome in a group: below that Wald's intervals are rough
+
+
+def few_events(design: Design, shares: Array) -> tuple[str, ...]:
+    """What to say where a group of the rows has few with the outcome, or without it; groups are columns of 0 and 1."""
+    told = []
+    for term, column in zip(design.terms, design.matrix.T, strict=True):
+        if not np.isin(column, (0, 1)).all():
+            continue
+        expected = min(float(column @ shares), float(column @ (1 - shares)))
+        if expected < _FEW:
+            whom = "the rows" if term == "Intercept" else f"those with {term}"
+            told.append(f"{whom} some {expected:.0f}")
+    if not told:
+        return ()
+    note = (
+        f"Few events: of {', of '.join(told)} have one of the two outcomes. The penalty keeps estimates finite; their "
+        f"intervals are rough."
+    )
+    return (note,)
 
 
 @dataclass(frozen=True)
