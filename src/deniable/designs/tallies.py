@@ -6,7 +6,7 @@ Like `Reports` they can count what a ballot says about some attributes, which is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from deniable.designs.observation import Observation, merge
 from deniable.errors import UnknownAttributeError
@@ -17,14 +17,23 @@ from deniable.wording import listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deniable.designs.base import Design
+    from deniable.domain import Domain
+
+
+class Planned(Protocol):
+    """What is asked of the design that drew them, which knows tallies and need not be known here."""
+
+    @property
+    def domain(self) -> Domain:
+        """The attributes."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
 class Tallies(Frozen):
     """What `Design.simulate` draws: for every ballot, the counts of its reports about the simulated attributes."""
 
-    design: Design
+    design: Planned
     attributes: tuple[str, ...]
     observations: tuple[Observation, ...]
     n: int
