@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 
 import pyarrow as pa
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import deniable as dn
 from deniable.designs.files import write_table
 from deniable.formulas import original, original_table, plain, plain_table
+from deniable.origin import PEOPLE
 from deniable.web.results import results_csv
 
 HOSTILE = ["=1+1", "+1+cmd|' /C calc'!A0", "-1+2", "@SUM(1)", "\t=1", "\r=1", "'=1", "''@x"]
@@ -73,7 +75,25 @@ def test_exports_are_marked_and_read_back(tmp_path):
 
 def test_results_are_marked_and_their_numbers_are_numbers():
     cell = {"categories": ["=1+1", -5], "estimate": -0.25, "unbiased": -0.25, "std_error": 0.1, "low": -1.0, "high": 1}
-    found = {"tables": [{"attributes": ["@a", "b"], "reports": 9, "cells": [cell, {**cell, "categories": [-5]}]}]}
+    cell |= dict.fromkeys(("efficient", "unclipped_low", "unclipped_high"), -0.25)
+    found = {
+        "origin": PEOPLE.told,
+        "tables": [{"attributes": ["@a", "b"], "reports": 9, "cells": [cell, {**cell, "categories": [-5]}]}],
+    }
     _, first, second = csv.reader(results_csv(found).splitlines())
     assert first[:4] == ["'@a * b", "'=1+1 * -5", "9", "-0.25"]
     assert second[1] == "-5"
+
+
+def cells_of(text):
+    return {row[0] for row in csv.reader(io.StringIO(text, newline=""))}
+
+
+def test_every_way_to_csv_marks_alike_and_keeps_a_text_in_its_row(tmp_path):
+    # `to_csv` left a carriage return without quotes: what followed it was a row of its own, and a formula in it ran.
+    texts = [*HOSTILE, *HARMLESS, *NUMBERS, "a\r=1+1", "a\n=1+1", 'a "b", c']
+    reports = dn.Joint({"=x": texts}, 8.0).randomize({"=x": texts * 40}, source=dn.Seeded(1))
+    write_table(reports.labelled(), tmp_path / "labelled.csv")
+    with (tmp_path / "labelled.csv").open(newline="") as file:
+        written = cells_of(file.read())
+    assert cells_of(dn.estimate(reports, "=x").to_csv()) == written == {"'=x", *map(plain, texts)}

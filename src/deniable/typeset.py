@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     Texts = Mapping[str, Sequence[str]]
 
@@ -104,8 +104,18 @@ def comma_separated(columns: Texts) -> str:
     smokes,share
     "yes, often",0.25
     """
-    written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return written.getvalue()
+    return comma_separated_rows([list(columns), *zip(*columns.values(), strict=True)])
+
+
+def comma_separated_rows(rows: Iterable[Sequence[object]]) -> str:
+    r"""Rows with commas between their cells.
+
+    >>> comma_separated_rows([["a\r=1+1", 2]])
+    '"a\r=1+1",2\n'
+    """
+    lines = []
+    for row in rows:
+        written = io.StringIO()
+        csv.writer(written, lineterminator="\r\n").writerow(row)  # which has every kind of line end quoted
+        lines.append(written.getvalue()[:-2])
+    return "".join(f"{line}\n" for line in lines)

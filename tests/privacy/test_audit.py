@@ -245,6 +245,11 @@ class TestResult:
         kept = AuditResult(0.9, 1.0, 0.95, 1000, (0, 1), (0,))
         assert not kept.violated
         assert "not contradicted" in str(kept)
+        unsure = AuditResult(0.1, 1.0, 0.95, 1000, (0, 1), (0,))
+        assert not unsure.violated
+        assert not unsure.is_telling
+        assert "This audit cannot tell whether the claimed epsilon 1.0000 is kept" in str(unsure)
+        assert "not contradicted" not in str(unsure)
         assert not AuditResult(9.0, math.inf, 0.95, 1000, (0, 1), (0,)).violated
 
 

@@ -45,6 +45,7 @@ def command(audited: Path | str, runs: int, confidence: float, as_json: bool) ->
                 "confidence": found.confidence,
                 "runs": found.runs,
                 "violated": found.violated,
+                "telling": found.is_telling,
             }
         )
     else:

@@ -35,9 +35,8 @@ from deniable.estimation.pooled import only_covering, pool
 from deniable.estimation.sampling.reading import sampling_of
 from deniable.estimation.several import agreement, averaged, checked
 from deniable.estimation.shrinkage import shrink
+from deniable.estimation.sources import labels_of, origin_of, sources_of
 from deniable.keywords import answering
-from deniable.labels import UNKNOWN, Labels
-from deniable.origin import PEOPLE, Origin
 from deniable.tables.simplex import norm_sub
 from deniable.tables.table import Table
 from deniable.wording import listed
@@ -172,7 +171,7 @@ def estimate(
         )
     one = partial(_estimate, names=names, method=method, population=population, gap=gap)
     if checked(combine, sampling) == "average" and by is None:
-        return replace(averaged(_listed(collected), one), origin=origin_of(collected))
+        return replace(averaged(sources_of(collected), one), origin=origin_of(collected))
     if by is None:
         return one(collected, sampling=sampling)
     if not isinstance(collected, Reports):
@@ -190,7 +189,7 @@ def _estimate(
     sampling: Sampling | None = None,
 ) -> Estimate:
     """Estimate one table; of a part of the respondents where the sampling looks at some only."""
-    sources = _listed(reports)
+    sources = sources_of(reports)
     paired = any(getattr(getattr(source, "design", None), "pairs_reports", False) for source in sources)
     told = None if paired else gather(list(sources), names, sampling=sampling)
     observations = (
@@ -205,7 +204,7 @@ def _estimate(
         else:
             found = _from_evidence(told, observations, method, gap, backend)
         wider = "; errors are those of a sample from a larger population" if population == "fixed" else ""
-        return replace(found, labels=_labels(reports), origin=origin_of(reports), reason=found.reason + wider)
+        return replace(found, labels=labels_of(reports), origin=origin_of(reports), reason=found.reason + wider)
     samples = covering(usable, domain)
     unbiased = Table(domain, invert(samples), backend)
     if sampling is None or told is None:
@@ -232,7 +231,7 @@ def _estimate(
         *pair_warnings(dispersion, n),
     )
     found = Estimate(table, unbiased, dispersion, n, chosen, reason, warned, pooled=pooled, gap=short)
-    return replace(found, labels=_labels(reports), origin=origin_of(reports))
+    return replace(found, labels=labels_of(reports), origin=origin_of(reports))
 
 
 def _from_evidence(
@@ -275,17 +274,13 @@ class _Known:
 def observations_of(reports: Collected, attributes: Sequence[str]) -> list[Observation]:
     """Everything the reports say about some attributes, samples of the same kind merged."""
     observations: list[Observation] = []
-    for source in in_one_order(_listed(reports)):
+    for source in in_one_order(sources_of(reports)):
         if isinstance(source, Observation):
             observations += [source] if set(source.domain) & set(attributes) else []
         else:
             observations += source.tabulate(attributes)
     refuse_other_order(observation.domain for observation in observations)
     return merge(observations)
-
-
-def _listed(reports: Collected) -> Sequence[Reports | Tallies | Observation]:
-    return [reports] if isinstance(reports, Reports | Tallies | Observation) else reports
 
 
 def _collected(reports: Any, attributes: object) -> Collected:
@@ -317,7 +312,7 @@ def _names(reports: Any, attributes: str | Iterable[str] | None) -> list[str]:
         if not isinstance(attributes, str | Iterable):
             raise InputError(f"attributes are named, such as 'smokes' or ['smokes', 'sleep'], not {attributes!r}")
         return [attributes] if isinstance(attributes, str) else list(attributes)
-    first = _listed(reports)[0]
+    first = sources_of(reports)[0]
     known = list(first.domain if isinstance(first, Observation) else first.design.domain)
     if len(known) == 1:
         return known
@@ -357,18 +352,6 @@ def refuse_public(reports: object, names: Sequence[str]) -> None:
         f"{public[0]}",
         attribute=public[0],
     )
-
-
-def origin_of(reports: Collected) -> Origin:
-    """Whether reports are simulated or a pilot's: of several, all together. Counts do not know."""
-    known = [source for source in _listed(reports) if not isinstance(source, Observation)]
-    return sum((source.origin or Origin(reports=source.n) for source in known), PEOPLE)
-
-
-def _labels(reports: Collected) -> Labels:
-    """The words of the first reports that have any."""
-    known = (source.labels for source in _listed(reports) if isinstance(source, Reports))
-    return next((labels for labels in known if labels.texts), UNKNOWN)
 
 
 def _domain(

@@ -104,6 +104,11 @@ class AuditResult:
         """Whether the proven epsilon exceeds the claimed one. False proves nothing; it is only not disproved."""
         return self.claimed is not None and self.lower_bound > self.claimed
 
+    @property
+    def is_telling(self) -> bool:
+        """Whether it proves at least half of what is claimed: less, and a broken promise could look the same."""
+        return self.claimed is None or self.lower_bound >= self.claimed / 2
+
     def lines(self) -> tuple[str, ...]:
         """Return the result, one sentence a line."""
         first, second = self.truths
@@ -136,6 +141,12 @@ class AuditResult:
             return "No epsilon was claimed, so there is nothing to compare it with."
         if self.violated:
             return f"VIOLATED: the claimed epsilon {self.claimed:.4f} is not kept."
+        if not self.is_telling:
+            return (
+                f"This audit cannot tell whether the claimed epsilon {self.claimed:.4f} is kept: it would not have "
+                f"noticed a much larger one either. Its reports are too different from each other for so few runs, as "
+                f"those of hashes are; take more runs, or recompute epsilon from the design."
+            )
         return f"The claimed epsilon {self.claimed:.4f} is not contradicted."
 
     def _shown_event(self) -> str:

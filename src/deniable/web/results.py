@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,6 +15,7 @@ from deniable.estimation.shown import records
 from deniable.formulas import plain
 from deniable.frames.stored import MOST_SINGLY
 from deniable.summary import STAMPED
+from deniable.typeset import comma_separated_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,15 +107,13 @@ def results_csv(found: dict[str, Any]) -> str:
 
     Of reports that are simulated, or a pilot's, every line says so.
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     stamp = [found["origin"]["stamp"]] if found["origin"]["stamp"] else []
-    writer.writerow(["attributes", "categories", "reports", *_NUMBERS, *([STAMPED] if stamp else [])])
+    rows: list[list[Any]] = [["attributes", "categories", "reports", *_NUMBERS, *([STAMPED] if stamp else [])]]
     for table in found["tables"]:
         attributes = plain(" * ".join(table["attributes"]))
         if "refused" in table:
-            writer.writerow([attributes, table["refused"], table["reports"], *([""] * len(_NUMBERS)), *stamp])
+            rows.append([attributes, table["refused"], table["reports"], *([""] * len(_NUMBERS)), *stamp])
         for cell in table["cells"]:
             labels = plain(" * ".join(map(str, cell["categories"])))
-            writer.writerow([attributes, labels, table["reports"], *(cell[name] for name in _NUMBERS), *stamp])
-    return out.getvalue()
+            rows.append([attributes, labels, table["reports"], *(cell[name] for name in _NUMBERS), *stamp])
+    return comma_separated_rows(rows)

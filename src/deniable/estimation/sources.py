@@ -1,0 +1,33 @@
+"""Sources: what was collected, one by one, and what is known of all of them together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable.designs.observation import Observation
+from deniable.designs.reports import Reports
+from deniable.designs.tallies import Tallies
+from deniable.labels import UNKNOWN, Labels
+from deniable.origin import PEOPLE, Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deniable.estimation.estimator import Collected
+
+
+def sources_of(reports: Collected) -> Sequence[Reports | Tallies | Observation]:
+    """What was handed in, one by one."""
+    return [reports] if isinstance(reports, Reports | Tallies | Observation) else reports
+
+
+def origin_of(reports: Collected) -> Origin:
+    """Whether reports are simulated or a pilot's: of several, all together. Counts do not know."""
+    known = [source for source in sources_of(reports) if not isinstance(source, Observation)]
+    return sum((source.origin or Origin(reports=source.n) for source in known), PEOPLE)
+
+
+def labels_of(reports: Collected) -> Labels:
+    """The words of the first reports that have any."""
+    known = (source.labels for source in sources_of(reports) if isinstance(source, Reports))
+    return next((labels for labels in known if labels.texts), UNKNOWN)
