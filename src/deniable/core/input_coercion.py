@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
     # Numbers for cells: by position, or by labels.
     Cells: TypeAlias = ArrayLike | Mapping[Any, Any] | IntoSeries | IntoDataFrame
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -122,20 +125,22 @@ def by_label(values: Any, what: str) -> dict[Any, Any]:
     return dict(values)
 
 
-def without_labels(values: Any, what: str) -> Any:
+def without_labels(values: T, what: str) -> T:
     """Numbers for things that have an order and no names, such as the truths of a channel: labels other than 0, 1, ...
 
     are refused, because nobody knows what they would be matched with.
     """
-    index = _index(values)
+    given: Any = values
+    index = _index(given)
     if not isinstance(values, Mapping) and (index is None or _is_numbered(index)):
         return values
     places = {("number", place) for place in range(0 if index is None else len(index))}
-    if places and not hasattr(values, "columns") and {label_key(label) for label in index} == places:
-        return values.sort_index()
+    if places and not hasattr(given, "columns") and {label_key(label) for label in index} == places:
+        ordered: T = given.sort_index()
+        return ordered
     raise InputError(
         f"{what} stand in an order and have no names that labels could be matched with; these have the labels "
-        f"{listed(values if index is None else index.tolist())}. Bring them to the order, and hand them in without "
+        f"{listed(given if index is None else index.tolist())}. Bring them to the order, and hand them in without "
         f"labels, as a list or with .to_numpy()"
     )
 
@@ -161,7 +166,7 @@ def row_labels(data: Any) -> range | NDArray[Any] | None:
     return range(len(index)) if _is_numbered(index) else readonly(index.to_numpy())
 
 
-def by_row(values: Any, rows: range | NDArray[Any] | None, what: str) -> Any:
+def by_row(values: T, rows: range | NDArray[Any] | None, what: str) -> T:
     """One value a respondent, in the respondents' order.
 
     A series is brought to it by its labels. It may have more rows than there are respondents; each of these must be in

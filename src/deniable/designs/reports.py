@@ -74,7 +74,7 @@ class Reports(Frozen):
     notes: tuple[str, ...]
     labels: Labels
     among: Among | None  # whom of them what is asked is about; None: about all
-    index: Any  # the rows' labels in the frame they came in, by which weights find them; None where rows had none
+    index: range | NDArray[Any] | None  # the rows' labels in the frame they came in; None where rows had none
     origin: Origin
 
     def __init__(self, frame: Any, design: Design) -> None:

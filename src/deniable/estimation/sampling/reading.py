@@ -101,7 +101,7 @@ def named(given: Any, sources: Sequence[Reports], what: str, n: int) -> NDArray[
     return np.concatenate(parts)
 
 
-def index_of(sources: Sequence[Reports]) -> Any:
+def index_of(sources: Sequence[Reports]) -> range | NDArray[Any] | None:
     """The labels of all rows of several reports; None where some have none."""
     if any(source.index is None for source in sources):
         return None
