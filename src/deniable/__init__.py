@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from deniable.designs.blocks.design import Blocks as Blocks
     from deniable.designs.clusters import Clusters as Clusters
     from deniable.designs.codec import design_from_dict as design_from_dict
+    from deniable.designs.distance import loss_of as loss_of
     from deniable.designs.independent import Independent as Independent
     from deniable.designs.joint import Joint as Joint
     from deniable.designs.observation import Observation as Observation
     from deniable.designs.optimal import Optimal as Optimal
-    from deniable.designs.optimal import loss_of as loss_of
     from deniable.designs.paired.design import Paired as Paired
     from deniable.designs.paired.items import PairedItems as PairedItems
     from deniable.designs.paired.reports import PairedReports as PairedReports

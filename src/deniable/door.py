@@ -146,7 +146,7 @@ NAMES = {
         "Wanted": "optimal.wanted",
         "read_wanted": "optimal.language",
         "MadeFor": "optimal.made_for",
-        "loss_of": "designs.optimal",
+        "loss_of": "designs.distance",
         "Certificate": "optimal.certificate",
         "DelsarteCertificate": "optimal.delsarte_certificate",
         "HypercontractiveCertificate": "optimal.hypercontractive_floor",

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from deniable.cli.app import app
 from deniable.collection.searched import kept_in, read_kept
-from deniable.designs.optimal import loss_of
+from deniable.designs.distance import loss_of
 from deniable.errors import InputError
 from deniable.optimal import channel
 from deniable.surveys.survey import parse_survey, read_survey

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.designs.optimal import loss_of
+from deniable.designs.distance import loss_of
 from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, InputError, UnknownAttributeError, UnknownCategoryError
 from deniable.optimal.guess import Guess

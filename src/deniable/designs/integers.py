@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable.designs.codec import design_from_bytes
-from deniable.designs.optimal import Optimal, loss_of
+from deniable.designs.distance import loss_of
+from deniable.designs.optimal import Optimal
 from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, NotCoveredError
 

@@ -14,13 +14,13 @@ Estimates need no weights: which ballot it was does not depend on the answers.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from math import ceil, isfinite
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.designs.base import Design
+from deniable.designs.distance import best_floor, floor_at, loss_of
 from deniable.designs.question import Question
 from deniable.device.epsilon import exp_below
 from deniable.domain import Domain
@@ -28,17 +28,16 @@ from deniable.errors import ConvergenceError, DesignError, InputError, NotCovere
 from deniable.frozen import again, fix
 from deniable.given import is_count
 from deniable.optimal.aims import in_words
-from deniable.optimal.at_guess import MOST_CONTRASTS, contrasts_of, loss_at, pool_at
+from deniable.optimal.at_guess import MOST_CONTRASTS, contrasts_of, pool_at
 from deniable.optimal.certificate import MOST_ANSWERS
 from deniable.optimal.channel import optimal_channel
 from deniable.optimal.contrasts import Contrasts
-from deniable.optimal.floor import Floor, floor
 from deniable.optimal.generated import generated, pays
 from deniable.optimal.guess import Guess
 from deniable.optimal.language import gathered
 from deniable.optimal.made_for import channel_for
 from deniable.optimal.mix import candidate_questions
-from deniable.optimal.pooled import pool, pooled_loss
+from deniable.optimal.pooled import pool
 from deniable.optimal.wanted import Wanted, asked_of, made_for
 from deniable.tables.table import Table
 from deniable.wording import listed
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from deniable.device.statement import Statement
     from deniable.domain import Category
     from deniable.optimal.at_guess import GuessPool
+    from deniable.optimal.floor import Floor
     from deniable.optimal.guess import Truth
     from deniable.optimal.pooled import Pool
 
@@ -177,68 +177,6 @@ class Optimal(Design):
             return plain  # a floor at a guess is for few cells
         made = f"Made for {in_words(self.wanted, self.domain)}: {far}."
         return replace(plain, notes=(*plain.notes, made))
-
-
-def loss_of(
-    design: Design, wanted: Wanted | str | Sequence[Wanted | str | Sequence[str]], truth: Truth | None = None
-) -> float | None:
-    """N times the summed variance of what is wanted (as in `floor`), from n respondents of any design, reports pooled.
-
-    At even shares or at a guess, from the integers that are run; None where the design pairs respondents, or has more
-    contrasts than can be judged together.
-
-    Raises:
-        NotCoveredError: some wanted number is told by no ballot.
-    """
-    if design.pairs_reports:
-        return None
-    items = gathered(wanted)
-    asked = [(question.attributes, question.channel) for question in design.questions]
-    ballots = [[asked[index] for index in ballot] for ballot in design.ballots]
-    if truth is not None:
-        return loss_at(design.domain, items, ballots, design.chances, Guess.of(design.domain, truth))
-    return pooled_loss(Contrasts(design.domain, items), ballots, design.chances)
-
-
-def nearness(design: Design, wanted: Sequence[Wanted]) -> str:
-    """How far a design is from the best possible one for what is wanted, in a sentence; nothing where nobody knows.
-
-    The epsilon is the design's own, which is what its respondents spend.
-    """
-    if not wanted or not isfinite(design.epsilon) or design.served_in_blocks() is not None:
-        return ""  # in blocks the channels change with the reports, and nobody knows to what
-    try:
-        loss = loss_of(design, wanted)
-    except NotCoveredError:
-        return ""
-    if loss is None:
-        return ""
-    # Rounded up, so that what a better use of the last decimals would spare is counted too.
-    least = best_floor(design.domain, tuple(wanted), ceil(design.epsilon * 1e4) / 1e4)
-    return f"For {in_words(wanted, design.domain)}, this design {least.distance(loss)}."
-
-
-@lru_cache(maxsize=64)
-def best_floor(domain: Domain, wanted: tuple[Wanted, ...], epsilon: float) -> Floor:
-    """The higher of the closed form and, where the question is small, the certificate."""
-    small = asked_of(domain, wanted).cells <= MOST_ANSWERS
-    try:
-        return floor(domain, wanted, epsilon, certify=small)
-    except ConvergenceError:
-        return floor(domain, wanted, epsilon)
-
-
-def floor_at(domain: Domain, wanted: tuple[Wanted, ...], epsilon: float, guess: Guess) -> Floor:
-    """The same at a guess.
-
-    Raises:
-        InputError: the attributes that are wanted have too many cells for a floor at a guess.
-    """
-    small = asked_of(domain, wanted).cells <= MOST_ANSWERS
-    try:
-        return floor(domain, wanted, epsilon, guess, certify=small)
-    except ConvergenceError:
-        return floor(domain, wanted, epsilon, guess)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.choice import planned_for
-from deniable.designs.optimal import best_floor, floor_at
+from deniable.designs.distance import best_floor, floor_at
 from deniable.device.epsilon import require_number
 from deniable.device.statement import rounded_up
 from deniable.domain import Domain

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from deniable.designs.distance import asked_through
 from deniable.errors import NotCoveredError, UnknownAttributeError
 from deniable.estimation.estimator import estimate
 from deniable.estimation.fit.efficient import MOST_CELLS as EFFICIENT_CELLS
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
     from deniable.designs.base import Design
     from deniable.designs.observation import Observation
     from deniable.optimal.wanted import Wanted
@@ -75,13 +75,7 @@ def _told(design: Design, purpose: Purpose) -> dict[tuple[str, ...], float] | No
     if purpose.guess is not None or design.pairs_reports or not small or any(c.kind not in _ALIKE for c in channels):
         return None
     tables = tuple(one for one in purpose.wanted if one.kind == "table" and set(one.attributes) <= set(design.domain))
-    return told_of_sets(Contrasts(design.domain, tables), _ballots(design), design.chances) if tables else None
-
-
-def _ballots(design: Design) -> list[list[tuple[tuple[str, ...], Channel]]]:
-    """For every ballot the attributes that are asked together, and the channels that they go through."""
-    questions = design.questions
-    return [[(questions[index].attributes, questions[index].channel) for index in ballot] for ballot in design.ballots]
+    return told_of_sets(Contrasts(design.domain, tables), asked_through(design), design.chances) if tables else None
 
 
 def _closed(design: Design, purpose: Purpose, one: Wanted, told: Mapping[tuple[str, ...], float]) -> Judged:
@@ -93,7 +87,7 @@ def _closed(design: Design, purpose: Purpose, one: Wanted, told: Mapping[tuple[s
     if min(told[names] for names in sets) <= 0:
         return _NOTHING
     summed = sum(prod(sizes[name] - 1 for name in names) / told[names] for names in sets) / cells
-    together = [set(one.attributes) <= {n for names, _ in ballot for n in names} for ballot in _ballots(design)]
+    together = [set(one.attributes) <= {n for names, _ in ballot for n in names} for ballot in asked_through(design)]
     variances = np.full(cells, summed / cells / purpose.n)
     reports = float(purpose.n * design.chances[together].sum())
     return Judged(variances, reports, summed / (1 - 1 / cells), 1.0, one.weight * summed)

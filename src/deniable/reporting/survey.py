@@ -7,7 +7,7 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from deniable.designs.optimal import nearness
+from deniable.designs.distance import nearness
 from deniable.errors import EstimationError
 from deniable.estimation.estimator import estimate
 from deniable.estimation.refused import Refused, answers_about, shown, too_few

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from deniable.channels.krr import KRR
-from deniable.designs.optimal import loss_of
+from deniable.designs.distance import loss_of
 from deniable.errors import DesignError, NotCoveredError, SurveyError, UnknownAttributeError
 from deniable.optimal.aims import shares_and_pairs
 from deniable.optimal.wanted import Wanted

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from deniable.collection.export import stored_reports
-from deniable.designs.optimal import nearness
+from deniable.designs.distance import nearness
 from deniable.device.epsilon import epsilon_of
 from deniable.device.origins import fingerprint
 from deniable.errors import DeniableError, EstimationError, InputError, NotCoveredError

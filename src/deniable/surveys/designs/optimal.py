@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deniable.designs.codec import design_from_bytes
+from deniable.designs.distance import loss_of
 from deniable.designs.integers import differs
-from deniable.designs.optimal import Optimal, loss_of
+from deniable.designs.optimal import Optimal
 from deniable.errors import DesignError, InputError, NotCoveredError, SurveyError
 from deniable.optimal.guess import Guess
 from deniable.surveys.designs.wish import SETS
