@@ -6,6 +6,7 @@ from scipy.stats import binom
 
 import deniable as dn
 from deniable.bench import alarms, calibrate, kept, levels, pooled, strengths, surveyed, weighted
+from deniable.bench import recommended as shown
 from deniable.bench.section import Section
 from deniable.inference.prevalence import prevalence
 
@@ -26,6 +27,8 @@ def test_calibration_writes_its_tables_between_the_marks(tmp_path, capsys, monke
     )
     monkeypatch.setattr(alarms, "DESIGNS", dict(list(alarms.DESIGNS.items())[:1]))
     monkeypatch.setattr(alarms, "SIZES", (50,))
+    monkeypatch.setattr(shown, "SIZES", (200,))
+    monkeypatch.setattr(shown, "EPSILONS", (3.0,))
     other = tmp_path / "other.md"
     other.write_text(f"{calibrate.START}{calibrate.END}")
     calibrate.main(["--replicates", "4", "--write", str(page), "--write-tests", str(other)])
@@ -42,6 +45,7 @@ def test_calibration_writes_its_tables_between_the_marks(tmp_path, capsys, monke
     assert "Coverage of measures that cannot be negative" in text
     assert "Weights, strata and clusters" in text
     assert "40% say no anyway" in text
+    assert "Coverage of the recommended design" in text
     assert "Coverage of 95% intervals" in capsys.readouterr().out
 
 

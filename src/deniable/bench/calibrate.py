@@ -25,6 +25,7 @@ from deniable.bench.few_clusters import few_clusters
 from deniable.bench.kept import kept
 from deniable.bench.levels import LIMIT, NOISY, REPLICATES, SIZE, TESTED, hard_cases
 from deniable.bench.pooled import STATED, SURVEYS, pooled
+from deniable.bench.recommended import recommended
 from deniable.bench.section import CELLS, Section, write
 from deniable.bench.strengths import strengths
 from deniable.bench.surveyed import ALPHA, TABLES, Surveys, surveys
@@ -211,6 +212,7 @@ SECTIONS = {
     "samples": samples,
     "alarms": alarms,
     "few": few,
+    "recommended": recommended,
 }
 
 
