@@ -27,6 +27,7 @@ format = 1
 name = "trips"
 title = "Trips"
 epsilon = 3.0
+tables = [["month"], ["abroad"]]
 
 [design]
 {design}
