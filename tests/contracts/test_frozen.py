@@ -50,6 +50,7 @@ from deniable.frames.stored import StoredReports
 from deniable.frozen import Frozen, fix
 from deniable.graphs.comparators import Released
 from deniable.inference.inverted import Inverted
+from deniable.inference.likely_information import LikelyInformation
 from deniable.inference.measures import phi_squared
 from deniable.inference.prevalence import prevalence
 from deniable.inference.regression.heard import listen
@@ -189,6 +190,7 @@ OTHERS = {
     "Moments": lambda: gather(dn.Observation("x", dn.Unary(3, 1.0), [5, 4, 3, 10]), "x").groups[0].said,
     "Quasi": lambda: quasi_of(dn.Observation("x", dn.Unary(3, 1.0), [5, 4, 3, 10]), dn.Domain({"x": range(3)})),
     "Stack": lambda: Stack((gather(reports(), ["sex"]), gather(reports(), ["sex"]))),
+    "LikelyInformation": lambda: LikelyInformation(dn.estimate(reports(), ["sex", "income"])),
     "Inverted": lambda: Inverted(dn.estimate(reports(), ["sex", "income"]), phi_squared),
     "Replicates": lambda: uncovered().dispersion,
     "PairedDispersion": lambda: dn.estimate(sent(dn.Paired(DOMAIN, p=0.75, rho=-0.2)), "a").dispersion,

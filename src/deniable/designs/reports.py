@@ -339,7 +339,7 @@ class Reports(Frozen):
         >>> scores.column_names
         ['dn_share_smokes_no', 'dn_share_smokes_yes']
         >>> mean = sum(scores["dn_share_smokes_yes"].to_pylist()) / 1000
-        >>> abs(mean - dn.estimate(reports, "smokes", "inversion").values[1]) < 1e-9
+        >>> bool(abs(mean - dn.estimate(reports, "smokes", "inversion").values[1]) < 1e-9)
         True
         """
         public = {} if self.public is None else {name: self.public[name].to_arrow() for name in self.public.columns}

@@ -34,7 +34,7 @@ class Disguise:
     >>> batch = pa.record_batch({"smokes": ["no", "yes", "no"], "region": ["n", "s", "s"]})
     >>> run = Disguise(Joint({"smokes": ["no", "yes"]}, epsilon=1.0), batch.schema, keep=["region"])
     >>> run.schema.names, run(batch).num_rows
-    (['smokes', 'region'], 3)
+    (['dn_answer_smokes', 'region'], 3)
     """
 
     def __init__(self, design: Design, schema: pa.Schema, keep: Sequence[str] = ()) -> None:

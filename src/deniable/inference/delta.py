@@ -8,6 +8,7 @@ that cannot take complex numbers are differenced instead.
 
 from __future__ import annotations
 
+import textwrap
 import warnings as python_warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -130,9 +131,8 @@ class Measure(Shown, Frozen):
         """Draw the measure with its interval, and a line where there would be nothing: at 1 for ratios, else at 0."""
         nothing = 1.0 if self.scale == "log" else 0.0
         ends = tuple(self.interval(level))
-        return intervals_by_row(
-            [self.name], [self.value], (ends[0], ends[1]), ax, of=self.name, level=level, reference=nothing
-        )
+        row, of = textwrap.fill(self.name, 24), textwrap.fill(self.name, 48)  # names say the cells that are compared
+        return intervals_by_row([row], [self.value], (ends[0], ends[1]), ax, of=of, level=level, reference=nothing)
 
 
 def gradient(f: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -306,7 +306,7 @@ def test_refusals_of_margins():
         with pytest.raises(InputError, match=r"a mapping such as .*, a table, or a list of tables; not"):
             dn.rake(reports, strange)
     for known in (510, [1, 2], "F"):
-        with pytest.raises(InputError, match="the margin of 'sex' is a mapping"):
+        with pytest.raises(InputError, match="the numbers of 'sex' are a mapping from names"):
             dn.rake(reports, {"sex": known})
     with pytest.raises(InputError, match="the margin of sex must be numbers"):
         dn.rake(reports, {"sex": {0: "many", 1: 2}})

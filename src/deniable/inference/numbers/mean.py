@@ -232,8 +232,9 @@ def _mean(known: Known, read: Ordered, group: tuple[Variable, Category] | None, 
         told_too = (*told_too, f"Some {people:.0f} of the respondents are meant, so the interval is rough.")
     if known.pooled is not None:
         df = max(min(known.df, people - 1), 1.0)  # of so many direct answers Student's law would be exact
-        scored, how = partial(_score_ratio_ends, known.pooled, along, within, df), "score interval of a ratio"
-        return Measure(name, float(value), float(error), how, told_too, ends=scored).kept(*within)
+        columns = tuple(map(tuple, along.T.tolist()))  # a measure holds no array that could be written to
+        ends, how = partial(_score_ratio_ends, known.pooled, columns, within, df), "score interval of a ratio"
+        return Measure(name, float(value), float(error), how, told_too, ends=ends).kept(*within)
     ends = partial(_ratio_ends, (float(top), float(bottom)), tuple(cov.ravel().tolist()), known.df)
     return Measure(name, float(value), float(error), "Fieller's interval", told_too, ends=ends).kept(*within)
 
@@ -251,9 +252,9 @@ def _score_ends(told: Told, df: float, level: float) -> tuple[float, float]:
 
 
 def _score_ratio_ends(
-    pooled: Efficient, along: Array, within: tuple[float, float], df: float, level: float
+    pooled: Efficient, columns: tuple[tuple[float, ...], ...], within: tuple[float, float], df: float, level: float
 ) -> tuple[float, float]:
-    return score_interval_of_ratio(pooled, along, critical_value(1 - level, df) ** 2, within)
+    return score_interval_of_ratio(pooled, np.transpose(columns), critical_value(1 - level, df) ** 2, within)
 
 
 def _ratio_ends(values: tuple[float, float], cov: tuple[float, ...], df: float, level: float) -> tuple[float, float]:
