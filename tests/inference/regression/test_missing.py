@@ -178,6 +178,41 @@ def test_derivatives_of_who_answers():
         assert (above[1] - below[1]) / 2e-5 == pytest.approx(curve.rows[:, k], abs=1e-7)
 
 
+def elsewhere(place):
+    """The same reports where each attribute lists "prefer not to say" at a place of its own."""
+    order = list(np.insert([0, 1], place, 2))  # the codes of a, and of c, as they were
+    was = [3 * a + c for a in order for c in order]
+    domain = dn.Domain({name: [DOMAIN[name].categories[code] for code in order] for name in "ac"})
+    told = sent("joint").to_frame()
+    return dn.Reports(told.assign(**{"dn_answer_a*c": np.argsort(was)[told["dn_answer_a*c"]]}), dn.Joint(domain, 3.0))
+
+
+def same(found, known):
+    assert list(found.params.index) == list(known.params.index)
+    assert found.params.to_numpy() == pytest.approx(known.params.to_numpy(), abs=1e-5)
+    assert found.std_error.to_numpy() == pytest.approx(known.std_error.to_numpy(), rel=1e-4)
+    assert found.loglik == pytest.approx(known.loglik, abs=1e-6)
+
+
+@pytest.mark.parametrize("formula", ["c ~ z", "c ~ a + z"])
+@pytest.mark.parametrize("fit", [dn.multinomial, dn.logit])
+def test_where_a_refusal_is_listed_changes_nothing(fit, formula):
+    known = fit(formula, sent("joint"), missing="drop")
+    for place in (0, 1):
+        same(fit(formula, elsewhere(place), missing="drop"), known)
+
+
+def test_where_a_refusal_is_listed_among_several_answers_changes_nothing():
+    device, names = dn.KRR(4, 2.5), ["0", "1", "2", SKIPPED]
+    codes = device.randomize(np.array([names.index(b) for b in SAID.b]), source=dn.Seeded(6))
+    frame = SAID.assign(b=np.array(names)[codes])
+    known = dn.multinomial("b ~ z", frame, device, categories=names, missing="drop")
+    near(known, dn.multinomial("b ~ z", SAID[COMPLETE["b"]], categories=names[:3]))
+    for place in range(3):
+        listed = [*names[:place], SKIPPED, *names[place:3]]
+        same(dn.multinomial("b ~ z", frame, device, categories=listed, missing="drop"), known)
+
+
 def test_what_is_refused_says_why():
     reports = sent("joint")
     with pytest.raises(InputError, match='missing is "drop" or "model"'):
@@ -188,9 +223,6 @@ def test_what_is_refused_says_why():
         dn.logit("c ~ z", reports, missing="drop", penalty="jeffreys")
     with pytest.raises(DesignError, match='say missing="drop"'):
         dn.linear("b ~ a", sent("independent"))
-    first = dn.Joint({"c": [SKIPPED, "no", "yes"]}, 2.0)
-    with pytest.raises(InputError, match="must be the last"):
-        dn.multinomial("c ~ z", disguised(first, SAID, "z"), missing="drop")
 
 
 def test_a_random_intercept_leads_to_what_takes_it():

@@ -9,6 +9,9 @@ Nobody knows whose answer was "prefer not to say", so no report is dropped: the 
 any truth. In both, the outcome is answered with a probability that has a model of its own, on the same predictors,
 
     Pr(y = v | x) = (1 - s) f(v | x'b),      Pr(y = "prefer not to say" | x) = s = 1 / (1 + exp(-x'g)).
+
+Of several categories the odds of s against the first are exp(x'g): who prefers not to say is one category more of the
+multinomial logit, given that one answers the others have the ratios that they would have without it.
 """
 
 from __future__ import annotations
@@ -20,7 +23,6 @@ import numpy as np
 from scipy.special import expit
 
 from deniable.device.encoding import SKIPPED
-from deniable.errors import InputError
 from deniable.inference.regression.responses import Binary, Curve, Softmax, Written
 from deniable.wording import listed
 
@@ -121,12 +123,41 @@ class Answered:
         return np.log(chance), score, Written(hessian)
 
 
-def with_skips(response: Response, place: int, name: str) -> Response:
+@dataclass(frozen=True)
+class AnsweredOf:
+    """One of several categories that some prefer not to say; its last equation is who.
+
+    Given that one answers, ratios of shares are those without that category, wherever it stands among them: the
+    equation of a `Softmax` that has it last.
+    """
+
+    response: Softmax  # with one category more than the answers
+    place: int  # the code of "prefer not to say"
+
+    @property
+    def equations(self) -> int:
+        """One per answer but the first, and one more."""
+        return self.response.equations
+
+    @property
+    def categories(self) -> int:
+        """The answers, and one more."""
+        return self.response.categories
+
+    def parts(self, eta: Array, data: Array) -> tuple[Array, Array, Curve]:
+        """Log L, score and Hessian."""
+        return self.response.parts(eta, self.last(data))
+
+    def last(self, columns: Array) -> Array:
+        """Columns of all categories with that of "prefer not to say" last."""
+        if self.place == self.response.categories - 1:
+            return columns
+        return np.concatenate([np.delete(columns, self.place, axis=1), columns[:, [self.place]]], axis=1)
+
+
+def with_skips(response: Response, place: int) -> Response:
     """The response of an outcome that some prefer not to say, its last equation telling who."""
     if isinstance(response, Binary):
         return Answered(response, place)
     assert isinstance(response, Softmax)
-    if place != response.categories:
-        raise InputError(f"{SKIPPED!r} must be the last category of {name!r} for missing=", attribute=name)
-    # Given that one answers, ratios of shares are those without the last category: its equation is who prefers not to.
-    return Softmax(response.categories + 1)
+    return AnsweredOf(Softmax(response.categories + 1), place)

@@ -75,7 +75,7 @@ class Categories:
         if place is None:
             return Outcome(self.response(len(found.labels)), found.chance, found)
         alone = self.response(len(found.labels) - 1)
-        return Outcome(with_skips(alone, place, found.name), found.chance, found, modelled=alone)
+        return Outcome(with_skips(alone, place), found.chance, found, modelled=alone)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.inference.regression.missing import Answered
+from deniable.inference.regression.missing import Answered, AnsweredOf
 from deniable.inference.regression.responses import Binary, Normal
 
 if TYPE_CHECKING:
@@ -50,4 +50,6 @@ def _eta(response: Response, shares: Array) -> Array:
         return np.concatenate([response.response.link.inverse(yes), np.log(skips / (1 - skips))], axis=1)
     if isinstance(response, Binary):
         return response.link.inverse(inside[:, 1:])
+    if isinstance(response, AnsweredOf):
+        inside = response.last(inside)
     return np.log(inside[:, 1:] / inside[:, :1])
