@@ -201,7 +201,7 @@ def test_results_are_in_the_words_of_the_survey_and_by_group(serving, visitor, t
         table = page.get_by_role("table").inner_text()
         assert "im Norden (n)" in table
         assert "Nein (no)" in table
-        assert "region = s: only 15 reports" in page.locator("main").inner_text()
+        assert "im S\u00fcden (s)\t15 of 30 answers needed" in table
         assert pictures(page)
         assert flaws(page) == []
         # The report that is handed on, with its groups.

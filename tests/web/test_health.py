@@ -28,12 +28,14 @@ class Freezing:
     """A store whose every call waits, once it is frozen, until it is thawed."""
 
     def __init__(self, store):
-        self._store, self.salt = store, store.salt
+        self._store = store
         self.going = threading.Event()
         self.going.set()
 
     def __getattr__(self, name):
         found = getattr(self._store, name)
+        if not callable(found):
+            return found  # what the store is, and where: known without asking it
 
         def call(*arguments, **options):
             # Never on the event loop; the one exception would be an exception, and a 500.

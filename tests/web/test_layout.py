@@ -65,7 +65,7 @@ def test_every_view_shows_the_summary(reports, found, view):
     between = r"\s{2,}|\n" if view in (on_the_terminal, in_print) else r"<[^>]*>"
     shown = [html.unescape(word).strip() for word in re.split(between, view(reports, found))]
     summary = found.summary()
-    assert list(summary.columns) == ["smokes", "low", "estimate", "efficient", "std_error", "95% interval"]
+    assert list(summary.columns) == ["smokes", "low", "estimate", "std_error", "95% interval"]
     assert [name for name in summary.columns if name not in shown] == []
     for row in summary.rows():
         assert [text for text in row.values() if text not in shown] == []

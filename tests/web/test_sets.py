@@ -82,7 +82,11 @@ def served(tmp_path):
 def near(cells, truth):
     unbiased, errors = (np.array([cell[key] for cell in cells]) for key in ("efficient", "std_error"))
     assert (np.abs(unbiased - truth) < SIGMAS * errors).all()
-    assert all(cell["low"] < cell["efficient"] < cell["high"] for cell in cells)
+    assert all(cell["unclipped_low"] < cell["efficient"] < cell["unclipped_high"] for cell in cells)
+    # What is shown holds together, unless it is said that the range leaves no interval.
+    shown = [cell for cell in cells if cell["low"] is not None]
+    assert all(0 <= cell["low"] <= cell["estimate"] <= cell["high"] <= 1 for cell in shown)
+    assert all(cell["unclipped_high"] < 0 or cell["unclipped_low"] > 1 for cell in cells if cell not in shown)
 
 
 def test_a_survey_of_least_variance_from_devices_to_estimates(served, tmp_path):
@@ -118,7 +122,7 @@ def test_a_survey_of_least_variance_from_devices_to_estimates(served, tmp_path):
         assert run.invoke(app, ["export", str(tmp_path / "data"), "-o", str(path)]).exit_code == 0
         told = run.invoke(app, ["estimate", str(path), "--table", "month", "--json"])
         assert told.exit_code == 0, told.output
-        (again,) = json.loads(told.output)["tables"]
+        (again,) = json.loads(told.stdout)["tables"]
         for key in ("estimate", "std_error", "low", "high"):
             assert [cell[key] for cell in again["cells"]] == pytest.approx([cell[key] for cell in month["cells"]])
 

@@ -77,7 +77,7 @@ def test_the_requirements_are_met_without_any_extra(bare, tmp_path):
 
 def test_without_any_extra_every_name_loads_and_reports_are_made_kept_and_estimated(bare, tmp_path):
     done = run(bare / "python", "-c", WITHOUT_EXTRAS, cwd=tmp_path)
-    assert "2000 reports about evaded" in done.stdout
+    assert "2000 simulated reports about evaded" in done.stdout
     assert "pip install 'deniable[plot]'" in done.stdout
     assert done.stdout.splitlines()[-1].startswith(str(bare.parent))
 

@@ -127,7 +127,9 @@ def shares_of(table: Mapping[str, Any], level: float, labels: Labels = UNKNOWN) 
     names, rows = table["attributes"], table["rows"]
     cells = labels.cells({name: [row["label"][place] for row in rows] for place, name in enumerate(names)})
     raw = {"as it came": [row["raw"] for row in rows]}
-    numbers = {name: [row[name] for row in rows] for name in _NUMBERS}
+    # What was kept before there were standard errors in it has none.
+    kept = [name for name in _NUMBERS if all(name in row for row in rows)]
+    numbers = {name: [row[name] for row in rows] for name in kept}
     return of_shares(cells, {**raw, **numbers}, level, table["notes"])
 
 
