@@ -107,6 +107,21 @@ def test_weights_of_one_change_nothing(joint):
     assert test.df == pytest.approx(1)
 
 
+@pytest.mark.parametrize("rest", [0.2, 5.0])
+def test_what_the_others_weigh_changes_nothing(reports, rest):
+    asked = np.isin(reports.public["works"].to_numpy(), RULES["works"])
+    plain, weighted = (
+        dn.estimate(reports, ["fiddles", "steals"], weights=np.where(asked, 1.0, other)) for other in (1.0, rest)
+    )
+    np.testing.assert_allclose(weighted.efficient.values, plain.efficient.values, atol=1e-6)
+    np.testing.assert_allclose(weighted.std_error, plain.std_error, rtol=1e-3)
+    for there, here in zip(weighted.interval(clip=False), plain.interval(clip=False), strict=True):
+        np.testing.assert_allclose(there, here, atol=0.02 * plain.std_error.max())
+    if plain.values.shape == (2, 2):
+        there, here = (dn.odds_ratio(found).interval() for found in (weighted, plain))
+        np.testing.assert_allclose([there.low, there.high], [here.low, here.high], rtol=0.02)
+
+
 def test_regressions_are_of_those_who_were_asked(joint):
     weights = np.where(np.isin(joint.public["works"].to_numpy(), RULES["works"]), 2.0, 5.0)
     fit, weighted = dn.logit("fiddles ~ steals", joint), dn.logit("fiddles ~ steals", joint, weights=weights)

@@ -80,18 +80,21 @@ class Functionals(Frozen):
 
     @cached_property
     def _plain(self) -> Array:
-        """The covariance, were respondents independent of each other and all alike."""
+        """The covariance, were weighted counts counts of independent respondents.
+
+        Weights have a mean of one among all respondents, and another among those who were asked something.
+        """
         total = np.zeros((self.count, self.count))
         for group in self.of.weighed.groups:
             if isinstance(group.said, Moments):
                 own = group.down(self.toward)
                 total += own.T @ group.said.precision @ own
                 continue
-            pulls, n = self.pulls(group), group.said.n
+            pulls, n, weight = self.pulls(group), group.said.n, group.counts.sum()
             # A single report does not show how reports vary; there the plausible table does.
             y = group.counts if n > 1 else self._expected(group)
             mean = pulls.T @ y
-            total += n / max(n - 1, 1) * ((pulls.T * y) @ pulls - np.outer(mean, mean) / n)
+            total += n / max(n - 1, 1) * ((pulls.T * y) @ pulls - np.outer(mean, mean) / weight)
         if self.of.people is not None:
             people = (self.along.T * self.of.whole) @ self.along - np.outer(self.values, self.values)
             total -= people / max(self.of.people - 1, 1)
@@ -99,7 +102,7 @@ class Functionals(Frozen):
 
     @property
     def design_effect(self) -> Array:
-        """How many times the variance of as many independent respondents each has."""
+        """How many times the variance that weighted counts would have as counts each has."""
         plain = np.diag(self._plain)
         return np.divide(np.diag(self.covariance), plain, out=np.ones(self.count), where=plain > 0)
 
@@ -111,7 +114,7 @@ class Functionals(Frozen):
     def _expected(self, group: Group) -> Array:
         """The counts that the plausible table makes one expect."""
         lam = group.forward(self.of.likely[:, None])[:, 0]
-        return group.said.n * lam if isinstance(group.said, Counted) else group.counts
+        return group.counts.sum() * lam if isinstance(group.said, Counted) else group.counts
 
     @cached_property
     def variance_at(self) -> tuple[Array, Array, Array]:
@@ -134,15 +137,16 @@ class Functionals(Frozen):
         return readonly(a), readonly(b), readonly(c)
 
     def _of_reports(self, group: Group, direction: Array) -> tuple[Array, Array, Array]:
-        pulls, n = self.pulls(group), group.said.n
+        pulls, weight = self.pulls(group), group.counts.sum()
         if isinstance(group.said, Counted):
-            now, moved = n * group.forward(self.of.whole[:, None]), n * group.forward(direction)
+            now, moved = weight * group.forward(self.of.whole[:, None]), weight * group.forward(direction)
         else:
             lam = group.forward(self.of.likely[:, None])
             now, moved = group.counts[:, None], group.counts[:, None] * group.forward(direction) / lam
         mean, shift = (pulls * now).sum(axis=0), (pulls * moved).sum(axis=0)
-        flat = (pulls**2 * now).sum(axis=0) - mean**2 / n
-        return flat, (pulls**2 * moved).sum(axis=0) - 2 * mean * shift / n, -(shift**2) / n
+        flat = (pulls**2 * now).sum(axis=0) - mean**2 / weight
+        slope = (pulls**2 * moved).sum(axis=0) - 2 * mean * shift / weight
+        return flat, slope, -(shift**2) / weight
 
     def _of_moments(self, group: Group, direction: Array) -> tuple[Array, Array, Array]:
         """Counts of sets: their second moments are linear in the table, where they are about no more than it."""
