@@ -9,6 +9,7 @@ import pytest
 import deniable as dn
 from deniable.channels.dense import Dense
 from deniable.device.encoding import NOT_ASKED
+from deniable.estimation.refused import answers_about
 from deniable.labels import Labels
 
 YES_NO = ["no", "yes"]
@@ -179,3 +180,22 @@ def test_nobody_who_was_asked_is_a_refusal():
     reports = DESIGNS["joint"].randomize(frame, keep=["works"], source=dn.Seeded(1)).with_labels(LABELS)
     with pytest.raises(dn.errors.TooFewReportsError, match="fiddles"):
         dn.estimate(reports, "fiddles")
+
+
+def test_a_group_in_which_nobody_was_asked_says_so(joint):
+    found = dn.estimate(joint, "fiddles", by="works")
+    assert list(found) == ["full time", "part time"]
+    assert (found.refused["not"].reason, found.refused["not"].n) == ("not asked", 0)
+    assert "not  " in str(found)
+    assert ", not 0, " in str(found)
+
+
+def test_whoever_was_not_asked_has_not_answered():
+    frame = people(1)
+    frame.loc[20:, ["works", "fiddles", "steals"]] = "not", NOT_ASKED, NOT_ASKED
+    with pytest.warns(match="fewer than 10"):
+        reports = DESIGNS["joint"].randomize(frame, keep=["works"], source=dn.Seeded(1)).with_labels(LABELS)
+    asked = asked_of(reports)
+    assert 0 < asked < 30
+    assert answers_about(reports, ["fiddles"]) == answers_about(reports, ["fiddles", "smokes"]) == asked
+    assert answers_about(reports, ["smokes"]) == reports.n

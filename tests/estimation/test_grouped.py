@@ -185,3 +185,30 @@ def test_groups_of_open_columns_are_named():
     devices = {"arts": dn.Warner(0.8), "law": dn.Warner(0.3)}
     with pytest.raises(TooFewReportsError, match="these have 'arts' 19, 'law' 1"):
         dn.compliance.cheating_detection(answers, groups, channels=devices)
+
+
+# -- what must be known of a group -------------------------------------------------------------------------------------
+
+
+def test_what_is_said_of_an_estimate_is_said_of_it_as_a_group_too():
+    people = {"x": ["a", "b"] * 100, "group": ["arts", "arts", "law", "law"] * 50, "school": [*range(5)] * 40}
+    reports = dn.Joint({"x": ["a", "b"]}, 2.0).randomize(people, keep=["group", "school"], source=dn.Seeded(1))
+    found = dn.estimate(reports, "x", by="group", clusters="school")
+    assert str(found).count("Errors stand on 4 degrees of freedom") == 1  # of all groups, so once
+
+
+def test_an_interval_that_is_missing_in_a_group_is_explained():
+    # Disguised "no" from everybody in law: fewer yes than chance leaves even where nobody is one.
+    columns = {"x": pa.array([0, 1] * 40 + [0] * 60), "group": pa.array(["arts"] * 80 + ["law"] * 60)}
+    codes, groups = columns["x"].to_pylist(), columns["group"].to_pylist()
+    told = str(dn.prevalence(codes, dn.Warner(0.8), by=groups))
+    assert "\nlaw: Fewer 1 than chance alone explains" in told
+    assert "\nlaw: Fewer reports of '1' (answer) came than chance alone explains" in told
+    assert "arts: " not in told
+    reports = dn.Joint({"x": [0, 1]}, 1.0).randomize(columns, keep=["group"], source=dn.Seeded(1))
+    frame = reports.to_frame()
+    answer = next(name for name in frame.column_names if name != "group")
+    frame = frame.set_column(frame.column_names.index(answer), answer, pa.array(codes, frame[answer].type))
+    sent = dn.Reports(frame, reports.design)
+    told = str(dn.estimate(sent, "x", by="group"))
+    assert "\nlaw: Fewer 1 than chance alone explains" in told

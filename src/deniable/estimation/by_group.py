@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from deniable.errors import TooFewReportsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.totals import Totals
@@ -33,6 +33,19 @@ def by_group(by: str, parts: Iterable[tuple[Any, Part]], what: Callable[[Part], 
                 **{**few.details, "by": by, "group": group},
             ) from None
     return found
+
+
+def notes_by_group(notes: Mapping[str, Sequence[str]]) -> list[str]:
+    """What must be known of groups: once what is true of all of them, else with the names of those it is true of.
+
+    >>> notes_by_group({"north": ["Few clusters.", "Few yes."], "south": ["Few clusters."]})
+    ['Few clusters.', 'north: Few yes.']
+    """
+    of: dict[str, list[str]] = {}
+    for group, told in notes.items():
+        for note in told:
+            of.setdefault(note, []).append(group)
+    return [note if len(groups) == len(notes) else f"{', '.join(groups)}: {note}" for note, groups in of.items()]
 
 
 def rows_by_group(

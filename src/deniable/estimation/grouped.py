@@ -15,7 +15,7 @@ import numpy as np
 
 from deniable.drawing import intervals_by_row
 from deniable.errors import InputError
-from deniable.estimation.by_group import in_order, rows_by_group
+from deniable.estimation.by_group import in_order, notes_by_group, rows_by_group
 from deniable.estimation.refused import Refused, shown
 from deniable.estimation.sampling.reading import sampling_by
 from deniable.frozen import Frozen
@@ -82,9 +82,10 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
         """Whether the reports are simulated, or a pilot's."""
         return next(iter(self.values())).origin
 
-    def warnings(self) -> list[str]:
+    def warnings(self, level: float = 0.95) -> list[str]:
         """What must be known besides what stands in the groups' places, a sentence each."""
-        told = []
+        shown = {found.labels.shown(self.by, group): found.notes(level)[1:] for group, found in self.items()}
+        told = notes_by_group(shown)
         silent = sum(found.pooled.evidence.silent for found in self.values() if found.pooled is not None)
         if silent:
             told.append(f"{counted(silent, 'report')} of these groups are about other questions.")
@@ -113,7 +114,7 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
         sizes = ", ".join(f"{first.labels.shown(self.by, group)} {found.n}" for group, found in self.every.items())
         told = [
             f"Shares of each group's own members. {f'{self.origin.kind}reports'.capitalize()}: {sizes}.",
-            *self.warnings(),
+            *self.warnings(level),
             *self._details(),
         ]
         asked = first.labels.asked([*self.attributes, self.by])

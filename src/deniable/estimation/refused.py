@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from deniable.designs.reports import Reports
 from deniable.errors import EstimationError, TooFewReportsError
 from deniable.frozen import Frozen
@@ -64,10 +66,14 @@ def small_groups(by: str, sizes: Mapping[Any, int]) -> list[str]:
 def answers_about(reports: Reports, names: Sequence[str]) -> int:
     """How many have answered about all of these together, whatever of them their reports tell.
 
+    Whoever was not asked, because of a condition, has not answered.
+
     Where no question asks them together, a model puts their table together: then as many as about the one that fewest
     have answered.
     """
-    design, drawn = reports.design, reports.ballot_counts().tolist()
+    design, asked_ones = reports.design, reports.among_asked(names).among
+    inside = slice(None) if asked_ones is None else asked_ones.inside
+    drawn = np.bincount(reports.ballots[inside], minlength=len(design.ballots)).tolist()
     asked = [{name for index in ballot for name in design.questions[index].attributes} for ballot in design.ballots]
     together = sum(n for n, ballot in zip(drawn, asked, strict=True) if ballot.issuperset(names))
     if together or len(names) == 1 or reports.design.covers(names):
@@ -79,6 +85,8 @@ def shown(reports: Reports | Sequence[Reports], names: Sequence[str], make: Call
     """A table or number as it is made of reports; or what stands there: too few answered, or it cannot be made."""
     sources = [reports] if isinstance(reports, Reports) else reports
     n = sum(answers_about(source, names) for source in sources)
+    if not any(source.among_asked(names).people for source in sources) and any(source.n for source in sources):
+        return Refused(tuple(names), 0, "not asked")
     if told := too_few(n):
         return Refused(tuple(names), n, told)
     try:

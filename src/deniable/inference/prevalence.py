@@ -23,6 +23,7 @@ from deniable.core.input_coercion import row_labels
 from deniable.designs.observation import Observation
 from deniable.domain import Domain
 from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
+from deniable.estimation.by_group import notes_by_group
 from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.fewer_than_chance import accused, fewer_than_chance
@@ -295,7 +296,11 @@ class Prevalences(Shown, Frozen, Mapping[Any, Prevalence]):
 
     def summary(self, level: float = 0.95) -> Summary:
         """Every group's categories, a row each."""
-        return of_shares(self._cells(), self._numbers(level), level)
+        return of_shares(self._cells(), self._numbers(level), level, self.notes(level))
+
+    def notes(self, level: float = 0.95) -> list[str]:
+        """What to keep in mind of which groups, a sentence each."""
+        return notes_by_group({str(group): estimate.notes(level)[1:] for group, estimate in self.groups.items()})
 
     def __repr__(self) -> str:
         return f"<Prevalences of {len(self)} groups: {listed(self.groups)}>"

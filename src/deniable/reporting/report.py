@@ -266,7 +266,7 @@ def _grouped(found: Grouped | Refused, level: float, labels: Labels) -> list[Blo
         columns.append((f"{labels.shown(found.by, group)}, {one.n} reports", told, not refused))
     asked = labels.asked([*found.attributes, found.by]) or f"{_and(found.attributes)} by {found.by}"
     caption = f"{asked}: shares of each group's own members, with {level:.0%} intervals"
-    return [Grid(caption, tuple(columns)), *(Text(note, "note") for note in found.warnings())]
+    return [Grid(caption, tuple(columns)), *(Text(note, "note") for note in found.warnings(level))]
 
 
 def _shares(estimate: Estimate, level: float) -> list[str]:

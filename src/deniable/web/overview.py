@@ -247,7 +247,7 @@ def table(surveyed: Surveyed, names: Sequence[str]) -> dict[str, Any]:
 def groups(surveyed: Surveyed, names: Sequence[str], by: str, language: str) -> dict[str, Any]:
     """A table for each group of a public attribute, in the survey's words."""
     found = _small_enough(estimate(_spoken(surveyed, language), names, by=by))
-    return {"summary": found.summary(LEVEL), "warnings": found.warnings()}
+    return {"summary": found.summary(LEVEL), "warnings": found.warnings(LEVEL)}
 
 
 def drawing(surveyed: Surveyed, names: Sequence[str], by: str, language: str, kind: str) -> str | bytes:
