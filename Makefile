@@ -104,7 +104,7 @@ calibrate: .venv/.test ## simulate sizes of tests and coverage of intervals; wri
 	@$(BIN)/python -m deniable.bench.calibrate --keep build/calibrate --write docs/explanation/calibration.md \
 		--write-tests docs/explanation/which-test-when.md
 
-matrix: .venv/.test ## every analysis of surveys that no test has seen (MATRIX="--seed 7 --surveys 45"; some minutes)
+matrix: .venv/.test ## every analysis of surveys that no test has seen (MATRIX="--seed 7 --surveys 61"; some minutes)
 	@PYTHONPATH=tests $(BIN)/python tests/contracts/held_back.py $(MATRIX)
 
 reproduce: .venv/.test ## compute the papers' tables and figures anew; writes docs/explanation/reproduction.md

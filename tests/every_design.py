@@ -58,7 +58,7 @@ def every_design(domain, respondents, block_size=1000, epsilon=None):
             for size in (4, 5)
         },
         "unary": dn.Views(domain, 2, spend("unary"), channel="unary"),
-        "subset": _subsets(domain, spend("subset")),
+        "subset": _together(domain, spend("subset"), "subset"),
         "hashing": dn.Joint(domain, spend("hashing"), channel="hashing"),
         "hadamard": dn.Views(domain, 2, spend("hadamard"), channel="hadamard"),
         "dense": Design(
@@ -91,47 +91,47 @@ def answered(people, design):
     return known.with_columns(*columns).to_native()
 
 
-def _subsets(domain, epsilon):
-    """Of all attributes, or of two where a set of all would be too large."""
-    whole = domain.cells <= 53
-    return dn.Joint(domain, epsilon, channel="subset") if whole else dn.Views(domain, 2, epsilon, channel="subset")
+def _together(domain, epsilon, channel):
+    """All attributes in one question, or two where a set of all would be too large."""
+    fits = domain.cells <= 53 or channel not in ("unary", "subset")
+    return dn.Joint(domain, epsilon, channel=channel) if fits else dn.Views(domain, 2, epsilon, channel=channel)
 
 
 CHANNELS = ("krr", "least_variance", "unary", "subset", "hashing", "hadamard")
 
 
-def every_option(domain, respondents, block_size=20):
+def every_option(domain, respondents, block_size=20, epsilon=None):
     """The same with every option that changes a report: channels, answers, modes, questions, what is wanted.
 
-    The designs of `every_design` too, by their names. a and c have two categories; others are of any size.
+    The designs of `every_design` too, by their names. a and c have two categories; others are of any size. With an
+    epsilon, that of one answer is as large, or half of it.
     """
     wide = _widened(domain, max(5, len(domain)))
-    made = every_design(domain, respondents, block_size)
+    made = every_design(domain, respondents, block_size, epsilon)
+    one = 2.0 if epsilon is None else epsilon
+    parts = [["a", "c"], [name for name in domain if name not in ("a", "c")]]
     for channel in CHANNELS:
         made |= {
-            f"independent, {channel}": dn.Independent(domain, 4.0, channel=channel),
-            f"joint, {channel}": dn.Joint(domain, 2.0, channel=channel),
-            f"clusters, {channel}": dn.Clusters(
-                domain, [["a", "c"], [name for name in domain if name not in ("a", "c")]], 4.0, channel=channel
-            ),
-            f"sampled, {channel}": dn.Sampled(domain, 2.0, channel=channel),
-            f"views, {channel}": dn.Views(domain, 2, 2.0, channel=channel),
-            f"views, all, {channel}": dn.Views(wide, 3, 6.0, answer="all", channel=channel),
+            f"independent, {channel}": dn.Independent(domain, 2 * one, channel=channel),
+            f"joint, {channel}": _together(domain, one, channel),
+            f"clusters, {channel}": dn.Clusters(domain, parts, 2 * one, channel=channel),
+            f"sampled, {channel}": dn.Sampled(domain, one, channel=channel),
+            f"views, {channel}": dn.Views(domain, 2, one, channel=channel),
+            f"views, all, {channel}": dn.Views(wide, 3, 3 * one, answer="all", channel=channel),
         }
     for answer in ("one", "all"):
+        asked = {"answer": answer, "block_size": block_size}
         made |= {
-            f"blocks, {answer}, deniability": dn.Blocks(
-                wide, 3, 2.0, answer=answer, block_size=block_size, mode="deniability", keep=0.3
-            ),
-            f"blocks, {answer}, phi .1": dn.Blocks(wide, 3, 3.0, answer=answer, block_size=block_size, phi=0.1),
+            f"blocks, {answer}, deniability": dn.Blocks(wide, 3, one, mode="deniability", keep=0.3, **asked),
+            f"blocks, {answer}, phi .1": dn.Blocks(wide, 3, 1.5 * one, phi=0.1, **asked),
         }
     return made | {
-        "views of one": dn.Views(domain, 1, 2.0),
-        "optimal for means": dn.Optimal(domain, ["mean(b)", "a"], 2.0),
-        "optimal at a guess": dn.Optimal(domain, ["a", "c"], 2.0, truth={"a": [0.9, 0.1]}),
+        "views of one": dn.Views(domain, 1, one),
+        "optimal for means": dn.Optimal(domain, ["mean(b)", "a"], one),
+        "optimal at a guess": dn.Optimal(domain, ["a", "c"], one, truth={"a": [0.9, 0.1]}),
         "more questions than a ballot": Design(
             domain,
-            [Question((name,), dn.KRR(len(domain[name]), 1.5)) for name in domain],
+            [Question((name,), dn.KRR(len(domain[name]), 0.75 * one)) for name in domain],
             [[at, (at + 1) % len(domain)] for at in range(len(domain))],
         ),
     }

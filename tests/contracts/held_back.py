@@ -1,10 +1,11 @@
 """The matrix of designs and analyses on surveys that nobody has seen: other domains, skews, epsilons and sizes.
 
-    make matrix MATRIX="--seed 7 --surveys 45"
+    make matrix MATRIX="--seed 7 --surveys 61"
 
 The contract (`test_analyses`) has one population. Here each survey draws its own: two to four attributes of two to five
-categories, shares from even to 90/8/2 and below, epsilon 0.5, 1 or 3, and 500, 10,000 or 100,000 respondents; designs
-come in turn, and every analysis is made of each. Interrupted, it goes on where it stopped. A cell is
+categories, shares from even to 90/8.5/1.5 and below, public regions of which one holds two in a hundred, epsilon 0.5, 1
+or 3, and 50 to 100,000 respondents; designs come in turn, with every option that changes a report, and every analysis
+is made of each. Interrupted, it goes on where it stopped. A cell is
 
     right      every number lies within 4.5 of its standard errors of what the same people say undisguised, or, where
                no error can be stated, which is said, in its interval of that level; a test of something true has
@@ -40,12 +41,12 @@ from scipy.stats import norm
 
 import deniable as dn
 from deniable.errors import DeniableError, NotCoveredError
-from every_design import answered, every_design
+from every_design import answered, every_option
 
 OFF, LIKELY, TIMES = 4.5, 0.01, 3  # standard errors, a p-value, and how often in a row
 SECONDS = 60
-EPSILONS, SIZES = (0.5, 1.0, 3.0), (500, 10_000, 100_000)
-SKEWS = (None, (0.9, 0.08, 0.02), (0.6, 0.3, 0.1), (0.97, 0.02, 0.01))
+EPSILONS, SIZES = (0.5, 1.0, 3.0), (50, 400, 30_000, 100_000)
+SKEWS = (None, (0.9, 0.085, 0.015), (0.6, 0.3, 0.1), (0.97, 0.02, 0.01))
 RATIOS = ("odds_ratio", "risk_ratio")  # whose logarithm is normal, if anything is
 # What is asked here besides: public groups, of which one is rare; numbers on numbers, of so many respondents.
 REGIONS = {
@@ -60,8 +61,9 @@ NUMBERS = {
     for name in OF
 }
 contract.ANALYSES |= REGIONS | NUMBERS
+NAMES = list(every_option(contract.DOMAIN, contract.DRAWN))
 LEADS_ON = (
-    r"[Uu]se |[Aa]sk |[Tt]ry |[Gg]ive |[Dd]rop |Independent|Joint|fewer|[Mm]ore respondents"
+    r"[Uu]se |[Aa]sk |[Tt]ry |Join groups|[Gg]ive |[Dd]rop |Independent|Joint|fewer|[Mm]ore respondents"
     r"|the domain has|they have|reports speak of"  # what there is instead of a name that there is not
 )
 
@@ -80,8 +82,8 @@ def kinds(seed, number):
     domain = {"a": ["no", "yes"], "b": list(range(rng.integers(2, 6))), "c": ["no", "yes"]}
     if rng.random() < 0.5:
         domain["d"] = list(range(rng.integers(2, 6)))
-    names = list(contract.DESIGNS)
-    return dn.Domain(domain), rng, EPSILONS[rng.integers(3)], SIZES[rng.integers(3)], names[number % len(names)]
+    name = NAMES[number % len(NAMES)]
+    return dn.Domain(domain), rng, EPSILONS[rng.integers(3)], SIZES[rng.integers(len(SIZES))], name
 
 
 def shares(rng, size):
@@ -233,7 +235,7 @@ def survey(seed, number):
         key = again, group == "Tests", n
         if key not in surveys:
             drawn = np.random.default_rng([seed, number, again])
-            design = every_design(domain, n, block_size=max(100, n // 10), epsilon=epsilon)[name]
+            design = every_option(domain, n, block_size=max(20, n // 10), epsilon=epsilon)[name]
             people = answered(kind.people(n, drawn, related=group != "Tests"), design)
             truths, source = [c for c in people if c in design.domain], dn.Seeded(int(drawn.integers(1 << 30)))
             keep = ["z", "high", "w", "region"]
@@ -268,7 +270,7 @@ def main():
     """Make surveys, say how they go, and fail if something is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1, help="another one is another matrix")
-    parser.add_argument("--surveys", type=int, default=45, help="designs come in turn: 17 are one of each")
+    parser.add_argument("--surveys", type=int, default=len(NAMES), help="designs come in turn")
     parser.add_argument("--only", help="surveys of one design")
     parser.add_argument("--keep", type=Path, default=Path("build/held_back.jsonl"), help="what is done, to go on from")
     chosen = parser.parse_args()
@@ -278,9 +280,8 @@ def main():
     every = [json.loads(line) for line in chosen.keep.read_text().splitlines()] if chosen.keep.exists() else []
     every = [line for line in every if line["seed"] == chosen.seed]
     done = {line["survey"] for line in every}
-    names = list(contract.DESIGNS)
     for number in range(chosen.surveys):
-        if number in done or chosen.only not in (None, names[number % len(names)]):
+        if number in done or chosen.only not in (None, NAMES[number % len(NAMES)]):
             continue
         lines = [{"seed": chosen.seed, **line} for line in survey(chosen.seed, number)]
         with chosen.keep.open("a") as file:
@@ -311,7 +312,7 @@ def told(counts):
 def conclude(every):
     """A table of designs, the reasons of refusals, and whether it is well."""
     say("\n" + told(Counter(line["what"] for line in every)))
-    for design in contract.DESIGNS:
+    for design in NAMES:
         here = Counter(line["what"] for line in every if line["design"] == design)
         say(f"  {design}: {told(here)}")
     say("refused:")

@@ -188,5 +188,5 @@ def grouped(
     if not found:
         first = next(iter(refused.values()))
         told = "; ".join(f"{group}: {each.reason}" for group, each in refused.items())
-        raise first.kind(f"no group of {by!r} can be shown: {told}", by=by)
+        raise first.kind(f"no group of {by!r} can be shown: {told}. Join groups, or estimate without by={by!r}", by=by)
     return Grouped(by, found, reports.n - inside, refused)
