@@ -225,12 +225,6 @@ def test_what_is_refused_says_why():
         dn.linear("b ~ a", sent("independent"))
 
 
-def test_a_random_intercept_leads_to_what_takes_it():
-    with pytest.raises(InputError, match="use logit\\(\\) with missing= and clusters='z'"):
-        dn.random_intercept("c ~ a", sent("joint"), groups="z", missing="drop")
-    assert dn.logit("c ~ a", sent("joint"), missing="drop", clusters="z").kind == "survey"
-
-
 def test_what_follows_a_fit_is_of_who_answers():
     found = dn.logit("c ~ z", sent("joint"), missing="drop")
     assert found.truths == ("no", "yes")

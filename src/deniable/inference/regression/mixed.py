@@ -26,10 +26,11 @@ from deniable.frozen import Frozen
 from deniable.inference.regression.binary import logit
 from deniable.inference.regression.covariance import inverse
 from deniable.inference.regression.drawing import plot_coefficients
-from deniable.inference.regression.fit import newton_step
+from deniable.inference.regression.fit import ascend, newton_step
 from deniable.inference.regression.formula import as_pandas, column_of, quoted, split, terms_without, variables_of
 from deniable.inference.regression.heard import public_of
 from deniable.inference.regression.marginal import NODES, Marginal
+from deniable.inference.regression.mixed_missing import knows_refusals, unshifted, with_levels
 from deniable.inference.regression.model import membership
 from deniable.results import Interval, TestResult
 from deniable.summary import Shown, Summary
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from deniable.channels.base import Channel
     from deniable.domain import Category
+    from deniable.inference.asked import Missing
     from deniable.inference.regression.outcome import Channels
     from deniable.inference.regression.result import Regression
 
@@ -67,7 +69,8 @@ class RandomIntercept(Shown, Frozen):
     Attributes:
         formula: as it was given.
         fixed: the fit without the random intercept, from which this one started; penalised where there is no other.
-        values: the parameters of the fit without groups, in the same order, and log s.
+        values: the parameters of the fit without groups, in the same order; levels of groups among those who prefer not
+            to say, if any; and log s.
         matrix: their covariance, from the observed Hessian.
         loglik: the marginal log-likelihood.
         groups: how many groups there are.
@@ -75,6 +78,7 @@ class RandomIntercept(Shown, Frozen):
         notes: what a reader must know.
         nodes: of the quadrature, per group.
         alone: the log-likelihood without groups, or its supremum where that lies at infinity.
+        missing: of whom it is where some prefer not to say, as it was given.
     """
 
     formula: str
@@ -87,13 +91,14 @@ class RandomIntercept(Shown, Frozen):
     notes: tuple[str, ...] = ()
     nodes: int = NODES
     alone: float = -np.inf
+    missing: Missing | None = None
 
     @property
     def marginal(self) -> Marginal:
         """The function that was maximised."""
         members = membership(self.between, self.fixed.data, "group")
         assert members is not None
-        return Marginal(self.fixed.likelihood, members, self.nodes).compact()
+        return _objective(self.fixed, members, self.nodes)
 
     def _series(self, numbers: Array, name: str) -> pd.Series:
         import pandas as pd
@@ -186,6 +191,7 @@ def random_intercept(
     categories: Sequence[Category] | None = None,
     rr: Mapping[str, Channel] | None = None,
     rr_models: Mapping[str, str] | None = None,
+    missing: Missing | None = None,
     nodes: int = NODES,
     **sampled: Any,
 ) -> RandomIntercept:
@@ -205,14 +211,15 @@ def random_intercept(
         categories: as in `logit`.
         rr: disguised predictors of a frame, as in `Options`.
         rr_models: their models, likewise.
+        missing: what of those who prefer not to say an answer, as in `Options`. The shift of a group is one of the
+            answers of those whom the model is about; how many prefer not to say is no matter of it.
         nodes: quadrature nodes per group.
         **sampled: weights, strata and clusters are refused: see the message.
     """
     _check(nodes, sampled, groups)
-    models, notes = _hidden_models(formula, frame, groups, rr or {}, rr_models or {})
-    fixed, trouble = _without_groups(
-        formula, frame, channel, models, {"design_column": design_column, "categories": categories, "rr": rr or {}}
-    )
+    models, alike = _hidden_models(formula, frame, groups, rr or {}, rr_models or {})
+    given = {"design_column": design_column, "categories": categories, "rr": rr or {}, "missing": missing}
+    fixed, trouble = _without_groups(formula, frame, channel, models, given)
     members = membership(groups, fixed.data, "group")
     assert members is not None
     count = int(members.max()) + 1
@@ -222,9 +229,11 @@ def random_intercept(
             "row",
             groups=count,
         )
-    objective = Marginal(fixed.likelihood, members, nodes).compact()
+    objective = _objective(fixed, members, nodes)
+    notes = (*fixed.assumed, *alike, *_refusals_alike(fixed, objective, groups))
     try:
-        params, value, matrix = _climb(objective, fixed, groups)
+        start, spread, alone = _start(objective, fixed)
+        params, value, matrix = _climb(objective, fixed, groups, (start, spread))
     except EstimationError as error:
         if trouble is None:
             raise
@@ -235,20 +244,15 @@ def random_intercept(
         ) from None
     if trouble is not None:
         notes = (*notes, _STARTED)
-    alone = fixed.loglik if trouble is None else float(str(trouble.details["loglik"]))
+        alone = float(str(trouble.details["loglik"]))
     loglik = value - objective.likelihood.add_steady(params[:-1], np.zeros(len(params) - 1))
-    return RandomIntercept(formula, fixed, params, matrix, loglik, count, groups, notes, nodes, alone)
+    return RandomIntercept(formula, fixed, params, matrix, loglik, count, groups, notes, nodes, alone, missing)
 
 
 def _check(nodes: int, sampled: Mapping[str, Any], groups: str) -> None:
     """Enough nodes; and no weights, for which there is another way."""
     if nodes < 2:
         raise InputError(f"quadrature needs at least 2 nodes, not {nodes}")
-    if "missing" in sampled:
-        raise InputError(
-            f"a model with groups has no place for who prefers not to say: use logit() with missing= and "
-            f"clusters={groups!r}, whose errors allow for groups"
-        )
     strangers = [name for name in sampled if name not in ("weights", "strata", "clusters")]
     if strangers:
         raise InputError(f"random_intercept() knows no {listed(strangers)}")
@@ -309,7 +313,39 @@ def _without_groups(
             raise error from None
 
 
-def _climb(objective: Marginal, fixed: Regression, groups: str) -> tuple[Array, float, Array]:
+def _objective(fixed: Regression, members: NDArray[np.intp], nodes: int) -> Marginal:
+    """What is maximised: the likelihood of the fit without groups, the shift integrated out."""
+    likelihood = fixed.likelihood
+    if knows_refusals(likelihood):
+        if int(members.max()) < _TOLD_APART:
+            likelihood = with_levels(likelihood, members)
+        likelihood = unshifted(likelihood)
+    return Marginal(likelihood, members, nodes).compact()
+
+
+def _refusals_alike(fixed: Regression, objective: Marginal, groups: str) -> tuple[str, ...]:
+    """What is to be known where there are too many groups for levels of their own."""
+    if not knows_refusals(fixed.likelihood) or objective.count <= _TOLD_APART:
+        return ()
+    told = (
+        f"Who prefers not to say is taken to depend on the predictors, and not on {groups} besides; if it does, the "
+        f"coefficients are off: add what it depends on as predictors."
+    )
+    return (told,)
+
+
+def _start(objective: Marginal, fixed: Regression) -> tuple[Array, Array, float]:
+    """The maximum without shifts, its covariance and log-likelihood: the fit's, unless groups have levels besides."""
+    likelihood = objective.likelihood
+    if likelihood.size == len(fixed.values):
+        return fixed.values, fixed.matrix, fixed.loglik
+    end = ascend(likelihood, np.append(fixed.values, np.zeros(likelihood.size - len(fixed.values))))
+    return end.params, inverse(-end.hessian), likelihood.loglik(end.params)
+
+
+def _climb(
+    objective: Marginal, fixed: Regression, groups: str, start: tuple[Array, Array]
+) -> tuple[Array, float, Array]:
     """From a fit without groups to a maximum: the parameters there, the log-likelihood, and their covariance.
 
     A penalised fit may be far from it: then several spreads between groups are tried, and the highest way counts. From
@@ -317,7 +353,7 @@ def _climb(objective: Marginal, fixed: Regression, groups: str) -> tuple[Array, 
     """
 
     def approach(scale: float) -> Array:
-        return _approach(objective, np.append(fixed.values, np.log(scale)), fixed.matrix)
+        return _approach(objective, np.append(start[0], np.log(scale)), start[1])
 
     if fixed.penalty:
         return _ascend(objective, fixed, groups, max(map(approach, _SCALES), key=lambda way: objective.value(way)[0]))

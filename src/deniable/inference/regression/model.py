@@ -151,6 +151,7 @@ def regress(
         backend=source.backend,
         channel=source.through,
         used=() if source.heard is None else source.heard.used,
+        assumed=assumed,
     )
 
 

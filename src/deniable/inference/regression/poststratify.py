@@ -184,6 +184,11 @@ def _design(fit: RandomIntercept, cells: pd.DataFrame) -> Array:
 
 def _notes(fit: RandomIntercept, strangers: list[Any], part: float) -> tuple[str, ...]:
     notes = [*fit.notes]
+    if fit.missing == "drop" and fit.fixed.assumed:
+        notes.append(
+            "Cells count all their people: shares are those of who would answer, as if they were spread over the cells "
+            "like everybody."
+        )
     if strangers:
         notes.append(
             f"Nobody was asked in {fit.between} {listed(strangers)}, {part:.1%} of the population: predicted as "

@@ -64,6 +64,7 @@ class Regression(Coefficients, Shown, Frozen):
         channel: what the outcome went through, in words.
         used: what was used of the reports, and how many said what; empty for frames.
         freedom: degrees of freedom of the errors: `Sampling.df_beside` the coefficients; else infinite.
+        assumed: of whom it is where some prefer not to say, and what is assumed of these; among the notes.
     """
 
     model: str
@@ -88,6 +89,7 @@ class Regression(Coefficients, Shown, Frozen):
     channel: str
     used: tuple[str, ...] = ()
     freedom: float = np.inf
+    assumed: tuple[str, ...] = ()
 
     @property
     def nuisance(self) -> pd.DataFrame:
