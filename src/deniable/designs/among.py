@@ -7,7 +7,8 @@ of them; of the others nobody's answer is "does not apply", and the channel from
 
     P without the columns of the truths that hold it,
 
-with all its rows: such a report still comes, by chance. Reports that are sets keep the category: it is nobody's then.
+with all its rows: such a report still comes, by chance (`channels.some_truths`; `channels.some_sets` where reports are
+sets).
 """
 
 from __future__ import annotations
@@ -18,15 +19,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.blockwise import Blockwise
-from deniable.channels.dense import Dense
 from deniable.channels.kronecker import Kronecker
+from deniable.channels.matched import dealt
+from deniable.channels.some_sets import SomeSets
+from deniable.channels.some_truths import SomeTruths
+from deniable.channels.support import Support
+from deniable.designs.observation import Observation
 from deniable.device.encoding import NOT_ASKED
 from deniable.domain import Domain, Variable
 from deniable.frozen import Frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,8 +39,6 @@ if TYPE_CHECKING:
 
     Condition = Mapping[str, Sequence[Any]]  # values of public columns
     Rules = Mapping[str, Condition]
-
-_MOST = 1 << 14  # entries of a matrix whose columns are chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +64,16 @@ class Among(Frozen):
             return told
         key = id(told.channel), told.domain
         if key not in self._known:
-            made = replace(told, domain=_applying(told.domain, self.without), channel=_chosen(told, self.without))
-            self._known[key] = told.channel, made
+            domain, channel = _applying(told.domain, self.without), _chosen(told.domain, told.channel, self.without)
+            self._known[key] = told.channel, replace(told, domain=domain, channel=channel)
         return replace(self._known[key][1], columns=told.columns)
+
+    def counted(self, seen: Observation) -> Observation:
+        """Counts of categories as counts about truths that do apply; of sets they are other counts."""
+        if not set(self.without) & set(seen.domain):
+            return seen
+        domain, channel = _applying(seen.domain, self.without), _chosen(seen.domain, seen.channel, self.without)
+        return Observation(domain, channel, seen.counts.ravel(), population=seen.population, label=seen.label)
 
 
 def conditions(show_if: Rules, names: Sequence[str], domain: Domain, public: Sequence[str]) -> dict[str, Condition]:
@@ -74,11 +83,9 @@ def conditions(show_if: Rules, names: Sequence[str], domain: Domain, public: Seq
     return {name: rules for name, rules in found.items() if rules and set(rules) <= set(public)}
 
 
-def among(public: Any, rules: Mapping[str, Condition], told: Iterable[Told | None]) -> Among:
-    """Those who were asked all attributes of some rules; `told` is what their reports tell."""
-    inside = np.logical_and.reduce([_asked(public, each) for each in rules.values()])
-    without = tuple(rules) if all(each is None or _can_choose(each) for each in told) else ()
-    return Among(inside, without)
+def among(public: Any, rules: Mapping[str, Condition]) -> Among:
+    """Those who were asked all attributes of some rules."""
+    return Among(np.logical_and.reduce([_asked(public, each) for each in rules.values()]), tuple(rules))
 
 
 def _asked(public: Any, rules: Condition) -> NDArray[np.bool_]:
@@ -94,14 +101,6 @@ def _asked(public: Any, rules: Condition) -> NDArray[np.bool_]:
     return inside
 
 
-def _can_choose(told: Told) -> bool:
-    """Whether truths can be left out of a channel: not out of one whose reports are sets, or that differs by block."""
-    channels = [told.channel, *(column.channel for column in told.columns)]
-    if any(channel.is_support or isinstance(channel, Blockwise) for channel in channels):
-        return False
-    return all(factor.inputs * factor.outputs <= _MOST for factor in _factors(told.channel))
-
-
 def _factors(channel: Channel) -> Sequence[Channel]:
     return channel.channels if isinstance(channel, Kronecker) else (channel,)
 
@@ -115,21 +114,18 @@ def _applying(domain: Domain, without: Sequence[str]) -> Domain:
     )
 
 
-def _chosen(told: Told, without: Sequence[str]) -> Channel:
+def _chosen(domain: Domain, channel: Channel, without: Sequence[str]) -> Channel:
     """The channel with the truths that apply only."""
-    left = list(told.domain.values())
     made: list[Channel] = []
-    for factor in _factors(told.channel):
-        mine, size = [], 1
-        while size < factor.inputs:
-            mine.append(left.pop(0))
-            size *= len(mine[-1])
+    factors = _factors(channel)
+    for factor, variables in dealt(factors, list(domain.values())):
         kept = np.ones((), dtype=bool)
-        for variable in mine:
+        for variable in variables:
             here = [variable.name not in without or category != NOT_ASKED for category in variable.categories]
             kept = np.logical_and.outer(kept, here)
-        if kept.all():
-            made.append(factor)
-        else:
-            made.append(Dense(factor.matrix()[:, kept.ravel()], name=factor.name))
+        made.append(factor if kept.all() else _part(factor, np.flatnonzero(kept).tolist()))
     return made[0] if len(made) == 1 else Kronecker(made)
+
+
+def _part(channel: Channel, truths: Sequence[int]) -> Channel:
+    return SomeSets(channel, truths) if isinstance(channel, Support) else SomeTruths(channel, truths)

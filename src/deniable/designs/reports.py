@@ -172,11 +172,9 @@ class Reports(Frozen):
 
     def among_asked(self, attributes: Sequence[str]) -> Reports:
         """The same reports, looking only at those who were asked all of some attributes, where a condition decides."""
-        if not (rules := self.conditions(attributes)) or self.design.pairs_reports:
+        if not (rules := self.conditions(attributes)):
             return self
-        names = [name for name in attributes if name in self.design.domain]
-        told = [self.told(ballot, names) for ballot in self.design.asking(names)]
-        return self._of(**{**self._parts(), "among": among(self.public, rules, told)})
+        return self._of(**{**self._parts(), "among": among(self.public, rules)})
 
     def conditions(self, attributes: Sequence[str]) -> dict[str, Condition]:
         """Which of some attributes were asked of some respondents only, and of whom."""

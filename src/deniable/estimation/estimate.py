@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.device.encoding import NOT_ASKED
 from deniable.drawing import DARK, LIGHT, MARK, MOST_ROWS
 from deniable.errors import InputError
 from deniable.estimation.intervals import Method, dispersion_at, intervals
 from deniable.estimation.shown import beyond_chance, shown_interval
-from deniable.estimation.used import stands_on
+from deniable.estimation.used import applies_to_all, stands_on
 from deniable.frozen import Frozen, readonly
 from deniable.labels import UNKNOWN, Labels
 from deniable.origin import PEOPLE, Origin
@@ -210,7 +209,7 @@ class Estimate(Shown, Frozen):
     def notes(self, level: float = 0.95) -> list[str]:
         """What it stands on and what to keep in mind, a sentence each."""
         told = [f"{self.stands_on}."]
-        return [*told, *self._of_range(level), *self.warnings]
+        return [*told, *applies_to_all([self.table.domain]), *self._of_range(level), *self.warnings]
 
     def _of_range(self, level: float) -> list[str]:
         """What to keep in mind where the noise led out of 0 to 1."""
@@ -236,13 +235,9 @@ class Estimate(Shown, Frozen):
     def true_shares(self, truth: Table) -> NDArray[np.float64]:
         """What a known table says of these cells: of those who were asked, where not everybody was."""
         known = truth.project(self.attributes)
-        some = self.pooled is not None and self.pooled.evidence.unasked > 0
-        codes, applies = [], np.ones((), dtype=bool)
-        for each in self.table.domain.values():
-            codes.append([known.domain[each.name].code(category) for category in each.categories])
-            here = [not some or category != NOT_ASKED for category in each.categories]
-            applies = np.logical_and.outer(applies, here)
-        shares = known.values[np.ix_(*codes)] * applies
+        each = self.table.domain.values()
+        codes = [[known.domain[one.name].code(category) for category in one.categories] for one in each]
+        shares = known.values[np.ix_(*codes)]
         return np.asarray(shares / shares.sum())
 
     def plot(

@@ -23,7 +23,7 @@ from deniable.estimation.counted import ANSWER, counted
 from deniable.estimation.dispersion import Dispersion, Population
 from deniable.estimation.em import MOST_CELLS, maximum_likelihood
 from deniable.estimation.estimate import Estimate
-from deniable.estimation.fit.gathering import gather, unheard
+from deniable.estimation.fit.gathering import among_asked, gather, unheard
 from deniable.estimation.fit.linearized import linearized
 from deniable.estimation.grouped import Grouped, grouped
 from deniable.estimation.inversion import covering, invert
@@ -191,9 +191,11 @@ def _estimate(
     """Estimate one table; of a part of the respondents where the sampling looks at some only."""
     sources = sources_of(reports)
     paired = any(getattr(getattr(source, "design", None), "pairs_reports", False) for source in sources)
+    if paired:
+        sources = [among_asked(source, names) for source in sources]
     told = None if paired else gather(list(sources), names, sampling=sampling)
     observations = (
-        observations_of(reports, names) if told is None else [group.said.observation() for group in told.groups]
+        observations_of(sources, names) if told is None else [group.said.observation() for group in told.groups]
     )
     domain = _domain(observations, names, sources)
     backend = next((r.backend for r in sources if isinstance(r, Reports | Tallies)), None)
@@ -223,7 +225,7 @@ def _estimate(
     table, what, short = _apply(chosen, _Known(unbiased, dispersion, pooled, told, usable), gap)
     drawn = [] if sampling is None else [sampling.words]
     tested = [] if alike is None else [alike.words]
-    reason = "; ".join([*why, what, *errors, *drawn, *tested, *pair_notes(dispersion)])
+    reason = "; ".join([*why, what, *errors, *drawn, *tested, *pair_notes(dispersion, sources)])
     n = sum(s.observation.n for s in samples)
     warned = (
         *(() if sampling is None else sampling.warnings),

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.bitmask import Bitmask
+from deniable.channels.some_truths import SomeTruths
 from deniable.estimation.dispersion import Dispersion
 from deniable.frozen import readonly
 
@@ -49,7 +50,7 @@ _FEW = 30  # paired respondents: below that, what their coins do to errors is ha
 class PairedDispersion(Dispersion):
     """The covariance of an estimate some of whose samples come from paired respondents.
 
-    `pulls` holds, by channel, the sum of rho K over the paired reports that went through it.
+    `pulls` holds, by channel (the whole one), the sum of rho K over the paired reports that went through it.
     """
 
     pulls: Mapping[Channel, float] = field(default_factory=dict)
@@ -65,7 +66,7 @@ class PairedDispersion(Dispersion):
         result = self.plain @ vector
         for sample in self.samples:
             extra = sample.weight**2 * pair_variance(sample, self.population, self._pull(sample))
-            if not isinstance(sample.observation.channel, Bitmask):
+            if not isinstance(_whole(sample.observation.channel), Bitmask):
                 result = result + extra * (vector - vector[::-1])
             else:
                 result = result + extra * vector
@@ -94,14 +95,14 @@ class PairedDispersion(Dispersion):
         return [f"respondents were paired: variances are {told} times those of unpaired ones"]
 
     def _pull(self, sample: Sample) -> float:
-        return self.pulls.get(sample.observation.channel, 0.0)
+        return self.pulls.get(_whole(sample.observation.channel), 0.0)
 
 
 def pair_variance(sample: Sample, population: Population, pull: float) -> NDArray[np.float64]:
     """What pairing adds to the variance of each cell, estimated; `pull` is rho K."""
     if pull == 0:
         return np.zeros(sample.domain.shape)
-    n, channel = sample.observation.n, sample.observation.channel
+    n, channel = sample.observation.n, _whole(sample.observation.channel)
     p, q = channel.p, channel.q  # type: ignore[attr-defined]
     w = 2 * pull * p * q / (p - q) ** 2 / n**2
     unlevel = (1 - 2 * sample.estimate) ** 2 - 4 * sample.variances(population)
@@ -109,6 +110,11 @@ def pair_variance(sample: Sample, population: Population, pull: float) -> NDArra
         return w * _within(unlevel, 1 + 4 * w)
     unlevel = unlevel + 4 * w / (n - 1)
     return w * (n * _within(unlevel, 1 + 4 * w * n / (n - 1)) - 1) / (n - 1)
+
+
+def _whole(channel: Channel) -> Channel:
+    """The channel that respondents ran, where some of its truths are left out: the others' coins are as they were."""
+    return channel.whole if isinstance(channel, SomeTruths) else channel
 
 
 def _within(top: NDArray[np.float64], bottom: float) -> NDArray[np.float64]:
@@ -130,9 +136,12 @@ def with_pairs(dispersion: Dispersion, sources: Iterable[Any]) -> Dispersion:
     return PairedDispersion(dispersion.samples, dispersion.domain, dispersion.population, pulls)
 
 
-def pair_notes(dispersion: Dispersion) -> list[str]:
-    """What a reader must know of paired respondents, if there were any."""
-    return dispersion.notes() if isinstance(dispersion, PairedDispersion) else []
+def pair_notes(dispersion: Dispersion, sources: Iterable[Any]) -> list[str]:
+    """What a reader must know of paired respondents, if there were any; others have told who was asked already."""
+    if not isinstance(dispersion, PairedDispersion):
+        return []
+    unasked = sum(source.n - getattr(source, "people", source.n) for source in sources)
+    return [*dispersion.notes(), *([f"{unasked} people were not asked"] if unasked else [])]
 
 
 def pair_warnings(dispersion: Dispersion, n: int) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ def pool(
         if alone or len(sources) > 1:
             # Several sources are several populations, each of which is fixed.
             return None, [] if alone else ["only the reports that cover the table: several populations are fixed"]
-        people = sources[0].population if isinstance(sources[0], Observation) else sources[0].n
+        people = sources[0].population if isinstance(sources[0], Observation) else sources[0].n - told.unasked
     if told.cells > MOST_CELLS:
         more = f"errors are those of the reports that cover the table: {told.cells} cells are too many to pool others"
         return None, [] if alone else [more]

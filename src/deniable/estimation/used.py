@@ -12,13 +12,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from deniable.device.encoding import NOT_ASKED
 from deniable.estimation.pooled import only_covering
 from deniable.origin import PEOPLE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from deniable.designs.reports import Reports
+    from deniable.domain import Domain
     from deniable.estimation.fit.evidence import Evidence
     from deniable.origin import Origin
 
@@ -31,6 +33,7 @@ def used(every: Sequence[Evidence], left_out: Mapping[str, int] | None = None) -
     kinds: dict[str, int] = {}
     riding: dict[str, None] = {}
     silent = unasked = 0
+    asked = [evidence.asked for evidence in every]
     for evidence in every:
         silent, unasked = silent + evidence.silent, unasked + evidence.unasked
         riding |= dict.fromkeys(evidence.nuisance)
@@ -53,7 +56,22 @@ def used(every: Sequence[Evidence], left_out: Mapping[str, int] | None = None) -
     for why, n in (left_out or {}).items():
         reasons[why] = reasons.get(why, 0) + n
     without = "; ".join(f"{n} {why}" for why, n in reasons.items() if n)
-    return f"{found}. Left out: {without}." if without else f"{found}."
+    return " ".join([f"{found}. Left out: {without}." if without else f"{found}.", *applies_to_all(asked)])
+
+
+def applies_to_all(asked: Iterable[Domain]) -> tuple[str, ...]:
+    """That an answer is about everybody, where a question was put to some and nothing says to whom.
+
+    >>> import deniable as dn
+    >>> applies_to_all([dn.Domain({"a": ["no", "yes", NOT_ASKED], "b": ["no", "yes"]})])[0].split(":")[0]
+    'About everybody, with "does not apply" as one of the answers to a'
+    """
+    names = {name: None for domain in asked for name, v in domain.items() if NOT_ASKED in v.categories}
+    if not names:
+        return ()
+    told = f'About everybody, with "{NOT_ASKED}" as one of the answers to {" and ".join(names)}'
+    why = "the public columns that decide who was asked, or the words of the survey, are not among what was given"
+    return (f"{told}: {why}.",)
 
 
 def used_whole(evidence: Evidence) -> str:

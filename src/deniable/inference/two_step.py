@@ -26,7 +26,9 @@ import numpy as np
 from deniable.domain import Domain
 from deniable.errors import InputError
 from deniable.estimation.estimator import Collected, observations_of
+from deniable.estimation.fit.gathering import among_asked
 from deniable.estimation.inversion import covering
+from deniable.estimation.sources import sources_of
 from deniable.randomness import SECURE, Source, check_source
 from deniable.results import TestResult
 from deniable.tables.simplex import norm_sub_rows
@@ -65,7 +67,7 @@ def two_step(
     names = list(attributes)
     if len(names) < 2:
         raise InputError("independence is between two or more attributes")
-    observations = observations_of(reports, names)
+    observations = observations_of([among_asked(source, names) for source in sources_of(reports)], names)
     known = {v.name: v for o in observations for v in o.domain.values()}
     samples = covering(observations, Domain([known[name] for name in names]))
     if not all(sample.is_direct for sample in samples):

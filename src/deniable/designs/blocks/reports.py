@@ -86,7 +86,7 @@ class BlockReports(Reports):
             whole = self.question(index)
             narrowed = None if whole is None else whole.narrow(asked)
             if narrowed is not None:
-                found.append(narrowed)
+                found.append(narrowed if self.among is None else self.among.counted(narrowed))
         return merge(found)
 
     def question(self, index: int) -> Observation | None:
@@ -102,11 +102,11 @@ class BlockReports(Reports):
         fakes = [self.published[block].fakes[index] for block in used]
         domain = self.design.domain.project(self.design.questions[index].attributes)
         channel = Blockwise(keep, fakes, counts[used].sum(axis=1), BITS)
-        return Observation(domain, channel, counts[used], population=self.n)
+        return Observation(domain, channel, counts[used], population=self.people)
 
     def told(self, ballot: int, attributes: Sequence[str]) -> Told | None:
         """What a ballot's reports tell about some attributes; a report is the pair (block, answer), see `Blockwise`."""
-        plain = super().told(ballot, attributes)
+        plain = self.design.told(ballot, attributes)
         if plain is None or not len(self.rows_of(ballot)):
             return None
         used, _, sizes = self._used(ballot)
@@ -119,7 +119,8 @@ class BlockReports(Reports):
             channel = whole if column.collapsed is None else whole.collapse(*column.collapsed)
             columns.append(replace(column, channel=channel))
         together = columns[0].channel if len(columns) == 1 else Kronecker([column.channel for column in columns])
-        return Told(plain.domain, together, tuple(columns))
+        told = Told(plain.domain, together, tuple(columns))
+        return told if self.among is None else self.among.told(told)
 
     def codes(self, ballot: int, told: Told) -> NDArray[Any]:
         """A ballot's reports as pairs (block, answer), numbered as `Blockwise` has them."""
@@ -134,7 +135,7 @@ class BlockReports(Reports):
     def asked(self, index: int) -> tuple[NDArray[np.int64], int]:
         """The respondents who were asked a question, and its place on their ballot."""
         ballot, place = (int(found[0]) for found in np.nonzero(self.design.asked == index))
-        return np.flatnonzero(self.ballots == ballot), place
+        return self.rows_of(ballot), place
 
     # -- privacy -----------------------------------------------------------------------------------------------
 

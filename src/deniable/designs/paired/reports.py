@@ -17,6 +17,8 @@ from deniable.errors import InputError
 from deniable.frozen import fix
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from deniable.designs.header import Header
@@ -53,13 +55,23 @@ class PairedReports(Reports):
         """What a file of these reports says about them, with the number of pairs."""
         return replace(super().header, pairs=self.pairs)
 
+    def among_asked(self, attributes: Sequence[str]) -> Reports:
+        """The same, with the pairs that are expected among those who were asked."""
+        found = super().among_asked(attributes)
+        return found if found is self else self._of(**{**found._parts(), "pairs": self._expected(found.people)})
+
     def _chosen(self, rows: NDArray[np.int64]) -> dict[str, Any]:
-        """Some of the rows. Any two respondents are equally likely to be a pair, so this many pairs are expected."""
-        n, inside = self.n, len(rows)
-        return {
-            **super()._chosen(rows),
-            "pairs": self.pairs * inside * (inside - 1) / (n * (n - 1)) if n > 1 else 0.0,
-        }
+        """Some of the rows, with the pairs that are expected among them."""
+        inside = len(rows) if self.among is None else int(self.among.inside[rows].sum())
+        return {**super()._chosen(rows), "pairs": self._expected(inside)}
+
+    def _expected(self, inside: int) -> float:
+        """Any two respondents are equally likely to be a pair: K m (m - 1) / (n (n - 1)) pairs have both in a part.
+
+        Who is in the part is known in clear and has nothing to do with who was paired with whom.
+        """
+        n = self.people
+        return self.pairs * inside * (inside - 1) / (n * (n - 1)) if n > 1 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
