@@ -6,4 +6,4 @@ from exams import exams
 
 survey = exams()
 print(survey.design.describe())
-assert "epsilon = 1.9999" in markdown(methods(facts_of_survey(survey)))
+assert "epsilon = 2.0000" in markdown(methods(facts_of_survey(survey)))
