@@ -6,14 +6,17 @@ import sys
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import deniable as dn
 from deniable.errors import InputError, MissingExtraError, NotCoveredError
 from deniable.estimation.consistency import ENGINES, ModelEstimate, bootstrap, connected, product_is_nearer
 from deniable.estimation.estimator import observations_of
+from deniable.estimation.ipf import fit_margins
 from deniable.estimation.loglinear import fit_loglinear
 from deniable.tables.marginals import independent
+from deniable.tables.table import Table
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1]})
 NAMES = ["a", "b", "c"]
@@ -181,3 +184,25 @@ def test_a_table_that_only_a_model_implies_has_errors_where_other_attributes_rid
     assert (found.std_error > 0).all()
     apart = np.abs(found.efficient.values - truth.project(["a", "b", "c"]).values)
     assert (apart < 6 * found.std_error + 0.05).all()  # a three-way interaction, which no pair tells of, is left out
+
+
+def test_margins_that_contradict_each_other_leave_a_table():
+    # Of few reports one margin may have everybody where another has nobody: a table of NaN, or one with a single cell.
+    domain = dn.Domain({"a": [0, 1], "b": [0, 1], "c": [0, 1]})
+    shares = {("a", "b"): [[1, 0], [0, 0]], ("b", "c"): [[0, 0], [0.5, 0.5]], ("a", "c"): [[0, 0], [0, 1]]}
+    margins = [Table(domain.project(names), np.array(values, dtype=float)) for names, values in shares.items()]
+    fitted = fit_margins(margins, domain).values
+    assert fitted.sum() == pytest.approx(1)
+    assert (fitted > 0).all()
+
+
+def test_few_reports_of_pairs_state_errors_of_a_table_that_nobody_was_asked():
+    domain = dn.Domain({"a": ["no", "yes"], "b": [0, 1, 2], "c": ["no", "yes"]})
+    design = dn.Views(domain, 2, 0.5, channel="subset")
+    people = pd.DataFrame({"a": ["yes"] * 50, "b": [0, 1, 2, 1, 1] * 10, "c": ["no"] * 50})
+    for seed in range(3):
+        found = dn.estimate(design.randomize(people, source=dn.Seeded(seed)), ["a", "b", "c"])
+        interval = found.interval()
+        assert np.isfinite(found.values).all()
+        assert (found.std_error > 0.02).all()  # of fifty people through much noise
+        assert ((interval.low <= found.values) & (found.values <= interval.high)).all()
