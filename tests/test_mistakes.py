@@ -72,7 +72,6 @@ MISTAKES = {
     "a method that there is not": (lambda: dn.estimate(REPORTS, "smokes", "em"), "choose from 'auto'"),
     "yes without n": (lambda: dn.prevalence(dn.Warner(0.8), yes=5), "go together"),
     "counts for prevalence": (lambda: dn.prevalence(40, 100), "such as Warner"),
-    "no respondents": (lambda: dn.plan(DOMAIN, 1.0), r"n=2000"),
     # survey files
     "a kind of question": (
         lambda: survey('"yes-no"', '"yesno"'),
@@ -142,3 +141,29 @@ def test_what_is_meant_is_taken():
 
 def test_there_are_enough():
     assert len(MISTAKES) >= 38
+
+
+# -- rows and columns of what people hand in ---------------------------------------------------------------------------
+
+
+def test_columns_whose_rows_are_labelled_apart_are_refused_and_frames_are_not():
+    frame = pd.DataFrame({"sex": ["F", "M"] * 20, "smokes": ["no", "yes"] * 20})
+    domain = dn.Domain({"sex": ["F", "M"], "smokes": ["no", "yes"]})
+    apart = {"sex": frame["sex"].sort_values(), "smokes": frame["smokes"]}
+    for take in (dn.Joint(domain, 1.0).randomize, lambda people: dn.Table.count(people, domain)):
+        with pytest.raises(dn.errors.InputError, match="the rows of 'sex' and 'smokes' have different labels"):
+            take(apart)
+        take(pd.DataFrame(apart))
+        take({"sex": frame["sex"], "smokes": frame["smokes"]})
+    assert dn.Table.count(pd.DataFrame(apart), domain).values.tolist() == [[20, 0], [0, 20]]
+
+
+def test_a_column_that_stands_there_twice_and_a_frame_for_a_column_are_refused():
+    frame = pd.DataFrame({"smokes": ["no", "yes"] * 20, "weight": [1.0] * 40})
+    design = dn.Joint({"smokes": ["no", "yes"]}, 1.0)
+    with pytest.raises(dn.errors.InputError, match=r"every column has a name of its own: .*'smokes' 2 times"):
+        design.randomize(pd.concat([frame, frame[["smokes"]]], axis=1))
+    reports = design.randomize(frame)
+    for given in ("weights", "clusters"):
+        with pytest.raises(dn.errors.InputError, match=f"{given}: expected one value a respondent, not a frame"):
+            dn.estimate(reports, "smokes", **{given: frame[["weight"]]})

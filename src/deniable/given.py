@@ -37,6 +37,7 @@ def as_frame(data: Any, names: Sequence[str]) -> IntoDataFrame:
     if isinstance(data, pa.Table) and any(map(is_view, data.schema.types)):
         return pa.table([without_views(column) for column in data.columns], data.column_names)
     if isinstance(data, Mapping):
+        _refuse_rows_apart(data)
         one = all(isinstance(value, str | int | float | bool | None) for value in data.values())
         return pa.table({name: [value] if one else value for name, value in data.items()})
     if isinstance(data, list | tuple) and data and all(isinstance(person, Mapping) for person in data):
@@ -58,6 +59,8 @@ def as_frame(data: Any, names: Sequence[str]) -> IntoDataFrame:
         )
     try:
         nw.from_native(data, eager_only=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(f"every column has a name of its own: {' '.join(str(error).split())}") from None
     except TypeError:
         lazy = hasattr(data, "collect")
         told = "this frame is lazy: collect it first, with .collect()" if lazy else f"not as {data!r:.60}"
@@ -67,6 +70,20 @@ def as_frame(data: Any, names: Sequence[str]) -> IntoDataFrame:
         ) from None
     frame: IntoDataFrame = data
     return frame
+
+
+def _refuse_rows_apart(columns: Mapping[str, Any]) -> None:
+    """Refuse columns by name whose rows have different labels: one of them was sorted, drawn or filtered by itself."""
+    rows = {name: column.index for name, column in columns.items() if hasattr(column, "iloc")}
+    for other in list(rows)[1:]:
+        first = next(iter(rows))
+        if not rows[first].equals(rows[other]):
+            raise InputError(
+                f"the rows of {first!r} and {other!r} have different labels, so that it is not known which answers "
+                f"are one person's: hand in a data frame, such as pandas.DataFrame({{...}}), which brings rows "
+                f"together by their labels; or, if they are in one order, values without labels, such as .to_numpy()",
+                columns=[first, other],
+            )
 
 
 def without_views(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

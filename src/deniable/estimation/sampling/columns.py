@@ -26,6 +26,9 @@ def column(values: Any, name: str, rows: int | None = None, index: Any = None) -
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if hasattr(values, "columns"):
+        told = f"{name}: expected one value a respondent, not a frame: hand in one of its columns"
+        raise InputError(told, column=name)
     if rows is not None:
         values = by_row(values, index, name)
     try:
