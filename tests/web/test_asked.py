@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import httpx
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.app import app
 from deniable.collection.export import collected
+from deniable.collection.tokens import ANALYST, new_token
+from deniable.device.encoding import NOT_ASKED
+from deniable.labels import Labels
+from deniable.web import results as web_results
+from deniable.web.overview import table_of
 from deniable.web.results import results
 from deniable.web.serve import Service, background
 
@@ -47,11 +54,21 @@ def served(tmp_path_factory):
         done = CliRunner().invoke(app, ["simulate", url, "--n", "400"])
         assert done.exit_code == 0, done.output
         found = results(service.collector)
-    return folder / "data", found
+        with httpx.Client(base_url=url, timeout=300) as client:
+            pages = _pages(client, new_token(service.store, ANALYST))
+    return folder / "data", found, pages
+
+
+def _pages(client, token):
+    """What an analyst sees, as text and as the cells of its tables."""
+    told = {"Origin": "http://testserver", "Host": "testserver"}
+    assert client.post("/analyst/login", data={"token": token}, headers=told).status_code == 303
+    paths = ("/analyst", "/analyst/associations", "/analyst/tables?of=fiddles&of=steals")
+    return {path: client.get(path).text for path in paths}
 
 
 def test_results_are_of_those_who_were_asked(served):
-    place, found = served
+    place, found, _ = served
     reports = collected(place)
     asked = int((reports.public["works"] == "yes").sum())
     assert 40 < asked < 400
@@ -61,11 +78,43 @@ def test_results_are_of_those_who_were_asked(served):
     assert estimate.n == asked
 
 
+def test_the_dashboard_shows_what_those_sent_who_were_asked(served):
+    place, _, pages = served
+    reports = collected(place)
+    asked = reports.public["works"].to_numpy() == "yes"
+    sent = reports.answers[asked, 0].astype(int)
+    came = np.bincount(sent // 3, minlength=3) / asked.sum()  # fiddles, of no, yes, does not apply
+    page = pages["/analyst"]
+    for share in came[:2]:
+        assert f"{share:.1%}" in page
+    assert f"{came[2]:.1%} of the reports of those who were asked say" in page
+    assert f"{reports.n - asked.sum()} people were not asked" in page
+    table = pages["/analyst/tables?of=fiddles&of=steals"]
+    first = np.bincount(sent, minlength=9)[0] / asked.sum()
+    assert f"{first:.1%}" in table
+    for text in pages.values():
+        assert 'scope="row">does not apply' not in text
+
+
 def test_the_report_says_of_how_many(served, tmp_path, monkeypatch):
-    place, _ = served
+    place, *_ = served
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["report", str(place), "-o", "r.md", "--replicates", "99"])
     assert done.exit_code == 0, done.output
     text = Path("r.md").read_text(encoding="utf-8")
     assert "people were not asked" in text
     assert "Not everybody was asked" in text
+
+
+def test_many_sets_are_counted_among_those_who_were_asked(monkeypatch):
+    monkeypatch.setattr(web_results, "MOST_SINGLY", 10)
+    works = np.array(["no", "yes"] * 300)
+    frame = {"works": works, "b": np.where(works == "yes", "yes", NOT_ASKED)}
+    design = dn.Joint({"b": ["no", "yes", NOT_ASKED]}, 4.0, channel="subset")
+    labels = Labels(show_if={"b": {"works": ("yes",)}})
+    reports = design.randomize(frame, keep=["works"], source=dn.Seeded(1)).with_labels(labels)
+    found = web_results.estimated(reports, ["b"])
+    assert found.values.shape == (2,)
+    assert found.n == 300
+    assert "300 people were not asked" in str(found)
+    assert table_of(reports, found)["rows"][0]["raw"] is None

@@ -11,6 +11,7 @@ import numpy as np
 
 from deniable.collection.export import stored_reports
 from deniable.designs.distance import nearness
+from deniable.device.encoding import NOT_ASKED
 from deniable.device.epsilon import epsilon_of
 from deniable.device.origins import fingerprint
 from deniable.errors import DeniableError, EstimationError, InputError, NotCoveredError
@@ -106,15 +107,16 @@ def table_of(reports: Reports, found: Estimate | Refused) -> dict[str, Any]:
     rows = {name: values for name, values in found.rows(LEVEL).items() if name in _NUMBERS}
     labels = zip(*found.table.cells().values(), strict=True)
     widths = rows["high"] - rows["low"]
+    raw, away = _raw(reports, found)
     return {
         "attributes": list(found.attributes),
         "shape": list(found.values.shape),
         "reports": found.n,
         "precision": "" if np.isnan(widths).all() else precision(float(np.nanmax(widths)) / 2, reports.n),
-        "notes": list(found.summary(LEVEL).notes),
+        "notes": [*found.summary(LEVEL).notes, *away],
         "rows": [
             {"label": list(label), "raw": share, **row}
-            for label, share, row in zip(labels, _raw(reports, found), records(rows), strict=True)
+            for label, share, row in zip(labels, raw, records(rows), strict=True)
         ],
     }
 
@@ -143,15 +145,25 @@ def pairs_of(found: Mapping[str, Any], labels: Labels = UNKNOWN) -> Summary:
     return of_pairs(pairs, columns, tests, found["notes"])
 
 
-def _raw(reports: Reports, found: Estimate) -> list[float | None]:
-    """Shares among the disguised answers as they came; none where reports are not answers."""
-    total = np.zeros(found.values.shape)
+def _raw(reports: Reports, found: Estimate) -> tuple[list[float | None], list[str]]:
+    """Shares among the disguised answers as they came; none where reports are not answers.
+
+    Whoever was asked may report that a question does not apply, by chance: no cell has that share, so a note does.
+    """
+    design, cells = reports.design.domain, found.table.domain
+    total = np.zeros(design.project(found.attributes).shape)
     for seen in tabulated(reports, found.attributes):
-        if set(found.attributes) <= set(seen.domain) and seen.counts.size == seen.domain.cells:
-            total += Table(seen.domain, seen.counts.reshape(seen.domain.shape)).project(found.attributes).values
+        whole = design.project(seen.domain.names)
+        if set(found.attributes) <= set(whole) and not seen.is_support and seen.counts.size == whole.cells:
+            total += Table(whole, seen.counts.reshape(whole.shape)).project(found.attributes).values
     if not total.sum():
-        return [None] * total.size
-    return (total / total.sum()).ravel().tolist()
+        return [None] * cells.cells, []
+    kept = np.ix_(*([design[one.name].code(category) for category in one.categories] for one in cells.values()))
+    shares = total[kept] / total.sum()
+    if shares.size == total.size:
+        return shares.ravel().tolist(), []
+    away = f'{1 - shares.sum():.1%} of the reports of those who were asked say "{NOT_ASKED}", which is the disguise.'
+    return shares.ravel().tolist(), [away]
 
 
 def _ballots(reports: Reports) -> list[dict[str, Any]]:

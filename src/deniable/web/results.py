@@ -70,7 +70,10 @@ def estimated(reports: Reports, names: Sequence[str]) -> Estimate:
     """
     if reports.n <= MOST_SINGLY or not any(asked.channel.is_support for asked in reports.design.questions):
         return estimate(reports, names)
-    return replace(estimate(tabulated(reports, names), names), labels=reports.labels)
+    found = estimate(tabulated(reports, names), names)
+    unasked = reports.n - reports.among_asked(names).people
+    told = (f"{unasked} people were not asked.",) if unasked else ()
+    return replace(found, labels=reports.labels, warnings=(*found.warnings, *told))
 
 
 def tabulated(reports: Reports, names: Sequence[str]) -> list[Observation]:
