@@ -340,7 +340,7 @@ LAID_OUT = ("joint", "views", "clusters", "independent", "hadamard", "dense", "o
 WEIGHTED = [
     name
     for name, (function, _, group) in ANALYSES.items()
-    if group in ("Estimates", "Regression") and people_for(name) == "related" and takes(function, "weights")
+    if group in ("Estimates", "Numbers", "Regression") and people_for(name) == "related" and takes(function, "weights")
 ]
 
 

@@ -74,7 +74,7 @@ def survey(
         "groups": [_grouped(reports, name, column, sampling) for column in public for name in known],
         "statement": reports.describe(published=fewest_published(reports, public) if sampling is None else None),
         "quality": [*alarms(reports, told), *untested, *_not_told(hidden)],
-        "numbers": _numbers(reports, wanted) if sampling is None else None,
+        "numbers": _numbers(reports, wanted, sampling),
         "nearness": nearness(reports.design, wanted),
         "lead": _lead(reports, sampling),
         "origin": reports.origin,
@@ -82,9 +82,10 @@ def survey(
     return [*singles, *larger], about
 
 
-def _numbers(reports: Reports, wanted: Sequence[Wanted]) -> WantedNumbers | None:
+def _numbers(reports: Reports, wanted: Sequence[Wanted], sampling: Sampling | None) -> WantedNumbers | None:
     """The wanted numbers that enough have answered; the others' questions say how many have."""
-    return wanted_numbers(reports, [one for one in wanted if not too_few(answers_about(reports, one.attributes))])
+    enough = [one for one in wanted if not too_few(answers_about(reports, one.attributes))]
+    return wanted_numbers(reports, enough, weights=sampling)
 
 
 def _not_told(names: Sequence[str]) -> list[str]:

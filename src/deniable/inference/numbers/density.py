@@ -23,7 +23,7 @@ from deniable.drawing import DARK, LIGHT
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen, readonly
-from deniable.inference.numbers.known import lifted, only
+from deniable.inference.numbers.known import Options, lifted, only
 from deniable.inference.numbers.ordered import Ordered, Scores, ordered
 from deniable.results import Interval, axes, frame_of, legend
 from deniable.summary import Shown, Summary
@@ -31,6 +31,7 @@ from deniable.tables.simplex import norm_sub
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
@@ -124,12 +125,13 @@ def density(
     *,
     scores: Scores | None = None,
     edges: Sequence[float] | None = None,
+    **options: Unpack[Options],
 ) -> Density:
     """A smoothed density of a numeric attribute with at least four categories. Arguments as for `mean`.
 
     Points are taken for bins that reach half way to their neighbours.
     """
-    known, variable = only(source, attribute)
+    known, variable = only(source, attribute, options)
     read = ordered(variable, scores, edges)
     bounds = _bounds(read)
     count = len(read.places)

@@ -18,7 +18,7 @@ from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.shown import shown_interval
 from deniable.frozen import Frozen, readonly
-from deniable.inference.numbers.known import Known, Told, lifted, only
+from deniable.inference.numbers.known import Known, Options, Told, lifted, only
 from deniable.inference.numbers.ordered import Ordered, Scores, ordered
 from deniable.randomness import Seeded
 from deniable.results import Interval, axes, frame_of, legend
@@ -26,6 +26,7 @@ from deniable.summary import Shown, Summary, beside, of_shares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
@@ -154,6 +155,7 @@ def cdf(
     *,
     scores: Scores | None = None,
     edges: Sequence[float] | None = None,
+    **options: Unpack[Options],
 ) -> Distribution:
     """The distribution function of an ordered or numeric attribute, with a band that holds all of it at once.
 
@@ -164,7 +166,7 @@ def cdf(
     >>> found.values.round(3).tolist(), found.std_error.round(3).tolist()
     ([0.516, 0.621], [0.043, 0.041])
     """
-    known, variable = only(source, attribute)
+    known, variable = only(source, attribute, options)
     read = ordered(variable, scores, edges)
     steps = read.steps()
     table = known.table.sum(axis=tuple(i for i, name in enumerate(known.domain) if name != variable.name))

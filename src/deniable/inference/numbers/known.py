@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from deniable.estimation.estimate import Estimate
 from deniable.estimation.estimator import Collected, estimate
 from deniable.estimation.fit.efficient import MOST_CELLS, Efficient, efficient_from
 from deniable.estimation.fit.gathering import gather
+from deniable.estimation.sampling.reading import sampling_of
 from deniable.frozen import Frozen
 from deniable.inference.numbers.ordered import left_out
 from deniable.tables.simplex import norm_sub
@@ -29,9 +30,25 @@ if TYPE_CHECKING:
 
     from deniable.domain import Category, Domain, Variable
     from deniable.estimation.fit.functionals import Functionals
+    from deniable.estimation.sampling.reading import Given, Weights
     from deniable.inference.numbers.ordered import Ordered
 
     Array = NDArray[np.float64]
+
+
+class Options(TypedDict, total=False):
+    """How the respondents of reports were drawn; an estimate knows it, and `estimate` takes the same.
+
+    Attributes:
+        weights: survey weights: one a respondent, the name of a public column, or what `rake` or `replicate_weights`
+            returns.
+        strata: each respondent's stratum, or the name of a public column.
+        clusters: each respondent's cluster, or the name of a public column.
+    """
+
+    weights: Weights
+    strata: Given
+    clusters: Given
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,12 +157,23 @@ class Known(Frozen):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know."""
-        return () if self.estimate is None else self.estimate.warnings
+        if self.estimate is not None:
+            return self.estimate.warnings
+        sampling = None if self.pooled is None else self.pooled.sampling
+        return () if sampling is None else sampling.warnings
 
 
-def known_of(source: Estimate | Collected, attributes: Sequence[str]) -> Known:
+def known_of(source: Estimate | Collected, attributes: Sequence[str], options: Options) -> Known:
     """What a source tells of attributes: an estimate's own table, or what is estimated from reports."""
+    strangers = [name for name in options if name not in Options.__annotations__]
+    if strangers:
+        raise InputError(f"there is no option {listed(strangers)}; there are {listed(Options.__annotations__)}")
     if isinstance(source, Estimate):
+        if any(given is not None for given in options.values()):
+            raise InputError(
+                f"an estimate knows how its respondents were drawn: give {listed(list(options))} to estimate(), or "
+                f"hand in the reports themselves"
+            )
         if not attributes:
             return Known(source.table.domain, source, source.pooled, source.n)
         strangers = [name for name in attributes if name not in source.attributes]
@@ -159,23 +187,26 @@ def known_of(source: Estimate | Collected, attributes: Sequence[str]) -> Known:
     if not attributes:
         raise InputError('say which attribute of the reports is meant, for example mean(reports, "age")')
     try:
-        found = estimate(source, list(attributes))
+        found = estimate(source, list(attributes), **options)
     except (EstimationError, SingularChannelError):
-        told = gather(source if not isinstance(source, tuple) else list(source), list(attributes))
+        sampling = sampling_of(source, options.get("weights"), options.get("strata"), options.get("clusters"))
+        told = gather(source if not isinstance(source, tuple) else list(source), list(attributes), sampling=sampling)
         if not told.groups or told.cells > MOST_CELLS:
             raise
         return Known(told.asked, None, efficient_from(told), told.n)
     return Known(found.table.domain, found, found.pooled, found.n)
 
 
-def only(source: Estimate | Collected, attribute: str | None, beside: Sequence[str] = ()) -> tuple[Known, Variable]:
+def only(
+    source: Estimate | Collected, attribute: str | None, options: Options, beside: Sequence[str] = ()
+) -> tuple[Known, Variable]:
     """What is known of one attribute (and some beside it), and the attribute."""
     if attribute is None and isinstance(source, Estimate):
         rest = [name for name in source.attributes if name not in beside]
         if len(rest) != 1:
             raise InputError(f"the estimate is of {listed(source.attributes)}: say which attribute is meant")
         attribute = rest[0]
-    found = known_of(source, [] if attribute is None else [attribute, *beside])
+    found = known_of(source, [] if attribute is None else [attribute, *beside], options)
     assert attribute is not None
     return found, found.domain[attribute]
 

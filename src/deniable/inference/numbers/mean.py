@@ -27,13 +27,14 @@ from deniable.estimation.refused import FEWEST_SHOWN
 from deniable.frozen import readonly
 from deniable.inference.asked import Missing, answers_of, check_missing, pair
 from deniable.inference.delta import Measure
-from deniable.inference.numbers.known import Known, Told, lifted, only
+from deniable.inference.numbers.known import Known, Options, Told, lifted, only
 from deniable.inference.numbers.numbers import Numbers
 from deniable.inference.numbers.ordered import Ordered, Scores, ordered
 from deniable.inference.numbers.ratio_interval import score_interval_of_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
@@ -59,6 +60,7 @@ def mean(
     scores: Scores | None = None,
     edges: Sequence[float] | None = None,
     missing: Missing = "drop",
+    **options: Unpack[Options],
 ) -> Measure:
     """The mean of an ordered or numeric attribute.
 
@@ -70,6 +72,7 @@ def mean(
             themselves and bins as their middles.
         edges: where bins begin and end, one more than categories: a bin counts as its middle.
         missing: "drop", the mean is of those who answer; "model", of everybody, who does not being like the others.
+        **options: weights, strata, clusters, for reports: see `Options`.
 
     >>> import deniable as dn
     >>> found = dn.estimate(dn.Observation("trust", dn.KRR(3, 1.0), [40, 25, 35]), "trust")
@@ -77,7 +80,7 @@ def mean(
     0.8627
     """
     check_missing(missing)
-    known, variable = only(source, attribute)
+    known, variable = only(source, attribute, options)
     read = ordered(variable, scores, edges)
     return _of_whom(_mean(known, read, None, f"mean of {variable.name}"), read, missing)
 
@@ -90,6 +93,7 @@ def total(
     scores: Scores | None = None,
     edges: Sequence[float] | None = None,
     missing: Missing = "drop",
+    **options: Unpack[Options],
 ) -> Measure:
     """The sum over a population of `size` people: so many times the mean, sampling error included.
 
@@ -99,7 +103,7 @@ def total(
     check_missing(missing)
     if not size > 0:
         raise InputError(f"a population has a size above 0, not {size!r}")
-    known, variable = only(source, attribute)
+    known, variable = only(source, attribute, options)
     read = ordered(variable, scores, edges)
     name = f"sum of {variable.name} over {size:g}"
     if missing == "model" and read.aside:
@@ -120,6 +124,7 @@ def means_by(
     scores: Scores | None = None,
     edges: Sequence[float] | None = None,
     missing: Missing = "drop",
+    **options: Unpack[Options],
 ) -> Numbers:
     """The mean of an attribute in every category of another.
 
@@ -131,7 +136,7 @@ def means_by(
     [1.2, 0.8]
     """
     check_missing(missing)
-    known, variable = only(source, attribute, [by])
+    known, variable = only(source, attribute, options, [by])
     read, groups = ordered(variable, scores, edges), known.domain[by]
     shown = (answers_of(groups) if missing == "drop" else None) or list(groups.categories)
     found = [_mean(known, read, (groups, c), f"mean of {variable.name}, {by} {c}") for c in shown]
@@ -149,13 +154,14 @@ def mean_difference(
     scores: Scores | None = None,
     edges: Sequence[float] | None = None,
     missing: Missing = "drop",
+    **options: Unpack[Options],
 ) -> Measure:
     """The mean of an attribute in a second group less that in a first, named where there are more than two.
 
     Its error is the delta method's, with the covariance of all the cells.
     """
     check_missing(missing)
-    known, variable = only(source, attribute, [by])
+    known, variable = only(source, attribute, options, [by])
     read, variables = ordered(variable, scores, edges), known.domain[by]
     first, second = (variables.categories[code] for code in pair(variables, groups))
     name = f"mean of {variable.name}, {by} {second} less {first}"

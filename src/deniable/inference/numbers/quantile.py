@@ -16,13 +16,14 @@ import numpy as np
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.inference.delta import Measure
-from deniable.inference.numbers.known import Known, lifted, only
+from deniable.inference.numbers.known import Known, Options, lifted, only
 from deniable.inference.numbers.numbers import Numbers
 from deniable.inference.numbers.ordered import Ordered, Scores, ordered
 from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
@@ -42,6 +43,7 @@ def quantile(
     *,
     scores: Scores | None = ...,
     edges: Sequence[float] | None = ...,
+    **options: Unpack[Options],
 ) -> Measure: ...
 
 
@@ -53,6 +55,7 @@ def quantile(
     *,
     scores: Scores | None = ...,
     edges: Sequence[float] | None = ...,
+    **options: Unpack[Options],
 ) -> Numbers: ...
 
 
@@ -63,6 +66,7 @@ def quantile(
     *,
     scores: Scores | None = None,
     edges: Sequence[float] | None = None,
+    **options: Unpack[Options],
 ) -> Measure | Numbers:
     """Quantiles of an ordered or numeric attribute: one, or one for each of several levels.
 
@@ -75,7 +79,7 @@ def quantile(
     >>> round(age.value, 1), [round(float(end), 1) for end in age.interval()]
     (43.1, [41.0, 45.0])
     """
-    known, variable = only(source, attribute)
+    known, variable = only(source, attribute, options)
     read = ordered(variable, scores, edges)
     if read.edges is None and np.isnan(read.scores).any():
         raise InputError(
@@ -98,9 +102,10 @@ def median(
     *,
     scores: Scores | None = None,
     edges: Sequence[float] | None = None,
+    **options: Unpack[Options],
 ) -> Measure:
     """The median: the quantile at one half."""
-    return quantile(source, 0.5, attribute, scores=scores, edges=edges)
+    return quantile(source, 0.5, attribute, scores=scores, edges=edges, **options)
 
 
 def _quantile(known: Known, read: Ordered, level: float) -> Measure:

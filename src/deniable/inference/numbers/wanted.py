@@ -14,7 +14,7 @@ import numpy as np
 from deniable.drawing import intervals_by_row
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
-from deniable.inference.numbers.known import lifted, only
+from deniable.inference.numbers.known import Options, lifted, only
 from deniable.inference.numbers.mean import mean
 from deniable.inference.numbers.quantile import quantile
 from deniable.optimal.sizes import bounds_of, counts_as
@@ -22,6 +22,7 @@ from deniable.summary import Shown, Summary, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from matplotlib.axes import Axes
 
@@ -70,8 +71,10 @@ class WantedNumbers(Shown, Frozen):
         return intervals_by_row(names, self.values, ends, ax, of="value", level=self.level)
 
 
-def wanted_numbers(source: Estimate | Collected, wanted: Sequence[Wanted], level: float = 0.95) -> WantedNumbers | None:
-    """Tell the wanted numbers that are no tables; None where there are none.
+def wanted_numbers(
+    source: Estimate | Collected, wanted: Sequence[Wanted], level: float = 0.95, **options: Unpack[Options]
+) -> WantedNumbers | None:
+    """Tell the wanted numbers that are no tables; None where there are none. Options as for `mean`.
 
     >>> import deniable as dn
     >>> seen = dn.Observation("trust", dn.KRR(3, 1.0), [40, 25, 35])
@@ -82,25 +85,27 @@ def wanted_numbers(source: Estimate | Collected, wanted: Sequence[Wanted], level
     rows: list[tuple[str, str, float, float, float]] = []
     for one in wanted:
         if one.kind in TOLD:
-            rows += [(str(one), *row) for row in _rows(source, one, level)]
+            rows += [(str(one), *row) for row in _rows(source, one, level, options)]
     if not rows:
         return None
     texts, which, values, low, high = zip(*rows, strict=True)
     return WantedNumbers(texts, which, values, low, high, level)
 
 
-def _rows(source: Estimate | Collected, one: Wanted, level: float) -> list[tuple[str, float, float, float]]:
+def _rows(
+    source: Estimate | Collected, one: Wanted, level: float, options: Options
+) -> list[tuple[str, float, float, float]]:
     (name,) = one.attributes
-    known, variable = only(source, name)
-    told_by = known.estimate if known.estimate is not None else source
+    known, variable = only(source, name, options)
+    told_by, drawn = (known.estimate, Options()) if known.estimate is not None else (source, options)
     if one.kind == "mean":
-        found = mean(told_by, name, scores=one.options[0] if one.options else counts_as(variable))
+        found = mean(told_by, name, scores=one.options[0] if one.options else counts_as(variable), **drawn)
         low, high = found.interval(level)
         return [("", found.value, float(low), float(high))]
     if one.kind == "quantiles":
         levels, *edges = one.options
         bounds = edges[0] if edges else bounds_of(variable)
-        several = quantile(told_by, levels, name, edges=bounds)
+        several = quantile(told_by, levels, name, edges=bounds, **drawn)
         low, high = several.interval(level)
         return [
             (f"{each:g}", float(v), float(a), float(b))
