@@ -37,6 +37,8 @@ from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
 from deniable.channels.paired import Coins
 from deniable.channels.patterns import Patterns
+from deniable.channels.some_sets import SomeSets
+from deniable.channels.some_truths import SomeTruths
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
 from deniable.channels.unary import Unary
@@ -503,6 +505,8 @@ def add_unserved(add: Callable[..., None]) -> None:
         ("a bit mask", Bitmask(2, bit)),
         ("mixtures in blocks", Blockwise([20000], [[25536, 20000]], [10], 16)),
         ("a product of channels", Kronecker([bit])),
+        ("part of a channel", SomeTruths(KRR(3, 0.5), [0, 1])),
+        ("part of a channel of sets", SomeSets(Unary(3, 0.5), [0, 1])),
     ):
         add(name, changed("plan.questions.0.channel", channel.to_dict()), "unknown-channel")
     with_bits = {**Bitmask(2, bit).to_dict(), "bits": 16}
