@@ -37,6 +37,7 @@ from deniable.designs.among import Among
 from deniable.designs.blocks.message import MessageBlocks
 from deniable.designs.debiased import scores
 from deniable.designs.objects import Object
+from deniable.designs.sets import Sets
 from deniable.device import messages, wire
 from deniable.device.block import Block
 from deniable.device.verify import verify
@@ -163,6 +164,7 @@ OTHERS = {
     "Reports of a part": lambda: next(iter(sent(dn.Joint(DOMAIN, 2.0)).groups("region")))[1],
     "PairedReports": lambda: sent(dn.Paired(DOMAIN, p=0.75, rho=-0.2)),
     "BlockReports": lambda: sent(dn.Blocks(DOMAIN, 2, 2.0, block_size=20)),
+    "Sets": lambda: Sets(np.array([[1], [3]]), np.array([4, 6])),
     "Tallies": lambda: dn.Joint(YES_NO, 1.0).simulate(dn.Table(YES_NO, np.full(4, 0.25)), 99, source=dn.Seeded(1)),
     "PairedTallies": lambda: dn.Paired(YES_NO, p=0.75, rho=-0.2).simulate(
         dn.Table(YES_NO, np.full(4, 0.25)), 99, source=dn.Seeded(1)

@@ -222,13 +222,14 @@ class Kronecker(Channel):
         """Counts of n reports; where some are sets, every respondent is simulated."""
         if not self.is_support:
             return super().draw(pi, n, rng, replicates)
-        source = Seeded(int(rng.integers(1 << 62)))
-        drawn = []
-        for people in multinomials(pi.reshape(self.inputs, -1), n, rng, replicates):
-            truths = np.repeat(np.arange(self.inputs), people)
-            codes = np.stack(np.unravel_index(truths, self.input_shape), axis=1)
-            drawn.append(self.tally(self.randomize(codes, source=source)))
-        return np.stack(drawn, axis=-1).astype(np.float64)
+        samples = multinomials(pi.reshape(self.inputs, -1), n, rng, replicates)
+        return np.stack([self.tally(self.draw_reports(people, rng)) for people in samples], axis=-1).astype(np.float64)
+
+    def draw_reports(self, people: NDArray[np.int64], rng: np.random.Generator) -> NDArray[Any]:
+        """The reports of so many people with each truth, a row each."""
+        truths = np.repeat(np.arange(self.inputs), people)
+        codes = np.stack(np.unravel_index(truths, self.input_shape), axis=1)
+        return self.randomize(codes, source=Seeded(int(rng.integers(1 << 62))))
 
     def affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Only a product of one is a single binomial a cell."""

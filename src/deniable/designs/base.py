@@ -22,11 +22,10 @@ import numpy as np
 from deniable.channels.codec import channel_from_dict
 from deniable.core.input_coercion import row_labels
 from deniable.designs.ballots import ALL, drawn_ballots, lowest_terms, rows_of
-from deniable.designs.observation import Observation
 from deniable.designs.own_columns import refuse_taken, without_nan
 from deniable.designs.question import Question
 from deniable.designs.reports import Reports
-from deniable.designs.tallies import Tallies
+from deniable.designs.tallies import Tallies, drawn_observation
 from deniable.designs.told import Telling, Told
 from deniable.device.epsilon import compose, epsilon_of
 from deniable.device.statement import Statement, told_in_part
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
     from numpy.typing import NDArray
 
+    from deniable.designs.observation import Observation
     from deniable.domain import Category
     from deniable.given import People
 
@@ -331,8 +331,10 @@ class Design(Frozen):
     def simulate(self, table: Table, n: int, *, source: Source = SECURE) -> Tallies:
         """Draw what n respondents, independent draws from `table`, would report: counts only, by multinomials.
 
-        A billion respondents cost what a thousand do. The table may cover only some of the attributes; what is drawn is
-        then what the reports say about those.
+        A billion respondents cost what a thousand do. Sets come as how often each possible one did, where these can be
+        listed; products of attributes with more possible sets than that are drawn person by person.
+
+        The table may cover only some of the attributes; what is drawn is then what the reports say about those.
         """
         check_source(source)
         if n < 1:
@@ -352,8 +354,7 @@ class Design(Frozen):
                     f"table over all of them"
                 )
             truth = share.project(told.domain.names).values.reshape(told.channel.input_shape)
-            counts = told.channel.draw(truth, respondents, rng, 1)[..., 0]
-            drawn.append(Observation(told.domain, told.channel, counts, population=n))
+            drawn.append(drawn_observation(told, truth, respondents, rng, population=n))
         return Tallies(self, share.attributes, tuple(drawn), n)
 
     # -- identity -------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.matched import dealt, matched
 from deniable.core.input_coercion import by_cell, has_labels, in_order
+from deniable.designs.sets import Sets, collapsed, joined
 from deniable.domain import Domain, Variable
 from deniable.errors import InputError
 from deniable.frozen import Frozen, fix
@@ -36,6 +37,7 @@ class Observation(Frozen):
             hold each truth, and how many there were.
         population: how many respondents the asked ones were drawn from (for fixed-population errors).
         label: what sets it apart from its neighbours: a question, a block, a group.
+        sets: of reports that are sets these themselves, where they are known: they say more than the counts do.
     """
 
     domain: Domain
@@ -43,6 +45,7 @@ class Observation(Frozen):
     counts: NDArray[np.float64]
     population: int
     label: str = ""
+    sets: Sets | None = None
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class Observation(Frozen):
         *,
         population: int | None = None,
         label: str = "",
+        sets: Sets | None = None,
     ) -> None:
         """Take a domain, or names alone: categories are then the channel's, or 0, 1, ... as the counts' shape has them.
 
@@ -90,7 +94,20 @@ class Observation(Frozen):
                 f"{channel.name} counts sets: none of its cells can be larger than the number of reports, which is the "
                 f"last of them ({self._reports:g})"
             )
-        fix(self, population=self.n if population is None else int(population), label=label)
+        if sets is not None and (not channel.is_support or sets.n != self.n):
+            raise InputError(f"{sets.n} sets cannot be what {self.n} reports through {channel.name} were")
+        fix(self, population=self.n if population is None else int(population), label=label, sets=sets)
+
+    @classmethod
+    def of_sets(cls, domain: Domain, channel: Channel, sets: Sets, *, population: int) -> Observation:
+        """Count what sets hold, and keep them."""
+        return cls(domain, channel, sets.held(channel), population=population, sets=sets)
+
+    def without_sets(self) -> Observation:
+        """The counts alone."""
+        if self.sets is None:
+            return self
+        return Observation(self.domain, self.channel, self.counts, population=self.population, label=self.label)
 
     def _given(self) -> dict[str, Any]:
         return {
@@ -99,6 +116,7 @@ class Observation(Frozen):
             "counts": self.counts,
             "population": self.population,
             "label": self.label,
+            "sets": self.sets,
         }
 
     @property
@@ -134,6 +152,7 @@ class Observation(Frozen):
         wanted = set(attributes)
         factors = self.channel.channels if isinstance(self.channel, Kronecker) else (self.channel,)
         counts = self.counts.reshape([factor.outputs for factor in factors])
+        columns: list[Any] = []
         kept: list[tuple[Channel, list[Variable]]] = []
         for axis, (factor, variables) in reversed(list(enumerate(dealt(factors, list(self.domain.values()))))):
             asked = [v for v in variables if v.name in wanted]
@@ -144,18 +163,22 @@ class Observation(Frozen):
             shape = tuple(len(v) for v in variables)
             axes = [i for i, v in enumerate(variables) if v.name in wanted]
             smaller = factor.collapse(shape, axes)
+            column = None if self.sets is None else self.sets.codes[:, axis]
             if smaller is not None and len(asked) < len(variables):
                 # A channel in blocks reports (block, answer): its blocks are an axis before those of the answer.
                 blocks = factor.outputs // prod(shape)
                 split = counts.reshape((*counts.shape[:axis], blocks, *shape, *counts.shape[axis + 1 :]))
                 summed = split.sum(axis=tuple(axis + 1 + i for i in range(len(shape)) if i not in axes))
                 counts = summed.reshape((*counts.shape[:axis], smaller.outputs, *counts.shape[axis + 1 :]))
+                column = None if column is None else collapsed(column, factor.outputs, shape, axes)
             kept.insert(0, (factor, variables) if smaller is None else (smaller, asked))
+            columns.insert(0, column)
         if not kept:
             return None
         channel = kept[0][0] if len(kept) == 1 else Kronecker([factor for factor, _ in kept])
         domain = Domain([v for _, variables in kept for v in variables])
-        return Observation(domain, channel, counts, population=self.population, label=self.label)
+        sets = self.sets.of(columns) if self.sets is not None and channel.is_support else None
+        return Observation(domain, channel, counts, population=self.population, label=self.label, sets=sets)
 
     def __repr__(self) -> str:
         return f"<Observation of {' x '.join(self.domain)}: {self.n} reports through {self.channel.name}>"
@@ -195,6 +218,7 @@ def merge(observations: Iterable[Observation]) -> list[Observation]:
             np.sum([part.counts for part in parts], axis=0),
             population=max(part.population for part in parts),
             label=str(label),
+            sets=joined([part.sets for part in parts]),
         )
         for (domain, channel, label), parts in groups.items()
     ]

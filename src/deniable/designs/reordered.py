@@ -14,6 +14,7 @@ import numpy as np
 
 from deniable.channels.dense import Dense
 from deniable.channels.kronecker import Kronecker
+from deniable.channels.masks import Mask
 from deniable.channels.matched import dealt
 from deniable.channels.mixture import Mixture
 from deniable.core.category_order import arranged, have_same, same_order
@@ -64,7 +65,11 @@ def _can_move(source: Reported) -> bool:
         return not source.design.pairs_reports and not any(one.is_support or not _moves(one) for one in channels)
     if type(source) is Tallies:
         return all(_can_move(observation) for observation in source.observations)
-    return isinstance(source, Observation) and all(_moves(factor) for factor in _factors(source.channel))
+    if not isinstance(source, Observation):
+        return False
+    factors = _factors(source.channel)
+    recoded = source.sets is None or all(isinstance(one, Mask) or not one.is_support for one in factors)
+    return recoded and all(_moves(factor) for factor in factors)
 
 
 def _factors(channel: Channel) -> tuple[Channel, ...]:
@@ -112,14 +117,25 @@ def _observation(source: Observation, wanted: Domain) -> Observation:
     """The counts in another order, factor by factor."""
     channel, factors = source.channel, _factors(source.channel)
     counts = source.counts.reshape([factor.outputs for factor in factors])
-    found = []
+    found, columns = [], []
     for axis, (factor, variables) in enumerate(dealt(factors, list(source.domain.values()))):
         moved, order = _moved(factor, Domain(variables), wanted.project([v.name for v in variables]))
         found.append(moved)
         counts = np.take(counts, order, axis=axis)
+        if source.sets is not None:
+            columns.append(_recoded(factor, source.sets.codes[:, axis], order))
     made = Kronecker(found) if isinstance(channel, Kronecker) else found[0]
     domain = wanted.project(source.domain.names)
-    return Observation(domain, made, counts, population=source.population, label=source.label)
+    sets = None if source.sets is None else source.sets.of(columns)
+    return Observation(domain, made, counts, population=source.population, label=source.label, sets=sets)
+
+
+def _recoded(channel: Channel, codes: NDArray[Any], order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Reports over the other order of truths, where `order` is as `_moved` has it."""
+    if not channel.is_support:
+        return np.argsort(order)[codes.astype(np.int64)]
+    held = channel.members(codes)[:, order[:-1]].astype(np.int64)
+    return held @ (1 << np.arange(channel.inputs))
 
 
 def _moved(channel: Channel, own: Domain, wanted: Domain) -> tuple[Channel, NDArray[np.int64]]:

@@ -8,15 +8,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from deniable.channels.possible_sets import draw_sets
 from deniable.designs.observation import Observation, merge
+from deniable.designs.sets import Sets
 from deniable.errors import UnknownAttributeError
-from deniable.frozen import Frozen
+from deniable.frozen import Frozen, readonly
 from deniable.origin import Origin
 from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from deniable.designs.told import Told
     from deniable.domain import Domain
 
 
@@ -40,7 +46,11 @@ class Tallies(Frozen):
     backend: str | None = None
 
     def tabulate(self, attributes: Sequence[str] | None = None) -> list[Observation]:
-        """Sum down to observations of some attributes; see `Reports.tabulate`."""
+        """Sum down to observations of some attributes: counts alone, as `Reports.tabulate` gives them."""
+        return [each.without_sets() for each in self.told(attributes)]
+
+    def told(self, attributes: Sequence[str] | None = None) -> list[Observation]:
+        """The same, and beside the counts of sets these themselves, where they were drawn."""
         names = self.attributes if attributes is None else tuple(attributes)
         strangers = [name for name in names if name not in self.attributes]
         if strangers:
@@ -59,3 +69,18 @@ class Tallies(Frozen):
 
     def __repr__(self) -> str:
         return f"<Tallies of {self.n} simulated respondents; {self.design!r}>"
+
+
+def drawn_observation(
+    told: Told, truth: NDArray[np.float64], n: int, rng: np.random.Generator, *, population: int
+) -> Observation:
+    """What n people, independent draws from `truth`, report on one ballot.
+
+    Sets are kept wherever reports one by one would be looked at as such, so that both lead to the same likelihood.
+    """
+    sets = draw_sets(told.channel, truth, n, rng) if told.channel.is_support else None
+    if sets is None:
+        counts = told.channel.draw(truth, n, rng, 1)[..., 0]
+        return Observation(told.domain, told.channel, counts, population=population)
+    codes, times = sets
+    return Observation.of_sets(told.domain, told.channel, Sets(readonly(codes), readonly(times)), population=population)

@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.blockwise import Blockwise
+from deniable.channels.possible_sets import holds_sets
 from deniable.designs.observation import Observation
 from deniable.domain import Domain
 from deniable.errors import InputError
 from deniable.estimation.dispersion import Dispersion
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.fit.linearized import contributions, counts_of, recounted
-from deniable.estimation.fit.said import holds_sets
 from deniable.estimation.graphical import fit_graphical
 from deniable.estimation.intervals import tail
 from deniable.estimation.inversion import covering, invert

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from deniable.channels.possible_sets import holds_sets
 from deniable.errors import InputError
-from deniable.estimation.fit.said import holds_sets
 from deniable.randomness import SECURE, Source, check_source
 from deniable.results import Interval
 from deniable.tables.marginals import summed

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.channels.possible_sets import holds_sets
 from deniable.designs.reordered import in_one_order
 from deniable.designs.reports import Reports
 from deniable.designs.tallies import Tallies
@@ -22,7 +23,7 @@ from deniable.estimation.consistency import ENGINES, forget_blocks
 from deniable.estimation.estimator import Collected, observations_of
 from deniable.estimation.fit.engine import MOST_CELLS
 from deniable.estimation.fit.gathering import gather, unheard
-from deniable.estimation.fit.said import holds_sets, is_partial
+from deniable.estimation.fit.said import is_partial
 from deniable.estimation.graphical import fit_graphical
 from deniable.estimation.partial import determined
 from deniable.estimation.sampling.reading import sampling_of

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from deniable.channels.base import Channel
+from deniable.channels.possible_sets import holds_sets
 from deniable.core.input_coercion import row_labels
 from deniable.designs.observation import Observation
 from deniable.domain import Domain
@@ -30,7 +31,6 @@ from deniable.estimation.fewer_than_chance import accused, fewer_than_chance
 from deniable.estimation.fit.engine import fit
 from deniable.estimation.fit.evidence import of_counts
 from deniable.estimation.fit.linearized import Linearized
-from deniable.estimation.fit.said import holds_sets
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.least_squares import least_squares
 from deniable.estimation.sampling.columns import column, numbered

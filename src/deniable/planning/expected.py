@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.channels.possible_sets import possible_sets
 from deniable.designs.observation import Observation, merge
 from deniable.domain import Domain
 from deniable.errors import InputError, NotCoveredError
 from deniable.estimation.fit.efficient import tangent_inverse
 from deniable.estimation.fit.gathering import Finding, room_for
 from deniable.estimation.fit.respondents import how_listed
-from deniable.estimation.fit.said import MOST_LISTED, Counted, Moments
+from deniable.estimation.fit.said import Counted, Moments
 from deniable.tables.table import Table
 from deniable.wording import listed
 
@@ -80,9 +81,9 @@ def expected_evidence(
             counts = each * told.channel.apply(truth.reshape(told.channel.input_shape)).ravel()
             finding.add(Counted(told.domain, told.channel, counts, each))
         else:
-            every = told.channel.every_report(MOST_LISTED)
+            every = possible_sets(told.channel)
             assert every is not None
-            said = Counted(told.domain, told.channel, np.zeros(len(every)), each, every.reshape(len(every), -1))
+            said = Counted(told.domain, told.channel, np.zeros(len(every)), each, every)
             finding.add(replace(said, counts=each * said.apply(truth.reshape(-1, 1))[:, 0]))
     evidence = finding.evidence([], None)
     return evidence, _truth(evidence.domain.names, design, table)

@@ -44,10 +44,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.channels.possible_sets import holds_sets
 from deniable.estimation.fit.functionals import Functionals
 from deniable.estimation.fit.group import Group
 from deniable.estimation.fit.linearized import counts_of, recounted
-from deniable.estimation.fit.said import Listed, holds_sets, narrowed
+from deniable.estimation.fit.said import Listed, narrowed
 from deniable.frozen import Frozen, readonly
 from deniable.tables.simplex import norm_sub
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.channels.possible_sets import holds_sets, possible_sets
 from deniable.core.category_order import refuse_other_order
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reordered import in_one_order
@@ -25,7 +26,6 @@ from deniable.estimation.fit.evidence import Evidence
 from deniable.estimation.fit.group import Group
 from deniable.estimation.fit.respondents import Respondents, how_listed, place_of
 from deniable.estimation.fit.said import (
-    MOST_LISTED,
     Counted,
     Listed,
     Moments,
@@ -118,7 +118,7 @@ def _spoken_of(sources: Sequence[Reported], names: Sequence[str]) -> Iterator[Do
                 yield told.domain
         else:
             for o in [source] if isinstance(source, Observation) else source.observations:
-                narrow = o.narrow(names) if set(o.domain) & set(names) else None
+                narrow = o.without_sets().narrow(names) if set(o.domain) & set(names) else None
                 if narrow is not None:
                     yield narrow.domain
 
@@ -160,10 +160,19 @@ class Finding:
             observations = [] if smaller is None else [smaller]
             asked = source.n
         else:
-            observations, asked = source.tabulate([name for name in self.names if name in source.attributes]), source.n
+            observations, asked = source.told([name for name in self.names if name in source.attributes]), source.n
         self.silent += max(0, asked - sum(o.n for o in observations))
         for observation in merge(observations):
-            self.add(of_observation(observation))
+            self.add(self._of_counts(observation))
+
+    def _of_counts(self, observation: Observation) -> Said:
+        """What counts say; sets about more than the table may have by their moments, as those in reports are."""
+        o = observation
+        inside = [name in self.room for name in o.domain]
+        if all(inside) or not holds_sets(o.channel):
+            return of_observation(o)
+        part = Domain([v for v in o.domain.values() if v.name in self.room])
+        return Moments(part, _without_names(o, part) if o.channel.treats_alike else o)
 
     def reports(self, source: Reports, weighed: _Weighed | None) -> None:
         """Take what respondents sent; what several ballots tell alike and can be counted is added up at once."""
@@ -246,24 +255,24 @@ class _Alike:
             flat: Array = readonly(counts.astype(np.float64).ravel())
             return Counted(told.domain, told.channel, flat, float(flat.sum()), population=source.people)
         part = Domain([v for v in told.domain.values() if v.name in room])
-        if self.how[0] == "nameless":
-            return Moments(part, _without_names(told, part, counts, source.people))
-        return Moments(part, Observation(told.domain, told.channel, counts, population=source.people))
+        seen = Observation(told.domain, told.channel, counts, population=source.people)
+        return Moments(part, _without_names(seen, part) if self.how[0] == "nameless" else seen)
 
 
-def _without_names(told: Told, part: Domain, counts: NDArray[np.int64], population: int) -> Observation:
+def _without_names(seen: Observation, part: Domain) -> Observation:
     """Counts of sets about more attributes than `part`, the others taken together as one without a name.
 
     A channel that treats all cells alike does not mind which is which, and ballots are drawn at random: reports about
     a with x and y, and about a with z, are reports about a and something else, which is (x, y) for some respondents and
     z for others. So whoever asks about a alone, of thousands of questions, has as many groups as there are channels.
     """
-    axes = told.domain.axes(part)
-    others = [axis for axis in range(len(told.domain)) if axis not in axes]
-    cells = counts.ravel()[: told.domain.cells].reshape(told.domain.shape).transpose(*axes, *others)
-    rest = Variable(f"other than {' and '.join(part)}", tuple(range(told.domain.cells // part.cells)))
-    moved = np.append(cells.ravel(), counts.ravel()[told.domain.cells :])
-    return Observation(Domain([*part.values(), rest]), told.channel, moved, population=population)
+    domain, counts = seen.domain, seen.counts.ravel()
+    axes = domain.axes(part)
+    others = [axis for axis in range(len(domain)) if axis not in axes]
+    cells = counts[: domain.cells].reshape(domain.shape).transpose(*axes, *others)
+    rest = Variable(f"other than {' and '.join(part)}", tuple(range(domain.cells // part.cells)))
+    moved = np.append(cells.ravel(), counts[domain.cells :])
+    return Observation(Domain([*part.values(), rest]), seen.channel, moved, population=seen.population)
 
 
 def _joined(alike: Sequence[Said]) -> Said:
@@ -317,10 +326,9 @@ def _of_ballot(source: Reports, ballot: int, told: Told, weighed: _Weighed | Non
         return Listed(told.domain, told.channel, _sums(places, times, len(codes)), n, codes, source.people)
     if how == "cells":
         return Counted(told.domain, told.channel, _sums(places, times, told.channel.outputs), n, None, source.people)
-    every = told.channel.every_report(MOST_LISTED)
+    every = possible_sets(told.channel)
     assert every is not None
-    rows = every.reshape(len(every), -1)
-    return Counted(told.domain, told.channel, _sums(places, times, len(every)), n, rows, source.people)
+    return Counted(told.domain, told.channel, _sums(places, times, len(every)), n, every, source.people)
 
 
 def _sums(places: NDArray[np.int64], times: Array, size: int) -> Array:

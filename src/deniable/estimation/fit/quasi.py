@@ -21,12 +21,13 @@ import numpy as np
 
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.mixture import Mixture
+from deniable.channels.possible_sets import holds_sets
 from deniable.designs.observation import Observation
 from deniable.domain import Domain
 from deniable.estimation.dispersion import Sample
 from deniable.estimation.fit.evidence import Evidence
 from deniable.estimation.fit.group import Group
-from deniable.estimation.fit.said import Counted, Moments, Said, holds_sets
+from deniable.estimation.fit.said import Counted, Moments, Said
 from deniable.frozen import readonly
 from deniable.tables.marginals import spread, summed
 from deniable.tables.simplex import norm_sub

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from deniable.channels.blockwise import Blockwise
-from deniable.estimation.fit.said import MOST_LISTED, holds_sets
+from deniable.channels.possible_sets import holds_sets, places_of, possible_sets
 from deniable.frozen import Frozen, readonly
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def how_listed(told: Told) -> Literal["cells", "sets", "seen"]:
         return "seen"
     if not holds_sets(told.channel):
         return "cells"
-    return "seen" if told.channel.every_report(MOST_LISTED) is None else "sets"
+    return "seen" if possible_sets(told.channel) is None else "sets"
 
 
 def place_of(told: Told, codes: NDArray[Any]) -> NDArray[np.int64]:
@@ -96,7 +96,4 @@ def place_of(told: Told, codes: NDArray[Any]) -> NDArray[np.int64]:
     if how == "cells":
         shape = tuple(column.channel.outputs for column in told.columns)
         return np.ravel_multi_index(tuple(codes.T.astype(np.int64)), shape)
-    every = [column.channel.every_report(MOST_LISTED) for column in told.columns]
-    known = [part for part in every if part is not None]
-    places = [np.searchsorted(part, column) for part, column in zip(known, codes.T, strict=True)]
-    return np.ravel_multi_index(tuple(places), tuple(map(len, known)))
+    return places_of(told.channel, codes)

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.base import multinomials
-from deniable.channels.kronecker import Kronecker
-from deniable.channels.support import Support
+from deniable.channels.possible_sets import factors_of, holds_sets, likelihood_of, places_of, possible_sets
 from deniable.designs.observation import Observation
 from deniable.errors import EstimationError, InputError
 from deniable.estimation.dispersion import Sample
@@ -30,7 +29,7 @@ from deniable.tables.marginals import summed
 from deniable.tables.simplex import norm_sub
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-MOST_LISTED = 4096  # possible reports up to which sets are counted like categories
 _HELD = 1 << 24  # entries of likelihood rows that are kept; more are made anew, piece by piece
 _PIECE = 1 << 20  # entries of a piece
 _MATRIX = 1 << 24  # entries of a channel's matrix that is written out
@@ -72,7 +70,7 @@ class Counted(Frozen):
     def matrix(self) -> Array | None:
         """Pr(report | cell), where it is small enough to be written out."""
         if self.codes is not None:
-            return readonly(_likelihood(self.channel, self.codes))
+            return readonly(likelihood_of(self.channel, self.codes))
         return readonly(self.channel.matrix()) if self.channel.outputs * self.channel.inputs <= _MATRIX else None
 
     def apply(self, pi: Array) -> Array:
@@ -104,7 +102,7 @@ class Counted(Frozen):
         if self.matrix is not None:
             return self.matrix[reports]
         assert self.codes is None
-        return _likelihood(self.channel, np.stack(np.unravel_index(reports, self.channel.output_shape), axis=1))
+        return likelihood_of(self.channel, np.stack(np.unravel_index(reports, self.channel.output_shape), axis=1))
 
     def again(self, pi: Array, rng: np.random.Generator, replicates: int) -> Array:
         """Counts of as many reports drawn anew, from one table (cells, 1) or from one a replicate."""
@@ -141,7 +139,7 @@ class Listed(Frozen):
     @cached_property
     def _kept(self) -> Array | None:
         small = len(self.codes) * self.part.cells <= _HELD
-        return readonly(_likelihood(self.channel, self.codes)) if small else None
+        return readonly(likelihood_of(self.channel, self.codes)) if small else None
 
     def _pieces(self) -> Iterator[tuple[slice, Array]]:
         if self._kept is not None:
@@ -149,7 +147,7 @@ class Listed(Frozen):
             return
         step = max(1, _PIECE // self.part.cells)
         for start in range(0, len(self.codes), step):
-            yield slice(start, start + step), _likelihood(self.channel, self.codes[start : start + step])
+            yield slice(start, start + step), likelihood_of(self.channel, self.codes[start : start + step])
 
     def apply(self, pi: Array) -> Array:
         """Probabilities of the reports, for tables (cells, replicates)."""
@@ -171,7 +169,7 @@ class Listed(Frozen):
 
     def rows(self, reports: NDArray[np.int64]) -> Array:
         """Likelihood rows of some reports, given by their places in the counts."""
-        return self._kept[reports] if self._kept is not None else _likelihood(self.channel, self.codes[reports])
+        return self._kept[reports] if self._kept is not None else likelihood_of(self.channel, self.codes[reports])
 
     def observation(self) -> Observation:
         """The same as counts that can be inverted."""
@@ -236,12 +234,19 @@ Said = Counted | Listed | Moments
 
 
 def of_observation(observation: Observation) -> Counted | Moments:
-    """What counts say by themselves: categories all there is, sets no more than their moments."""
-    if holds_sets(observation.channel):
-        return Moments(observation.domain, observation)
-    counts = observation.counts.ravel()
-    population = observation.population
-    return Counted(observation.domain, observation.channel, counts, float(counts.sum()), population=population)
+    """What counts say by themselves: categories all there is, sets no more than their moments if that is all we have.
+
+    Sets that are all listed, with how often each came, are as good as categories.
+    """
+    o, every = observation, None
+    if not holds_sets(o.channel):
+        counts = o.counts.ravel()
+    elif o.sets is None or (every := possible_sets(o.channel)) is None:
+        return Moments(o.domain, o)
+    else:
+        places = places_of(o.channel, o.sets.codes)
+        counts = readonly(np.bincount(places, o.sets.times, len(every)).astype(np.float64))
+    return Counted(o.domain, o.channel, counts, float(counts.sum()), every, population=o.population)
 
 
 def narrowed(said: Said, part: Domain) -> Said:
@@ -274,24 +279,9 @@ def _of_n(counts: Array, said: Counted | Listed) -> Array:
     return counts if total == said.n or not total else counts * (said.n / total)
 
 
-def factors_of(channel: Channel) -> Sequence[Channel]:
-    """The channels that a product is made of; of any other, itself."""
-    return channel.channels if isinstance(channel, Kronecker) else (channel,)
-
-
-def holds_sets(channel: Channel) -> bool:
-    """Whether reports through a channel are sets, whose counts say less than the reports do."""
-    return any(isinstance(part, Support) for part in factors_of(channel))
-
-
 def is_partial(channel: Channel) -> bool:
     """Whether a channel tells only some sums of the shares: no table can be recovered from its reports alone."""
     return any(part.is_partial for part in factors_of(channel))
-
-
-def _likelihood(channel: Channel, codes: NDArray[Any]) -> Array:
-    """Likelihood rows of reports that are rows of codes; a product takes rows, any other channel numbers."""
-    return channel.likelihood(codes if isinstance(channel, Kronecker) else codes[:, 0])
 
 
 def _each(channel: Channel, codes: NDArray[Any]) -> Array:

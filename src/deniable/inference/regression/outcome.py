@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.base import Channel
+from deniable.channels.possible_sets import holds_sets
 from deniable.device.encoding import SKIPPED
 from deniable.domain import Variable
 from deniable.errors import DesignError, InputError, MissingValueError, UnknownCategoryError
-from deniable.estimation.fit.said import holds_sets
 from deniable.frozen import readonly
 from deniable.inference.regression.likelihood import Factor
 from deniable.wording import listed
