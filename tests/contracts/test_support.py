@@ -243,6 +243,16 @@ def test_the_sum_of_squares_is_the_moments(channel, pi):
     np.testing.assert_allclose(built, moments, rtol=1e-9, atol=1e-10 * np.abs(moments).max())
 
 
+def test_moments_are_linear_in_shares(channel, pi):
+    # Also of differences of tables, of which no report comes: how a variance changes with a share is asked of them.
+    other = np.roll(pi, 1)
+    moved = channel.apply(other) - channel.apply(pi)
+    for w in np.random.default_rng(3).normal(size=(3, channel.inputs)):
+        apart = channel.moments_times(channel.apply(other), w) - channel.moments_times(channel.apply(pi), w)
+        scale = np.abs(channel.moments_times(channel.apply(pi), w)).max()
+        np.testing.assert_allclose(channel.moments_times(moved, w), apart, atol=1e-10 * scale)
+
+
 def test_moments_written_out_are_the_moments_of_every_replicate(channel):
     shares = channel.apply(np.random.default_rng(20).dirichlet(np.ones(channel.inputs), size=3).T)
     written = channel.second_moments(shares)

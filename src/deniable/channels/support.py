@@ -165,9 +165,9 @@ class Support(Channel):
     def moments_times(self, shares: NDArray[np.float64], w: NDArray[np.float64]) -> NDArray[np.float64]:
         """E[z z'] w = (c0 1'w + b pi'w) 1 + b (1'w) pi + (d0 - c0) w + c pi w."""
         c0, b, d0, c = self.moment_coefficients
-        pi = self.solve(shares)
+        pi, reports = self.solve(shares), shares[-1]
         total = w.sum(axis=0)
-        return c0 * total + b * (pi * w).sum(axis=0) + b * total * pi + (d0 - c0) * w + c * pi * w
+        return reports * (c0 * total + (d0 - c0) * w) + b * (pi * w).sum(axis=0) + b * total * pi + c * pi * w
 
     def second_moments(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same, written out for every replicate: c0 + b (pi 1' + 1 pi') + diag(d0 - c0 + c pi)."""
