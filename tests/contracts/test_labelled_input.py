@@ -248,6 +248,7 @@ ROWS = {
         )
     },
     "estimate": drawn(lambda **more: spread(dn.estimate(REPORTS, "a", **more))),
+    "cdf": drawn(lambda **more: spread(dn.cdf(REPORTS, "a", **more))),
     "goodness_of_fit": drawn(lambda **more: value_of(dn.goodness_of_fit(REPORTS, "a", [0.5, 0.3, 0.2], **more))),
     "homogeneity": drawn(lambda **more: value_of(dn.homogeneity(REPORTS, "a", by="region", **more)))
     | {"strata": (CLUSTERS, lambda given: value_of(dn.homogeneity(REPORTS, "a", by="region", clusters=given)))},
@@ -441,6 +442,8 @@ SAME = {
     **dict.fromkeys(("probit.options", "cloglog.options", "cauchit.options", "multinomial.options"), "logit.weights"),
     "logit.options": "logit.weights",
     "linear.options": "linear.weights",
+    **dict.fromkeys((f"{name}.options" for name in ("cdf", "density", "mean", "mean_difference")), "cdf.weights"),
+    **dict.fromkeys((f"{name}.options" for name in ("means_by", "median", "quantile", "total")), "cdf.weights"),
     "density.scores": "cdf.scores",
     **dict.fromkeys(("compliance.self_protective.channels", "compliance.sum_score.channels"), "a list, one an item"),
     **dict.fromkeys(("compliance.cdm_regression.channels", "correlate.channels"), "a mapping by names, as its p"),

@@ -46,6 +46,22 @@ def test_groups_are_those_who_say_theirs_or_have_one_of_their_own():
     assert "are in no group" in str(apart.summary())
 
 
+def test_every_number_says_of_whom_it_is():
+    labels = [*map(str, range(5)), SKIPPED]
+    design = dn.Joint({"b": labels, "g": ["f", "m"]}, 4.0)
+    table = dn.Table(design.domain, np.full((6, 2), 1 / 12))
+    reports = design.simulate(table, 60_000, source=dn.Seeded(1))
+    whole = dn.estimate(reports, ["b"])
+    for source in (reports, whole):
+        found = [ask(source, attribute="b") for ask in (dn.mean, dn.median, dn.cdf, dn.density)]
+        found += [dn.quantile(source, [0.25, 0.75], "b"), dn.total(source, "b", size=10)]
+        for each in found:
+            assert f"'{SKIPPED}' of b takes no part: an estimated 1" in str(each.summary())
+    assert dn.cdf(whole).values == pytest.approx([0.2, 0.4, 0.6, 0.8], abs=0.02)  # of those who answer; error 0.002
+    by = dn.means_by(reports, "b", "g")
+    assert "takes no part" in str(by.summary())
+
+
 def test_another_word_is_refused():
     for function, given in ((dn.mean, {}), (dn.total, {"size": 3}), (dn.means_by, {"by": "g"})):
         with pytest.raises(InputError, match='missing is "drop" or "model"'):
