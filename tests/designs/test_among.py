@@ -187,6 +187,32 @@ def test_regressions_are_of_those_who_were_asked(joint):
     assert "people were not asked" in str(fit)
 
 
+def test_correlations_and_least_squares_are_of_those_who_were_asked():
+    """Who was not asked has another x altogether."""
+    rng = np.random.default_rng(1)
+    frame = people(1)
+    asked = np.isin(frame["works"], RULES["works"])
+    frame["works"] = np.where(asked, "full time", "not")
+    frame["x"] = np.where(asked, (frame["fiddles"] == "yes") + rng.integers(0, 3, len(frame)), 50)
+    frame = frame.astype({"x": int})
+    for design in (DESIGNS["independent"], DESIGNS["subset"]):
+        reports = design.randomize(frame, keep=["works", "x"], source=dn.Seeded(1)).with_labels(LABELS)
+        found = dn.correlate(reports, "fiddles", "x")
+        alone, weighted = (
+            dn.correlate(part, "fiddles", "x", **more)
+            for part, more in (
+                (dict(reports.groups("works"))["full time"], {}),
+                (reports, {"weights": np.where(asked, 2.0, 5.0)}),
+            )
+        )
+        true = np.corrcoef(frame["fiddles"][asked] == "yes", frame["x"][asked])[0, 1]
+        assert abs(found.value - true) < 6 * found.std_error
+        assert found.n == alone.n == asked.sum()
+        for other in (alone, weighted):
+            assert (other.value, other.std_error) == pytest.approx((found.value, found.std_error), rel=1e-3)
+        assert f"{(~asked).sum()} people were not asked" in str(found)
+
+
 def test_groups_in_which_nobody_was_asked_are_left_out_and_counted(joint):
     test = dn.homogeneity(joint, "fiddles", by="works")
     assert "2 groups: 'full time', 'part time'" in str(test)
@@ -229,7 +255,14 @@ def test_without_the_public_column_the_category_stays(joint):
     found = dn.estimate(bare, "fiddles")
     assert found.values.shape == (3,)
     told = 'About everybody, with "does not apply" as one of the answers to fiddles: the public columns that decide'
-    for kept in (found, dn.independence(bare, "fiddles", "smokes", replicates=19)):
+    for kept in (
+        found,
+        dn.cramers_v(dn.estimate(bare, ["fiddles", "smokes"])),
+        dn.independence(bare, "fiddles", "smokes", replicates=19),
+        dn.all_pairs(bare, ["fiddles", "smokes"], method="wald"),
+        dn.logit("smokes ~ fiddles", bare),
+        dn.correlate(bare, "fiddles", "smokes"),
+    ):
         assert told in " ".join(str(kept).split())
     for other in (dn.estimate(joint, "fiddles"), dn.estimate(bare, "smokes")):
         assert "About everybody" not in str(other)

@@ -13,6 +13,7 @@ from deniable.errors import EstimationError, InputError, NotCoveredError, TooFew
 from deniable.estimation.fit.efficient import efficient_from
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.sampling.reading import sampling_of
+from deniable.estimation.used import applies_to_all
 from deniable.frozen import Frozen
 from deniable.inference.association import all_tested, covering, independence
 from deniable.inference.phi_squared import strength
@@ -74,6 +75,7 @@ class Pairs(Shown, Frozen):
         control: how they were corrected.
         skipped: pairs that reports do not tell about: (hardly) anybody was asked both, or channels tell other sums.
         asked: for pairs that a public condition put to some respondents only, how many reports of those were used.
+        everybody: that tests are about everybody, where nothing says whom a question was put to.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -83,6 +85,7 @@ class Pairs(Shown, Frozen):
     control: str
     skipped: tuple[tuple[str, str], ...] = ()
     asked: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    everybody: tuple[str, ...] = ()
 
     def __getitem__(self, pair: tuple[str, str]) -> TestResult:
         for known, test in zip(self.pairs, self.tests, strict=True):
@@ -107,6 +110,7 @@ class Pairs(Shown, Frozen):
         if self.asked:
             few = ", ".join(f"{' and '.join(pair)} {n}" for pair, n in self.asked.items())
             told.append(f"Not everybody was asked; reports of those who were: {few}.")
+        told += self.everybody
         if self.skipped:
             pairs = counted(len(self.skipped), "pair")
             told.append(f"Left out: {pairs} that reports do not tell about: too few, or not asked together.")
@@ -230,5 +234,6 @@ def all_pairs(
         )
     fixed = adjusted([test.pvalue for test in tests], control)
     values = np.array([strength(efficient_from(evidence)) for evidence in known.values()])
+    everybody = applies_to_all(evidence.asked for evidence in known.values())
     asked = {pair: evidence.n for pair, evidence in known.items() if evidence.unasked}
-    return Pairs(tuple(known), tuple(tests), values, fixed, control, tuple(skipped), asked)
+    return Pairs(tuple(known), tuple(tests), values, fixed, control, tuple(skipped), asked, everybody)

@@ -18,6 +18,7 @@ import numpy as np
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value, tail
 from deniable.estimation.shown import shown_interval
+from deniable.estimation.used import applies_to_all
 from deniable.frozen import Frozen
 from deniable.inference.bootstrap import bootstrap_tables
 from deniable.results import Interval, frame_of, intervals_by_row
@@ -246,7 +247,7 @@ def derived(
     if method != "delta":
         raise InputError(f'method must be "delta" or "bootstrap", not {method!r}', method=method)
     slope = gradient(f, point if slope_at is None else slope_at)
-    told = close_to_zero(estimate) if warnings is None else warnings
+    told = (*(close_to_zero(estimate) if warnings is None else warnings), *applies_to_all([estimate.table.domain]))
     if not np.isfinite(slope).all():
         told = (*told, f"{EMPTY} Until then the interval holds everything.")
         return Measure(name, value, np.nan, "delta method", told, scale)

@@ -49,7 +49,7 @@ def test_scores_are_a_left_inverse_that_hangs_on_shares_alone(name):
         scores = _scores(group, likely)
         assert np.allclose(scores.T @ group.said.matrix, np.eye(group.said.part.cells))
     # The unbiased table of each voice is the mean of its respondents' scores.
-    voices, _ = voices_of(reports, ["a", "b"])
+    voices = voices_of(reports, ["a", "b"]).voices
     assert all(voice.scores.reshape(len(voice.rows), -1).sum(axis=1).mean() == pytest.approx(1) for voice in voices)
 
 
@@ -57,7 +57,7 @@ def test_scores_are_a_left_inverse_that_hangs_on_shares_alone(name):
 def test_groups_are_weighted_by_expected_covariances(name):
     reports = DESIGNS[name].randomize(people(2, 200), source=dn.Seeded(1))
     evidence, rng = gather(reports, ["a", "b"]), np.random.default_rng(3)
-    likely, (voices, _) = likely_table(evidence.likely), voices_of(reports, ["a", "b"])
+    likely, voices = likely_table(evidence.likely), voices_of(reports, ["a", "b"]).voices
     for group, voice in zip(evidence.groups, voices, strict=True):
         # Two functions: of one attribute that the group speaks of, and of nothing but the open columns.
         first = voice.names[0]

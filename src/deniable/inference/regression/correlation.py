@@ -140,7 +140,7 @@ def correlate(
     if x == y:
         raise InputError(f"name two different columns, not {x!r} twice: one device's noise is in both")
     heard = _of_reports(frame, x, y, channels) if isinstance(frame, Reports) else _of_frame(frame, x, y, channels)
-    n = len(heard.data)
+    n = heard.n
     if n < 4:
         raise TooFewReportsError(f"{n} rows are too few for a correlation", n=n)
     options: Options = {}
@@ -148,7 +148,7 @@ def correlate(
         if given is not None:
             options[name] = given  # type: ignore[literal-required]
     drawn = drawn_of(options, frame, heard.data)
-    weight = np.ones(n) if drawn is None else drawn.sampling.weights
+    weight = np.ones(len(heard.data)) if drawn is None else drawn.sampling.weights
     wanted = [heard.product(powers) for powers in ({x: 1}, {y: 1}, {x: 1, y: 1}, {x: 2}, {y: 2})]
     if heard.aside:
         means, pulls = among(*pool(heard.voices, [heard.product({}), *wanted], weight), heard.aside)
@@ -197,6 +197,7 @@ class _Heard:
     data: Any
     voices: list[Voices]
     counts: Mapping[str, Array]  # of the disguised columns; NaN for who takes no part
+    n: int  # how many respondents were asked
     used: tuple[str, ...] = ()
 
     @property
@@ -229,8 +230,9 @@ def _of_reports(reports: Reports, x: str, y: str, channels: Mapping[str, Channel
     hidden = [name for name in domain if name in (x, y)]
     if not hidden:
         raise InputError(f"neither {x!r} nor {y!r} is an attribute of the design; correlate public columns as a frame")
-    voices, used = voices_of(reports, hidden)
-    return _Heard(public_of(reports), voices, {name: category_scores(domain[name]) for name in hidden}, used)
+    spoken = voices_of(reports, hidden)
+    counts = {name: category_scores(spoken.asked[name]) for name in hidden}
+    return _Heard(public_of(reports), spoken.voices, counts, spoken.n, spoken.used)
 
 
 def _of_frame(frame: Any, x: str, y: str, channels: Mapping[str, Channel] | None) -> _Heard:
@@ -240,9 +242,8 @@ def _of_frame(frame: Any, x: str, y: str, channels: Mapping[str, Channel] | None
         raise InputError(f"channels names {listed(strangers)}, which are not correlated here")
     columns = [disguised(name, column_of(data, name), channel) for name, channel in known.items()]
     voices = voices_of_columns(columns, len(data))
-    return _Heard(
-        data, voices, {column.name: category_scores(Variable(column.name, column.labels)) for column in columns}
-    )
+    counts = {column.name: category_scores(Variable(column.name, column.labels)) for column in columns}
+    return _Heard(data, voices, counts, len(data))
 
 
 def _open(name: str, column: Any) -> Array:

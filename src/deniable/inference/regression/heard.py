@@ -25,6 +25,7 @@ from deniable.estimation.fit.evidence import Evidence
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.group import Group
 from deniable.estimation.fit.said import Counted, Listed, Moments
+from deniable.estimation.used import applies_to_all
 from deniable.frozen import Frozen, readonly
 from deniable.inference.regression.outcome import Disguised
 from deniable.wording import listed
@@ -193,7 +194,7 @@ def _used(evidence: Evidence, kept: Sequence[int], domain: Domain) -> tuple[str,
         silent.append(f"{evidence.unasked} people were not asked")
     riding = [name for name in domain if name not in evidence.asked]
     along = [f"{' and '.join(riding)} ride along, any share given the outcome and the predictors"] if riding else []
-    return (*told, *silent, *along)
+    return (*told, *silent, *along, *applies_to_all([evidence.asked]))
 
 
 def public_of(reports: Reports) -> pd.DataFrame:

@@ -33,6 +33,7 @@ import numpy as np
 from deniable.errors import NotCoveredError
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.said import Counted, Listed, Moments, is_partial, unbiased_scores
+from deniable.estimation.used import applies_to_all
 from deniable.inference.regression.heard import likely_table
 from deniable.wording import listed
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.designs.reports import Reports
+    from deniable.domain import Domain
     from deniable.estimation.fit.group import Group
     from deniable.inference.regression.outcome import Disguised
 
@@ -89,8 +91,25 @@ class Wanted:
     values: Array
 
 
-def voices_of(reports: Reports, names: Sequence[str]) -> tuple[list[Voices], tuple[str, ...]]:
-    """Who speaks of what in reports, and what was used in words. Those asked none of it are voices of nothing."""
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """Who speaks of what in reports.
+
+    Attributes:
+        voices: theirs. Those whose ballot has none of it are voices of nothing; whom it was not put to are in none.
+        asked: the attributes, with the answers of those who were asked.
+        n: how many respondents that are.
+        used: what was used, in words.
+    """
+
+    voices: list[Voices]
+    asked: Domain
+    n: int
+    used: tuple[str, ...]
+
+
+def voices_of(reports: Reports, names: Sequence[str]) -> Heard:
+    """Who speaks of some attributes in reports."""
     evidence = gather(reports, names)
     people = evidence.respondents
     assert people is not None
@@ -112,10 +131,13 @@ def voices_of(reports: Reports, names: Sequence[str]) -> tuple[list[Voices], tup
         )
         squares = (flat.T * expected_shares(group, likely)) @ flat
         found.append(Voices(rows, kept, scores[people.report[rows]], alone, squares))
-    silent = np.flatnonzero(people.group < 0)
+    among = reports.among_asked(names).among
+    silent = np.flatnonzero(people.group < 0 if among is None else (people.group < 0) & among.inside)
     if len(silent):
         found.append(Voices(silent, (), np.ones(len(silent))))
-    return found, (*evidence.used, *left_out)
+    unasked = [f"{evidence.unasked} people were not asked"] if evidence.unasked else []
+    told = (*evidence.used, *unasked, *applies_to_all([evidence.asked]), *left_out)
+    return Heard(found, evidence.asked, reports.n - evidence.unasked, told)
 
 
 def voices_of_columns(columns: Sequence[Disguised], n: int) -> list[Voices]:

@@ -188,9 +188,10 @@ def _of_reports(left: str, right: str, reports: Reports) -> _Scored:
         raise TooFewReportsError("there are no reports", n=0)
     used = variables_of(right)
     names = [name for name in reports.design.domain if name in used and name != left] + [left]
-    voices, told = voices_of(reports, names)
+    heard = voices_of(reports, names)
+    voices, told = heard.voices, heard.used
     through = "; ".join(sorted({line.split(" through ")[1].split(",")[0] for line in told if " through " in line}))
-    labels = {name: reports.design.domain[name].categories for name in names}
+    labels = {name: heard.asked[name].categories for name in names}
     return _Scored(public_of(reports), labels, voices, through, reports.backend, told)
 
 
