@@ -121,8 +121,8 @@ def command(output: Path, epsilon: float, as_json: bool) -> None:
         design,
         [*one_way, pair],
         truth=truth,
-        lead=f"{len(people)} people answered in disguise. This is what their answers say about all of them, beside the "
-        f"truth, which is known only because this is a demonstration.",
+        lead=f"The answers of {len(people)} people in a published survey, disguised anew by simulated devices. This is "
+        f"what the disguised reports tell, beside the truth, which is known only because this is a demonstration.",
         citations=[_DATA],
     )
     _step(console, 8, "The report")
