@@ -11,7 +11,7 @@ from deniable.channels.dense import Dense
 from deniable.device.encoding import NOT_ASKED
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.said import Moments
-from deniable.estimation.refused import answers_about
+from deniable.estimation.refused import answers_about, unanswered
 from deniable.labels import Labels
 from every_design import answered, every_design
 
@@ -282,6 +282,9 @@ def test_a_group_in_which_nobody_was_asked_says_so(joint):
     assert (found.refused["not"].reason, found.refused["not"].n) == ("not asked", 0)
     assert "not  " in str(found)
     assert ", not 0, " in str(found)
+    groups = dict(joint.groups("works"))
+    assert unanswered([groups["not"]], ["fiddles", "smokes"]) == "not asked"
+    assert unanswered([groups["not"]], ["smokes"]) == unanswered([*groups.values()], ["fiddles"]) == ""
 
 
 def test_whoever_was_not_asked_has_not_answered():

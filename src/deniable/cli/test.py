@@ -143,7 +143,7 @@ def _by_group(
     as_json: bool,
 ) -> None:
     """One attribute: compare the groups. Two: test them in each group, corrected for the number of groups."""
-    from deniable.estimation.refused import answers_about, small_groups, too_few
+    from deniable.estimation.refused import small_groups, unanswered
     from deniable.inference.all_pairs import adjusted, stars
     from deniable.inference.association import independence
     from deniable.inference.goodness import homogeneity
@@ -163,7 +163,7 @@ def _by_group(
     tests: dict[Any, TestResult] = {}
     refused: dict[Any, str] = {}
     for group, part in parts.items():
-        if told := too_few(answers_about(part, attributes)):
+        if told := unanswered([part], attributes):
             refused[group] = told
             continue
         try:

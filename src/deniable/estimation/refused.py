@@ -81,13 +81,18 @@ def answers_about(reports: Reports, names: Sequence[str]) -> int:
     return min(answers_about(reports, [name]) for name in names)
 
 
+def unanswered(sources: Sequence[Reports], names: Sequence[str]) -> str:
+    """What is said in the place of a table that nobody was asked about, or few; nothing where they are enough."""
+    if not any(source.among_asked(names).people for source in sources) and any(source.n for source in sources):
+        return "not asked"
+    return too_few(sum(answers_about(source, names) for source in sources))
+
+
 def shown(reports: Reports | Sequence[Reports], names: Sequence[str], make: Callable[[], T]) -> T | Refused:
     """A table or number as it is made of reports; or what stands there: too few answered, or it cannot be made."""
     sources = [reports] if isinstance(reports, Reports) else reports
     n = sum(answers_about(source, names) for source in sources)
-    if not any(source.among_asked(names).people for source in sources) and any(source.n for source in sources):
-        return Refused(tuple(names), 0, "not asked")
-    if told := too_few(n):
+    if told := unanswered(sources, names):
         return Refused(tuple(names), n, told)
     try:
         return make()
