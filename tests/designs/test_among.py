@@ -213,6 +213,14 @@ def test_correlations_and_least_squares_are_of_those_who_were_asked():
         assert f"{(~asked).sum()} people were not asked" in str(found)
 
 
+def test_means_say_how_many_were_not_asked(joint):
+    scores = {"no": 0, "yes": 1}
+    found = dn.mean(joint, "fiddles", scores=scores)
+    assert found.value == pytest.approx(dn.estimate(joint, "fiddles").efficient.values[1], abs=1e-6)
+    assert f"{joint.n - asked_of(joint)} people were not asked" in str(found)
+    assert "not asked" not in str(dn.mean(joint, "smokes", scores=scores))
+
+
 def test_groups_in_which_nobody_was_asked_are_left_out_and_counted(joint):
     test = dn.homogeneity(joint, "fiddles", by="works")
     assert "2 groups: 'full time', 'part time'" in str(test)

@@ -18,6 +18,7 @@ from deniable.estimation.estimator import Collected, estimate
 from deniable.estimation.fit.efficient import MOST_CELLS, Efficient, efficient_from
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.sampling.reading import sampling_of
+from deniable.estimation.used import applies_to_all
 from deniable.frozen import Frozen
 from deniable.inference.numbers.ordered import left_out
 from deniable.tables.simplex import norm_sub
@@ -157,10 +158,12 @@ class Known(Frozen):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know."""
+        unasked = 0 if self.pooled is None else self.pooled.evidence.unasked
+        told = *([f"{unasked} people were not asked."] if unasked else []), *applies_to_all([self.domain])
         if self.estimate is not None:
-            return self.estimate.warnings
+            return (*told, *self.estimate.warnings)
         sampling = None if self.pooled is None else self.pooled.sampling
-        return () if sampling is None else sampling.warnings
+        return told if sampling is None else (*told, *sampling.warnings)
 
 
 def known_of(source: Estimate | Collected, attributes: Sequence[str], options: Options) -> Known:
