@@ -16,6 +16,8 @@ import deniable as dn
 from deniable.errors import InputError
 from exams import TOGETHER, answered
 
+APART = '[design]\nkind = "sampled"'  # each is asked one question
+
 
 def pspp(commands, folder):
     """What PSPP prints."""
@@ -28,7 +30,7 @@ def pspp(commands, folder):
 
 
 def test_pspp_shows_names_labels_meanings_and_who_was_not_asked(tmp_path):
-    reports = answered(language="de")
+    reports = answered(APART, language="de")
     reports.write(tmp_path / "exams.sav")
     shown = pspp("GET FILE='exams.sav'.\nDISPLAY DICTIONARY.\nFREQUENCIES cheated faculty.\n", tmp_path)
     assert "cheated,2,[disguised] Haben Sie in einer Prüfung betrogen?,Nominal" in shown
@@ -55,7 +57,7 @@ def test_stata_files_are_read_by_others(tmp_path):
     }
 
 
-DESIGNS = {"ballots": "", "together": TOGETHER, "one tuple": '[design]\nkind = "joint"'}
+DESIGNS = {"ballots": APART, "together": TOGETHER, "one tuple": '[design]\nkind = "joint"'}
 
 
 @pytest.mark.parametrize("suffix", ["sav", "dta"])
@@ -104,7 +106,7 @@ def test_files_of_earlier_versions_are_read(tmp_path):
 
 
 def test_a_column_that_was_removed_is_missed(tmp_path):
-    answered().write(tmp_path / "exams.sav")
+    answered(APART).write(tmp_path / "exams.sav")
     frame, _ = pyreadstat.read_sav(tmp_path / "exams.sav")
     pyreadstat.write_sav(frame.drop(columns="stress"), str(tmp_path / "exams.sav"))
     with pytest.raises(InputError, match="lacks the column 'stress'"):
@@ -131,7 +133,7 @@ reports.labelled(in_words=True)
 
 
 def test_the_labelled_table_has_a_column_a_question_with_gaps_where_nobody_asked():
-    reports = answered(language="de")
+    reports = answered(APART, language="de")
     table = reports.labelled(in_words=True)
     assert table.column_names == ["cheated", "stress", "faculty"]
     for row, (ballot, code) in enumerate(zip(reports.ballots.tolist(), reports.answers[:, 0].tolist(), strict=True)):
