@@ -4,6 +4,7 @@ import re
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from statsmodels.stats.contingency_tables import Table2x2
@@ -344,3 +345,15 @@ def test_fiellers_interval_holds_the_ratios_that_its_test_does_not_reject():
 )
 def test_fiellers_interval_where_parts_may_be_nothing(a, b, ends):
     assert ratio_between(a, b, var=(1.0, 1.0), cov=0.0, z=1.96) == pytest.approx(ends, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "listing", [("no", "yes"), ("yes", "no"), (False, True), (True, False), ("1", "0"), ("0", "1")]
+)
+def test_a_correlation_has_the_sign_of_yes_whichever_answer_is_listed_first(listing):
+    yes = next(each for each in listing if each in ("yes", True, "1"))
+    no = next(each for each in listing if each != yes)
+    people = pd.DataFrame({"a": [yes, no] * 500, "b": [2, 0] * 400 + [0, 2] * 100})
+    reports = dn.Joint({"a": list(listing), "b": [0, 1, 2]}, 8.0).randomize(people, source=dn.Seeded(2))
+    assert dn.correlation(dn.estimate(reports, ["a", "b"])).value == pytest.approx(0.6, abs=0.1)
+    assert dn.correlate(reports, "a", "b").value == pytest.approx(0.6, abs=0.1)

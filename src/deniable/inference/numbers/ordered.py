@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.bins import bin_ends, bins_in_order
+from deniable.core.category_order import says_yes_first
 from deniable.core.input_coercion import by_category, has_labels, in_order
 from deniable.device.encoding import NOT_ASKED, SKIPPED
 from deniable.errors import InputError
@@ -112,13 +113,22 @@ def ordered(variable: Variable, scores: Scores | None = None, edges: Sequence[fl
 def category_scores(variable: Variable, scores: Scores | None = None) -> NDArray[np.float64]:
     """What each category counts as, NaN for one that takes no part; where only the order is known, 0, 1, 2, ...
 
+    Yes counts more than no, whichever is listed first.
+
     >>> from deniable.domain import Variable
     >>> category_scores(Variable("trust", ("none", "some", "full", "prefer not to say"))).tolist()
     [0.0, 1.0, 2.0, nan]
+    >>> category_scores(Variable("smokes", ("yes", "no"))).tolist()
+    [1.0, 0.0]
     """
     read = ordered(variable, scores)
     found = np.full(len(variable), np.nan)
-    found[read.places] = np.arange(len(read.places)) if np.isnan(read.scores).any() else read.scores
+    found[read.places] = read.scores
+    if np.isnan(read.scores).any():
+        rising = np.arange(len(read.places), dtype=np.float64)
+        found[read.places] = (
+            rising[::-1] if says_yes_first([variable.categories[place] for place in read.places]) else rising
+        )
     return found
 
 
