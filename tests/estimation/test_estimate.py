@@ -221,7 +221,7 @@ def test_groups_are_estimated_apart():
     assert list(found) == ["north", "south"]
     assert found["north"].values[1] == pytest.approx(0.1, abs=0.1)
     assert found["south"].values[1] == pytest.approx(0.6, abs=0.1)
-    with pytest.raises(InputError, match="by= needs reports with public columns"):
+    with pytest.raises(InputError, match="by= takes one set of reports with public columns"):
         dn.estimate(dn.Observation("x", dn.KRR(2, 1.0), [1, 2]), "x", by="region")
 
 

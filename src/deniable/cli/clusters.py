@@ -8,6 +8,7 @@ import click
 
 from deniable.cli.common import PLACE, as_json, console, design_option, emit, origin_json, print_origin, reports_at
 from deniable.errors import InputError
+from deniable.wording import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +60,9 @@ def command(
         return
     out = console()
     out.print(
-        f"{len(found)} clusters of {len(names)} attributes, from {opened.n} reports:", soft_wrap=True, markup=False
+        f"{counted(len(found), 'cluster')} of {len(names)} attributes, from {opened.n} reports:",
+        soft_wrap=True,
+        markup=False,
     )
     for cluster in found:
         out.print(f"--cluster {','.join(cluster)}", soft_wrap=True, markup=False)

@@ -175,7 +175,8 @@ def estimate(
     if by is None:
         return one(collected, sampling=sampling)
     if not isinstance(collected, Reports):
-        raise InputError("by= needs reports with public columns; observations and simulations have none")
+        several = ": estimate each source by itself" if isinstance(collected, list | tuple) else ""
+        raise InputError(f"by= takes one set of reports with public columns{several}; counts and simulations have none")
     return grouped(collected, names, by, sampling, one)
 
 
