@@ -270,10 +270,12 @@ def test_a_simulations_generator_follows_the_seed():
 # simulations: there, few functions. Analysis sees disguised answers only and resamples them: there, any function but
 # another that disguises. Nowhere else: not in the client, the collector, the file engines, the survey, the web pages.
 EITHER = {"randomize", "randomize_codes", "simulate", "answer", "run"}
-COUNTS = {"draw", "multinomials", "independent_support"}  # of a whole made-up population: nobody is disguised
+# Of a whole made-up population: nobody is disguised.
+COUNTS = {"draw", "draw_reports", "draw_sets", "multinomials", "independent_support"}
 MAY_TAKE_A_SOURCE = {
     "channels": EITHER | COUNTS,
-    "designs": EITHER | {"draw_ballots", "drawn_ballots"},  # whose ballot is whose: both ways go through them
+    "designs": EITHER
+    | {"draw_ballots", "drawn_ballots", "drawn_observation"},  # whose ballot is whose: both ways go through them
     "cli": {"bench", "demo", "reproduce", "simulate"},
     "collection": {"Population"},  # made-up people: the seed is theirs, their devices disguise with secure bits
 }

@@ -42,7 +42,16 @@ def tables_of(design):
 ONE_BY_ONE = [name for name, design in MADE.items() if design.one_by_one]
 
 
-@pytest.mark.parametrize("name", ONE_BY_ONE)
+LISTED = [
+    name for name in ONE_BY_ONE if all(q.channel.every_report(4096) is not None for q in MADE[name].questions)
+]  # of the others, hashes, means are compared with estimates below
+
+
+def test_nearly_every_design_is_enumerated():
+    assert set(ONE_BY_ONE) - set(LISTED) == {"hashing"}
+
+
+@pytest.mark.parametrize("name", LISTED)
 def test_the_expectation_of_a_score_is_whether_the_truth_is_its_cell(name):
     """Exactly: every report that can come, weighted by its probability, for every truth about what is wanted."""
     design = MADE[name]
@@ -53,8 +62,6 @@ def test_the_expectation_of_a_score_is_whether_the_truth_is_its_cell(name):
             if told is None:
                 continue
             every = [design.questions[i].channel.every_report(4096) for i in indices]
-            if any(each is None for each in every):
-                pytest.skip("too many reports to list")
             for codes in product(*(each.tolist() for each in every)):
                 alike = [
                     design.questions[i].channel.likelihood(np.array([code]))[0]
