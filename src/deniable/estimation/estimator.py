@@ -222,7 +222,8 @@ def _estimate(
         # An estimate is never shown beside the errors of another.
         pooled, errors = None, ["errors are its own: other estimates use more of what the reports say"]
     alike = None if pooled is None or told is None else agreement(told, sources, pooled)
-    chosen, why = _choose(method, unbiased, pooled or dispersion, told)
+    # The likelihood of what errors are of: sets that count by their moments there do so in the estimate beside them.
+    chosen, why = _choose(method, unbiased, pooled or dispersion, told if pooled is None else pooled.weighed)
     table, what, short = _apply(chosen, _Known(unbiased, dispersion, pooled, told, usable), gap)
     drawn = [] if sampling is None else [sampling.words]
     tested = [] if alike is None else [alike.words]
@@ -245,7 +246,7 @@ def _from_evidence(
     pooled = determined(told, domain, observations)
     unbiased = Table(domain, pooled.values, backend)
     dispersion = OfEvidence((), domain, "super", pooled)
-    chosen = method if method != "auto" else "mle" if told.has_likelihood else "wls"
+    chosen = method if method != "auto" else "mle" if pooled.weighed.has_likelihood else "wls"
     if chosen == "inversion":
         table, what, short = unbiased, "the efficient estimate, nothing clipped", None
     else:
