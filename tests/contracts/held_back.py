@@ -63,7 +63,7 @@ NUMBERS = {
 NAMES = list(every_option(contract.DOMAIN, contract.DRAWN))
 LEADS_ON = (
     r"[Uu]se |[Aa]sk |[Tt]ry |Join groups|[Gg]ive |[Dd]rop |Independent|Joint|fewer|[Mm]ore respondents"
-    r"|the domain has|they have|reports speak of"  # what there is instead of a name that there is not
+    r"|the domain has|they have|columns are|reports speak of"  # what there is instead of a name that there is not
 )
 
 
