@@ -10,7 +10,7 @@ import click
 
 from deniable.cli.common import PLACE, as_json, emit, name_of
 from deniable.collection.storage.layout import Layout
-from deniable.collection.storage.places import is_address, is_store
+from deniable.collection.storage.places import FILE, is_address, is_store
 from deniable.collection.storage.salvage import repair
 from deniable.collection.verification import Finding, verify_store
 from deniable.device.messages import MOST_DESIGN_BYTES, design_id
@@ -44,7 +44,7 @@ def command(what: Path | str, *, repairs: bool, as_json: bool) -> None:
     """  # noqa: D301 - click wants the character itself
     if isinstance(what, Path) and what.is_file() and not is_store(what):
         found = [_design(what)]
-    elif isinstance(what, Path) and not is_store(what / "reports.sqlite" if what.is_dir() else what):
+    elif isinstance(what, Path) and not is_store(what / FILE if what.is_dir() else what):
         raise InputError(f"{what} is neither a collector's folder nor a backup nor a design", path=str(what))
     else:
         if repairs:
@@ -66,7 +66,7 @@ def _tell(found: Sequence[Finding]) -> None:
 def _repair(what: Path | str) -> None:
     if is_address(what) or not Path(what).is_dir():
         raise InputError(f"--repair is for a collector's folder, not for {name_of(what)}")
-    sealed = Layout(Path(what) / "reports.sqlite").sealed
+    sealed = Layout(Path(what) / FILE).sealed
     if sealed.exists() and not all(one.is_whole for one in verify_store(what) if one.what == str(sealed)):
         click.echo(f"The damaged file is kept as {repair(sealed)}", err=True)
 

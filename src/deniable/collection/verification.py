@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from deniable.collection.storage.checksums import DamagedStoreError, read_checksums
 from deniable.collection.storage.copied_checksums import check, has_checksums
 from deniable.collection.storage.layout import Layout, uri
-from deniable.collection.storage.places import find_store, is_address
+from deniable.collection.storage.places import FILE, find_store, is_address
 from deniable.collection.storage.salvage import remains_of
 from deniable.wording import counted
 
@@ -33,7 +33,7 @@ def verify_store(place: str | Path) -> list[Finding]:
     if is_address(place):
         return list(_database(str(place)))
     path = Path(place)
-    layout = Layout(path / "reports.sqlite" if path.is_dir() else path)
+    layout = Layout(path / FILE if path.is_dir() else path)
     found = [_file(layout.main)]
     if layout.sealed.exists():
         found.append(_sealed(layout.sealed))
