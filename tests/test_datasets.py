@@ -94,7 +94,7 @@ def test_adult_with_a_broken_line_is_refused(adult_file):
 def test_adult_with_an_unknown_category_is_refused_when_used(adult_file):
     adult_file.write_text(ROW.replace("White", "Martian"), encoding="utf-8")
     frame, domain = datasets.adult()
-    with pytest.raises(UnknownCategoryError, match="Martian"):
+    with pytest.raises(UnknownCategoryError, match=r"'race' holds .* in 1 of 1 rows"):
         domain.encode(frame)
 
 

@@ -43,6 +43,13 @@ exception, so that a program need not read the prose.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
 
 class DeniableError(Exception):
     """Anything this package raises on purpose. Keyword arguments become attributes."""
@@ -212,3 +219,18 @@ class MissingExtraError(DeniableError, ImportError):
 
 class SmallCellWarning(UserWarning):
     """Public columns single out so few respondents that these could be recognised."""
+
+
+def tried(call: Callable[[], T], *kinds: type[Exception]) -> T | Exception:
+    """What a call gives, or the exception of one of these kinds that it raises.
+
+    For what handles true answers: a library's message may quote one, and an error raised while another is handled keeps
+    it in `__context__`, whatever it was raised from. Raised after this, it does not.
+
+    >>> tried(lambda: int("HIV"), ValueError).args[0][:15]
+    'invalid literal'
+    """
+    try:
+        return call()
+    except kinds as error:
+        return error

@@ -33,6 +33,8 @@ T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")
 
+_NEVER_CHANGE = frozenset({type(None), bool, int, float, str, bytes})
+
 
 class Frozen:
     """A value: its attributes are fixed once, by its constructor."""
@@ -88,6 +90,8 @@ def _still(part: Any) -> Any:
 
     An array that nobody can write to is not copied.
     """
+    if type(part) in _NEVER_CHANGE:
+        return part
     if _is_array(part):
         return readonly(part.copy(order="K") if _is_writeable(part) else part)
     if type(part) in (list, tuple):

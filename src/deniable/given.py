@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from deniable.errors import InputError
+from deniable.errors import InputError, tried
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -39,14 +40,14 @@ def as_frame(data: Any, names: Sequence[str]) -> IntoDataFrame:
     if isinstance(data, Mapping):
         _refuse_rows_apart(data)
         one = all(isinstance(value, str | int | float | bool | None) for value in data.values())
-        return pa.table({name: [value] if one else value for name, value in data.items()})
+        return _columns({name: [value] if one else value for name, value in data.items()})
     if isinstance(data, list | tuple) and data and all(isinstance(person, Mapping) for person in data):
-        return pa.Table.from_pylist([dict(person) for person in data])
+        every = dict.fromkeys(str(name) for person in data for name in person)
+        return _columns({name: [person.get(name) for person in data] for name in every})
     is_series = not isinstance(data, str | bytes) and _is_series(data)
     if is_series or isinstance(data, list | tuple):
         if len(names) == 1:
-            column = nw.from_native(data, series_only=True).to_arrow() if is_series else list(data)
-            return pa.table({names[0]: column})
+            return _columns({names[0]: data if is_series else list(data)})
         example = ", ".join(f'"{name}": [...]' for name in names[:3])
         raise InputError(
             f"this is one column, and the design asks {len(names)} attributes ({listed(names)}): hand in a data frame, "
@@ -63,13 +64,44 @@ def as_frame(data: Any, names: Sequence[str]) -> IntoDataFrame:
         raise InputError(f"every column has a name of its own: {' '.join(str(error).split())}") from None
     except TypeError:
         lazy = hasattr(data, "collect")
-        told = "this frame is lazy: collect it first, with .collect()" if lazy else f"not as {data!r:.60}"
+        told = "this frame is lazy: collect it first, with .collect()" if lazy else f"not as {type(data).__name__}"
         raise InputError(
             f"people are handed in as a data frame (pandas, polars, pyarrow), as columns by name or as a list of "
             f"dictionaries; {told}"
         ) from None
     frame: IntoDataFrame = data
     return frame
+
+
+def _columns(columns: Mapping[str, Any]) -> pa.Table:
+    """Columns by name; what Arrow says where it cannot take one quotes a value, and is not told."""
+    import pyarrow as pa
+
+    made: dict[str, Any] = {}
+    for name, values in columns.items():
+        column = tried(partial(_column, values), pa.ArrowException, TypeError, ValueError, OverflowError)
+        if isinstance(column, Exception):
+            raise InputError(
+                f"column {name!r} cannot be read: it is no list of values of one kind, such as texts alone or numbers "
+                f"alone",
+                column=name,
+            )
+        made[name] = column
+    lengths = {name: len(column) for name, column in made.items()}
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"the columns differ in length: {lengths}", lengths=lengths)
+    return pa.table(made)
+
+
+def _column(values: Any) -> pa.Array | pa.ChunkedArray:
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if nw.dependencies.is_into_series(values):
+        return nw.from_native(values, series_only=True).to_arrow()
+    return pa.array(values, from_pandas=True)
 
 
 def _refuse_rows_apart(columns: Mapping[str, Any]) -> None:

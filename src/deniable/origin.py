@@ -14,6 +14,7 @@ import msgspec
 
 from deniable.errors import InputError
 from deniable.frozen import Frozen
+from deniable.untrusted import parse_json
 
 _PILOT = "Pilot: "  # how the title of a survey begins that is tried out, in every language
 
@@ -111,9 +112,11 @@ class Origin(Frozen):
     def from_json(cls, text: str, where: str) -> Origin:
         """Out of the header of a file; `where` names it in a refusal."""
         try:
-            kept = msgspec.json.decode(text, type=_Kept)
-        except msgspec.DecodeError as error:
-            raise InputError(f"{where}: where its reports come from cannot be read: {error}", file=where) from None
+            kept = parse_json(text, "it", _Kept)
+        except InputError as error:
+            raise InputError(
+                f"{where}: where its reports come from cannot be read: {error.message}", file=where
+            ) from None
         return cls(kept.simulated, kept.of, kept.seeded, kept.pilot)
 
 

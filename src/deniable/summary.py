@@ -52,6 +52,37 @@ def share(value: float, places: int = 1) -> Written:
     return Written(value, f"{value:.{places}%}" if math.isfinite(value) else number(float(value)))
 
 
+class Stamp(str):
+    """A sentence on where reports come from, and the word or two for what leaves without its sentences."""
+
+    __slots__ = ("word",)
+    word: str
+
+    def __new__(cls, said: str, word: str) -> Self:
+        """Take both."""
+        made = super().__new__(cls, said)
+        made.word = word
+        return made
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return str(self), self.word
+
+
+def stamp_of(notes: Iterable[str]) -> str:
+    """The word or two of the stamp among some sentences; nothing where there is none."""
+    return next((note.word for note in notes if isinstance(note, Stamp)), "")
+
+
+def stamped_columns(columns: Columns, notes: Iterable[str]) -> dict[str, Sequence[Any]]:
+    """Columns that leave without their notes, with the stamp among these as one of them.
+
+    >>> stamped_columns({"value": [0.2]}, [Stamp("These reports are a pilot's.", "Pilot")])
+    {'value': [0.2], 'origin': ['Pilot']}
+    """
+    found, word = dict(columns), stamp_of(notes)
+    return found | {STAMPED: [word] * len(next(iter(found.values()), []))} if word else found
+
+
 class Span(NamedTuple):
     """An interval of shares; its ends are NaN where there is none.
 
@@ -124,8 +155,8 @@ class Summary(Frozen):
                 columns[f"{heading}, high"] = [repr(float(value.high)) for value in values]
             else:
                 columns[heading] = [repr(float(v)) if isinstance(v, float) else plain(str(v)) for v in values]
-        if self.stamp:
-            columns[STAMPED] = [self.stamp] * len(next(iter(columns.values()), []))
+        if word := self.stamp or stamp_of(self.notes):
+            columns[STAMPED] = [word] * len(next(iter(columns.values()), []))
         return _kept(typeset.comma_separated({plain(heading): texts for heading, texts in columns.items()}), path)
 
     def _tables(self) -> list[Columns]:

@@ -101,6 +101,7 @@ NOT_OF_REPORTS = {
     "derived": "takes a function of the caller's; all measures are made with it",
     "null_mean": "how much noise adds to chi2, which depends on the design: it is subtracted in chi2",
     "adjusted": "p-values alone",
+    "corrected_words": "about words that were never corrected here: tests/inference/test_corrected_words.py",
     **dict.fromkeys(("median", "quantile", "density"), "no standard error of its own: tests/inference/numbers"),
 }
 # Where the names of the parameters do not say enough, or one call is not all: what each call is given.

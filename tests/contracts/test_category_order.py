@@ -418,6 +418,7 @@ HELD = {
     "density": "its categories are numbers, which have an order of their own",
     "poststratify": "the population's cells are rows with names",
     "second_phase": "takes one survey's reports",
+    "corrected_words": "compares parts of one survey's reports",
     "randomize_in_clusters": "the pilot's reports tell only which attributes belong together",
     "optimal_mix": "makes the channels itself",
 }

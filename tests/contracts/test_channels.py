@@ -28,6 +28,9 @@ from deniable.channels.krr import KRR
 from deniable.channels.laplace import BinnedLaplace
 from deniable.channels.mixture import Mixture
 from deniable.channels.patterns import Patterns
+from deniable.channels.two_level_krr import TwoLevelKRR
+from deniable.device.kinds import kind_from_dict
+from deniable.errors import DesignError, SingularChannelError
 from deniable.optimal.channel import optimal_channel
 
 EVEN_AND_ODD = [2, 3, 4, 5, 64, 127, 128, 129, 200, 256, 257, 1000]  # around the ends of what a byte holds
@@ -245,6 +248,40 @@ class TestWeightsWithAZero(UnrunnableContract):
     @pytest.fixture
     def exact(self, channel):
         return np.round(channel.matrix() * 2**16).astype(int)
+
+
+class TestTwoLevelKRR(RunnableContract):
+    @pytest.fixture(params=[(2, 1.0, 2.0), (3, 0.5, 0.5), (12, 4.0, 2.0), (6, 1.0, 9.0)], ids=str)
+    def channel(self, request):
+        k, first, again = request.param
+        return TwoLevelKRR(KRR(k, first), KRR(k, again))
+
+    @pytest.fixture
+    def dense(self, channel):
+        return channel.again.matrix() @ channel.first.matrix()
+
+    @pytest.fixture
+    def exact(self, channel):
+        """The kept answer's: of all reports that are ever made of it, it is what is told."""
+        return channel.first.weights()
+
+    def test_a_single_report_tells_less(self, channel):
+        rows = channel.again.weights().astype(object) @ channel.first.weights().astype(object)
+        assert 1 < max(Fraction(max(row), min(row)) for row in rows.tolist()) < channel.ratio
+
+    def test_a_device_makes_the_same_of_the_same_integers(self, channel):
+        kind = kind_from_dict(channel.to_dict())
+        kind.check("question")
+        assert (kind.truths, kind.reports, kind.ratio) == (channel.inputs, channel.reports, channel.ratio)
+
+    def test_it_takes_a_draw_a_level_and_as_many_categories(self, channel):
+        for refused in (channel.weights, lambda: channel.intervals(0)):
+            with pytest.raises(DesignError, match="a draw for each level"):
+                refused()
+        with pytest.raises(DesignError, match="of as many categories"):
+            TwoLevelKRR(channel.first, KRR(channel.inputs + 1, 1.0))
+        with pytest.raises(SingularChannelError, match="more often than any lie"):
+            TwoLevelKRR(KRR(2, other=40000, bits=16), KRR(2, 1.0))
 
 
 class TestBlockDesign(RunnableContract):

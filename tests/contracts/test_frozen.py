@@ -52,11 +52,13 @@ from deniable.estimation.several import Agreement
 from deniable.frames.stored import StoredReports
 from deniable.frozen import Frozen, fix
 from deniable.graphs.comparators import Released
+from deniable.inference.corrected_words import BeforeAfter
 from deniable.inference.inverted import Inverted
 from deniable.inference.likely_information import LikelyInformation
 from deniable.inference.measures import phi_squared
 from deniable.inference.prevalence import prevalence
 from deniable.inference.regression.heard import listen
+from deniable.labels import Changed, Correction, Labels
 from deniable.optimal.contrasts import Contrasts
 from deniable.optimal.guess import Guess
 from deniable.optimal.hamming import Hamming
@@ -135,6 +137,7 @@ CHANNELS = {
     "BlockDesign": lambda: dn.BlockDesign(20, 1.0),
     "HadamardResponse": lambda: dn.HadamardResponse(10, 1.0),
     "TwoLevel": lambda: dn.TwoLevel(dn.Unary(8, 1.0), BIT),
+    "TwoLevelKRR": lambda: dn.TwoLevelKRR(BIT, BIT),
     "Bitmask": lambda: Bitmask(3, BIT),
     "Blockwise": lambda: Blockwise([8, 8], [[4, 4], [6, 2]], [30, 10], bits=4),
     "SomeTruths": lambda: SomeTruths(dn.KRR(4, epsilon=1.0), [0, 2]),
@@ -155,6 +158,13 @@ DESIGNS = {
     "Paired": lambda: dn.Paired(DOMAIN, p=0.75, rho=-0.2, respondents=60),
     "PairedItems": lambda: dn.PairedItems(YES_NO, p=0.75, rho=-0.2),
 }
+
+
+def corrected():
+    words = Labels(corrections=(Correction("a misprint", (Changed("question", "a", "", "en", "?", "A?"),)),))
+    return dn.corrected_words(dn.Joint(DOMAIN, 1.0).randomize(people(), source=dn.Seeded(1)).with_labels(words))
+
+
 OTHERS = {
     "Domain": lambda: dn.Domain(DOMAIN),
     "Question": lambda: dn.Question(("a",), BIT),
@@ -175,6 +185,11 @@ OTHERS = {
     "Refused": lambda: Refused(("a", "b"), 24, "24 of 30 answers needed"),
     "Origin": lambda: Origin(3, 5, pilot=True),
     "Labels": lambda: parse_survey(example_text()).labels,
+    "Changed": lambda: Changed("question", "a", "", "en", "?", "A?"),
+    "Correction": lambda: Correction("a misprint", (Changed("title", "", "", "en", "?", "A?"),)),
+    "CorrectedWords": corrected,
+    "Corrected": lambda: corrected()[0],
+    "BeforeAfter": lambda: BeforeAfter("a", None, "24 of 30 answers needed before"),
     "Facts": lambda: facts_of_survey(parse_survey(example_text())),
     "Score": lambda: scores(reports(), [["sex"]])[0],
     "ScriptTable": lambda: script_tables(reports())[0][0],
@@ -241,6 +256,8 @@ OTHERS = {
 }
 # A ledger goes on, and a record is of the rooms that reproduce papers.
 FOUND = {name: make for name, make in RESULTS.items() if not name.startswith(("Ledger", "Record"))}
+
+
 VALUES = {**CHANNELS, **DESIGNS, **OTHERS, **FOUND}
 
 

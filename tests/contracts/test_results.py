@@ -31,7 +31,8 @@ from deniable.results import Interval, TestResult
 ODD = "<b>&$x_1$"  # a category that HTML and matplotlib would both misread
 PAIR = {"sex": ["F", ODD], "income": ["low", "high"]}
 # What holds reports or settings shows itself too, but is nothing that was found: there is no picture of it.
-NOT_RESULTS = {"Summary", "Shown", "Reports", "PairedReports", "BlockReports", "StoredReports"}
+# Corrected words are texts, before and after: there is nothing to draw.
+NOT_RESULTS = {"Summary", "Shown", "Reports", "PairedReports", "BlockReports", "StoredReports", "CorrectedWords"}
 
 
 @cache
@@ -63,8 +64,8 @@ def by_group():
     return dn.estimate(design.randomize(people, keep=["where"], source=dn.Seeded(1)), "sex", by="where")
 
 
-def groups():
-    return prevalence(by=["north", "south", ODD, "east"] * 50)
+def groups(*, alone=False):
+    return prevalence(by=["west" if alone else "north", "south", ODD, "east", *["north", "south", ODD, "east"] * 49])
 
 
 @cache
@@ -130,6 +131,7 @@ RESULTS = {
     "Prevalence": prevalence,
     "Prevalence, negative": lambda: prevalence(yes=15),
     "Prevalences": groups,
+    "Prevalences, one refused": lambda: groups(alone=True),
     "Difference": lambda: groups().difference("north", ODD),
     "Measure": lambda: dn.odds_ratio(estimate()),
     "Numbers": lambda: dn.means_by(estimate(), "income", "sex", scores=[1, 2]),

@@ -2,6 +2,9 @@
 
 The point lies in the interval and both in the range, on tables with an empty cell, from one report and from fifty, that
 are equal or drawn; or the refusal is one of ours. No other exception leaves a public function.
+
+No standard error contradicts the interval beside it: an arm of what is shown is at most two and a half times, half of
+what is not clipped at least a fifth of what it is for a normal interval with that error.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.stats import norm
 
 import deniable as dn
 from deniable.errors import DeniableError
@@ -57,6 +61,8 @@ FUNCTIONS = {
     "information": lambda reports: dn.mutual_information(dn.estimate(reports, ["a", "c"])),
     "odds ratio": lambda reports: dn.odds_ratio(dn.estimate(reports, ["a", "c"])),
 }
+Z = norm.ppf(0.975)
+LONGEST, SHORTEST = 2.5, 0.2
 RANGE = {"mean": (0, 2), "means by": (0, 2), "difference": (-1, 1), "odds ratio": (0, np.inf)}
 SLACK = 1e-9
 
@@ -96,8 +102,32 @@ def test_the_point_lies_in_the_interval_and_both_in_the_range(name, case):
         assert ((low <= values + SLACK) & (values <= high + SLACK))[told].all(), (what, low, values, high)
         inside = (low >= least - SLACK) & (high <= most + SLACK)
         assert inside[told & np.isfinite(low) & np.isfinite(high)].all(), (what, low, high)
+        if what != "odds ratio":
+            if isinstance(found, dn.Distribution):
+                low, high = (np.ravel(end) for end in found.interval(simultaneous=False))
+            arms, stated = np.fmax(values - low, high - values), ~np.isnan(errors)
+            assert (errors[stated] > 0).all(), (what, errors)
+            assert (arms <= LONGEST * Z * errors + SLACK)[np.isfinite(arms) & stated].all(), (what, arms)
         if isinstance(found, dn.Estimate):
             assert told.any() or "than chance alone explains" in str(found), what
-            assert (errors > 0).all(), (what, errors)
+            unclipped = found.interval(clip=False)
+            assert (np.ravel(unclipped.high - unclipped.low) >= 2 * SHORTEST * Z * errors).all(), (what, errors)
             assert abs(values.sum() - 1) < 1e-6, what
     assert seen or case == "one report", "everything was refused"
+
+
+def test_the_error_of_a_share_at_zero_is_as_wide_as_its_interval():
+    """Without a floor under the invented answers, a report of a rare category is nearly a confession: nobody's is 0."""
+    domain = dn.Domain({"a": ["no", "yes"], "b": [0, 1, 2, 3, 4], "c": ["no", "yes"]})
+    shares = np.outer([0.7, 0.3], [0.1, 0.01, 0.8, 0.01, 0.08])
+    design = dn.Blocks(domain, 2, 0.5, mode="deniability", keep=0.3, block_size=40, answer="one")
+    rng = np.random.default_rng(7)
+    codes = rng.choice(10, size=400, p=shares.ravel())
+    truths = pa.table({"a": np.array(["no", "yes"])[codes // 5], "b": codes % 5, "c": ["no", "yes"] * 200})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = dn.estimate(design.randomize(truths, source=dn.Seeded(3)), ["a", "b"])
+    none = found.values.ravel() < 1e-6
+    assert none.any()
+    half = found.interval().high.ravel()[none] / Z
+    assert ((found.std_error.ravel()[none] >= 0.39 * half) & (found.std_error.ravel()[none] <= half)).all()

@@ -178,10 +178,11 @@ def test_of_groups_in_a_mapping_the_small_one_is_named_too():
 
 def test_groups_of_open_columns_are_named():
     answers, groups = [0, 1] * 10, ["arts"] * 19 + ["law"]
-    with pytest.raises(TooFewReportsError, match=r"1 report in group 'law'.*Join this group"):
-        dn.prevalence(answers, dn.Warner(0.8), by=groups)
-    with pytest.raises(TooFewReportsError, match=r"nobody in group 'law' has any weight.*Join this group"):
-        dn.prevalence(answers, dn.Warner(0.8), by=["arts"] * 18 + ["law"] * 2, weights=[1] * 18 + [0] * 2)
+    with pytest.raises(TooFewReportsError, match=r"group 'law': only 1 report.*Join this group"):
+        dn.prevalence(answers, dn.Warner(0.8), by=groups)["law"]
+    weighted = dn.prevalence(answers, dn.Warner(0.8), by=["arts"] * 18 + ["law"] * 2, weights=[1] * 18 + [0] * 2)
+    with pytest.raises(TooFewReportsError, match=r"group 'law': nobody has any weight.*Join this group"):
+        weighted["law"]
     devices = {"arts": dn.Warner(0.8), "law": dn.Warner(0.3)}
     with pytest.raises(TooFewReportsError, match="these have 'arts' 19, 'law' 1"):
         dn.compliance.cheating_detection(answers, groups, channels=devices)

@@ -198,6 +198,12 @@ def test_intervals_of_cramers_v_hold_it(monkeypatch):
         assert hits > 60
 
 
+def test_coverage_has_no_upper_bound_only_next_to_empty_cells():
+    table = strengths.TABLES["2x2, V .167"][0]
+    assert [strengths._in_doubt(table, 1.0, n) for n in (500, 1000, 4000)] == [True, False, False]
+    assert strengths._in_doubt(strengths.TABLES["2x3, V .302, one empty"][0], 3.0, 100_000)
+
+
 def _phi_at(line, inverted, value):
     return brentq(lambda t: inverted._at(line, t, most=True) - value, 0, 1)
 

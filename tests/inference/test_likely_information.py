@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import binom, chi2
+from scipy.stats import binom, chi2, ncx2
 
 import deniable as dn
+from deniable.designs.observation import Observation
 from deniable.inference.inverted import _least_share
-from deniable.inference.likely_information import LikelyInformation, _mixed_quantile
+from deniable.inference.likely_information import LikelyInformation, _limit_below, _mixed_quantile
 from deniable.inference.phi_squared import information, phi_squared
 
 TABLES = {
@@ -56,6 +57,53 @@ def test_both_ends_are_likely_tables_and_nothing_beyond_them_is():
     values = [float(information(each)) for each in inside]
     assert low <= min(values) < low + 0.01
     assert high - 0.01 < max(values) <= high
+
+
+def weakly(strength):
+    table = np.outer([0.5, 0.3, 0.2], [0.4, 0.3, 0.2, 0.1])
+    table[:2, :2] += strength * np.array([[1, -1], [-1, 1]])
+    return table
+
+
+def intervals(table, n, surveys, epsilon=2.0):
+    domain = dn.Domain({"a": range(table.shape[0]), "b": range(table.shape[1])})
+    channel = dn.Joint(domain, epsilon).questions[0].channel
+    reports = channel.apply(table.ravel())
+    for counts in np.random.default_rng(7).multinomial(n, reports, size=surveys):
+        heard = Observation(domain, channel, counts.reshape(table.shape))
+        found = dn.estimate(heard, ["a", "b"])
+        yield heard, found, dn.mutual_information(found).interval()
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.01])
+def test_intervals_hold_no_and_little_information_of_many_directions(strength):
+    table = weakly(strength)
+    truth = float(information(table))
+    held = sum(low <= truth + 1e-12 and truth <= high for _, _, (low, high) in intervals(table, 5000, 36))
+    # At least 95% do; of the least among likely tables, in every direction alike, 59% did at independence.
+    assert binom.cdf(24, 36, 0.95) < 1e-6
+    assert held >= 25
+
+
+def test_the_lower_end_is_zero_where_a_test_does_not_reject_independence():
+    seen = set()
+    for heard, found, (low, _) in intervals(weakly(0.03), 5000, 12):
+        likely = LikelyInformation(found)
+        test = dn.independence(heard, ["a", "b"], method="lrt", replicates=39, source=dn.Seeded(1))
+        assert likely._fall == pytest.approx(test.statistic, abs=1e-3)
+        if likely.empty.any():
+            rejected = bool(chi2.sf(test.statistic, 6) < 0.025)
+            assert (low > 0) == rejected
+            seen.add(rejected)
+    assert seen == {True, False}
+
+
+def test_the_lower_limit_inverts_a_noncentral_chi_square_and_is_that_of_one_direction_far_from_zero():
+    assert _limit_below(0.025, chi2.isf(0.025, 6) - 1e-9, 6) == np.inf
+    for df in (1, 6):
+        limit = _limit_below(0.025, 30.0, df)
+        assert ncx2.sf(30.0, df, (np.sqrt(30.0) - np.sqrt(limit)) ** 2) == pytest.approx(0.025)
+        assert _limit_below(0.025, 1e6, df) == pytest.approx(chi2.isf(0.05, 1), rel=0.01)
 
 
 def test_the_limit_is_the_quantile_of_a_mixture():

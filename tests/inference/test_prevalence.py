@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from scipy.stats import binom, multinomial
+from scipy.stats import binom, multinomial, norm
 from statsmodels.stats.proportion import proportion_confint
 
 import deniable as dn
@@ -46,6 +46,9 @@ def test_moment_estimate_error_and_mle_are_the_textbook_ones(device, yes, n):
     if expected != clipped:  # what it is at the end: reports that are all alike do not show how they vary
         there = if_no + clipped * (if_yes - if_no)
         error = np.sqrt(there * (1 - there) / n) / abs(if_yes - if_no)
+    if if_no + clipped * (if_yes - if_no) in (0, 1):  # Wilson's for none of n ends at z^2 / (n + z^2)
+        z = norm.ppf(0.975)
+        error = z**2 / (n + z**2) / (2.5 * z) / abs(if_yes - if_no)
     assert found.std_error == pytest.approx([error, error], abs=1e-12)
     # With two categories the likelihood has one peak, so the constrained maximum is the clipped moment estimate.
     assert found.values == pytest.approx([1 - clipped, clipped], abs=1e-12)
@@ -140,7 +143,7 @@ def test_labels_codes_series_and_categories():
 @pytest.mark.parametrize(
     ("values", "channel", "error", "told"),
     [
-        (["maybe", "yes"], dn.Warner(0.8, categories=("no", "yes")), UnknownCategoryError, "maybe"),
+        (["maybe", "yes"], dn.Warner(0.8, categories=("no", "yes")), UnknownCategoryError, "in 1 of 2 rows"),
         ([0, 1, 2], dn.Warner(0.8), UnknownCategoryError, "not among"),
         ([0, 1, 3], dn.Kuk(0.8, 0.2, repetitions=2), UnknownCategoryError, "outside 0 .. 2"),
         ([0.0, np.nan], dn.Warner(0.8), MissingValueError, "missing"),
@@ -256,6 +259,40 @@ def test_groups_and_their_differences():
     assert found.to_frame().num_rows == 4
     with pytest.raises(UnknownCategoryError, match="no group"):
         found["children"]
+
+
+@pytest.mark.parametrize("how", [{}, {"weights": "even"}, {"clusters": "of four"}])
+def test_a_group_of_one_report_is_refused_in_its_own_place(how):
+    rng = np.random.default_rng(3)
+    codes, group = rng.integers(0, 2, 121), np.array(["men", "women", "women"] * 40 + ["nobody else"])
+    drawn = {
+        name: np.arange(121) // 4 if name == "clusters" else np.where(np.arange(121) % 2, 1.0, 2.0) for name in how
+    }
+    found = prevalence(codes, dn.Warner(0.8), by=group, **drawn)
+    # The others are as they are where that one is in a larger group.
+    joined = prevalence(codes, dn.Warner(0.8), by=np.where(group == "nobody else", "men", group), **drawn)
+    assert list(found) == ["men", "women"]
+    assert found["women"].values == pytest.approx(joined["women"].values)
+    assert found["women"].std_error == pytest.approx(joined["women"].std_error)
+    assert found.difference("women", "men").std_error.shape == (2,)
+    assert "only 1 report; an estimate with an error needs at least 2" in str(found)
+    frame = found.to_frame().to_pydict()
+    assert frame["group"] == [name for name in ("men", "nobody else", "women") for _ in range(2)]
+    assert np.isnan(frame["estimate"]).tolist() == [False, False, True, True, False, False]
+    assert found.plot() is not None
+    with pytest.raises(TooFewReportsError, match=r"group 'nobody else': only 1 report.*Join this group"):
+        found["nobody else"]
+    with pytest.raises(TooFewReportsError, match=r"no group can be shown: a: only 1 report.*; b: only 1 report"):
+        prevalence([0, 1], dn.Warner(0.8), by=["a", "b"])
+
+
+def test_a_group_without_any_weight_is_refused_in_its_own_place():
+    codes, group = np.arange(90) % 2, np.arange(90) % 3
+    found = prevalence(codes, dn.Warner(0.8), np.where(group == 1, 0.0, 1.0), by=group)
+    assert list(found) == [0, 2]
+    assert found[2].n == 30
+    assert found[2].std_error == pytest.approx(prevalence(codes[group == 2], dn.Warner(0.8)).std_error, rel=0.02)
+    assert "nobody has any weight" in str(found)
 
 
 def test_groups_tied_by_clusters_have_a_covariance():

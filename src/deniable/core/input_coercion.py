@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_PLAIN = (np.ndarray, list, tuple, range, str, int, float, type(None))  # without labels, at a glance
+
 
 @dataclass(frozen=True)
 class _Labelled:
@@ -80,6 +82,8 @@ def has_labels(values: Any, categories: Sequence[Any]) -> bool:
     """Whether something carries labels that tell its values from each other."""
     import narwhals as nw
 
+    if type(values) in _PLAIN:
+        return False
     own = isinstance(values, Mapping) or isinstance(getattr(values, "domain", None), Domain) or hasattr(values, "dims")
     return own or nw.dependencies.is_into_dataframe(values) or _index_of(values, categories) is not None
 
@@ -123,6 +127,40 @@ def by_label(values: Any, what: str) -> dict[Any, Any]:
             f"names, each once; not {values!r:.80}"
         )
     return dict(values)
+
+
+def by_named_labels(
+    values: Any, what: str, names: Sequence[str] | None = None
+) -> tuple[tuple[str, ...], dict[Any, Any]]:
+    """What stands beside each label (beside each tuple, of several names), with the names of whose labels these are.
+
+    A crosstab, or a series by its index, says the names itself; `names` are whose they must be, in this order, and
+    whose they are where nothing is said.
+
+    >>> by_named_labels({("F", "north"): 30}, "the margin", ("sex", "region"))
+    (('sex', 'region'), {('F', 'north'): 30})
+    """
+    index = None if isinstance(values, Mapping) else _index(values)
+    if index is None:
+        if names is None:
+            raise InputError(f"{what}: nothing says whose labels these are; not {values!r:.80}")
+        return tuple(names), by_label(values, what)
+    found = _crossed(values, index) if hasattr(values, "columns") else _of_series(values, index)
+    unnamed = [f"{axis}_{place}" for axis in ("row", "col") for place in range(len(found.names))]
+    told = None if all(name is None or name in unnamed for name in found.names) else found.names
+    wanted = names or told
+    if wanted is None:
+        raise InputError(f"{what}: rows and columns say by their names whose labels these are, and these have none")
+    if told is None or len(wanted) == len(told) == 1:
+        told = tuple(wanted)
+    if set(told) != set(wanted) or len(told) != len(found.names):
+        raise InputError(f"{what}: the labels are of {listed(found.names)}, the numbers are wanted of {listed(wanted)}")
+    order = [told.index(name) for name in wanted]
+    cells = [tuple(cell[at] for at in order) for cell in found.cells]
+    if len(set(cells)) < len(cells):
+        raise InputError(f"{what}: some labels stand there twice")
+    keys = [cell[0] for cell in cells] if len(wanted) == 1 else cells
+    return tuple(wanted), dict(zip(keys, found.values, strict=True))
 
 
 def without_labels(values: T, what: str) -> T:
@@ -207,6 +245,8 @@ def _index(data: Any) -> Any:
     """The pandas index of a series or frame; None of everything else."""
     import narwhals as nw
 
+    if type(data) in _PLAIN:
+        return None
     native = nw.to_native(data, pass_through=True)
     known = nw.dependencies.is_pandas_like_series(native) or nw.dependencies.is_pandas_like_dataframe(native)
     return native.index if known else None
@@ -243,7 +283,7 @@ def _labelled(values: Any, domain: Domain, what: str) -> _Labelled | None:
     index = _index_of(values, categories)
     if index is None:
         return None
-    return _Labelled(tuple(index.names), [_cell(label) for label in index.tolist()], values.tolist())
+    return _of_series(values, index)
 
 
 def _flat(values: Mapping[Any, Any], depth: int) -> Iterator[tuple[tuple[Any, ...], Any]]:
@@ -296,8 +336,17 @@ def _of_frame(values: Any, domain: Domain, what: str) -> _Labelled | None:
         return _labelled(values.iloc[:, 0], domain, what)
     if _is_numbered(index) and _is_numbered(values.columns):
         return None
+    return _crossed(values, index)
+
+
+def _crossed(values: Any, index: Any) -> _Labelled:
+    """A crosstab: labels of rows and of columns."""
     cells = [(*_cell(row), *_cell(column)) for row in index.tolist() for column in values.columns.tolist()]
     return _Labelled((*index.names, *values.columns.names), cells, values.to_numpy().ravel().tolist())
+
+
+def _of_series(values: Any, index: Any) -> _Labelled:
+    return _Labelled(tuple(index.names), [_cell(label) for label in index.tolist()], values.tolist())
 
 
 def _by_position(values: Any, domain: Domain, what: str) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ import numpy as np
 from deniable.drawing import DARK, LIGHT, MARK, MOST_ROWS
 from deniable.errors import InputError
 from deniable.estimation.intervals import Method, dispersion_at, intervals
-from deniable.estimation.shown import beyond_chance, shown_interval
+from deniable.estimation.shown import beyond_chance, shown_interval, stated_error
 from deniable.estimation.used import applies_to_all, stands_on
 from deniable.frozen import Frozen, readonly
 from deniable.labels import UNKNOWN, Labels
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from deniable.summary import Summary
 
 
+_MISSES = 5e-4  # of a sum of one: what is not rounding in shares that are shown
 _LABEL = 32  # letters in a line beside an axis
 
 
@@ -47,7 +48,8 @@ class Estimate(Shown, Frozen):
 
     Attributes:
         table: the estimate by the method that was chosen.
-        unbiased: the inverse of the reports that cover the table, whatever the method; its cells may be negative.
+        unbiased: the inverse of the reports that cover the table, whatever the method; its cells may be negative, and
+            those of sets (hashes, unary reports), where each is counted by itself, need not sum to one.
         dispersion: the covariance of the unbiased estimate, as an operator.
         n: how many reports covered the table.
         method: the name of the method.
@@ -108,12 +110,13 @@ class Estimate(Shown, Frozen):
         """Standard errors of the efficient cells.
 
         Of a cell below 0 or above 1 it is what it would be at that end: reports that are all alike do not show how they
-        vary.
+        vary. Nor does it contradict the interval that is shown: see `stated_error`.
         """
         cells = self.efficient.values
         outside = (cells < 0) | (cells > 1)
         there = self._variances_at(np.clip(cells, 0.0, 1.0)) if outside.any() else 0.0
-        return readonly(np.sqrt(np.where(outside, there, self.covariance.variances)))
+        found = np.sqrt(np.where(outside, there, self.covariance.variances))
+        return readonly(stated_error(found, self.values, self.interval(), self.covariance.df))
 
     def _variances_at(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """What the variance of each cell would be if that were the cell's true share."""
@@ -214,11 +217,15 @@ class Estimate(Shown, Frozen):
     def _of_range(self, level: float) -> list[str]:
         """What to keep in mind where the noise led out of 0 to 1."""
         negative = int((self.efficient.values < 0).sum())
+        if not self.is_clipped:
+            few, together = f"{negative} of {self.values.size} cells are negative", float(self.values.sum())
+            told = [f"{few}: the truth there is near zero and the noise fell below it."] if negative else []
+            if abs(together - 1) > _MISSES:
+                apart = f"The cells sum to {together:.1%}: reports are sets, and inversion counts who holds each cell"
+                told.append(f"{apart} by itself. Other methods keep to 100%.")
+            return told
         if not negative:
             return []
-        if not self.is_clipped:
-            few = f"{negative} of {self.values.size} cells are negative"
-            return [f"{few}: the truth there is near zero and the noise fell below it."]
         cells = zip(*self.labels.cells(self.table.cells()).values(), strict=True)
         return beyond_chance([", ".join(cell) for cell in cells], self.interval(level, clip=False))
 

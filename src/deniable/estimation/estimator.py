@@ -35,7 +35,7 @@ from deniable.estimation.pooled import only_covering, pool
 from deniable.estimation.sampling.reading import sampling_of
 from deniable.estimation.several import agreement, averaged, checked
 from deniable.estimation.shrinkage import shrink
-from deniable.estimation.sources import labels_of, origin_of, sources_of
+from deniable.estimation.sources import origin_of, sources_of, with_what_is_known
 from deniable.keywords import answering
 from deniable.tables.simplex import norm_sub
 from deniable.tables.table import Table
@@ -134,7 +134,8 @@ def estimate(
             often each report came, with their channel in the place of the attributes (by label where the counts have
             labels, as `value_counts` does; else in the channel's order).
         attributes: whose joint table is wanted; may be left out where there is only one.
-        method: "inversion" (of the reports that cover the table, with their errors alone; may be negative), "norm_sub"
+        method: "inversion" (of the reports that cover the table, with their errors alone; may be negative, and shares
+            of sets, each counted by itself, need not sum to one), "norm_sub"
             (the projection of the efficient estimate to the simplex), "mle" (maximum likelihood), "wls" (weighted least
             squares on the simplex), "shrink" (towards the product of marginals), "product" (the product itself, of
             marginals without negative cells: RR-Independent), or "auto": "mle" ("wls" where sets were only counted)
@@ -194,7 +195,7 @@ def _estimate(
     paired = any(getattr(getattr(source, "design", None), "pairs_reports", False) for source in sources)
     if paired:
         sources = [among_asked(source, names) for source in sources]
-    told = None if paired else gather(list(sources), names, sampling=sampling)
+    told = None if paired else gather(list(sources), names, sampling=sampling, singly=method == "mle")
     observations = (
         observations_of(sources, names) if told is None else [group.said.observation() for group in told.groups]
     )
@@ -207,7 +208,7 @@ def _estimate(
         else:
             found = _from_evidence(told, observations, method, gap, backend)
         wider = "; errors are those of a sample from a larger population" if population == "fixed" else ""
-        return replace(found, labels=labels_of(reports), origin=origin_of(reports), reason=found.reason + wider)
+        return with_what_is_known(replace(found, reason=found.reason + wider), reports, names)
     samples = covering(usable, domain)
     unbiased = Table(domain, invert(samples), backend)
     if sampling is None or told is None:
@@ -235,7 +236,7 @@ def _estimate(
         *pair_warnings(dispersion, n),
     )
     found = Estimate(table, unbiased, dispersion, n, chosen, reason, warned, pooled=pooled, gap=short)
-    return replace(found, labels=labels_of(reports), origin=origin_of(reports))
+    return with_what_is_known(found, reports, names)
 
 
 def _from_evidence(

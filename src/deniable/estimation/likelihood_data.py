@@ -70,9 +70,9 @@ def likelihood_data(reports: Collected, attributes: str | Iterable[str], *, by: 
     """
     names = [attributes] if isinstance(attributes, str) else list(attributes)
     if by is None:
-        parts: dict[Any, Evidence] = {"everybody": gather(reports, names)}
+        parts: dict[Any, Evidence] = {"everybody": gather(reports, names, singly=True)}
     elif isinstance(reports, Reports):
-        parts = by_group(by, reports.groups(by), lambda part: gather(part, names))
+        parts = by_group(by, reports.groups(by), lambda part: gather(part, names, singly=True))
     else:
         raise InputError("by= needs reports with public columns; observations and simulations have none")
     found = list(parts.values())

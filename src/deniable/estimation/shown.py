@@ -3,6 +3,11 @@
 The point is the constrained estimate. The interval is what the range leaves of the unclipped one, stretched to the
 point where that lies outside. Cutting off what cannot be costs no coverage, because the truth is in the range. Where
 the range leaves nothing, there is no interval: its ends are NaN, and a sentence says what that means.
+
+A standard error says how reports vary, and reports that are all alike do not show it: where nobody is in a category and
+the disguise makes no such reports of others, it would be 0. The interval knows better, and no error contradicts it: an
+arm of it is at most 2.5 times as long as one of a normal interval with that error. Of a direct count of one, Wilson's
+is 2.4 times as long, and of larger ones less, so that errors stay as they are wherever a single report shows some.
 """
 
 from __future__ import annotations
@@ -12,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.estimation.intervals import critical_value
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -20,6 +27,8 @@ if TYPE_CHECKING:
     from deniable.results import Interval
 
     Array = NDArray[np.float64]
+
+_LONGEST = 2.5  # times an arm of the normal interval: how long an arm may be
 
 
 def shown_interval(unclipped: Interval, values: Array, least: float = 0.0, most: float = 1.0) -> Interval:
@@ -35,6 +44,22 @@ def shown_interval(unclipped: Interval, values: Array, least: float = 0.0, most:
     empty = low > high
     low, high = np.where(empty, np.nan, [np.fmin(values, low), np.fmax(values, high)])
     return replace(unclipped, low=low, high=high)
+
+
+def stated_error(error: Array, values: Array, interval: Interval, df: float = np.inf, *, most: bool = False) -> Array:
+    """A standard error that does not contradict the interval it stands beside: see above.
+
+    With `most`, nor is it longer than the longer arm: an interval found in another way may know better of that too.
+
+    >>> from deniable.results import Interval
+    >>> none_of_fifty = Interval(np.array([0.0]), np.array([0.0713]), 0.95, "Wilson")
+    >>> stated_error(np.array([0.0]), np.array([0.0]), none_of_fifty).round(4).tolist()
+    [0.0146]
+    """
+    arm = np.fmax(values - interval.low, interval.high - values)
+    least = arm / (_LONGEST * critical_value(1 - interval.level, df))
+    kept = np.clip(error, least, np.where(arm > 0, arm, np.inf)) if most else np.fmax(error, least)
+    return np.where(np.isfinite(arm), kept, error)
 
 
 def records(rows: Mapping[str, Array]) -> list[dict[str, float | None]]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deniable.designs.observation import Observation
 from deniable.designs.reports import Reports
 from deniable.designs.tallies import Tallies
+from deniable.estimation.corrected import correction_notes
 from deniable.labels import UNKNOWN, Labels
 from deniable.origin import PEOPLE, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from deniable.estimation.estimate import Estimate
     from deniable.estimation.estimator import Collected
 
 
@@ -31,3 +34,9 @@ def labels_of(reports: Collected) -> Labels:
     """The words of the first reports that have any."""
     known = (source.labels for source in sources_of(reports) if isinstance(source, Reports))
     return next((labels for labels in known if labels.texts), UNKNOWN)
+
+
+def with_what_is_known(found: Estimate, reports: Collected, names: Sequence[str]) -> Estimate:
+    """An estimate with the words of its reports, where these come from, and what was corrected meanwhile."""
+    warnings = (*found.warnings, *correction_notes(sources_of(reports), names))
+    return replace(found, labels=labels_of(reports), origin=origin_of(reports), warnings=warnings)

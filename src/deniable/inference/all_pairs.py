@@ -13,12 +13,13 @@ from deniable.errors import EstimationError, InputError, NotCoveredError, TooFew
 from deniable.estimation.fit.efficient import efficient_from
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.sampling.reading import sampling_of
+from deniable.estimation.stamped import stamped
 from deniable.estimation.used import applies_to_all
 from deniable.frozen import Frozen
 from deniable.inference.association import all_tested, covering, independence
 from deniable.inference.phi_squared import strength
 from deniable.results import TestResult, axes, frame_of
-from deniable.summary import Shown, Summary
+from deniable.summary import Shown, Summary, stamped_columns
 from deniable.wording import counted
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class Pairs(Shown, Frozen):
 
     def to_frame(self) -> Frame:
         """Write the tests as a data frame: a row a pair."""
-        return frame_of(self._columns())
+        return frame_of(stamped_columns(self._columns(), self.everybody))
 
     def summary(self) -> Summary:
         """The pairs, a row each: how strong, how certain, by which test."""
@@ -180,6 +181,7 @@ def stars(p: float) -> str:
     return next((mark for limit, mark in _STARS if p < limit), "")
 
 
+@stamped
 def all_pairs(
     reports: Collected,
     attributes: Sequence[str] | None = None,

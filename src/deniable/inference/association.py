@@ -35,6 +35,7 @@ from deniable.estimation.fit.gathering import gather, refuse_pairs
 from deniable.estimation.fit.quasi import Quasi, countable
 from deniable.estimation.fit.said import Counted
 from deniable.estimation.sampling.reading import sampling_of
+from deniable.estimation.stamped import stamped
 from deniable.estimation.used import asked_groups, used, used_whole
 from deniable.inference.asked import both_asked
 from deniable.inference.central import laplace, mcindep
@@ -73,6 +74,7 @@ _CENTRAL = {"mcindep": mcindep, "laplace": laplace}
 _KNOWN = ("auto", "lrt", "pearson", "wald_bootstrap", "wald", "two_step")
 
 
+@stamped
 def independence(
     reports: Collected | Table,
     a: str | Sequence[str],
@@ -166,6 +168,7 @@ def chosen_test(method: str, evidence: Evidence) -> str:
     return "pearson" if own_channels(evidence) and said.inputs == said.outputs else "lrt"
 
 
+@stamped
 def conditional_independence(
     reports: Collected,
     a: str,
@@ -361,9 +364,16 @@ def chi_square(table: NDArray[np.float64]) -> tuple[float, int]:
     >>> chi_square(np.array([[10.0, 20.0], [30.0, 40.0]]))
     (0.79..., 1)
     """
-    kept = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
-    expected = np.outer(kept.sum(axis=1), kept.sum(axis=0)) / kept.sum()
-    return float(((kept - expected) ** 2 / expected).sum()), (kept.shape[0] - 1) * (kept.shape[1] - 1)
+    statistic, df = chi_squares(table[..., None])
+    return float(statistic[0]), int(df[0])
+
+
+def chi_squares(tables: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """The same of many tables at once, which are along the last axis."""
+    rows, columns = tables.sum(axis=1), tables.sum(axis=0)
+    expected = rows[:, None] * columns / rows.sum(axis=0)
+    away = np.divide((tables - expected) ** 2, expected, out=np.zeros_like(expected), where=expected > 0)
+    return away.sum(axis=(0, 1)), (np.count_nonzero(rows, axis=0) - 1) * (np.count_nonzero(columns, axis=0) - 1)
 
 
 def _pearson(evidence: Evidence) -> TestResult:

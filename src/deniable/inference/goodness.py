@@ -21,6 +21,7 @@ from deniable.estimation.fit.quasi import Quasi, countable
 from deniable.estimation.fit.said import Counted
 from deniable.estimation.fit.stack import Stack
 from deniable.estimation.sampling.reading import sampling_of
+from deniable.estimation.stamped import stamped
 from deniable.estimation.used import asked_groups, used
 from deniable.inference.association import about, chi_square, covering, refuse_to_test_pairs
 from deniable.inference.ratio import LikelihoodRatio, Part
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from deniable.randomness import Source
 
 
+@stamped
 def goodness_of_fit(
     reports: Collected,
     attributes: str | Iterable[str],
@@ -156,6 +158,7 @@ def _parts(
     return parts, left_out
 
 
+@stamped
 def homogeneity(
     reports: Reports | Mapping[Any, Collected],
     attributes: str | Iterable[str],

@@ -6,6 +6,12 @@ one stays below a limit. Of one number the ratio is a chi-square with one degree
 adds half of another (the best table has it empty, or not, half of the time: Self & Liang 1987). With e cells that could
 be empty the limit is therefore the quantile of chi-square with 1 + B degrees of freedom, B binomial(e, 1/2).
 
+At independence information has no slope either: it is a square in d = (r - 1)(c - 1) directions, and noise in all of
+them adds to it. The likelihood ratio G of independence is then a chi-square with d degrees of freedom, and one with a
+noncentrality D^2 next to it. The least information is 0 unless G is above the 97.5% quantile, that is unless a test of
+independence rejects; else D is the least that makes so large a G likely, and the ratio of the table at the lower end
+stays below (root G - D)^2. That is 1.96^2 where the association is strong, and more where it is weak.
+
 The ends are found by sequential quadratic programs, from the likeliest table and from those in which cells that could
 be empty are empty, or attributes are independent.
 """
@@ -19,6 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.estimation.fit.engine import fit
+from deniable.estimation.fit.models import Independence
 from deniable.estimation.fit.quasi import countable
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.several import Averaged
@@ -38,7 +45,7 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 64  # of the fitted table: a sequential quadratic program has to be solved over it
 _EMPTY = 1e-9  # the share of an empty cell, where logarithms still are numbers
-_SURE = 3.0  # standard errors from zero, from which on a cell is taken not to be empty
+SURE = 3.0  # standard errors from zero, from which on a cell is taken not to be empty
 _GAP, _ROUNDS = 1e-6, 60
 _HALVINGS = 30
 _HILLS = 2  # that are climbed
@@ -63,7 +70,7 @@ class LikelyInformation(Frozen):
     @cached_property
     def empty(self) -> NDArray[np.bool_]:
         """Which cells could be empty."""
-        return readonly(self.estimate.efficient.values < _SURE * self.estimate.std_error)
+        return readonly(self.estimate.efficient.values < SURE * self.estimate.std_error)
 
     @cached_property
     def _best(self) -> tuple[Array, float]:
@@ -79,19 +86,36 @@ class LikelyInformation(Frozen):
         best = np.maximum(self._seen.margin @ self._best[0], _EMPTY).reshape(self.estimate.values.shape)
         return max(1.0, float(self.estimate.pooled.along(_slope(best).ravel()).design_effect[0]))
 
+    @cached_property
+    def _fall(self) -> float:
+        """Twice by how much the likeliest table of independent attributes is less likely than the likeliest of all."""
+        found = fit(self._seen, Independence(0, 1), gap=_GAP, strict=False)
+        return max(2 * (self._best[1] - float(found.loglik[0])), 0.0)
+
+    def _stretch(self, level: float) -> float:
+        """By how much likelihood ratios are larger than of a simple random sample, or its variance is uncertain."""
+        return self._effect * (critical_value(1 - level, self.estimate.covariance.df) / critical_value(1 - level)) ** 2
+
     def limit(self, level: float) -> float:
         """What the likelihood ratio of a likely table stays below."""
-        wider = (critical_value(1 - level, self.estimate.covariance.df) / critical_value(1 - level)) ** 2
-        return self._effect * wider * _mixed_quantile(1 - level, int(self.empty.sum()))
+        return self._stretch(level) * _mixed_quantile(1 - level, int(self.empty.sum()))
+
+    def lower_limit(self, level: float) -> float:
+        """The same of the table with the least information; infinite where a test does not reject independence."""
+        r, c = self.estimate.values.shape
+        stretch = self._stretch(level)
+        return max(self.limit(level), stretch * _limit_below((1 - level) / 2, self._fall / stretch, (r - 1) * (c - 1)))
 
     def __call__(self, level: float) -> tuple[float, float]:
         """The least and the largest."""
-        limit = self.limit(level)
-        values = [self._information(self._best[0])]
-        values += [self._extreme(start, sign, limit) for start in self._starts() for sign in (1.0, -1.0)]
-        values += [self._extreme(start, -1.0, limit) for start in self._apart(limit)]
-        low, high, largest = min(values), max(values), float(np.log(min(self.estimate.values.shape)))
-        return max(low, 0.0), min(high + _ROUNDING * largest, largest)
+        limit, below = self.limit(level), self.lower_limit(level)
+        values, starts = [self._information(self._best[0])], list(self._starts())
+        low = 0.0
+        if np.isfinite(below):
+            low = max(min(values + [self._extreme(start, 1.0, below) for start in starts]), 0.0)
+        values += [self._extreme(start, -1.0, limit) for start in (*starts, *self._apart(limit))]
+        high, largest = max(values), float(np.log(min(self.estimate.values.shape)))
+        return low, min(high + _ROUNDING * largest, largest)
 
     def _starts(self) -> Iterator[Array]:
         best, shape = self._best[0], self._seen.domain.shape
@@ -159,8 +183,16 @@ class LikelyInformation(Frozen):
             slope = _slope(table)
             return sign * float((table * (slope + 1)).sum()), sign * (slope.ravel() @ self._seen.margin)
 
+        known: dict[bytes, tuple[float, Array]] = {}
+
+        def slack(pi: Array) -> tuple[float, Array]:  # the value and the slope are asked for one after the other
+            if (place := pi.tobytes()) not in known:
+                known.clear()
+                known[place] = self._slack(pi, limit)
+            return known[place]
+
         constraints = [
-            {"type": "ineq", "fun": lambda x: self._slack(x, limit)[0], "jac": lambda x: self._slack(x, limit)[1]},
+            {"type": "ineq", "fun": lambda x: slack(x)[0], "jac": lambda x: slack(x)[1]},
             {"type": "eq", "fun": lambda x: x.sum() - 1, "jac": np.ones_like},
         ]
         found = minimize(
@@ -197,6 +229,24 @@ def with_likely(inverted: Inverted) -> Callable[[float], tuple[float, float]] | 
 def _slope(table: Array) -> Array:
     """By how much information changes with each cell: log(x_ij / (x_i x_j)) - 1."""
     return np.asarray(np.log(table / np.outer(table.sum(axis=1), table.sum(axis=0))) - 1)
+
+
+def _limit_below(miss: float, seen: float, df: int) -> float:
+    """(root of what was seen, less D)^2, where noncentral chi-square (D^2) exceeds what was seen with a probability.
+
+    Infinite where chi-square itself exceeds it that often: what was seen is no more than noise.
+
+    >>> [round(_limit_below(0.025, seen, 6), 2) for seen in (14.0, 15.0, 30.0, 1000.0)]
+    [inf, 11.5, 6.66, 4.17]
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import chi2, ncx2
+
+    if chi2.sf(seen, df) >= miss:
+        return np.inf
+    # D is at least zero, and no larger than the root of what was seen, which is exceeded about half of the time.
+    least = brentq(lambda d: float(ncx2.sf(seen, df, d**2)) - miss, 0.0, np.sqrt(seen))
+    return float((np.sqrt(seen) - least) ** 2)
 
 
 def _mixed_quantile(miss: float, empty: int) -> float:

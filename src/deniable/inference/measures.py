@@ -21,6 +21,7 @@ import numpy as np
 
 from deniable.errors import InputError
 from deniable.estimation.several import Averaged
+from deniable.estimation.stamped import stamped
 from deniable.inference.asked import contrast, pair, two_way, versus
 from deniable.inference.delta import EMPTY, How, Measure, close_to_zero, derived, floored, gradient, nearest, simplex
 from deniable.inference.fieller import risk_ratio_ends
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 TRUST = 4.0  # n phi^2 over its mean at independence, from which on the delta method can be trusted
 
 
+@stamped
 def entropy(
     estimate: Estimate,
     unit: str = "nats",
@@ -80,6 +82,7 @@ def entropy(
 # -- association ------------------------------------------------------------------------------------------------------
 
 
+@stamped
 def chi2(estimate: Estimate, *, correct: bool = True, method: How = "delta", **more: Any) -> Measure:
     """The population's chi-square, n phi^2: less its mean at independence unless `correct=False` (see above).
 
@@ -89,11 +92,13 @@ def chi2(estimate: Estimate, *, correct: bool = True, method: How = "delta", **m
     return _association(estimate, phi_squared, "chi2", float(estimate.n), 1.0, correct=correct, method=method, **more)
 
 
+@stamped
 def g2(estimate: Estimate, *, correct: bool = True, method: How = "delta", **more: Any) -> Measure:
     """The likelihood-ratio chi-square 2 n I, I the mutual information in nats; corrected like chi2."""
     return _association(estimate, information, "G2", 2.0 * estimate.n, 1.0, correct=correct, method=method, **more)
 
 
+@stamped
 def mutual_information(
     estimate: Estimate, unit: str = "nats", *, correct: bool = True, method: How = "delta", **more: Any
 ) -> Measure:
@@ -150,7 +155,7 @@ def _association(
     inverted = Inverted(estimate, f, squared=f is phi_squared) if estimate.values.size <= MOST_CELLS else None
     told = told if inverted is None else (*told, *inverted.warnings)
     found = derived(estimate, corrected, name=name, at=table, slope_at=slope_at, warnings=told, **more)
-    found = replace(found, std_error=max(found.std_error, around)).kept(0.0, largest)
+    found = replace(found, error=max(found.error, around)).kept(0.0, largest)
     if inverted is None:  # too large a table for it
         return found
     likely = with_likely(inverted) if f is information else None
@@ -183,6 +188,7 @@ def _cells(estimate: Estimate, *, positive: bool) -> tuple[NDArray[np.float64], 
     return norm_sub(table), (told,)
 
 
+@stamped
 def cramers_v(estimate: Estimate, *, correct: bool = True, method: How = "delta", **more: Any) -> Measure:
     """Cramer's V: sqrt(phi^2 / (min(r, c) - 1)), phi^2 less its mean at independence unless `correct=False`.
 
@@ -194,8 +200,8 @@ def cramers_v(estimate: Estimate, *, correct: bool = True, method: How = "delta"
     n = estimate.n * size
     v = float(np.sqrt(max(squared.value, 0.0) / n))
     # d sqrt(x) = dx / 2 sqrt(x); next to zero the square root of the error itself is the larger truth.
-    error = min(squared.std_error / n / (2 * v), float(np.sqrt(squared.std_error / n))) if v else 0.0
-    error = min(error or float(np.sqrt(squared.std_error / n)), 1.0)  # V lies between 0 and 1
+    error = min(squared.error / n / (2 * v), float(np.sqrt(squared.error / n))) if v else 0.0
+    error = min(error or float(np.sqrt(squared.error / n)), 1.0)  # V lies between 0 and 1
 
     def ends(level: float) -> tuple[float, float]:
         return tuple(float(np.sqrt(max(float(end), 0.0) / n)) for end in squared.interval(level))  # type: ignore[return-value]
@@ -203,6 +209,7 @@ def cramers_v(estimate: Estimate, *, correct: bool = True, method: How = "delta"
     return Measure("Cramer's V", v, error, squared.method, squared.warnings, "plain", ends, within=(0.0, 1.0))
 
 
+@stamped
 def correlation(
     estimate: Estimate,
     scores: Sequence[Scores | None] | None = None,
@@ -265,17 +272,19 @@ def _plugged(estimate: Estimate, f: Any, usable: Callable[[NDArray[np.float64]],
         return derived(estimate, f, at=point, **more)
 
 
+@stamped
 def phi(estimate: Estimate, *, method: How = "delta", replicates: int = 999, source: Source | None = None) -> Measure:
     """The phi coefficient of a two-by-two table: Pearson's r of the codes, with its sign."""
     if estimate.values.shape != (2, 2):
         raise InputError(f"phi is for two-by-two tables, not {estimate.values.shape}; use cramers_v or correlation")
     r = correlation(estimate, [(0, 1), (0, 1)], method=method, replicates=replicates, source=source)
-    return Measure("phi", r.value, r.std_error, r.method, r.warnings, r.scale, r.ends, r.df)
+    return Measure("phi", r.value, r.error, r.method, r.warnings, r.scale, r.ends, r.df)
 
 
 # -- two groups, one outcome ------------------------------------------------------------------------------------------
 
 
+@stamped
 def difference(
     estimate: Estimate, *, groups: Sequence[Category] | None = None, outcome: Category | None = None, **more: Any
 ) -> Measure:
@@ -292,6 +301,7 @@ def difference(
     return _between(estimate, less, f"difference of proportions ({cells})", "plain", **more)
 
 
+@stamped
 def risk_ratio(
     estimate: Estimate,
     *,
@@ -317,6 +327,7 @@ def risk_ratio(
     )
 
 
+@stamped
 def odds_ratio(
     estimate: Estimate,
     *,
@@ -352,7 +363,7 @@ def odds_ratio(
     usable = np.isfinite(value) and value > 0 and four.min() > 0
     told = close_to_zero(estimate)
     plain = derived(estimate, f, name=name, at=table, scale="log") if usable else None
-    error = plain.std_error if plain else np.nan
+    error = plain.error if plain else np.nan
     if method == "delta" or (method == "profile" and isinstance(estimate.dispersion, Averaged)):  # of no one likelihood
         return plain or Measure(
             name,

@@ -13,7 +13,7 @@ Warner's device with probability p and share lambda of "yes" it is (lambda + p -
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -24,7 +24,7 @@ from deniable.core.input_coercion import row_labels
 from deniable.designs.observation import Observation
 from deniable.domain import Domain
 from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
-from deniable.estimation.by_group import notes_by_group
+from deniable.estimation.by_group import in_order, notes_by_group, rows_by_group
 from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.fewer_than_chance import accused, fewer_than_chance
@@ -33,6 +33,7 @@ from deniable.estimation.fit.evidence import of_counts
 from deniable.estimation.fit.linearized import Linearized
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.least_squares import least_squares
+from deniable.estimation.refused import Refused
 from deniable.estimation.sampling.columns import column, numbered
 from deniable.estimation.sampling.reading import sampling
 from deniable.estimation.sampling.shares import weighted_shares
@@ -131,7 +132,8 @@ def prevalence(
             the reports by its index, if both have one.
         strata: each respondent's stratum.
         clusters: each respondent's cluster (primary sampling unit).
-        by: each respondent's group; the result is then a `Prevalences`, from group to estimate.
+        by: each respondent's group; the result is then a `Prevalences`, from group to estimate. A group of a single
+            report is refused in its own place.
         categories: names of the answers, in the order in which results list them; by default those of the channel, else
             0, 1, ... They are matched with the channel's by name, and yes is always the sensitive answer of a device.
         yes: instead of codes, for a device with two answers: how many reports were yes (of others, the second one).
@@ -158,49 +160,73 @@ def prevalence(
     reports = report_codes(codes, channel, variable)
     rows, index = len(reports), row_labels(codes)
     groups, group = ([None], np.zeros(rows, dtype=np.int64)) if by is None else numbered(column(by, "by", rows, index))
-    sizes = np.bincount(group, minlength=len(groups))
-    for name, size in zip(groups, sizes.tolist(), strict=True):
-        if size < 2:
-            where, so = "", ""
-            if by is not None:
-                where, so = f" in group {name!r}", ". Join this group with another one, or drop it"
-            few = f"only {counted(size, 'report')}{where}; an estimate with an error needs at least 2{so}"
-            raise TooFewReportsError(few, n=size, group=name)
     domain = Domain([variable])
     is_survey = any(part is not None for part in (weights, strata, clusters))
-    came = [Observation(domain, channel, channel.tally(reports[group == g])) for g in range(len(groups))]
-    told = [_accused(observation, len(groups)) for observation in came]
-    if not is_survey:
-        found = [
-            _made(observation, Dispersion([Sample(observation, domain, 1.0)], domain), "the device inverted", warned)
-            for observation, warned in zip(came, told, strict=True)
-        ]
-        return found[0] if by is None else Prevalences(dict(zip(groups, found, strict=True)), None)
-    if holds_sets(channel):
+    if is_survey and holds_sets(channel):
         raise InputError(
             f"reports through {channel.name} are sets of answers; weights, strata and clusters are for devices whose "
             f"reports are answers, such as k-RR"
         )
-    drawn = sampling(
-        rows,
-        *(
-            None if part is None else column(part, name, rows, index)
-            for name, part in (("weights", weights), ("strata", strata), ("clusters", clusters))
-        ),
-    )
-    shares = weighted_shares(reports, channel.outputs, group, drawn, groups)
+    drawn = None
+    if is_survey and rows > 1:
+        given = (("weights", weights), ("strata", strata), ("clusters", clusters))
+        drawn = sampling(rows, *(None if part is None else column(part, name, rows, index) for name, part in given))
+    weighed = np.ones(rows) if drawn is None else drawn.scaled
+    refused = _too_few(variable.name, groups, group, weighed)
+    if len(refused) == len(groups):
+        raise _nothing(refused, grouped=by is not None)
+    kept = [name for name in groups if name not in refused]
+    place = np.array([kept.index(name) if name in kept else len(kept) for name in groups])[group]
+    sizes = np.bincount(place, minlength=len(kept)).tolist()
+    came = [Observation(domain, channel, channel.tally(reports[place == g])) for g in range(len(kept))]
+    told = [_accused(observation, len(kept)) for observation in came]
+    if drawn is None:
+        found = [
+            _made(observation, Dispersion([Sample(observation, domain, 1.0)], domain), "the device inverted", warned)
+            for observation, warned in zip(came, told, strict=True)
+        ]
+        return found[0] if by is None else Prevalences(dict(zip(kept, found, strict=True)), None, refused)
+    # Who is in a group that is not shown stays in the sample: together they are one more, if they have any weight.
+    one_more = drawn.scaled[place == len(kept)].sum() > 0
+    inside = place if one_more else np.minimum(place, len(kept) - 1)
+    shares = weighted_shares(reports, channel.outputs, inside, drawn, [*kept, listed(refused)])
     reason = f"the device inverted on weighted shares, {drawn.words}"
     found = []
-    for g, size in enumerate(sizes.tolist()):
-        observation = Observation(domain, channel, shares.values[g] * size)
+    for g, warned in enumerate(told):
+        observation = Observation(domain, channel, shares.values[g] * sizes[g])
         part = slice(g * channel.outputs, (g + 1) * channel.outputs)
         spread = _through(observation, domain, shares.covariance[part, part], shares.df)
-        found.append(_made(observation, spread, reason, told[g]))
+        found.append(_made(observation, spread, reason, warned))
     if by is None:
         return found[0]
     q = channel.solve(np.eye(channel.outputs).reshape(*channel.output_shape, -1)).reshape(channel.inputs, -1)
-    whole = np.kron(np.eye(len(groups)), q)
-    return Prevalences(dict(zip(groups, found, strict=True)), whole @ shares.covariance @ whole.T)
+    whole, shown = np.kron(np.eye(len(kept)), q), slice(len(kept) * channel.outputs)
+    covariance = whole @ shares.covariance[shown, shown] @ whole.T
+    return Prevalences(dict(zip(kept, found, strict=True)), covariance, refused)
+
+
+def _too_few(
+    name: str, groups: Sequence[Any], group: NDArray[np.int64], weights: NDArray[np.float64]
+) -> dict[Any, Refused]:
+    """The groups that no error can be stated of, and what stands in their place."""
+    sizes, weighed = (np.bincount(group, w, len(groups)) for w in (None, weights))
+    refused = {}
+    for which, size, weight in zip(groups, sizes.astype(int).tolist(), weighed.tolist(), strict=True):
+        if size < 2:
+            told = f"only {counted(size, 'report')}; an estimate with an error needs at least 2"
+            refused[which] = Refused((name,), size, told)
+        elif not weight > 0:
+            refused[which] = Refused((name,), 0, "nobody has any weight")
+    return refused
+
+
+def _nothing(refused: Mapping[Any, Refused], *, grouped: bool) -> TooFewReportsError:
+    """The error where nothing can be shown."""
+    each = {str(group): one.reason for group, one in refused.items()}
+    if not grouped:
+        return TooFewReportsError(next(iter(each.values())), n=next(iter(refused.values())).n)
+    told = "; ".join(f"{group}: {reason}" for group, reason in each.items())
+    return TooFewReportsError(f"no group can be shown: {told}. Join groups, or leave out by=", groups=list(each))
 
 
 def _through(observation: Observation, domain: Domain, covariance: NDArray[np.float64], df: float) -> Linearized:
@@ -246,12 +272,19 @@ class Prevalences(Shown, Frozen, Mapping[Any, Prevalence]):
     Attributes:
         groups: from group to estimate.
         covariance: of all groups' cells, where a survey's clusters or strata tie them; None if they are independent.
+        refused: the groups of which too few have answered, and what stands in their place.
     """
 
     groups: Mapping[Any, Prevalence]
     covariance: NDArray[np.float64] | None
+    refused: Mapping[Any, Refused] = field(default_factory=dict)
 
     def __getitem__(self, group: Any) -> Prevalence:
+        if group in self.refused:
+            few = self.refused[group]
+            raise TooFewReportsError(
+                f"group {group!r}: {few}. Join this group with another one, or drop it", n=few.n, group=group
+            )
         try:
             return self.groups[group]
         except KeyError:
@@ -280,35 +313,38 @@ class Prevalences(Shown, Frozen, Mapping[Any, Prevalence]):
         base = next(iter(self.groups)) if baseline is None else baseline
         return [self.difference(group, base) for group in self.groups if group != base]
 
-    def _cells(self) -> dict[str, list[Any]]:
-        cells = {group: estimate.table.cells() for group, estimate in self.groups.items()}
-        ((name, _),) = next(iter(cells.values())).items()
-        groups = [group for group, found in cells.items() for _ in found[name]]
-        return beside({"group": groups}, {name: [value for found in cells.values() for value in found[name]]})
-
-    def _numbers(self, level: float) -> dict[str, NDArray[np.float64]]:
-        each = [estimate.rows(level) for estimate in self.groups.values()]
-        return {name: np.concatenate([one[name] for one in each]) for name in each[0]}
+    def _columns(self, level: float, *, told: bool = True) -> tuple[dict[str, list[Any]], dict[str, list[float]]]:
+        """The cells of all groups, and what is told of each; of those that are refused, whether it is told why."""
+        reasons = {group: one.reason if told else "" for group, one in self.refused.items()}
+        (name,) = next(iter(self.groups.values())).attributes
+        return rows_by_group("group" if name != "group" else "group of", self.groups, level, reasons)
 
     def to_frame(self) -> Frame:
-        """Write the estimates as a data frame: a row a group and category."""
-        return frame_of(beside(self._cells(), self._numbers(0.95)))
+        """Write the estimates as a data frame: a row a group and category, NaN where a group is refused."""
+        return frame_of(beside(*self._columns(0.95, told=False)))
 
     def summary(self, level: float = 0.95) -> Summary:
         """Every group's categories, a row each."""
-        return of_shares(self._cells(), self._numbers(level), level, self.notes(level))
+        return of_shares(*self._columns(level), level, self.notes(level))
 
     def notes(self, level: float = 0.95) -> list[str]:
         """What to keep in mind of which groups, a sentence each."""
         return notes_by_group({str(group): estimate.notes(level)[1:] for group, estimate in self.groups.items()})
 
     def __repr__(self) -> str:
-        return f"<Prevalences of {len(self)} groups: {listed(self.groups)}>"
+        return f"<Prevalences of {counted(len(self), 'group')}: {listed(self.groups)}>"
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every group's categories with their intervals; of two categories only the last, which says it all."""
-        labels, values, low, high = [], [], [], []
-        for group, one in self.groups.items():
+        labels: list[str] = []
+        values, low, high = list[float](), list[float](), list[float]()
+        instead: dict[int, str] = {}
+        for group in in_order(self.groups, self.refused):
+            if group in self.refused:
+                instead[len(labels)] = self.refused[group].reason
+                labels, values, low, high = [*labels, str(group)], [*values, np.nan], [*low, np.nan], [*high, np.nan]
+                continue
+            one = self.groups[group]
             ends = one.interval(level)
             (categories,) = one.table.cells().values()
             last = len(categories) - 1 if len(categories) == 2 else 0
@@ -316,7 +352,8 @@ class Prevalences(Shown, Frozen, Mapping[Any, Prevalence]):
             values += one.values.ravel()[last:].tolist()
             low += ends.low.ravel()[last:].tolist()
             high += ends.high.ravel()[last:].tolist()
-        return intervals_by_row(labels, values, (low, high), ax, of="share of respondents", level=level, bars=True)
+        of = "share of respondents"
+        return intervals_by_row(labels, values, (low, high), ax, of=of, level=level, bars=True, instead=instead)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

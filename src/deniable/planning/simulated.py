@@ -10,7 +10,7 @@ import numpy as np
 from deniable.errors import InputError
 from deniable.estimation.fit.engine import fit
 from deniable.estimation.fit.quasi import countable
-from deniable.inference.association import chi_square, chosen_test, covering
+from deniable.inference.association import chi_squares, chosen_test, covering
 from deniable.inference.ratio import independence_ratio
 from deniable.planning.expected import expected_observations
 from deniable.planning.respondents import SampleSize
@@ -57,8 +57,8 @@ def simulated(
     counts = seen.again(fit(seen, gap=_GAP, strict=False).pi, rng, replicates)
     if chosen_test("auto", evidence) == "pearson":
         shape = evidence.groups[0].said.channel.output_shape
-        tests = [chi_square(counts[:, i].reshape(shape)) for i in range(replicates)]
-        rejected = [df > 0 and statistic > float(chdtri(df, alpha)) for statistic, df in tests]
+        statistic, df = chi_squares(counts.reshape(*shape, replicates))
+        rejected = (df > 0) & (statistic > chdtri(np.maximum(df, 1), alpha))
         return float(np.mean(rejected)), f"Pearson on the disguised table at level {alpha:g}, n = {n}"
     observed, reference = independence_ratio(seen, *seen.asked.names).warp_speed(counts, rng)
     told = f"bootstrap likelihood ratio at level {alpha:g}, n = {n}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -303,13 +304,46 @@ def test_refusals_of_margins():
     assert dn.rake(reports, [table]).weights == pytest.approx(crossed.weights)
     assert dn.rake(reports, table).weights == pytest.approx(crossed.weights)
     for strange in (7, "sex", [table, {"sex": 1}]):
-        with pytest.raises(InputError, match=r"a mapping such as .*, a table, or a list of tables; not"):
+        with pytest.raises(InputError, match=r"a mapping such as .*, a table, a crosstab, or a list of these; not"):
             dn.rake(reports, strange)
     for known in (510, [1, 2], "F"):
         with pytest.raises(InputError, match="the numbers of 'sex' are a mapping from names"):
             dn.rake(reports, {"sex": known})
     with pytest.raises(InputError, match="the margin of sex must be numbers"):
         dn.rake(reports, {"sex": {0: "many", 1: 2}})
+
+
+def test_crosstabs_and_named_series_are_margins_by_their_labels():
+    reports, rng = sent(DESIGNS["joint"]), np.random.default_rng(5)
+    everybody = pd.DataFrame({"sex": rng.integers(0, 2, 3000), "age": rng.integers(0, 3, 3000)})
+    counts = {(s, a): ((everybody.sex == s) & (everybody.age == a)).sum() for s in range(2) for a in range(3)}
+    usual = dn.rake(reports, {("sex", "age"): counts}).weights
+    crosstab = pd.crosstab(everybody.age, everybody.sex)  # the other way round, and with rows and columns turned
+    turned = crosstab.loc[[2, 0, 1], [1, 0]]
+    without_names = pd.DataFrame(crosstab.T.to_numpy(), index=pd.Index([0, 1]), columns=pd.Index([0, 1, 2]))
+    several = everybody.value_counts()  # a series by two levels
+    for margins in (
+        crosstab,
+        turned,
+        [crosstab],
+        several,
+        {("sex", "age"): turned},
+        {("age", "sex"): turned},
+        {("sex", "age"): without_names},
+        {("sex", "age"): several.swaplevel()},
+    ):
+        assert dn.rake(reports, margins).weights == pytest.approx(usual)
+    ages = everybody["age"].value_counts()
+    both = dn.rake(reports, [ages, everybody["sex"].value_counts()]).weights
+    assert both == pytest.approx(dn.rake(reports, {"age": ages, "sex": everybody["sex"].value_counts()}).weights)
+    with pytest.raises(InputError, match="by their names whose labels these are"):
+        dn.rake(reports, without_names)
+    with pytest.raises(InputError, match="labels are of 'age', 'sex', the numbers are wanted of 'sex', 'region'"):
+        dn.rake(reports, {("sex", "region"): crosstab})
+    with pytest.raises(dn.DeniableError, match="All"):
+        dn.rake(reports, pd.crosstab(everybody.age, everybody.sex, margins=True))
+    with pytest.raises(InputError, match="twice"):
+        dn.rake(reports, pd.concat([crosstab, crosstab]))
 
 
 def test_refusals_of_replicates():

@@ -5,9 +5,12 @@ LAPACK takes them one by one, and calling it costs more than the arithmetic of s
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from deniable.frozen import readonly
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +34,7 @@ def solve_each(matrix: Array, right: Array) -> Array:
     return solve_packed(matrix[np.triu_indices(len(matrix))], right)
 
 
+@lru_cache(maxsize=64)
 def packed_places(k: int) -> NDArray[np.int64]:
     """Where the entry (i, j) of a symmetric matrix stands in its upper triangle, row by row.
 
@@ -40,7 +44,7 @@ def packed_places(k: int) -> NDArray[np.int64]:
     places = np.zeros((k, k), dtype=np.int64)
     upper = np.triu_indices(k)
     places[upper] = np.arange(len(upper[0]))
-    return np.maximum(places, places.T)
+    return readonly(np.maximum(places, places.T))
 
 
 def solve_packed(triangle: Array, right: Array, without: NDArray[np.bool_] | None = None) -> Array:

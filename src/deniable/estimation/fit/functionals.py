@@ -175,12 +175,24 @@ class Functionals(Frozen):
         An estimate far outside may make reports negative; then it is that of the plausible table.
         """
         (a, b, c), t = self.variance_at, values - self.values
-        there, own = a + b * t + c * t**2, np.einsum("ij,ij->j", self.along, self.toward)
-        return np.where(there > 0, there, own)
+        there = a + b * t + c * t**2
+        return np.where(there > 0, there, self._plausible)
+
+    @property
+    def _plausible(self) -> Array:
+        """What the variance of each functional would be of the plausible table."""
+        own = np.einsum("ij,ij->j", self.along, self.toward)
+        return own if self.of.sampling is None else own * self.design_effect
 
     def score_interval(self, z2: float) -> tuple[Array, Array]:
-        """The ends of (estimate - x)^2 = z2 Var(x), for every functional."""
+        """The ends of (estimate - x)^2 = z2 Var(x), for every functional.
+
+        Where none solves it, because the estimate makes reports negative, the variance is that of the plausible table.
+        """
         a, b, c = self.variance_at
         lead, middle = 1 - z2 * c, z2 * b / 2
-        root = np.sqrt(np.maximum(middle**2 + lead * z2 * a, 0.0))
-        return self.values + (middle - root) / lead, self.values + (middle + root) / lead
+        square = middle**2 + lead * z2 * a
+        solved, root = square >= 0, np.sqrt(np.maximum(square, 0.0))
+        half = np.sqrt(z2 * np.maximum(self._plausible, 0.0))
+        low, high = np.where(solved, (middle - root) / lead, -half), np.where(solved, (middle + root) / lead, half)
+        return self.values + low, self.values + high

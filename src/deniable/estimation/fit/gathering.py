@@ -61,6 +61,7 @@ def gather(
     *,
     sampling: Sampling | None = None,
     everybody: bool = False,
+    singly: bool = False,
 ) -> Evidence:
     """Everything that reports say about some attributes, of those who were asked all of them.
 
@@ -70,6 +71,7 @@ def gather(
         sampling: how respondents were drawn, in the order of the reports. Weights are scaled to a mean of one, so that
             the number of reports stays what it is. Counts have no respondents to weight.
         everybody: of all respondents instead, "does not apply" being one of the answers.
+        singly: weigh sets one by one however many they are, for what needs their likelihood.
 
     >>> import deniable as dn, pyarrow as pa
     >>> design = dn.Views({name: [0, 1] for name in "abc"}, k=2, epsilon=1.0)
@@ -84,7 +86,7 @@ def gather(
     if len(set(names)) < len(names):
         raise DesignError(f"an attribute is named twice in {listed(names)}")
     sources = given if everybody else [among_asked(source, names) for source in given]
-    found = Finding(names, _room(sources, names))
+    found = Finding(names, _room(sources, names), singly=singly)
     done = 0
     for source in sources:
         if isinstance(source, Reports):
@@ -144,9 +146,9 @@ def told_by(design: Design, names: Sequence[str]) -> Iterator[Told]:
 class Finding:
     """Evidence in the making: groups that share attributes and channel are one."""
 
-    def __init__(self, names: Sequence[str], room: set[str]) -> None:
+    def __init__(self, names: Sequence[str], room: set[str], *, singly: bool = False) -> None:
         """Take the asked attributes, and all that the table may have."""
-        self.names, self.room = names, room
+        self.names, self.room, self.singly = names, room, singly
         self.said: dict[tuple[object, ...], tuple[int, list[Said]]] = {}
         self.silent = self.unasked = 0
         self.origins: list[tuple[int, int, int, int]] = []  # as `Respondents` has them
@@ -201,7 +203,7 @@ class Finding:
         A design has one object for what its ballots tell alike, so that nothing is compared number by number.
         """
         inside = [name in self.room for name in told.domain]
-        if all(inside) and source.weighs_singly(told):
+        if all(inside) and (self.singly or source.weighs_singly(told)):
             return ("cells", id(told.channel), id(told.domain)) if how_listed(told) == "cells" else None
         if not all(inside) and told.channel.is_support and told.channel.treats_alike:
             names = tuple(name for name, here in zip(told.domain, inside, strict=True) if here)

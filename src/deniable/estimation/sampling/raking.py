@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.core.input_coercion import by_label
+from deniable.core.input_coercion import by_named_labels, row_labels
 from deniable.errors import InputError, UnknownCategoryError
 from deniable.estimation.sampling.columns import numbered
 from deniable.estimation.sampling.margins import Margins
@@ -18,12 +18,16 @@ from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
+    from narwhals.typing import IntoDataFrame, IntoSeries
     from numpy.typing import NDArray
 
     from deniable.designs.reports import Reports
     from deniable.estimation.sampling.reading import Given, Weights
     from deniable.estimation.sampling.sampling import Sampling
+
+    Labelled: TypeAlias = Mapping[Any, float] | IntoSeries | IntoDataFrame
 
 _SHARES = 1e-6  # how far shares may miss a sum of one
 _AGREE = 1e-6  # of the population: how far the sums of different margins may be apart
@@ -31,7 +35,7 @@ _AGREE = 1e-6  # of the population: how far the sums of different margins may be
 
 def rake(
     reports: Reports | Sequence[Reports],
-    margins: Mapping[str | tuple[str, ...], Mapping[Any, float]] | Table | Sequence[Table],
+    margins: Mapping[str | tuple[str, ...], Labelled] | Table | IntoDataFrame | Sequence[Table | IntoDataFrame],
     *,
     weights: Weights = None,
     strata: Given = None,
@@ -46,8 +50,8 @@ def rake(
     Args:
         reports: what respondents sent.
         margins: from a public column (or several: a tuple of names) to how many people each of its values (or each
-            tuple of values) has in the population, as a mapping or a series. Shares that sum to one will do. Or one or
-            several tables of such counts.
+            tuple of values) has in the population, as a mapping, a series or a crosstab. Shares that sum to one will
+            do. Or one or several tables of such counts, or crosstabs, whose rows and columns are named as the columns.
         weights: the weights to begin with; one for everybody by default.
         strata: each respondent's stratum, or the name of a public column.
         clusters: each respondent's cluster, or the name of a public column.
@@ -92,22 +96,33 @@ def _tables(margins: Any) -> dict[tuple[str, ...], Mapping[Any, float]]:
     """Margins as mappings from a value, or a tuple of values, to a number."""
     if isinstance(margins, Mapping):
         return {
-            (names,) if isinstance(names, str) else tuple(names): by_label(known, f"the numbers of {names!r}")
+            of: by_named_labels(known, f"the numbers of {names!r}", of)[1]
             for names, known in margins.items()
+            for of in [(names,) if isinstance(names, str) else tuple(names)]
         }
-    listing = list(margins) if isinstance(margins, Iterable) and not isinstance(margins, str) else [margins]
-    strangers = [each for each in listing if not isinstance(each, Table)]
+    single = isinstance(margins, str) or _is_labelled(margins) or not isinstance(margins, Iterable)
+    listing = [margins] if single else list(margins)
+    strangers = [each for each in listing if not isinstance(each, Table) and not _is_labelled(each)]
     if strangers:
         raise InputError(
-            f"margins are a mapping such as {{'sex': {{'F': 510, 'M': 490}}}}, a table, or a list of tables; not "
-            f"{type(strangers[0]).__name__}"
+            f"margins are a mapping such as {{'sex': {{'F': 510, 'M': 490}}}}, a table, a crosstab, or a list of "
+            f"these; not {type(strangers[0]).__name__}"
         )
     found: dict[tuple[str, ...], Mapping[Any, float]] = {}
     for table in listing:
+        if not isinstance(table, Table):
+            of, known = by_named_labels(table, "a margin")
+            found[of] = known
+            continue
         labels = [tuple(cell) for cell in zip(*table.cells().values(), strict=True)]
         keys = [label[0] for label in labels] if len(table.attributes) == 1 else labels
         found[table.attributes] = dict(zip(keys, table.values.ravel().tolist(), strict=True))
     return found
+
+
+def _is_labelled(margin: Any) -> bool:
+    """Whether something is a crosstab or a series, whose rows and columns have labels."""
+    return row_labels(margin) is not None
 
 
 def _population(

@@ -22,6 +22,7 @@ import numpy as np
 from deniable.drawing import DARK, LIGHT
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
+from deniable.estimation.stamped import stamped
 from deniable.frozen import Frozen, readonly
 from deniable.inference.numbers.known import Options, lifted, only
 from deniable.inference.numbers.ordered import Ordered, Scores, ordered
@@ -119,6 +120,7 @@ class Density(Shown, Frozen):
         return ax
 
 
+@stamped
 def density(
     source: Estimate | Collected,
     attribute: str | None = None,

@@ -16,13 +16,14 @@ import numpy as np
 from deniable.drawing import DARK, LIGHT, MARK
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
-from deniable.estimation.shown import shown_interval
+from deniable.estimation.shown import shown_interval, stated_error
+from deniable.estimation.stamped import stamped
 from deniable.frozen import Frozen, readonly
 from deniable.inference.numbers.known import Known, Options, Told, lifted, only
 from deniable.inference.numbers.ordered import Ordered, Scores, ordered
 from deniable.randomness import Seeded
 from deniable.results import Interval, axes, frame_of, legend
-from deniable.summary import Shown, Summary, beside, of_shares
+from deniable.summary import Shown, Summary, beside, of_shares, stamped_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +52,7 @@ class Distribution(Shown, Frozen):
         efficient: the same from the efficient estimate: unbiased, and what errors and bands belong to.
         told: the errors.
         known: what it was made of.
+        notes: what a reader must know besides.
     """
 
     read: Ordered
@@ -58,6 +60,7 @@ class Distribution(Shown, Frozen):
     efficient: Array
     told: Told
     known: Known
+    notes: tuple[str, ...] = ()
 
     @property
     def at(self) -> Array | list[Any]:
@@ -66,14 +69,18 @@ class Distribution(Shown, Frozen):
 
     @property
     def std_error(self) -> Array:
-        """Standard errors of the efficient points; of one outside of 0 to 1 as it would be at that end."""
+        """Standard errors of the efficient points; of one outside of 0 to 1 as it would be at that end.
+
+        None contradicts the point's interval: see `stated_error`.
+        """
         kept = np.clip(self.told.values, 0.0, 1.0)
-        return np.where(kept == self.told.values, self.told.std_error, self.told.error_at(kept))
+        found = np.where(kept == self.told.values, self.told.std_error, self.told.error_at(kept))
+        return stated_error(found, self.values, self.interval(simultaneous=False), self.known.df)
 
     @cached_property
     def correlation(self) -> Array:
         """How the points err together."""
-        error = np.where(self.std_error > 0, self.std_error, 1.0)
+        error = np.where(self.told.std_error > 0, self.told.std_error, 1.0)
         return readonly(self.told.covariance / np.outer(error, error))
 
     def critical_value(self, level: float) -> float:
@@ -120,14 +127,14 @@ class Distribution(Shown, Frozen):
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write the function as a data frame: a row a point."""
-        return frame_of(beside(self._places(), self._numbers(level)))
+        return frame_of(stamped_columns(beside(self._places(), self._numbers(level)), self.notes))
 
     def summary(self, level: float = 0.95) -> Summary:
         """A row a point, and what to keep in mind."""
         told = f"Shares up to each category, from {self.known.n} reports; the intervals hold all of them at once, with "
         notes = [f"{told}probability {level:.0%}."]
         notes += self.known.left_out(self.read)
-        return of_shares(self._places(), self._numbers(level), level, [*notes, *self.known.warnings])
+        return of_shares(self._places(), self._numbers(level), level, [*notes, *self.known.warnings, *self.notes])
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95, truth: Table | None = None) -> Axes:
         """Draw the function with its band; the truth beside it where it is known (in a simulation)."""
@@ -149,6 +156,7 @@ class Distribution(Shown, Frozen):
         return ax
 
 
+@stamped
 def cdf(
     source: Estimate | Collected,
     attribute: str | None = None,

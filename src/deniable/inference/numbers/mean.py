@@ -24,6 +24,7 @@ from deniable.device.encoding import SKIPPED
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.refused import FEWEST_SHOWN
+from deniable.estimation.stamped import stamped
 from deniable.frozen import readonly
 from deniable.inference.asked import Missing, answers_of, check_missing, pair
 from deniable.inference.delta import Measure
@@ -53,6 +54,7 @@ _NOBODY = (
 )
 
 
+@stamped
 def mean(
     source: Estimate | Collected,
     attribute: str | None = None,
@@ -85,6 +87,7 @@ def mean(
     return _of_whom(_mean(known, read, None, f"mean of {variable.name}"), read, missing)
 
 
+@stamped
 def total(
     source: Estimate | Collected,
     attribute: str | None = None,
@@ -116,6 +119,7 @@ def total(
     return _of_whom(replace(found, warnings=(*found.warnings, *known.left_out(read))), read, missing)
 
 
+@stamped
 def means_by(
     source: Estimate | Collected,
     attribute: str,
@@ -145,6 +149,7 @@ def means_by(
     )
 
 
+@stamped
 def mean_difference(
     source: Estimate | Collected,
     attribute: str,

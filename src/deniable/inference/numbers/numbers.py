@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.frozen import Frozen, readonly
 from deniable.results import Interval, frame_of, intervals_by_row
-from deniable.summary import Shown, Summary, beside
+from deniable.summary import Shown, Summary, beside, stamped_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,6 +53,10 @@ class Numbers(Shown, Frozen):
         low, high = (np.array([float(end[i]) for end in ends]) for i in (0, 1))
         return Interval(low, high, level, self.measures[0].method)
 
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(note for measure in self.measures for note in measure.warnings))
+
     def _columns(self, level: float) -> dict[str, Any]:
         low, high = self.interval(level)
         found: dict[str, list[Any]] = {
@@ -65,12 +69,11 @@ class Numbers(Shown, Frozen):
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write the numbers as a data frame: a row each."""
-        return frame_of(self._columns(level))
+        return frame_of(stamped_columns(self._columns(level), self._notes))
 
     def summary(self, level: float = 0.95) -> Summary:
         """A row each, and what to keep in mind."""
-        notes = tuple(dict.fromkeys(note for measure in self.measures for note in measure.warnings))
-        return Summary(self._columns(level), notes, title=f"{self.name} ({self.measures[0].method})")
+        return Summary(self._columns(level), self._notes, title=f"{self.name} ({self.measures[0].method})")
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw a number a row with its interval."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
+from deniable.estimation.stamped import stamped
 from deniable.inference.delta import Measure
 from deniable.inference.numbers.known import Known, Options, lifted, only
 from deniable.inference.numbers.numbers import Numbers
@@ -59,6 +60,7 @@ def quantile(
 ) -> Numbers: ...
 
 
+@stamped
 def quantile(
     source: Estimate | Collected,
     levels: float | Sequence[float] = 0.5,
@@ -96,6 +98,7 @@ def quantile(
     return Numbers(f"quantiles of {variable.name}", {"level": tuple(several)}, tuple(found))
 
 
+@stamped
 def median(
     source: Estimate | Collected,
     attribute: str | None = None,

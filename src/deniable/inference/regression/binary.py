@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import DesignError
+from deniable.estimation.stamped import stamped
 from deniable.inference.regression.links import CAUCHIT, CLOGLOG, LOGIT, PROBIT, Link
 from deniable.inference.regression.model import Options, regress
 from deniable.inference.regression.responses import Binary
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from deniable.inference.regression.result import Regression
 
 
+@stamped
 def logit(
     formula: str,
     frame: Any,
@@ -63,6 +65,7 @@ def logit(
     return _fit(LOGIT, formula, frame, channel, design_column=design_column, categories=categories, options=options)
 
 
+@stamped
 def probit(
     formula: str,
     frame: Any,
@@ -76,6 +79,7 @@ def probit(
     return _fit(PROBIT, formula, frame, channel, design_column=design_column, categories=categories, options=options)
 
 
+@stamped
 def cloglog(
     formula: str,
     frame: Any,
@@ -89,6 +93,7 @@ def cloglog(
     return _fit(CLOGLOG, formula, frame, channel, design_column=design_column, categories=categories, options=options)
 
 
+@stamped
 def cauchit(
     formula: str,
     frame: Any,

@@ -27,6 +27,7 @@ from deniable.designs.reports import Reports
 from deniable.domain import Variable
 from deniable.errors import InputError, MissingValueError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
+from deniable.estimation.stamped import stamped
 from deniable.inference.numbers.ordered import category_scores
 from deniable.inference.regression.formula import as_pandas, column_of
 from deniable.inference.regression.heard import public_of
@@ -106,6 +107,7 @@ class Correlation(Shown):
         return ax
 
 
+@stamped
 def correlate(
     frame: Any,
     x: str,

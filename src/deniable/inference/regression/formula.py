@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, cast
 
@@ -132,6 +133,8 @@ class Design(Frozen):
     def of(cls, right: str, data: Any) -> Design:
         """Read the right-hand side of a formula on a frame."""
         formulaic = load_formulaic()
+        if right.strip() == "1":  # asked for by every model of a disguised predictor
+            return cls(readonly(np.ones((len(data), 1))), ("Intercept",), _intercept())
         made = _materialise(lambda: formulaic.model_matrix(right, data, na_action="raise", context={}), right, data)
         matrix, terms = _array(made), tuple(map(str, made.columns))
         infinite = [term for term, column in zip(terms, matrix.T, strict=True) if not np.isfinite(column).all()]
@@ -141,6 +144,8 @@ class Design(Frozen):
 
     def on(self, data: Any) -> Array:
         """The same columns for other rows."""
+        if self.terms == ("Intercept",):
+            return np.ones((len(data), 1))
         made = _materialise(
             lambda: self.spec.get_model_matrix(data, na_action="raise", context={}), str(self.spec.formula), data
         )
@@ -152,6 +157,14 @@ class Design(Frozen):
         used = [str(name) for name in self.spec.required_variables]
         text = str(self.spec.formula)
         return tuple(sorted(used, key=text.find))
+
+
+@cache
+def _intercept() -> Any:
+    """What formulaic knows of a formula that is an intercept alone."""
+    import pandas as pd
+
+    return load_formulaic().model_matrix("1", pd.DataFrame(index=range(1))).model_spec
 
 
 def _materialise(make: Any, right: str, data: Any) -> Any:

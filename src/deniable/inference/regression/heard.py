@@ -121,7 +121,7 @@ def likely_table(groups: tuple[Group, ...]) -> Array:
 def listen(reports: Reports, predictors: Sequence[str], outcome: str | None) -> Heard:
     """Lay out what reports say."""
     asked = [*predictors, *([outcome] if outcome is not None else [])]
-    evidence = gather(reports, asked)
+    evidence = gather(reports, asked, singly=True)
     domain, kept = _room(evidence)
     _together(evidence, [evidence.groups[number] for number in kept])
     people = evidence.respondents

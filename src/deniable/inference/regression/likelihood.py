@@ -11,6 +11,7 @@ Everything runs over blocks of rows, so that the scratch space stays in the proc
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -53,11 +54,10 @@ class Factor(Frozen):
         """The linear predictors of some rows."""
         if len(self.designs) == 1:
             return (self.designs[0][rows] @ params[self.places[0]])[:, None]
-        return np.stack(
-            [design[rows] @ params[place] for design, place in zip(self.designs, self.places, strict=True)], axis=1
-        )
+        own = [design[rows] @ params[place] for design, place in zip(self.designs, self.places, strict=True)]
+        return np.array(own).T
 
-    @property
+    @cached_property
     def shares_design(self) -> bool:
         """Whether all of several equations have one design, a narrow one: their curvature is then one product."""
         first = self.designs[0]
@@ -73,7 +73,7 @@ class Factor(Frozen):
         at = np.concatenate([_numbers(place) for place in self.places])
         hessian[np.ix_(at, at)] += block
 
-    @property
+    @cached_property
     def _neighbours(self) -> bool:
         """Whether the equations' coefficients follow each other."""
         ends = [(place.start, place.stop) for place in self.places if isinstance(place, slice)]
@@ -287,7 +287,7 @@ def _corner(at: Place, to: Place) -> Any:
 
 def _mix(logs: list[Array]) -> tuple[Array, Array]:
     """Log sum exp over cells, and the posterior share of each cell."""
-    stacked = np.stack(logs)
+    stacked = np.array(logs)
     highest = stacked.max(axis=0)
     highest = np.where(np.isfinite(highest), highest, 0.0)
     shares = np.exp(stacked - highest)

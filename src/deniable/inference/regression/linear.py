@@ -8,6 +8,7 @@ import numpy as np
 
 from deniable.designs.reports import Reports
 from deniable.errors import InputError, MissingValueError
+from deniable.estimation.stamped import stamped
 from deniable.inference.regression.formula import column_of, split
 from deniable.inference.regression.model import Options, regress
 from deniable.inference.regression.outcome import Channels, Disguised, Outcome
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from deniable.inference.regression.scored import LeastSquares
 
 
+@stamped
 def linear(
     formula: str,
     frame: Any,

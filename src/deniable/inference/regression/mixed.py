@@ -22,6 +22,7 @@ from deniable.errors import (
     TooFewReportsError,
 )
 from deniable.estimation.intervals import critical_value
+from deniable.estimation.stamped import stamped
 from deniable.frozen import Frozen
 from deniable.inference.regression.binary import logit
 from deniable.inference.regression.covariance import inverse
@@ -181,6 +182,7 @@ class RandomIntercept(Shown, Frozen):
         return f"<random intercept per {self.between}: {self.formula}; log-likelihood {self.loglik:.4f}>"
 
 
+@stamped
 def random_intercept(
     formula: str,
     frame: Any,

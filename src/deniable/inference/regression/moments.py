@@ -110,7 +110,7 @@ class Heard:
 
 def voices_of(reports: Reports, names: Sequence[str]) -> Heard:
     """Who speaks of some attributes in reports."""
-    evidence = gather(reports, names)
+    evidence = gather(reports, names, singly=True)
     people = evidence.respondents
     assert people is not None
     likely = likely_table(evidence.likely)

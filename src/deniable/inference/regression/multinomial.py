@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from deniable.estimation.stamped import stamped
 from deniable.inference.regression.model import Options, regress
 from deniable.inference.regression.responses import Softmax
 from deniable.inference.regression.source import Categories
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from deniable.inference.regression.result import Regression
 
 
+@stamped
 def multinomial(
     formula: str,
     frame: Any,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.errors import InputError, MissingValueError, UnknownCategoryError
+from deniable.estimation.stamped import stamped
 from deniable.inference.regression.formula import as_pandas, column_of
 from deniable.inference.regression.mixed import RandomIntercept
 from deniable.inference.regression.poststratified import Cells, Poststratified
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _FEW = 10  # groups below which the spread between them is known so badly that errors are too small
 
 
+@stamped
 def poststratify(
     fit: RandomIntercept,
     population: Any,

@@ -48,9 +48,9 @@ class Written:
     def shared(self, weight: Array, design: Array) -> Array:
         """Sum over rows for all of them."""
         m, q = self.rows.shape[1], design.shape[1]
-        squares = (design[:, :, None] * design[:, None, :]).reshape(-1, q * q)
-        curve = (weight[:, None, None] * self.rows).reshape(-1, m * m)
-        return np.asarray((curve.T @ squares).reshape(m, m, q, q).transpose(0, 2, 1, 3).reshape(m * q, m * q))
+        curve = weight * self.rows.reshape(-1, m * m).T
+        found = (curve @ _squares(design).T).reshape(m, m, q, q)
+        return np.asarray(found.transpose(0, 2, 1, 3).reshape(m * q, m * q))
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,7 @@ class Spread:
         """Sum over rows for all of them."""
         m, q = self.after.shape[1], design.shape[1]
         found = _square(self.before, design, weight) - _square(self.after, design, weight)
-        squares = (design[:, :, None] * design[:, None, :]).reshape(-1, q * q)
-        own = ((self.after - self.before).T @ (weight[:, None] * squares)).reshape(m, q, q)
+        own = ((weight * (self.after - self.before).T) @ _squares(design).T).reshape(m, q, q)
         every = np.arange(m)
         found.reshape(m, q, m, q)[every, :, every, :] += own
         return found
@@ -84,9 +83,15 @@ class Spread:
 
 def _square(shares: Array, design: Array, weight: Array) -> Array:
     """Sum over rows of  weight (p x) (p x)'  for every share p of a row and every column x of its design."""
-    root = np.sqrt(weight)[:, None] * design  # a matrix times itself takes half of a product
-    spread = (shares[:, :, None] * root[:, None, :]).reshape(len(shares), -1)
-    return np.asarray(spread.T @ spread)
+    root = np.sqrt(weight) * design.T  # a matrix times itself takes half of a product
+    spread = (shares.T[:, None, :] * root).reshape(-1, len(shares))
+    return np.asarray(spread @ spread.T)
+
+
+def _squares(design: Array) -> Array:
+    """Every product of two columns of the design, one a row (q q, n)."""
+    columns = np.ascontiguousarray(design.T)
+    return (columns[:, None] * columns).reshape(-1, len(design))
 
 
 class Response(Protocol):
@@ -155,16 +160,21 @@ class Softmax:
 
     def before(self, eta: Array) -> Array:
         """Pi (n, K)."""
-        full = np.concatenate([np.zeros((len(eta), 1)), eta], axis=1)
-        power = np.exp(full - full.max(axis=1, keepdims=True))
-        return np.asarray(power / power.sum(axis=1, keepdims=True))
+        return self._before(eta).T
+
+    def _before(self, eta: Array) -> Array:
+        """The same by category (K, n): sums over few categories then run over many rows at a time."""
+        full = np.zeros((self.categories, len(eta)))
+        full[1:] = eta.T
+        power = np.exp(full - full.max(axis=0))
+        return np.asarray(power / power.sum(axis=0))
 
     def parts(self, eta: Array, data: Array) -> tuple[Array, Array, Curve]:
         """Log L, score and Hessian."""
-        pi = self.before(eta)
-        joint = data * pi
-        chance = joint.sum(axis=1)
-        posterior, prior = joint[:, 1:] / chance[:, None], pi[:, 1:]
+        pi = self._before(eta)
+        joint = data.T * pi
+        chance = joint.sum(axis=0)
+        posterior, prior = (joint[1:] / chance).T, pi[1:].T
         return np.log(chance), posterior - prior, Spread(posterior, prior)
 
     def shares(self, eta: Array) -> tuple[Array, Array, Array]:
@@ -190,9 +200,9 @@ class Normal:
         """Log L, score and Hessian."""
         inverse = np.exp(-eta[:, 1])
         error = (data[:, 0] - eta[:, 0]) * inverse
-        score = np.stack([error * inverse, error**2 - 1], axis=1)
+        score = np.array([error * inverse, error**2 - 1]).T
         cross = -2 * error * inverse
-        hessian = np.stack([np.stack([-(inverse**2), cross], -1), np.stack([cross, -2 * error**2], -1)], -1)
+        hessian = np.array([[-(inverse**2), cross], [cross, -2 * error**2]]).transpose(2, 0, 1)
         return -eta[:, 1] - error**2 / 2 - np.log(2 * np.pi) / 2, score, Written(hessian)
 
 
