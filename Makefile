@@ -15,12 +15,16 @@ DOCS_EXTRAS := $(DEMO_EXTRAS),docs
 BENCH_EXTRAS := $(DEMO_EXTRAS),bench
 
 # Each of the workers begins with its share of the tests and, when it is done, takes half of what another has left. There
-# are twice as many of them as processors, since many tests wait for servers and browsers.
-WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
+# are more of them than processors, since many tests wait for servers and browsers; but each reads all tests anew and has
+# a database of its own.
+WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 PYTEST_ARGS ?= -n $(WORKERS) --dist worksteal
 BENCH ?= all
 MUTANTS ?=
 TIMES ?= 1
+
+# The rooms of what is computed, without a server, a program or a picture. What takes long is left to `make test`.
+UNIT := src tests/test_*.py $(addprefix tests/,channels core designs device estimation graphs optimal privacy surveys tables)
 
 # Bytecode is kept, whatever the shell says: tests start hundreds of programs, each of which would compile NumPy anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -31,10 +35,10 @@ INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.ind
 	if [ -n "$$index" ] && [ -z "$${UV_DEFAULT_INDEX:-}" ]; then UV_DEFAULT_INDEX="$$index"; export UV_DEFAULT_INDEX; fi; \
 	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install --quiet
 
-.PHONY: help demo test stress-test faults engines mutants pandas lint style rules docs bench page pictures calibrate matrix reproduce wheels lock clean
+.PHONY: help demo test test-unit test-contracts test-browser test-postgres stress-test faults engines mutants pandas lint style rules docs bench page pictures calibrate matrix reproduce wheels lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: .venv/.demo ## set up, then show the whole story in a minute
 	@$(BIN)/deniable demo
@@ -46,6 +50,18 @@ test: .venv/.test style ## set up, then check style, types, imports and run ever
 		echo "== pytest"; failed=; \
 		$(BIN)/python -m pytest $(PYTEST_ARGS) || failed=yes; \
 		wait $$rules || failed=yes; cat build/rules.log; [ -z "$$failed" ]
+
+test-unit: .venv/.test ## set up, then test what is computed, room by room (less than a minute)
+	@$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not slow and not browser and not postgres" $(UNIT)
+
+test-contracts: .venv/.test ## set up, then test what is asked of every channel, design, analysis, result and argument
+	@$(BIN)/python -m pytest $(PYTEST_ARGS) tests/contracts
+
+test-browser: .venv/.test ## set up, then run every test that needs a browser, or what runs in one
+	@$(BIN)/python -m pytest $(PYTEST_ARGS) -m browser tests
+
+test-postgres: .venv/.test ## set up, then run every test that needs PostgreSQL
+	@$(BIN)/python -m pytest $(PYTEST_ARGS) -m postgres tests
 
 stress-test: .venv/.test ## set up, then run every test beside four programs that keep the processors busy (TIMES=5: so often)
 	@mkdir -p build

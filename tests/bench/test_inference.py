@@ -1,6 +1,7 @@
+import pytest
 from scipy.stats import binom
 
-from deniable.bench import Claim, Measurement, coverage, few_clusters, inference
+from deniable.bench import Claim, Measurement, clustered, coverage, few_clusters, inference
 from deniable.randomness import Seeded
 
 
@@ -37,6 +38,25 @@ def test_coverage_is_counted_for_every_coefficient(monkeypatch):
     assert [claim.required for claim in outcome.claims] == list(coverage.COVERED)
     monkeypatch.setattr(coverage, "measure", lambda: outcome)
     assert coverage.main() == (0 if outcome.met else 1)
+
+
+@pytest.mark.parametrize(
+    ("design", "drawn"),
+    [
+        ("Views of two, epsilon 3", clustered.WEIGHTED),
+        ("hashes, epsilon 3", "8 unequal"),
+        ("Sampled, epsilon 3", "4 in 2 strata"),
+    ],
+)
+def test_every_function_of_clusters_and_weights_is_covered(design, drawn):
+    surveys, seen = 12, set()
+    for _, _, what, hits, (low, high) in clustered.clustered(surveys, 1, [design], [drawn]):
+        seen.add(what)
+        # Of 12 surveys, each of some 60 numbers in these three tests beyond these with a chance below 1e-8.
+        assert binom.ppf(1e-8, surveys, low) <= min(hits), what
+        assert max(hits) <= binom.isf(1e-8, surveys, high), what
+    told = {*clustered.OF_ONE, "goodness of fit"}
+    assert seen == (told if "Sampled" in design else {*told, *clustered.OF_TWO, "independence", "slopes of logit"})
 
 
 def test_few_clusters_are_covered_through_a_channel_made_for_other_numbers():

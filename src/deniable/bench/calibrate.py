@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.bench.alarms import alarms
+from deniable.bench.clustered import SURVEYS as FUNCTIONS
+from deniable.bench.clustered import clustered
 from deniable.bench.compared import pearson, which_test
 from deniable.bench.coverage import COVERED, FITS, regressions
 from deniable.bench.few_clusters import SURVEYS as FEW
@@ -182,6 +184,21 @@ def few(count: int, seed: int) -> Section:
     return section
 
 
+def functions_of_clusters(count: int, seed: int) -> Section:
+    """Every function that answers with an interval, through designs of every kind, of few clusters and of weights."""
+    surveys = min(count, FUNCTIONS)
+    section = Section(
+        "Functions of clustered surveys",
+        f"The same villages, and 24 in three strata with uneven weights, nothing related to anything: coverage of 95% "
+        f"intervals of every function, and the size at level {ALPHA:g} of tests. {surveys} surveys.",
+        ("design", "clusters", "what", "found", "required", "met"),
+        [],
+    )
+    for design, clusters, what, hits, bounds in clustered(surveys, seed + 7):
+        section.judge([design, clusters, what], hits, surveys, bounds)
+    return section
+
+
 def _odds_ratios(section: Section, count: int, source: Seeded) -> None:
     for name, pi in {
         "2x2, odds ratio 1": TABLES["2x2"],
@@ -212,6 +229,7 @@ SECTIONS = {
     "samples": samples,
     "alarms": alarms,
     "few": few,
+    "functions": functions_of_clusters,
     "recommended": recommended,
 }
 

@@ -34,12 +34,12 @@ SURVEYS = 1000
 SIZE = (0.0, 0.09)  # where the size of a test at level .05 must lie: four clusters seldom tell anything
 _ALIKE = 19.0  # sum of the Dirichlet's parameters: an intraclass correlation of 1 / (1 + 19)
 _FIRST, _SECOND = np.array([0.6, 0.4]), np.array([0.5, 0.3, 0.2])
-_DOMAIN = Domain({"a": range(2), "b": range(3), "c": range(2)})
+DOMAIN = Domain({"a": range(2), "b": range(3), "c": range(2)})
 DESIGNS: dict[str, Design] = {
-    "Joint, epsilon 3": Joint(_DOMAIN.project(["a", "b"]), 3.0),
-    "Independent, epsilon 2 each": Independent(_DOMAIN.project(["a", "b"]), 4.0),
-    "Optimal, epsilon 3": Optimal(_DOMAIN, [["a", "b"], ["b", "c"]], 3.0),
-    "made for a mean and a pair, epsilon 3": Joint(_DOMAIN, 3.0, channel=MadeFor(["mean(b)", "a*b"])),
+    "Joint, epsilon 3": Joint(DOMAIN.project(["a", "b"]), 3.0),
+    "Independent, epsilon 2 each": Independent(DOMAIN.project(["a", "b"]), 4.0),
+    "Optimal, epsilon 3": Optimal(DOMAIN, [["a", "b"], ["b", "c"]], 3.0),
+    "made for a mean and a pair, epsilon 3": Joint(DOMAIN, 3.0, channel=MadeFor(["mean(b)", "a*b"])),
 }
 
 
@@ -66,14 +66,14 @@ def few_clusters(
         rng = np.random.default_rng([seed, list(DESIGNS).index(design), len(drawn)])
         hits: dict[str, list[NDArray[np.bool_]]] = {}
         for survey in range(surveys):
-            reports, home = _survey(DESIGNS[design], sample, truth, rng, Seeded(seed * surveys + survey))
+            reports, home = drawn_survey(DESIGNS[design], sample, truth, rng, Seeded(seed * surveys + survey))
             for what, held in _held(reports, sample.stratum[home], home, truth).items():
                 hits.setdefault(what, []).append(np.atleast_1d(held))
         for what, each in hits.items():
             yield design, drawn, what, np.sum(each, axis=0).tolist(), SIZE if what == "size" else sample.covered
 
 
-def _survey(
+def drawn_survey(
     design: Design, sample: Sample, truth: NDArray[np.float64], rng: np.random.Generator, source: Seeded
 ) -> tuple[Reports, NDArray[np.int64]]:
     """The reports of a survey's people, and the village of each."""

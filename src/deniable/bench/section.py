@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FALSE_ALARM = 1e-4  # the chance that any of all sections' cells is judged wrongly
-CELLS = 600  # of all sections together, at most
+CELLS = 1200  # of all sections together, at most
 
 
 @dataclass
