@@ -17,7 +17,7 @@ from deniable.device.messages import MOST_DESIGN_BYTES, design_id
 from deniable.device.origins import fingerprint
 from deniable.device.statement import rounded_up
 from deniable.device.verify import verify
-from deniable.errors import InputError, RefusedDesignError
+from deniable.errors import DesignError, InputError, RefusedDesignError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,22 +30,24 @@ if TYPE_CHECKING:
 )
 @as_json
 def command(what: Path | str, *, repairs: bool, as_json: bool) -> None:
-    """Check WHAT for damage: a collector's folder, a backup, a database, or a design as it is served.
+    """Check WHAT: a collector's folder, a backup, a database, a design as it is served, or the certificate of a floor.
 
     Sealed reports have a checksum for every page, and backups one for every thousand reports. A store in which one does
     not agree is refused by every other command: what is damaged is never counted. Of a design everything is checked
-    that respondents' devices check. The exit code is 1 where something is wrong.
+    that respondents' devices check; the bound of a certificate is computed again. The exit code is 1 where something
+    is wrong.
 
     \b
     Examples:
       deniable verify deniable-data
       deniable verify backup.sqlite
       deniable verify design.json
+      deniable verify certificate.json
     """  # noqa: D301 - click wants the character itself
     if isinstance(what, Path) and what.is_file() and not is_store(what):
-        found = [_design(what)]
+        found = [_certificate(what) or _design(what)]
     elif isinstance(what, Path) and not is_store(what / FILE if what.is_dir() else what):
-        raise InputError(f"{what} is neither a collector's folder nor a backup nor a design", path=str(what))
+        raise InputError(f"{what} is no collector's folder, backup, design or certificate", path=str(what))
     else:
         if repairs:
             _repair(what)
@@ -71,9 +73,26 @@ def _repair(what: Path | str) -> None:
         click.echo(f"The damaged file is kept as {repair(sealed)}", err=True)
 
 
+def _certificate(path: Path) -> Finding | None:
+    """The certificate of a floor, by what it proves; None of what is none."""
+    from deniable.optimal.proof import MOST_BYTES, is_certificate, verified
+
+    with path.open("rb") as file:
+        body = file.read(MOST_BYTES + 1)
+    if not is_certificate(body):
+        return None
+    try:
+        proof = verified(body)
+    except (DesignError, InputError) as error:
+        return Finding(str(path), is_whole=False, told=f"no certificate that proves anything: {error.message}")
+    proved = f"n times the summed variance of {proof.of} is at least {proof.bound:.6g} {proof.where}"
+    return Finding(str(path), is_whole=True, told=f"{proved}, whatever the design; computed again ({proof.kind})")
+
+
 def _design(path: Path) -> Finding:
     """A design, by everything that a device checks before it answers."""
-    body = path.read_bytes()[: MOST_DESIGN_BYTES + 1]
+    with path.open("rb") as file:
+        body = file.read(MOST_DESIGN_BYTES + 1)
     try:
         found = verify(body, design_id(body))
     except RefusedDesignError as error:

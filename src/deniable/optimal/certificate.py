@@ -34,12 +34,14 @@ import numpy as np
 
 from deniable.device.epsilon import exp_above, float_below
 from deniable.errors import DesignError
-from deniable.frozen import Frozen
+from deniable.optimal.problem import Problem
+from deniable.optimal.proof import Proof
+from deniable.wording import counted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Mapping
 
-    from deniable.optimal.problem import Problem
+    from numpy.typing import NDArray
 
 MOST_ANSWERS = 16  # 65,536 patterns
 _STEPS = 40  # bits behind the point of e^eps - 1, rounded up
@@ -47,7 +49,7 @@ _DIGITS = 40  # bits kept of G and y: more would prove no more
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Certificate(Frozen):
+class Certificate(Proof):
     """(G, y), which prove that no channel at this epsilon has a smaller loss than `bound`.
 
     Attributes:
@@ -59,6 +61,8 @@ class Certificate(Frozen):
     problem: Problem
     g: NDArray[np.float64]
     y: NDArray[np.float64]
+
+    kind = "patterns"
 
     @cached_property
     def bound(self) -> float:
@@ -79,6 +83,30 @@ class Certificate(Frozen):
                 pattern=worst,
             )
         return float_below(self._value())
+
+    @property
+    def of(self) -> str:
+        """What is wanted, in words."""
+        return f"{counted(len(self.problem.wanted), 'number')} of {self.problem.answers} answers"
+
+    @property
+    def where(self) -> str:
+        """At which epsilon, and of which truth."""
+        return f"at epsilon {self.problem.epsilon:g}, {'at even shares' if self.problem.is_even else 'at your guess'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The problem, G and y."""
+        problem = {"wanted": self.problem.wanted.tolist(), "shares": self.problem.shares.tolist()}
+        return {**problem, "epsilon": self.problem.epsilon, "g": self.g.tolist(), "y": self.y.tolist()}
+
+    @classmethod
+    def from_dict(cls, known: Mapping[str, Any]) -> Certificate:
+        """The certificate of what `to_dict` has written."""
+        problem = Problem.of(known["wanted"], known["epsilon"], known["shares"])
+        g, y = (np.array(known[name], dtype=np.float64) for name in ("g", "y"))
+        if not (np.isfinite(g).all() and np.isfinite(y).all()):
+            raise DesignError("this certificate proves nothing: G and y are finite numbers")
+        return cls(problem, g, y)
 
     def _violated(self) -> list[int] | None:
         """Find a pattern for which (*) does not hold.
@@ -114,8 +142,7 @@ class Certificate(Frozen):
         return traced**2 / budget if budget > 0 else Fraction(0)
 
     def __repr__(self) -> str:
-        where = "at even shares" if self.problem.is_even else "at your guess"
-        return f"<Certificate: loss at least {self.bound:.6g} at epsilon {self.problem.epsilon:g}, {where}>"
+        return f"<Certificate: loss at least {self.bound:.6g} {self.where}>"
 
 
 def certify(problem: Problem, g: NDArray[np.float64], y: NDArray[np.float64]) -> Certificate:

@@ -33,23 +33,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import ceil, lcm
+from math import ceil, lcm, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.device.epsilon import exp_above, float_below
-from deniable.errors import DesignError
+from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen
 from deniable.optimal.hamming import Hamming
+from deniable.optimal.proof import Proof, contrasts_from_dict, contrasts_to_dict, epsilon_of, names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from deniable.optimal.contrasts import Contrasts
 
+_MOST_CLASSES = 1024  # of sets of attributes: polynomials are a table of their squares
 _STEPS = 1 << 60  # parts of one that e^eps - 1 is rounded up to
 
 
@@ -67,7 +69,7 @@ class Piece(Frozen):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DelsarteCertificate(Frozen):
+class DelsarteCertificate(Proof):
     """Weights of sets of attributes, and multipliers, which prove that no design has a smaller loss than `bound`.
 
     Attributes:
@@ -83,6 +85,8 @@ class DelsarteCertificate(Frozen):
     groups: tuple[tuple[str, ...], ...]
     weights: tuple[float, ...]
     pieces: tuple[Piece, ...]
+
+    kind = "delsarte"
 
     @cached_property
     def bound(self) -> float:
@@ -119,8 +123,34 @@ class DelsarteCertificate(Frozen):
         total = self.contrasts.weighted_sum_below(lambda names: weights[hamming.place(names)])
         return float_below(total**2 / most)
 
+    @property
+    def of(self) -> str:
+        """What is wanted, in words."""
+        return names_of(self.contrasts)
+
+    @property
+    def where(self) -> str:
+        """At which epsilon, and of which truth."""
+        return f"at epsilon {self.epsilon:g}, at even shares"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is wanted, and what proves it."""
+        pieces = [{"last": piece.last, "b": piece.b} for piece in self.pieces]
+        found = {"epsilon": self.epsilon, "groups": self.groups, "weights": self.weights, "pieces": pieces}
+        return contrasts_to_dict(self.contrasts) | found
+
+    @classmethod
+    def from_dict(cls, known: Mapping[str, Any]) -> DelsarteCertificate:
+        """The certificate of what `to_dict` has written."""
+        groups = tuple(tuple(group) for group in known["groups"])
+        if prod(len(group) + 1 for group in groups) > _MOST_CLASSES:
+            raise InputError(f"a certificate has at most {_MOST_CLASSES} classes of sets of attributes")
+        pieces = tuple(Piece(int(one["last"]), tuple(map(float, one["b"]))) for one in known["pieces"])
+        weights = tuple(map(float, known["weights"]))
+        return cls(contrasts_from_dict(known), epsilon_of(known), groups, weights, pieces)
+
     def __repr__(self) -> str:
-        return f"<DelsarteCertificate: loss at least {self.bound:.6g} at epsilon {self.epsilon:g}, at even shares>"
+        return f"<DelsarteCertificate: loss at least {self.bound:.6g} {self.where}>"
 
 
 def _combined(weights: Sequence[Fraction], polynomials: NDArray[Any]) -> list[Fraction]:

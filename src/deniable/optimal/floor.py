@@ -54,19 +54,14 @@ from deniable.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import TypeAlias
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from deniable.domain import Category
-    from deniable.optimal.certificate import Certificate
-    from deniable.optimal.delsarte_certificate import DelsarteCertificate
     from deniable.optimal.guess import Population, Truth
-    from deniable.optimal.hypercontractive_floor import HypercontractiveCertificate
+    from deniable.optimal.proof import Proof
     from deniable.optimal.wanted import Wanted
-
-    Proof: TypeAlias = Certificate | DelsarteCertificate | HypercontractiveCertificate
 
 _HIGHER = 1 + 1e-8  # by less, it is the closed form itself, which is lowered a little
 _MOST_CELLS = 4096  # at a guess that is not even shares, all cells are needed at once

@@ -30,13 +30,13 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
 from math import expm1, log, log1p, prod, sinh
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.device.epsilon import float_below
 from deniable.errors import DesignError
-from deniable.frozen import Frozen
+from deniable.optimal.proof import Proof, contrasts_from_dict, contrasts_to_dict, epsilon_of, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -57,7 +57,7 @@ _ROUNDING = Fraction(1, 10**40)  # far more than the rounding errors of as many 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HypercontractiveCertificate(Frozen):
+class HypercontractiveCertificate(Proof):
     """p, with which the inequality proves that no design has a smaller loss than `bound`, at even shares.
 
     Attributes:
@@ -69,6 +69,8 @@ class HypercontractiveCertificate(Frozen):
     contrasts: Contrasts
     epsilon: float
     p: float
+
+    kind = "hypercontractive"
 
     @cached_property
     def bound(self) -> float:
@@ -98,6 +100,25 @@ class HypercontractiveCertificate(Frozen):
         sizes = {name: rho[len(variable)] for name, variable in self.contrasts.domain.items()}
         total = self.contrasts.weighted_sum_below(lambda names: prod((sizes[n] for n in names), start=Fraction(1)))
         return float_below(total**2 / most * (1 - _ROUNDING / most))
+
+    @property
+    def of(self) -> str:
+        """What is wanted, in words."""
+        return names_of(self.contrasts)
+
+    @property
+    def where(self) -> str:
+        """At which epsilon, and of which truth."""
+        return f"at epsilon {self.epsilon:g}, at even shares"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is wanted, and what proves it."""
+        return contrasts_to_dict(self.contrasts) | {"epsilon": self.epsilon, "p": self.p}
+
+    @classmethod
+    def from_dict(cls, known: Mapping[str, Any]) -> HypercontractiveCertificate:
+        """The certificate of what `to_dict` has written."""
+        return cls(contrasts_from_dict(known), epsilon_of(known), float(known["p"]))
 
     def __repr__(self) -> str:
         return (
