@@ -99,8 +99,8 @@ CASES = [
     (
         errors.UnknownCategoryError,
         lambda: DOMAIN["smokes"].encode(["no", "maybe", "maybe"]),
-        ["'smokes' holds 'maybe' (2 rows)", "'no', 'yes'", "Add the category to the domain, or recode"],
-        {"attribute": "smokes", "value": "maybe", "rows": 2},
+        ["'smokes' holds string values", "'no', 'yes'", "in 2 of 3 rows, the first in row 2", "Add the category"],
+        {"attribute": "smokes", "first": 1, "rows": 2},
     ),
     (
         errors.UnknownAttributeError,

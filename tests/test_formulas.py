@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deniable as dn
+from deniable.designs.batches import of_frame
 from deniable.designs.files import write_table
 from deniable.formulas import original, original_table, plain, plain_table
 from deniable.origin import PEOPLE
@@ -67,7 +68,7 @@ def test_exports_are_marked_and_read_back(tmp_path):
     reports.write(tmp_path / "reports.csv")
     assert "'@north" in (tmp_path / "reports.csv").read_text()
     assert dn.read_reports(tmp_path / "reports.csv").to_frame().to_pydict() == reports.to_frame().to_pydict()
-    write_table(reports.labelled(), tmp_path / "labelled.csv")
+    write_table(of_frame(reports.labelled()), tmp_path / "labelled.csv")
     with (tmp_path / "labelled.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["habit"] for row in rows} == {"'=1+1", "no"}
@@ -79,6 +80,7 @@ def test_results_are_marked_and_their_numbers_are_numbers():
     found = {
         "origin": PEOPLE.told,
         "tables": [{"attributes": ["@a", "b"], "reports": 9, "cells": [cell, {**cell, "categories": [-5]}]}],
+        "corrections": [],
     }
     _, first, second = csv.reader(results_csv(found).splitlines())
     assert first[:4] == ["'@a * b", "'=1+1 * -5", "9", "-0.25"]
@@ -93,7 +95,7 @@ def test_every_way_to_csv_marks_alike_and_keeps_a_text_in_its_row(tmp_path):
     # `to_csv` left a carriage return without quotes: what followed it was a row of its own, and a formula in it ran.
     texts = [*HOSTILE, *HARMLESS, *NUMBERS, "a\r=1+1", "a\n=1+1", 'a "b", c']
     reports = dn.Joint({"=x": texts}, 8.0).randomize({"=x": texts * 40}, source=dn.Seeded(1))
-    write_table(reports.labelled(), tmp_path / "labelled.csv")
+    write_table(of_frame(reports.labelled()), tmp_path / "labelled.csv")
     with (tmp_path / "labelled.csv").open(newline="") as file:
         written = cells_of(file.read())
     assert cells_of(dn.estimate(reports, "=x").to_csv()) == written == {"'=x", *map(plain, texts)}

@@ -34,7 +34,7 @@ MISTAKES = {
     "an array": (lambda: JOINT.randomize(np.zeros((3, 2), int)), "an array does not say which column"),
     "a file's name": (lambda: JOINT.randomize("people.csv"), r"pandas.read_csv\('people.csv'\)"),
     "a column short": (lambda: JOINT.randomize({"smokes": ["no"]}), "no column 'sleep'"),
-    "a strange value": (lambda: JOINT.randomize({"smokes": ["maybe"], "sleep": ["bad"]}), "holds 'maybe'"),
+    "a strange value": (lambda: JOINT.randomize({"smokes": ["maybe"], "sleep": ["bad"]}), "the first in row 1"),
     "a missing value": (lambda: JOINT.randomize({"smokes": [None], "sleep": ["bad"]}), "prefer not to say"),
     "a bare seed": (lambda: JOINT.randomize(PEOPLE, source=1), r"source=Seeded\(1\)"),
     "a seed by its usual name": (lambda: JOINT.randomize(PEOPLE, seed=1), r"no seed= here: write source=Seeded\(1\)"),

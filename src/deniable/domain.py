@@ -9,6 +9,7 @@ from functools import cached_property
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
+from deniable.arrow_values import as_arrow, as_numpy, chunks_of, kind_of, missing_in
 from deniable.bins import are_edges, bin_names, edges_told
 from deniable.errors import (
     DesignError,
@@ -20,7 +21,7 @@ from deniable.errors import (
 from deniable.frozen import Frozen, fix
 from deniable.given import as_frame, without_views
 from deniable.reserved import RESERVED, is_reserved
-from deniable.wording import SHOWN, listed
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -113,57 +114,64 @@ class Variable:
                 value=category,
             ) from None
 
-    def encode(self, values: Any) -> NDArray[np.integer]:
+    def encode(self, values: Any, before: int = 0) -> NDArray[np.integer]:
         """Turn a column (a narwhals series, or anything pyarrow can take) into codes.
 
-        A missing value or an unknown category is refused with its row count, never dropped.
+        A missing value or an unknown category is refused with how many there are and the row of the first, never
+        dropped. The message quotes no value: it may be the true answer of a person whose row cannot be disguised.
+        `before` is how many rows were read before these.
         """
         # Not at the top: a respondent's device encodes one answer with `code` and does without pyarrow.
         import numpy as np
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        column = values.to_arrow() if hasattr(values, "to_arrow") else values
-        if not isinstance(column, pa.Array | pa.ChunkedArray):
-            column = pa.array(column, from_pandas=True)
-        column = without_views(column)
+        column = without_views(as_arrow(self.name, self.categories, values))
         looked_up = self._looked_up(column)
         if looked_up is not None:
             return looked_up
         if not len(column):
             return np.empty(0, np.min_scalar_type(len(self) - 1))
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if pa.types.is_floating(column.type):
-            # A NaN is how some frames write "missing".
-            column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
-        if column.null_count:
+        missing = np.concatenate([missing_in(chunk) for chunk in chunks_of(column)])
+        if missing.any():
             raise MissingValueError(
-                f"column {self.name!r} has {column.null_count} missing values in {len(column)} rows. A skipped "
-                'answer must be disguised like any other: declare a category for it (say "prefer not to say") and '
-                "fill it in",
+                f"column {self.name!r} has {missing.sum()} missing values in {len(column)} rows, the first in row "
+                f"{missing.argmax() + 1}. A skipped answer must be disguised like any other: declare a category for it "
+                f'(say "prefer not to say") and fill it in',
                 attribute=self.name,
-                rows=column.null_count,
+                rows=int(missing.sum()),
+                first=before + int(missing.argmax()),
             )
+        codes = np.concatenate([self._found(chunk) for chunk in chunks_of(column)])
+        strange = codes < 0
+        if strange.any():
+            kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+            raise UnknownCategoryError(
+                f"column {self.name!r} holds {kind} values that are not among its categories "
+                f"{listed(self.categories)}: in {strange.sum()} of {len(column)} rows, the first in row "
+                f"{before + strange.argmax() + 1}. Add the category to the domain, or recode the column. Which they "
+                f"are is not said here, because messages end up in logs",
+                attribute=self.name,
+                rows=int(strange.sum()),
+                first=before + int(strange.argmax()),
+            )
+        return codes.astype(np.min_scalar_type(len(self) - 1))
+
+    def _found(self, column: pa.Array) -> NDArray[np.int64]:
+        """The code of every value, -1 where it has none. A dictionary is looked up once, and not spelt out."""
+        import numpy as np
+        import pyarrow as pa
+
+        if pa.types.is_dictionary(column.type):
+            known = np.append(self._found(column.dictionary), -1)
+            return known[as_numpy(column.indices.fill_null(len(column.dictionary)))]
         codes = None
-        if self.edges and (_kind(column.type) == "number" or pa.types.is_decimal(column.type)):
+        if self.edges and (kind_of(column.type) == "number" or pa.types.is_decimal(column.type)):
             codes = self._bins(column)
         else:
             # A cast that would lose something (1.5 to a whole number) fails, and then nothing matches.
             with suppress(pa.ArrowInvalid):
                 codes = self._places(column)
-        if codes is None or codes.null_count:
-            strangers = column if codes is None else column.filter(codes.is_null())
-            counts = sorted(pc.value_counts(strangers).to_pylist(), key=lambda row: -row["counts"])
-            told = ", ".join(f"{row['values']!r} ({row['counts']} rows)" for row in counts[:SHOWN])
-            raise UnknownCategoryError(
-                f"column {self.name!r} holds {told}{' and more' if len(counts) > SHOWN else ''}, not among its "
-                f"categories {listed(self.categories)}. Add the category to the domain, or recode the column",
-                attribute=self.name,
-                value=counts[0]["values"] if counts else None,
-                rows=len(strangers),
-            )
-        return _numpy(codes).astype(np.min_scalar_type(len(self) - 1))
+        return np.full(len(column), -1) if codes is None else as_numpy(codes.fill_null(-1)).astype(np.int64)
 
     def _places(self, column: pa.Array | pa.ChunkedArray) -> pa.Array | None:
         """The place of every value among the categories; None where its type is of another kind."""
@@ -171,7 +179,7 @@ class Variable:
         import pyarrow.compute as pc
 
         wanted = pa.array(self.categories)
-        if _kind(wanted.type) != _kind(column.type):
+        if kind_of(wanted.type) != kind_of(column.type):
             return None
         if pa.types.is_floating(wanted.type) and pa.types.is_integer(column.type):
             # 3 is among 0.0, 1.5, 3.0 also where nobody says 1.5, and the column has whole numbers only.
@@ -183,7 +191,9 @@ class Variable:
         import numpy as np
         import pyarrow as pa
 
-        places = np.searchsorted(np.array(self.edges), _numpy(column.cast(pa.float64(), safe=False)), side="right") - 1
+        places = (
+            np.searchsorted(np.array(self.edges), as_numpy(column.cast(pa.float64(), safe=False)), side="right") - 1
+        )
         outside = (places < 0) | (places >= len(self.edges) - 1)
         # Nothing is above an edge that is infinite, but infinity itself.
         return pa.array(places, mask=outside)
@@ -206,7 +216,7 @@ class Variable:
         if pa.types.is_dictionary(column.type):
             found = self._by_text(column)
         elif pa.types.is_integer(column.type):
-            found = self._by_number(_numpy(column))
+            found = self._by_number(as_numpy(column))
         else:
             return None
         return None if found is None or found.min() < 0 else found.astype(np.min_scalar_type(len(self) - 1), copy=False)
@@ -217,10 +227,10 @@ class Variable:
         import pyarrow.compute as pc
 
         wanted, known = pa.array(self.categories), column.dictionary
-        if not pa.types.is_string(wanted.type) or _kind(known.type) != "text" or known.null_count:
+        if not pa.types.is_string(wanted.type) or kind_of(known.type) != "text" or known.null_count:
             return None
         places = pc.index_in(known.cast(wanted.type), value_set=wanted).fill_null(-1)
-        return _numpy(places).astype(np.min_scalar_type(-len(self)))[_numpy(column.indices)]
+        return as_numpy(places).astype(np.min_scalar_type(-len(self)))[as_numpy(column.indices)]
 
     def _by_number(self, numbers: NDArray[np.integer]) -> NDArray[np.integer] | None:
         import numpy as np
@@ -253,13 +263,6 @@ def _is_decimal(number: float) -> bool:
         return float(number) == number
     except OverflowError:
         return False
-
-
-def _numpy(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
-    import pyarrow as pa
-
-    found: NDArray[Any] = column.to_numpy(**({} if isinstance(column, pa.ChunkedArray) else {"zero_copy_only": False}))
-    return found
 
 
 def _categories(name: str, given: Any) -> tuple[Any, ...]:
@@ -313,15 +316,6 @@ def _variables(given: Any) -> list[Variable]:
     if strange:
         raise DesignError(f"{told}, not a list with {strange[0]!r} in it")
     return listing
-
-
-def _kind(arrow: pa.DataType) -> str:
-    """Sort arrow types into those whose values may equal each other: "1" is not 1, but 1.0 is."""
-    import pyarrow as pa
-
-    if pa.types.is_integer(arrow) or pa.types.is_floating(arrow):
-        return "number"
-    return "text" if str(arrow) in ("string", "large_string", "string_view") else str(arrow)
 
 
 class Domain(Frozen, Mapping[str, Variable]):

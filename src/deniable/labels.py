@@ -17,9 +17,44 @@ import msgspec
 
 from deniable.errors import InputError
 from deniable.frozen import Frozen, thawed
+from deniable.untrusted import parse_json
 from deniable.wording import listed
 
 Words = Mapping[str, str]  # by language
+
+
+@dataclass(frozen=True)
+class Changed(Frozen):
+    """A text that was corrected, in one language.
+
+    Attributes:
+        part: "question", "choice", "entry" (how a number may be typed), "title", "text" (around), "languages".
+        name: of the attribute, or of the text around; the title has none.
+        category: beside which answer it stands.
+        language: in which language; none where the text is of no language.
+        before: what people were shown before; empty where nothing stood.
+        after: what people have been shown since.
+    """
+
+    part: str
+    name: str
+    category: str
+    language: str
+    before: str
+    after: str
+
+    @property
+    def about(self) -> str:
+        """The attribute that it is about; empty where it is about the whole survey."""
+        return self.name if self.part in ("question", "choice", "entry") else ""
+
+
+@dataclass(frozen=True)
+class Correction(Frozen):
+    """Words that were changed after people had answered, and why; without a reason, nobody declared it."""
+
+    why: str
+    changes: tuple[Changed, ...]
 
 
 @dataclass(frozen=True)
@@ -35,6 +70,8 @@ class Labels(Frozen):
         design: the hash that the collector printed when it served the survey; empty if none did.
         public: which of the attributes travel in clear.
         show_if: for each question that is put to some, the public attributes that decide, and their values.
+        corrections: what changed in the words since people answered. A public column, `dn_words`, then says of each
+            report which words it was made under.
 
     >>> labels = Labels(
     ...     {"en": "Smoking", "de": "Rauchen"},
@@ -56,6 +93,7 @@ class Labels(Frozen):
     design: str = ""
     public: tuple[str, ...] = ()
     show_if: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
+    corrections: tuple[Correction, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -72,6 +110,10 @@ class Labels(Frozen):
     def speaking(self, language: str) -> Labels:
         """The same words, shown in another of their languages."""
         return replace(self, language=language)
+
+    def of_reports(self, known: Labels) -> Labels:
+        """The same words for reports that have `known` ones: what was corrected stays known, whatever is shown."""
+        return self if self.corrections else replace(self, corrections=known.corrections)
 
     def served_as(self, design: str) -> Labels:
         """The same words, of the design that a collector printed."""
@@ -122,10 +164,28 @@ class Labels(Frozen):
     def from_json(cls, text: str, where: str) -> Labels:
         """Out of the header of a file; `where` names it in a refusal."""
         try:
-            kept = msgspec.json.decode(text, type=_Kept)
-        except msgspec.DecodeError as error:
-            raise InputError(f"{where}: the survey's words cannot be read: {error}", file=where) from None
-        return cls(**msgspec.structs.asdict(kept))
+            kept = parse_json(text, "it", _Kept)
+        except InputError as error:
+            raise InputError(f"{where}: the survey's words cannot be read: {error.message}", file=where) from None
+        corrections = tuple(
+            Correction(each.why, tuple(Changed(**msgspec.structs.asdict(change)) for change in each.changes))
+            for each in kept.corrections
+        )
+        return cls(**(msgspec.structs.asdict(kept) | {"corrections": corrections}))
+
+
+class _KeptChange(msgspec.Struct, forbid_unknown_fields=True):
+    part: str
+    name: str
+    category: str
+    language: str
+    before: str
+    after: str
+
+
+class _KeptCorrection(msgspec.Struct, forbid_unknown_fields=True):
+    why: str
+    changes: tuple[_KeptChange, ...]
 
 
 class _Kept(msgspec.Struct, forbid_unknown_fields=True):
@@ -137,6 +197,7 @@ class _Kept(msgspec.Struct, forbid_unknown_fields=True):
     design: str
     public: tuple[str, ...]
     show_if: dict[str, dict[str, tuple[str | bool | int | float, ...]]] = {}
+    corrections: tuple[_KeptCorrection, ...] = ()
 
 
 def bin_words(edges: Sequence[str], languages: Sequence[str], categories: Sequence[object]) -> list[dict[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 
     Texts = Mapping[str, Sequence[str]]
 
+# What makes a line one of a list, a quotation or a heading; a number with a point in it, or below zero, does not.
+_BEGINS = re.compile(r"^(\d*)([.)](?=\s|$)|[-+](?=[-+\s]|$)|[>=])")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -73,13 +76,14 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def markdown_text(text: str) -> str:
-    r"""A text as Markdown shows it.
+    r"""A text as Markdown shows it, wherever it stands: no emphasis, link, code, formula or HTML, and one line.
 
-    >>> print(markdown_text("a|b * <c>"))
-    a\|b \* &lt;c>
+    >>> print(markdown_text("a|b * <c>"), markdown_text("1. $5"), markdown_text("62.9%"), markdown_text("-0.5"))
+    a\|b \* &lt;c> 1\. \$5 62.9% -0.5
     """
-    escaped = "".join(f"\\{letter}" if letter in "\\`*_[]|" else letter for letter in " ".join(text.split()))
-    return escaped.replace("<", "&lt;")
+    one_line = _BEGINS.sub(r"\1\\\2", " ".join(text.split()).replace("\\", "\\\\"))
+    escaped = "".join(f"\\{letter}" if letter in "`*_[]|#$~" else letter for letter in one_line)
+    return escaped.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def markdown(columns: Texts, numbers: Sequence[bool], caption: str = "", notes: Sequence[str] = ()) -> str:

@@ -166,7 +166,7 @@ CASES = [
     (nothing, ("randomize", "nobody.parquet", *TO), 3, "there is no file nobody.parquet"),
     (nothing, ("randomize", "in/domain.toml", *TO), 3, "a .parquet or a .csv file"),
     (cut_short, ("randomize", "cut.parquet", *TO), 3, "cut.parquet is not a readable Parquet file"),
-    (ragged_csv, ("randomize", "ragged.csv", *TO), 3, "Expected 3 columns, got 2"),
+    (ragged_csv, ("randomize", "ragged.csv", *TO), 3, "row 2, 2 columns where its head names 3"),
     (empty_csv, ("randomize", "empty.csv", *TO), 3, "Empty CSV file"),
     (folder, ("randomize", "folder", *TO), 3, "is a folder"),
     (renamed_column, ("randomize", "p.parquet", *TO), 3, "no column 'sex'; its columns are 'Sex'"),

@@ -249,5 +249,5 @@ def test_whole_numbers_of_any_size_survive_or_are_refused(tmp_path):
         design = dn.Joint(domain, 1.0)
         assert len(design.canonical()) < MOST_DESIGN_BYTES
         assert dn.design_from_dict(design.to_dict()).domain == domain
-        path = dn.Reports(pa.table({"dn_answer_a": [0, 1]}), design).write(tmp_path / "r.parquet")
+        path = dn.Reports(pa.table({"dn_answer_a": [0, 1]}), design).write(tmp_path / f"{large}.parquet")
         assert dn.read_reports(path).design.domain == domain

@@ -207,7 +207,7 @@ def test_a_failed_write_leaves_nothing_behind(reports, tmp_path, monkeypatch):
     def fail(*_args, **_kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pq, "write_table", fail)
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", fail)
     with pytest.raises(OSError, match="No space"):
         reports.write(tmp_path / "r.parquet")
     assert list(tmp_path.iterdir()) == []

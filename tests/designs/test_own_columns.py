@@ -99,7 +99,7 @@ def test_questions_of_the_same_name_stay_apart(tmp_path):
     for design in (both, twice):
         reports = design.randomize(frame, source=dn.Seeded(1))
         for suffix in ("parquet", "csv", "sav", "dta"):
-            back = dn.read_reports(reports.write(tmp_path / f"r.{suffix}"))
+            back = dn.read_reports(reports.write(tmp_path / f"{design.kind}.{suffix}"))
             assert np.array_equal(back.answers, reports.answers), suffix
     assert None not in reports.labelled()["a"].to_pylist()
 

@@ -72,3 +72,27 @@ def as_named(column: pa.ChunkedArray, name: str, place: str) -> pa.ChunkedArray:
         return column if kind is None else column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise InputError(f"{place} held {name} values when it was written, and no longer does: {error}") from None
+
+
+def rebuilt(table: pa.Table) -> pa.Table:
+    """The columns alone: no metadata of the table or of a field, and of categories those that a row has."""
+    import pyarrow as pa
+
+    columns = [_used(column) if pa.types.is_dictionary(column.type) else column for column in table.columns]
+    return pa.Table.from_arrays(columns, table.column_names)
+
+
+def _used(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    import numpy as np
+    import pyarrow as pa
+
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):  # of no chunk
+        return whole
+    used, places = np.unique(whole.indices.drop_null().to_numpy(), return_inverse=True)
+    indices = np.zeros(len(whole), dtype=np.int64)
+    there = whole.indices.is_valid().to_numpy(zero_copy_only=False)
+    indices[there] = places
+    kept = pa.array(indices, column.type.index_type, mask=~there)
+    made = pa.DictionaryArray.from_arrays(kept, whole.dictionary.take(pa.array(used)), ordered=column.type.ordered)
+    return pa.chunked_array([made])

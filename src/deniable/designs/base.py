@@ -238,6 +238,9 @@ class Design(Frozen):
 
         The frame may also be columns by name, or a list of people, each a dictionary; for one attribute, a list.
         `source` is for simulations; leave it alone otherwise. A `seed` is answered with what to write instead.
+
+        Every call draws anew, and nobody counts the calls: two disguises of the same people tell what both tell
+        together, so publish one. `deniable.frames.job.randomize_table` disguises a file, and sees to that.
         """
         check_source(source, seed)
         index = row_labels(frame)

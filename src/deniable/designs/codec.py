@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from deniable.designs.base import FORMAT
-from deniable.designs.blocks.message import MESSAGES, MessageBlocks
+from deniable.designs.blocks.message import MessageBlocks
 from deniable.designs.header import unaltered
 from deniable.designs.kinds import design_kind
-from deniable.errors import DeniableError, DesignError
+from deniable.device.messages import VERSION
+from deniable.errors import DeniableError, DesignError, InputError
+from deniable.untrusted import parse_json
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -37,10 +39,17 @@ def design_from_dict(data: Mapping[str, Any]) -> Design:
     version, kind = (data.get("version"), MessageBlocks.kind) if announced else (data.get("format"), data.get("kind"))
     if type(version) is not int or version < 1:
         raise DesignError(f"this is not a design: its format must be a number from 1 upwards, not {version!r}")
-    if version > (MESSAGES if announced else FORMAT):
+    newest = VERSION if announced else FORMAT
+    if version > newest:
         raise DesignError(
-            f"this design has format {version}; this program knows formats up to {FORMAT}. It was written by a newer "
+            f"this design has format {version}; this program knows formats up to {newest}. It was written by a newer "
             f"deniable: upgrade with pip install --upgrade deniable",
+            format=version,
+        )
+    if announced and 1 < version < VERSION:
+        raise DesignError(
+            f"this design is of version {version}, and this program reads version {VERSION}: collect anew with it, or "
+            f"read these reports with the program that collected them",
             format=version,
         )
     found = design_kind(kind)
@@ -74,7 +83,7 @@ def design_from_bytes(data: bytes | str, expected: str | None = None) -> Design:
     if expected is not None:
         unaltered(raw, expected)
     try:
-        fields = msgspec.json.decode(raw)
-    except msgspec.DecodeError as error:
+        fields = parse_json(raw, "it", dict[str, Any])
+    except InputError as error:
         raise DesignError(f"this is not a design: {error}") from None
     return design_from_dict(fields)

@@ -7,13 +7,15 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+import numpy as np
 
-    import numpy as np
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
+_CELLS = 1 << 20  # written together
 _NAME = 32  # letters of a name: Stata's limit
 _RESERVED = frozenset(  # words that SPSS or Stata keeps for itself
     (
@@ -60,6 +62,14 @@ def file_names(names: Sequence[str]) -> list[str]:
         taken.add(free.lower())
         found.append(free)
     return found
+
+
+def cells(columns: Sequence[Column], missing: float) -> Iterator[bytes]:
+    """The numbers, row by row, some rows at a time."""
+    step = max(1, _CELLS // len(columns))
+    for start in range(0, len(columns[0].numbers), step):
+        some = np.stack([column.numbers[start : start + step] for column in columns], axis=1)
+        yield np.where(np.isnan(some), missing, some).astype("<f8").tobytes()
 
 
 def clipped(text: str, most: int) -> bytes:

@@ -76,25 +76,41 @@ def by_themselves(design: Design) -> list[list[str]]:
 
 def scores(reports: Reports, tables: Sequence[Sequence[str]]) -> list[Score]:
     """The scores of every cell of some tables that the design tells."""
-    found: dict[Cell, Array] = {}
-    for names in tables:
-        domain = reports.design.domain.project(names)
-        if domain.cells > MOST_CELLS:
-            raise InputError(
-                f"{listed(names)} have {domain.cells} cells, and a column is made for each of {MOST_CELLS} at most: "
-                f"name fewer attributes at once",
-                attributes=tuple(names),
-            )
-        # Of pairs, errors of joint tables depend on who was paired with whom: no estimate gives them either.
-        told = None if reports.design.pairs_reports and len(names) > 1 else _scores(reports, domain)
-        if told is not None:
-            values, reached = told
-            for place in np.flatnonzero(reached):
-                codes = np.unravel_index(place, domain.shape)
-                cell = tuple((v.name, v.categories[code]) for v, code in zip(domain.values(), codes, strict=True))
-                found.setdefault(cell, readonly(values[:, place]))
-    named = score_names(list(found))
-    return [Score(name, cell, values) for name, (cell, values) in zip(named, found.items(), strict=True)]
+    return Scorer(reports, tables).scores(0, reports.n)
+
+
+class Scorer:
+    """Makes the scores of reports from one row to another: whatever they are made with, each has the same."""
+
+    def __init__(self, reports: Reports, tables: Sequence[Sequence[str]]) -> None:
+        """Take reports and the tables whose cells are wanted."""
+        self._reports = reports
+        self._tables: list[_Table] = []
+        found: dict[Cell, tuple[int, int]] = {}
+        for names in tables:
+            domain = reports.design.domain.project(names)
+            if domain.cells > MOST_CELLS:
+                raise InputError(
+                    f"{listed(names)} have {domain.cells} cells, and a column is made for each of {MOST_CELLS} at "
+                    f"most: name fewer attributes at once",
+                    attributes=tuple(names),
+                )
+            # Of pairs, errors of joint tables depend on who was paired with whom: no estimate gives them either.
+            table = None if reports.design.pairs_reports and len(names) > 1 else _table(reports, domain)
+            if table is not None:
+                for place in np.flatnonzero(table.reached).tolist():
+                    codes = np.unravel_index(place, domain.shape)
+                    cell = tuple((v.name, v.categories[code]) for v, code in zip(domain.values(), codes, strict=True))
+                    found.setdefault(cell, (len(self._tables), place))
+                self._tables.append(table)
+        self._cells = dict(zip(score_names(list(found)), found.items(), strict=True))
+
+    def scores(self, start: int, stop: int) -> list[Score]:
+        """The scores of these rows; of no rows, what columns there are."""
+        values = [_scores(self._reports, table, start, stop) for table in self._tables]
+        return [
+            Score(name, cell, readonly(values[table][:, place])) for name, (cell, (table, place)) in self._cells.items()
+        ]
 
 
 def score_columns(made: Sequence[Score]) -> dict[str, pa.Array]:
@@ -126,8 +142,25 @@ def score_names(cells: Sequence[Cell]) -> list[str]:
     return found
 
 
-def _scores(reports: Reports, domain: Domain) -> tuple[Array, NDArray[np.bool_]] | None:
-    """A score for every respondent and cell, NaN for whoever was not asked; and which cells the design tells."""
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """How the scores of a table are made: of each ballot that tells something of it, and which cells are told."""
+
+    ballots: dict[int, _Spoken]
+    reached: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class _Spoken:
+    """What a ballot tells, what a report weighs in each functional of its columns, and L from these to the cells."""
+
+    told: Told
+    weights: Sequence[tuple[int, Array]]
+    mixed: Array
+
+
+def _table(reports: Reports, domain: Domain) -> _Table | None:
+    """How the scores of a table are made; None where the design tells nothing of it."""
     design, parts = reports.design, {}
     known: dict[Any, _Part | None] = {}
     for ballot in range(len(design.ballots)):
@@ -141,21 +174,37 @@ def _scores(reports: Reports, domain: Domain) -> tuple[Array, NDArray[np.bool_]]
     if not parts:
         return None
     mixed = _mixing(parts, design.chances)
-    values = np.full((reports.n, domain.cells), np.nan)
+    spoken = {}
     for ballot, part in parts.items():
-        rows, here = reports.rows_of(ballot), reports.told(ballot, domain.names)
-        if here is None:
+        here = reports.told(ballot, domain.names)
+        if here is not None:
+            weights = [(place, _weights(here.columns[place].channel, wanted)) for place, wanted in part.factors]
+            spoken[ballot] = _Spoken(here, weights, mixed.by_ballot[ballot])
+    return _Table(spoken, mixed.reached)
+
+
+def _scores(reports: Reports, table: _Table, start: int, stop: int) -> Array:
+    """A score for every respondent from one to another and every cell, NaN for whoever was not asked."""
+    values = np.full((stop - start, len(table.reached)), np.nan)
+    for ballot, rows in reports.rows_between(start, stop):
+        said = table.ballots.get(ballot)
+        if said is None:
             continue
-        weights = [_weights(here.columns[place].channel, wanted) for place, wanted in part.factors]
-        codes = reports.codes(ballot, here)
-        step = max(1, _HELD // max(len(each) for each in weights))
-        for start in range(0, len(rows), step):
-            own = np.ones((len(rows[start : start + step]), 1))
-            for (place, _), each in zip(part.factors, weights, strict=True):
-                mine = _rows(here.columns[place].channel, codes[start : start + step, place], each)
+        step = max(1, _HELD // max(len(each) for _, each in said.weights))
+        for first in range(0, len(rows), step):
+            some = rows[first : first + step]
+            codes = reports.codes(ballot, said.told, some)
+            own = np.ones((len(some), 1))
+            for place, each in said.weights:
+                mine = _rows(said.told.columns[place].channel, codes[:, place], each)
                 own = (own[:, :, None] * mine[:, None, :]).reshape(len(own), -1)
-            values[rows[start : start + step]] = own @ mixed.by_ballot[ballot].T
-    return values, mixed.reached
+            values[some - start] = _by_row(own, said.mixed.T)
+    return values
+
+
+def _by_row(rows: Array, matrix: Array) -> Array:
+    """Each row times a matrix, by itself: in a product of matrices its last digit may depend on the other rows."""
+    return np.asarray((rows[:, None, :] @ matrix)[:, 0], dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +312,7 @@ def _weights(channel: Channel, along: Array) -> Array:
 
 def _rows(channel: Channel, codes: NDArray[Any], weights: Array) -> Array:
     """The same for each of some reports: sets are tallied into several cells, others into one."""
-    return channel.members(codes) @ weights if channel.is_support else weights[codes.astype(np.int64)]
+    return _by_row(channel.members(codes), weights) if channel.is_support else weights[codes.astype(np.int64)]
 
 
 def _moments(channel: Channel, along: Array) -> Array:

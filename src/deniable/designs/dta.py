@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.designs.column import clipped
+from deniable.designs.column import cells, clipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ _LABEL, _MEANING = 320, 32000  # bytes
 
 def write_dta(columns: Sequence[Column], path: Path, title: str = "") -> None:
     """Write columns to a file of release 118 (Stata 14 and newer)."""
-    rows, data = len(columns[0].numbers), np.stack([column.numbers for column in columns], axis=1).astype("<f8")
+    rows = len(columns[0].numbers)
     label = clipped(title, 320)
     header = (
         b"<header><release>118</release><byteorder>LSF</byteorder><K>" + struct.pack("<H", len(columns)) + b"</K><N>"
@@ -41,7 +41,7 @@ def write_dta(columns: Sequence[Column], path: Path, title: str = "") -> None:
         "value_label_names": b"".join(_fixed(c.file if c.meanings else "", 129) for c in columns),
         "variable_labels": b"".join(_fixed(column.label, 321) for column in columns),
         "characteristics": b"",
-        "data": np.where(np.isnan(data), _MISSING, data).tobytes(),
+        "data": b"",  # written below, some rows at a time
         "strls": b"",
         "value_labels": b"".join(_meanings(name, column) for name, column in coded.items()),
     }
@@ -52,11 +52,17 @@ def write_dta(columns: Sequence[Column], path: Path, title: str = "") -> None:
     for name, body in parts.items():
         places.append(at)
         pieces.append(f"<{name}>".encode() + body + f"</{name}>".encode())
-        at += len(pieces[-1])
+        at += len(pieces[-1]) + (8 * rows * len(columns) if name == "data" else 0)
     places += [at, at + len(b"</stata_dta>")]
     with path.open("wb") as file:
         file.write(begin + b"<map>" + struct.pack("<14Q", *places) + b"</map>")
-        file.writelines(pieces)
+        for name, piece in zip(parts, pieces, strict=True):
+            if name == "data":
+                file.write(b"<data>")
+                file.writelines(cells(columns, _MISSING))
+                file.write(b"</data>")
+            else:
+                file.write(piece)
         file.write(b"</stata_dta>")
 
 

@@ -1,9 +1,10 @@
 """Writing reports: Parquet with the design inside; CSV, SPSS and Stata with the design in a JSON file beside them.
 
-Parquet and CSV hold the reports as they are; SPSS and Stata a labelled column a question, see `sheet`.
+Parquet and CSV hold the reports as they are, and are written in batches, so that little is held besides the reports;
+SPSS and Stata hold a labelled column a question, see `sheet`, all of which are made before they are written.
 
-A file appears under its name only when it is whole: it is written under another name and then renamed. The JSON file
-comes first, so reports never lie about without their design. `frames.reading` reads them back.
+A file appears under its name only when it is whole, and never in place of another (`publish`). The JSON file comes
+first, so reports never lie about without their design. `frames.reading` reads them back.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deniable.designs.arrow_types import type_name
+from deniable.designs.batches import Batches, write_csv, write_parquet
 from deniable.designs.dta import write_dta
 from deniable.designs.objects import Object, place_of
+from deniable.designs.publish import publish, refuse_other, sync
 from deniable.designs.sav import write_sav
-from deniable.errors import InputError, MissingExtraError
-from deniable.formulas import plain_table
+from deniable.errors import InputError, MissingExtraError, PrivacyError
 from deniable.origin import PEOPLE, Origin
 from deniable.reserved import RESERVED
 from deniable.wording import listed
@@ -39,15 +41,15 @@ SIDECAR = ".design.json"  # people.csv has its design in people.csv.design.json
 IN_FOLDER = "_design.json"  # a folder of Parquet files has it here; the underscore makes other programs skip it
 
 
-def write_reports(frame: Any, header: Header, path: str | Path | Object) -> Path | Object:
-    """Write reports as they are to a .parquet or .csv file.
+def write_reports(reports: Batches, header: Header, path: str | Path | Object) -> Path | Object:
+    """Write reports as they are to a .parquet or .csv file, a batch at a time.
 
     Args:
-        frame: the reports, a row each.
+        reports: a row each.
         header: what must be known of them.
         path: the file; its folder is made where there is none. Or the address of an object, such as s3://bucket/name.
     """
-    return delivered(path, lambda target: _write_reports(frame, header, target))
+    return delivered(path, lambda target: _write_reports(reports, header, target))
 
 
 def delivered(place: str | Path | Object, write: Callable[[Path], object]) -> Path | Object:
@@ -59,35 +61,38 @@ def delivered(place: str | Path | Object, write: Callable[[Path], object]) -> Pa
     with tempfile.TemporaryDirectory() as folder:
         local = Path(folder) / goal.name
         write(local)
-        for file in sorted(Path(folder).iterdir(), key=lambda file: file == local):
-            place = goal.with_name(file.name)
-            if file != local and goal.is_file() and not _is_there(place, file.read_bytes()):
-                goal.remove()
-            place.put(file)
+        files = sorted(Path(folder).iterdir(), key=lambda file: file == local)
+        for file in files:
+            refuse_other(file, goal.with_name(file.name))
+        for file in files:
+            if not (place := goal.with_name(file.name)).exists():
+                place.put(file)
     return goal
 
 
-def _write_reports(frame: Any, header: Header, target: Path) -> None:
-    import narwhals as nw
-
+def _write_reports(reports: Batches, header: Header, target: Path) -> None:
     write = _WRITERS.get(target.suffix.lower())
     if write is None:
         every = [*_WRITERS, *_SHEETS]
         raise InputError(f"reports are written to {listed(every)}, not to {target.suffix or target.name!r}")
-    table = nw.from_native(frame, eager_only=True).to_arrow()
     target.parent.mkdir(parents=True, exist_ok=True)
-    if target.suffix.lower() == ".parquet":
-        table = table.replace_schema_metadata(header.metadata())
-    else:
-        types = {field.name: type_name(field.type, field.name) for field in table.schema}
+    metadata = header.metadata()
+    if target.suffix.lower() != ".parquet":
+        types = {field.name: type_name(field.type, field.name) for field in reports.make(0, 0).schema}
         _write_beside(target, replace(header, types=types).json())
-        table = _stamped(table, header.origin)  # rows are passed on without their header
-    write_whole(target, lambda place: write(table, place))
+        reports, metadata = _stamped(reports, header.origin), {}  # rows are passed on without their header
+    publish(target, lambda place: write(reports, place, metadata))
 
 
-def _stamped(table: pa.Table, origin: Origin) -> pa.Table:
+def _stamped(table: Batches, origin: Origin) -> Batches:
     """A table without a header in it, each row of which says that it is simulated, or a pilot's."""
-    return table.append_column(ORIGIN, [[origin.stamp] * len(table)]) if origin else table
+    import pyarrow as pa
+
+    def make(start: int, stop: int) -> pa.Table:
+        stamps = pa.array([origin.stamp] * (stop - start), pa.string())
+        return table.make(start, stop).append_column(ORIGIN, stamps)
+
+    return Batches(table.rows, make) if origin else table
 
 
 def is_sheet(path: str | Path | Object) -> bool:
@@ -106,24 +111,20 @@ def _write_sheet(columns: Sequence[Column], header: Header, target: Path, title:
     kept = tuple((c.file, c.name, None if c.values is None else tuple(c.values)) for c in columns)
     types = {c.name: type_name(c.kind, c.name) for c in columns if c.kind is not None}
     _write_beside(target, replace(header, columns=kept, types=types).json())
-    write_whole(target, lambda place: write(columns, place, title))
+    publish(target, lambda place: write(columns, place, title))
 
 
-def write_table(frame: Any, path: str | Path | Object, origin: Origin = PEOPLE) -> Path | Object:
-    """Write a frame as it is, without a design, to a .parquet or .csv file; with a column that says its origin."""
-    return delivered(path, lambda target: _write_table(frame, target, origin))
+def write_table(table: Batches, path: str | Path | Object, origin: Origin = PEOPLE) -> Path | Object:
+    """Write a table as it is, without a design, to a .parquet or .csv file; with a column that says its origin."""
+    return delivered(path, lambda target: _write_table(table, target, origin))
 
 
-def _write_table(frame: Any, target: Path, origin: Origin) -> None:
-    import narwhals as nw
-
-    writers: dict[str, Callable[[Any, Path], None]] = {".parquet": _write_parquet, ".csv": _write_csv}
-    write = writers.get(target.suffix.lower())
+def _write_table(table: Batches, target: Path, origin: Origin) -> None:
+    write = _WRITERS.get(target.suffix.lower())
     if write is None:
-        raise InputError(f"a table of categories is written to {listed(writers)}, not to {target.name!r}")
-    table = _stamped(nw.from_native(frame, eager_only=True).to_arrow(), origin)
+        raise InputError(f"a table of categories is written to {listed(_WRITERS)}, not to {target.name!r}")
     target.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(target, lambda place: write(table, place))
+    publish(target, lambda place: write(_stamped(table, origin), place, {}))
 
 
 def sidecar(path: Path | Object) -> Path | Object:
@@ -132,24 +133,20 @@ def sidecar(path: Path | Object) -> Path | Object:
 
 
 def _write_beside(target: Path, header: bytes) -> None:
-    """Write what must be known of reports. Those that lie there by another design go first: they would be misread."""
+    """Write what must be known of reports; nothing beside a file that has lain there without."""
     place = target.with_name(target.name + SIDECAR)
-    if target.exists() and not _is_there(place, header):
-        target.unlink()
-    write_whole(place, lambda path: path.write_bytes(header))
+    if target.exists() and not place.exists():
+        raise PrivacyError(f"{target} is already there, and nothing is written over: choose another name",
+                           file=str(target))  # fmt: skip
+    publish(place, lambda path: path.write_bytes(header))
 
 
-def _is_there(place: Path | Object, content: bytes) -> bool:
-    return place.is_file() and place.read_bytes() == content
+def write_whole(target: Path, write: Callable[[Path], object]) -> None:
+    """Write a file so that it is there completely or not at all, whatever happens, in place of what was there.
 
-
-def write_whole(target: Path, write: Callable[[Path], object], folder: Path | None = None) -> None:
-    """Write a file so that it is there completely or not at all, whatever happens.
-
-    It is written under another name (in `folder`, or beside its own), brought to disk and renamed; the renaming is
-    brought to disk too.
+    It is written under another name, brought to disk and renamed; the renaming is brought to disk too.
     """
-    unfinished = (folder or target.parent) / f".{target.name}.unfinished{target.suffix}"
+    unfinished = target.with_name(f".{target.name}.unfinished{target.suffix}")
     try:
         write(unfinished)
         with unfinished.open("rb+") as written:
@@ -157,27 +154,7 @@ def write_whole(target: Path, write: Callable[[Path], object], folder: Path | No
         unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
-    if os.name == "posix":
-        place = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(place)
-        finally:
-            os.close(place)
-
-
-# -- each format -------------------------------------------------------------------------------------------------------
-
-
-def _write_parquet(table: pa.Table, path: Path) -> None:
-    import pyarrow.parquet as pq
-
-    pq.write_table(table, path)
-
-
-def _write_csv(table: pa.Table, path: Path) -> None:
-    from pyarrow import csv
-
-    csv.write_csv(plain_table(table), path)
+    sync(target.parent)
 
 
 def pyreadstat() -> ModuleType:
@@ -192,5 +169,5 @@ def pyreadstat() -> ModuleType:
     return package
 
 
-_WRITERS: dict[str, Callable[[pa.Table, Path], None]] = {".parquet": _write_parquet, ".csv": _write_csv}
+_WRITERS: dict[str, Callable[[Batches, Path, dict[str, str]], None]] = {".parquet": write_parquet, ".csv": write_csv}
 _SHEETS: dict[str, Callable[[Sequence[Column], Path, str], None]] = {".sav": write_sav, ".dta": write_dta}

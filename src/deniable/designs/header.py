@@ -19,6 +19,7 @@ from deniable.designs.own_columns import SHARE
 from deniable.errors import DesignError, InputError
 from deniable.labels import Labels
 from deniable.origin import PEOPLE, Origin
+from deniable.untrusted import clipped, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,20 @@ ADVICE = (
     "their errors."
 )
 _PREFIX = "deniable."
-_KEYS = ("format", "design", "sha256", "notes", "blocks", "pairs", "words", "columns", "types", "scores", "origin")
+_KEYS = (
+    "format",
+    "design",
+    "sha256",
+    "notes",
+    "blocks",
+    "pairs",
+    "words",
+    "columns",
+    "types",
+    "scores",
+    "origin",
+    "remarks",
+)
 
 
 class _Scores(msgspec.Struct):
@@ -54,6 +68,7 @@ class Header:
         types: for files that know none (CSV, SPSS, Stata), the type of each column.
         scores: of columns whose means estimate shares, what each is the share of.
         origin: whether the reports are simulated, or a pilot's.
+        remarks: sentences for whoever reads the header; reports that are read have none.
     """
 
     design: bytes
@@ -65,6 +80,7 @@ class Header:
     types: Mapping[str, str] | None = None
     scores: Mapping[str, str] | None = None
     origin: Origin = PEOPLE
+    remarks: tuple[str, ...] = ()
 
     @cached_property
     def id(self) -> str:
@@ -79,7 +95,7 @@ class Header:
     def fields(self) -> dict[str, str]:
         """Everything as text."""
         texts = {
-            "format": str(FORMAT if self.origin or any(more is not None for more in self._more) else 1),
+            "format": str(FORMAT if self.origin or self.remarks or any(more is not None for more in self._more) else 1),
             "design": self.design.decode(),
             "sha256": self.id,
             "notes": msgspec.json.encode(self.notes).decode(),
@@ -96,6 +112,8 @@ class Header:
             texts["types"] = msgspec.json.encode(self.types).decode()
         if self.scores is not None:
             texts["scores"] = msgspec.json.encode({"note": ADVICE, "columns": self.scores}).decode()
+        if self.remarks:
+            texts["remarks"] = msgspec.json.encode(self.remarks).decode()
         if self.origin:
             texts["origin"] = self.origin.json()
         return texts
@@ -126,18 +144,20 @@ class Header:
         except DesignError as error:
             raise DesignError(f"{where}: {error}", **error.details) from None
         try:
-            notes = msgspec.json.decode(fields.get("notes", "[]"), type=tuple[str, ...])
-            blocks = msgspec.json.decode(fields.get("blocks", "[]"), type=tuple[str, ...])
+            notes = parse_json(fields.get("notes", "[]"), "it", tuple[str, ...])
+            blocks = parse_json(fields.get("blocks", "[]"), "it", tuple[str, ...])
             pairs = float(fields["pairs"]) if "pairs" in fields else None
-            columns = msgspec.json.decode(fields["columns"], type=Columns) if "columns" in fields else None
-            scores = msgspec.json.decode(fields["scores"], type=_Scores).columns if "scores" in fields else None
-            types = msgspec.json.decode(fields["types"], type=dict[str, str]) if "types" in fields else None
+            columns = parse_json(fields["columns"], "it", Columns) if "columns" in fields else None
+            scores = parse_json(fields["scores"], "it", _Scores).columns if "scores" in fields else None
+            types = parse_json(fields["types"], "it", dict[str, str]) if "types" in fields else None
+            remarks = parse_json(fields.get("remarks", "[]"), "it", tuple[str, ...])
         except ValueError as error:
-            raise InputError(f"{where}: what belongs to the design cannot be read: {error}", file=where) from None
+            told = clipped(error)
+            raise InputError(f"{where}: what belongs to the design cannot be read: {told}", file=where) from None
         words = Labels.from_json(fields["words"], where) if "words" in fields else None
         origin = Origin.from_json(fields["origin"], where) if "origin" in fields else PEOPLE
         kept = tuple(block.encode() for block in blocks)
-        return cls(design, notes, kept, pairs, words, columns, types, scores, origin)
+        return cls(design, notes, kept, pairs, words, columns, types, scores, origin, remarks)
 
     # -- the two places it is kept in --------------------------------------------------------------------------
 
@@ -161,9 +181,9 @@ class Header:
     def from_json(cls, data: bytes, where: str) -> Header:
         """Out of a file of its own."""
         try:
-            fields = msgspec.json.decode(data, type=dict[str, str])
-        except msgspec.DecodeError as error:
-            raise InputError(f"{where} cannot be read: {error}", file=where) from None
+            fields = parse_json(data, "it", dict[str, str])
+        except InputError as error:
+            raise InputError(f"{where} cannot be read: {error.message}", file=where) from None
         return cls.from_fields(fields, where)
 
 

@@ -25,8 +25,18 @@ if TYPE_CHECKING:
 
 BALLOT = f"{RESERVED}ballot"
 BLOCK = f"{RESERVED}block"
+WORDS = f"{RESERVED}words"  # under which words a report was made, where these were corrected; public like any other
 _ANSWER = f"{RESERVED}answer_"
 SHARE = f"{RESERVED}share_"  # scores, which are made of the answers again: readers leave them out
+
+
+def words_names(corrections: int) -> list[str]:
+    """What the words are called that reports were made under, the first ones first.
+
+    >>> words_names(1)
+    ['words 1', 'words 2']
+    """
+    return [f"words {number}" for number in range(1, corrections + 2)]
 
 
 class Named(Protocol):
@@ -79,7 +89,7 @@ def refuse_taken(public: Iterable[str], design: Asking) -> None:
             attributes=both,
         )
     questions = {question.name for question in design.questions}
-    taken = [name for name in names if is_reserved(name) or name in questions]
+    taken = [name for name in names if (is_reserved(name) and name != WORDS) or name in questions]
     if taken:
         raise InputError(
             f"a public column cannot be named {listed(taken)}: so is a question, or names that begin with {RESERVED!r} "

@@ -148,7 +148,7 @@ def _moved(channel: Channel, own: Domain, wanted: Domain) -> tuple[Channel, NDAr
     if isinstance(channel, Dense):  # which reports there are is its own affair
         columns = [channel._columns[cell] for cell in order]
         return Dense._of(columns, channel.bits, channel.name, None, partial=channel.is_partial), stay
-    if isinstance(channel, Mixture):
+    if isinstance(channel, Mixture) and not channel.treats_alike:
         keep, *fakes = channel._shares
         return Mixture._of([keep, *(fakes[cell] for cell in order)], channel.bits), order
     assert channel.treats_alike

@@ -13,9 +13,11 @@ import numpy as np
 
 from deniable.core.input_coercion import row_labels
 from deniable.designs.among import Among, among, conditions
-from deniable.designs.debiased import by_themselves, score_columns, scores
+from deniable.designs.batches import Batches, of_frame
+from deniable.designs.debiased import Scorer, by_themselves, score_columns, scores
 from deniable.designs.files import is_sheet, write_reports, write_sheet
 from deniable.designs.header import Header
+from deniable.designs.labelled import labelled
 from deniable.designs.observation import Observation, merge
 from deniable.designs.own_columns import (
     BALLOT,
@@ -26,6 +28,7 @@ from deniable.designs.own_columns import (
     whole_numbers,
     without_nan,
 )
+from deniable.designs.sets import weighed_singly
 from deniable.designs.sheet import sheet
 from deniable.designs.small_cells import warn_of_small_cells
 from deniable.device.statement import Statement
@@ -149,7 +152,7 @@ class Reports(Frozen):
     def with_labels(self, labels: Labels) -> Self:
         """The same reports with a survey's words, as `Survey.labels` has them; see `Labels`."""
         fits(labels, self.design.domain)
-        return self._of(**{**self._parts(), "labels": labels})
+        return self._of(**{**self._parts(), "labels": labels.of_reports(self.labels)})
 
     def with_origin(self, origin: Origin) -> Self:
         """The same reports, known to be simulated, or a pilot's."""
@@ -247,11 +250,21 @@ class Reports(Frozen):
         told = self.design.told(ballot, attributes)
         return told if told is None or self.among is None else self.among.told(told)
 
-    def codes(self, ballot: int, told: Told) -> NDArray[Any]:
-        """What a ballot's respondents told: a row for each of `rows_of(ballot)`, a column a question."""
+    def rows_between(self, start: int, stop: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """The rows from one to another that are looked at, by ballot; nothing is kept."""
+        ballots = self.ballots[start:stop]
+        inside = None if self.among is None else self.among.inside[start:stop]
+        for ballot in np.unique(ballots).tolist():
+            here = ballots == ballot
+            yield ballot, start + np.flatnonzero(here if inside is None else here & inside)
+
+    def codes(self, ballot: int, told: Told, rows: NDArray[np.int64] | None = None) -> NDArray[Any]:
+        """What a ballot's respondents told: a row for each of `rows_of(ballot)`, or of some; a column a question."""
         whole = len(self.design.ballots) == 1 and self.among is None
-        rows = slice(None) if whole else self.rows_of(ballot)
-        return np.stack([column.narrow(self.answers[rows, column.place]) for column in told.columns], axis=1)
+        if rows is None and not whole:
+            rows = self.rows_of(ballot)
+        some = slice(None) if rows is None else rows
+        return np.stack([column.narrow(self.answers[some, column.place]) for column in told.columns], axis=1)
 
     def distinct(self, ballot: int, told: Told) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """The different things that a ballot's respondents told, a row each, and how often each came."""
@@ -261,9 +274,9 @@ class Reports(Frozen):
         different, counts = np.unique(codes[:, 0], return_counts=True)  # as numbers: much faster than as rows
         return different[:, None], counts
 
-    def weighs_singly(self, told: Told) -> bool:  # noqa: ARG002 - whatever they tell, they are here
+    def weighs_singly(self, told: Told) -> bool:
         """Whether these reports are looked at one by one where that tells more than their counts."""
-        return True
+        return weighed_singly(told, self.n)
 
     def groups(self, by: str) -> Iterator[tuple[Any, Reports]]:
         """Split by the values of a public column."""
@@ -309,11 +322,15 @@ class Reports(Frozen):
 
     def to_frame(self) -> Frame:
         """Write the reports as a frame that `Reports(frame, design)` reads back."""
-        columns: dict[str, Any] = {BALLOT: self.ballots} if len(self.design.ballots) > 1 else {}
-        columns |= {name: self.answers[:, place] for place, name in enumerate(answer_columns(self.design))}
+        columns = self._columns(slice(None))
         if self.public is not None:
             columns |= {name: self.public[name].to_arrow() for name in self.public.columns}
         return frame_of(columns, self.backend)
+
+    def _columns(self, rows: slice) -> dict[str, NDArray[Any]]:
+        """What some of the reports say, by the names of the columns that have it in a frame or file."""
+        columns = {BALLOT: self.ballots[rows]} if len(self.design.ballots) > 1 else {}
+        return columns | {name: self.answers[rows, place] for place, name in enumerate(answer_columns(self.design))}
 
     def describe(self, *, published: int | None = None, delta: float | None = None) -> Statement:
         """The design's privacy statement, and what must be said of these reports besides; arguments as there."""
@@ -347,22 +364,42 @@ class Reports(Frozen):
         named = [[table] if isinstance(table, str) else list(table) for table in tables]
         return named or by_themselves(self.design)
 
-    def write(self, path: str | Path | Object, *, debiased: Sequence[str | Sequence[str]] = ()) -> Path | Object:
+    def write(
+        self,
+        path: str | Path | Object,
+        *,
+        debiased: Sequence[str | Sequence[str]] = (),
+        remarks: Sequence[str] = (),
+    ) -> Path | Object:
         """Write the reports and their design to a file: .parquet, .csv, .sav (SPSS) or .dta (Stata).
 
         `path` may be the address of an object, such as s3://bucket/reports.parquet. `deniable.read_reports` reads it
         back. `debiased` names attributes, and lists of several, whose scores stand beside the reports, see `debiased`.
+        What is there already is refused, unless it is the same.
+        `remarks` are sentences for whoever reads the file's header.
         """
-        import narwhals as nw
-
-        made = scores(self, self._tables(debiased)) if debiased else []
-        header = replace(self.header, scores={s.name: s.label for s in made}) if made else self.header
+        scorer = Scorer(self, self._tables(debiased) if debiased else [])
+        told = {score.name: score.label for score in scorer.scores(0, 0)}
+        header = replace(self.header, remarks=tuple(remarks), scores=told or None)
         if is_sheet(path):
-            return write_sheet(sheet(self, made), header, path, self.origin.titled(self.labels.heading()))
-        columns = nw.from_native(self.to_frame(), eager_only=True).to_arrow()
-        for name, values in score_columns(made).items():
-            columns = columns.append_column(name, values)
-        return write_reports(columns, header, path)
+            columns = sheet(self, scorer.scores(0, self.n))
+            return write_sheet(columns, header, path, self.origin.titled(self.labels.heading()))
+        return write_reports(self._batches(scorer), header, path)
+
+    def _batches(self, scorer: Scorer) -> Batches:
+        """The reports as files have them, with scores."""
+        import pyarrow as pa
+
+        public = None if self.public is None else of_frame(self.public)
+
+        def make(start: int, stop: int) -> pa.Table:
+            columns: dict[str, Any] = {**self._columns(slice(start, stop))}
+            if public is not None:
+                table = public.make(start, stop)
+                columns |= dict(zip(table.column_names, table.columns, strict=True))
+            return pa.table(columns | score_columns(scorer.scores(start, stop)))
+
+        return Batches(self.n, make)
 
     @property
     def header(self) -> Header:
@@ -383,42 +420,15 @@ class Reports(Frozen):
         Args:
             in_words: the answers in the survey's words, see `labels`.
         """
-        columns: dict[str, Any] = {}
-        alone = len(self.design.ballots) == 1
-        for index, question in enumerate(self.design.questions):
-            domain = self.design.domain.project(question.attributes)
-            if question.channel.outputs != domain.cells:
-                raise InputError(f"the reports to {question.name!r} are not categories of the attribute")
-            rows, codes = self._asked(index)
-            found = domain.decode(np.stack(np.unravel_index(codes, domain.shape), axis=1))
-            if in_words:
-                found = {name: self._worded(name, column.to_pylist()) for name, column in found.items()}
-            if not alone:
-                cells = zip(*(column.to_pylist() for column in found.values()), strict=True)
-                named = [cell[0] if len(cell) == 1 else ", ".join(map(str, cell)) for cell in cells]
-                spread: list[Any] = columns.get(question.name, [None] * self.n)  # it may be asked in two ways
-                for row, name in zip(rows.tolist(), named, strict=True):
-                    spread[row] = name
-                found = {question.name: spread}
-            columns |= found
-        if self.public is not None:
-            public = {name: self.public[name].to_arrow() for name in self.public.columns}
-            columns |= {n: self._worded(n, c.to_pylist()) if in_words else c for n, c in public.items()}
-        first = [name for name in self.design.domain if name in columns]
-        return frame_of({name: columns[name] for name in dict.fromkeys([*first, *columns])}, self.backend)
+        return frame_of(labelled(self, in_words=in_words), self.backend)
 
-    def _asked(self, index: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Who was asked a question, and what they reported."""
-        held = [(b, ballot.index(index)) for b, ballot in enumerate(self.design.ballots) if index in ballot]
-        rows = [self.rows_of(ballot) for ballot, _ in held]
-        codes = [self.answers[self.rows_of(ballot), place] for ballot, place in held]
-        return np.concatenate(rows), np.concatenate(codes)
-
-    def _worded(self, name: str, values: Sequence[Any]) -> Any:
-        import pyarrow as pa
-
-        known = self.labels.answers.get(name)
-        return pa.array([self.labels.answer(name, v) if known and v is not None else v for v in values])
+    def between(self, start: int, stop: int) -> Reports:
+        """The reports from one to another."""
+        public = None if self.public is None else self.public[start:stop]
+        some = None if self.among is None else replace(self.among, inside=self.among.inside[start:stop])
+        same = {"design": self.design, "backend": self.backend, "notes": self.notes, "labels": self.labels}
+        rows = {"ballots": self.ballots[start:stop], "answers": self.answers[start:stop], "public": public}
+        return Reports._of(**same, **rows, among=some, index=None, origin=self.origin)
 
     def _repr_html_(self) -> str:
         import narwhals as nw

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.designs.column import clipped
+from deniable.designs.column import cells, clipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,8 +38,7 @@ def write_sav(columns: Sequence[Column], path: Path, title: str = "") -> None:
         for record in _extensions(columns):
             file.write(record)
         file.write(struct.pack("<ii", 999, 0))
-        data = np.stack([column.numbers for column in columns], axis=1).astype("<f8")
-        file.write(np.where(np.isnan(data), _MISSING, data).tobytes())
+        file.writelines(cells(columns, _MISSING))
 
 
 def _header(columns: int, rows: int, title: str) -> bytes:

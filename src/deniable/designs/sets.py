@@ -17,6 +17,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.channels.base import Channel
+    from deniable.designs.told import Told
+
+FEW_KINDS = 1 << 16  # different reports that are listed, whatever they are
+MOST_SINGLY = 20_000  # reports that are sets and are weighed one by one
+
+
+def has_few_kinds(told: Told) -> bool:
+    """Whether the different reports that can come are few enough to be listed: always those of categories."""
+    return not told.channel.is_support or prod(column.channel.reports for column in told.columns) <= FEW_KINDS
+
+
+def weighed_singly(told: Told, n: int) -> bool:
+    """Whether n respondents' reports are weighed by their likelihood, or, of too many sets, by what they hold.
+
+    Each of a million sets is another report: to weigh each takes minutes, and their counts a second. The same reports
+    are weighed alike wherever they lie, in memory, in a file or in a database.
+    """
+    return has_few_kinds(told) or n <= MOST_SINGLY
 
 
 @dataclass(frozen=True, eq=False)

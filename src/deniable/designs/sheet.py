@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.designs.column import Column, file_names
-from deniable.designs.own_columns import BALLOT, BLOCK
+from deniable.designs.own_columns import BALLOT, BLOCK, WORDS, words_names
 from deniable.errors import InputError
 from deniable.reserved import RESERVED
 
@@ -93,7 +93,7 @@ def _public(reports: Reports) -> list[Column]:
     found: list[Column] = []
     for name in reports.public.columns:
         column = reports.public[name].to_arrow()
-        label = reports.labels.question(name)
+        label = _since(reports) if name == WORDS else reports.labels.question(name)
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
             found.append(Column(name, name, label, _as_decimals(name, column), {}, kind=column.type))
             continue
@@ -106,6 +106,14 @@ def _public(reports: Reports) -> list[Column]:
         meanings = {code: reports.labels.answer(name, value) for code, value in enumerate(values)}
         found.append(Column(name, name, label, codes, meanings, values, column.type))
     return found
+
+
+def _since(reports: Reports) -> str:
+    """What the column means that says under which words a report was made."""
+    labels = reports.labels
+    names = words_names(len(labels.corrections))[1:]
+    since = [f"{name} since: {one.why or 'not declared'}" for name, one in zip(names, labels.corrections, strict=True)]
+    return f"{labels.question(WORDS)}; {'; '.join(since)}"
 
 
 def _as_decimals(name: str, column: pa.ChunkedArray) -> NDArray[np.float64]:

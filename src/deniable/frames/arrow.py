@@ -14,7 +14,7 @@ import pyarrow as pa
 from deniable.designs.own_columns import BALLOT, answer_columns, refuse_taken
 from deniable.errors import DesignError, MissingColumnError
 from deniable.given import is_view, without_views
-from deniable.wording import listed
+from deniable.wording import SHOWN, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,20 +44,7 @@ class Disguise:
                 f"a {design.title} looks at all respondents together, so a table cannot be disguised "
                 f"batch by batch. Read it into a frame and use design.randomize(frame)"
             )
-        missing = [name for name in design.domain if name not in schema.names]
-        if missing:
-            raise MissingColumnError(
-                f"the table has no column {listed(missing)}; its columns are {listed(schema.names)}. Rename the "
-                f"columns, or leave the attribute out of the domain",
-                columns=missing,
-            )
-        absent = [name for name in keep if name not in schema.names]
-        if absent:
-            raise MissingColumnError(
-                f"the table has no column {listed(absent)} to keep; its columns are {listed(schema.names)}",
-                columns=absent,
-            )
-        refuse_taken(keep, design)
+        check_columns(schema, design, keep)
         columns = answer_columns(design)
         self.design, self.keep = design, tuple(dict.fromkeys(keep))
         self.needed = [*design.domain, *self.keep]
@@ -66,8 +53,8 @@ class Disguise:
         if len(design.ballots) > 1:
             ballot = pa.from_numpy_dtype(np.min_scalar_type(len(design.ballots) - 1))
             fields.insert(0, pa.field(BALLOT, ballot, nullable=False))
-        kept = [schema.field(name) for name in self.keep]
-        kept = [field.with_type(pa.large_string()) if is_view(field.type) else field for field in kept]
+        # What a field says beside its type, and categories that no row has, are nobody's to pass on.
+        kept = [pa.field(name, _spelt_out(schema.field(name).type)) for name in self.keep]
         self.schema = pa.schema([*fields, *kept])
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -80,5 +67,35 @@ class Disguise:
         columns: list[Any] = [pa.array(answers[:, place]) for place in range(answers.shape[1])]
         if len(self.design.ballots) > 1:
             columns.insert(0, pa.array(ballots))
-        kept = [without_views(batch.column(name)) for name in self.keep]
+        kept = [without_views(batch.column(name)).cast(self.schema.field(name).type) for name in self.keep]
         return pa.record_batch([*columns, *kept], schema=self.schema)
+
+
+def check_columns(schema: pa.Schema, design: Design, keep: Sequence[str]) -> None:
+    """Refuse a table that lacks a column that the design asks for, or one to keep."""
+    missing = [name for name in design.domain if name not in schema.names]
+    if len(missing) == len(design.domain):
+        raise MissingColumnError(
+            f"none of the table's {len(schema)} columns is called {' or '.join(map(repr, missing[:SHOWN]))}. Does its "
+            f"first row name the columns? It is not repeated here: it may be a person's",
+            columns=missing,
+        )
+    if missing:
+        raise MissingColumnError(
+            f"the table has no column {listed(missing)}; its columns are {listed(schema.names)}. Rename the "
+            f"columns, or leave the attribute out of the domain",
+            columns=missing,
+        )
+    absent = [name for name in keep if name not in schema.names]
+    if absent:
+        raise MissingColumnError(
+            f"the table has no column {listed(absent)} to keep; its columns are {listed(schema.names)}",
+            columns=absent,
+        )
+    refuse_taken(keep, design)
+
+
+def _spelt_out(kind: pa.DataType) -> pa.DataType:
+    """A type without categories of its own, and without views."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.large_string() if is_view(kind) else kind

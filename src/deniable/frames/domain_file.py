@@ -16,7 +16,6 @@ sentence that the privacy statement then needs.
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ from deniable.domain import Domain
 from deniable.errors import DeniableError, InputError, MissingValueError
 from deniable.frames.pieces import open_table
 from deniable.given import without_views
+from deniable.untrusted import parse_toml, read_text
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -46,9 +46,10 @@ def read_domain(path: str | Path) -> Domain:
     if not place.is_file():
         raise InputError(f"there is no domain file {place}", file=str(place))
     try:
-        data = tomllib.loads(place.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        text = read_text(place, "list of categories")
+    except UnicodeDecodeError as error:
         raise InputError(f"{place} is not a TOML file: {error}", file=str(place)) from None
+    data = parse_toml(text, str(place))
     for name, categories in data.items():
         if isinstance(categories, dict) and "bins" in categories:
             continue

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from deniable.designs.own_columns import BALLOT, answer_columns
 from deniable.errors import InputError, MissingExtraError, UnknownAttributeError
-from deniable.frames.reading import parquet_file
+from deniable.frames.parquet import ParquetFile
 from deniable.frames.support import asked_alike, by_words, check_extremes
 from deniable.wording import listed
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     Keys = tuple[NDArray[np.int64], NDArray[np.int64]]  # combinations that occur (a row each), and how often each does
 
 _PATTERN = re.compile(r"[*?[]")
-_BATCH = 1 << 18  # rows that are read together
 _MOST_CELLS = 1 << 22  # up to here an array of all combinations is counted into; above it, only those that occur
 
 
@@ -81,7 +80,7 @@ class ParquetEngine:
     def __init__(self, paths: Sequence[Place], progress: Progress | None = None) -> None:
         """Take files of one schema; `progress` is called with the rows seen and those there are."""
         self._paths, self.progress = tuple(paths), progress
-        self._files = [parquet_file(path, pre_buffer=False) for path in paths]
+        self._files = [ParquetFile(path) for path in paths]
         if not self._files:
             raise InputError("there are no Parquet files to count")
 
@@ -91,14 +90,14 @@ class ParquetEngine:
     @property
     def columns(self) -> list[str]:
         """The first file's."""
-        return list(self._files[0].schema_arrow.names)
+        return list(self._files[0].schema.names)
 
     def _batches(self, columns: Sequence[str], where: Where) -> Iterator[pa.RecordBatch]:
         import pyarrow.compute as pc
 
         wanted = list(dict.fromkeys([*columns, *where]))
         for file in self._files:
-            for batch in file.iter_batches(batch_size=_BATCH, columns=wanted):
+            for batch in file.batches(wanted):
                 kept = batch
                 for name, value in where.items():
                     kept = kept.filter(pc.equal(kept.column(name), pa.scalar(value, kept.column(name).type)))
@@ -107,7 +106,7 @@ class ParquetEngine:
     def rows(self, where: Where) -> int:
         """From the files' own count, where all rows are asked for."""
         if not where:
-            return sum(file.metadata.num_rows for file in self._files)
+            return sum(file.rows for file in self._files)
         return sum(batch.num_rows for batch in self._batches([], where))
 
     def count(self, sizes: Mapping[str, int], where: Where) -> Keys:
@@ -165,8 +164,7 @@ class ParquetEngine:
 
     def table(self, where: Where) -> pa.Table:
         """All of it, into memory."""
-        schema = self._files[0].schema_arrow
-        return pa.Table.from_batches(list(self._batches(self.columns, where)), schema).replace_schema_metadata(None)
+        return pa.Table.from_batches(list(self._batches(self.columns, where)), self._files[0].schema)
 
 
 class IbisEngine:
@@ -184,6 +182,8 @@ class IbisEngine:
         if far:
             raise InputError(f"DuckDB counts local files; leave the engine out for {far[0]}, which is read in batches")
         plain = [_no_pattern(path) for path in paths if isinstance(path, Path)]
+        for path in paths:
+            ParquetFile(path).look_through()
         # The names of folders are no columns: by itself DuckDB reads a public column k off a folder k=5.
         return cls(_ibis().duckdb.connect().read_parquet(plain, hive_partitioning=False))
 

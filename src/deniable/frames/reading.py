@@ -17,7 +17,7 @@ from deniable.designs.blocks.reports import BlockReports
 from deniable.designs.codec import design_from_bytes
 from deniable.designs.files import ORIGIN, pyreadstat, sidecar
 from deniable.designs.header import Header
-from deniable.designs.objects import Object, place_of
+from deniable.designs.objects import Object, parts_of, place_of
 from deniable.designs.own_columns import BALLOT, BLOCK, SHARE, answer_columns
 from deniable.designs.paired.design import Paired
 from deniable.designs.paired.reports import PairedReports
@@ -26,16 +26,18 @@ from deniable.designs.sheet import question_column
 from deniable.device.block import Block
 from deniable.errors import DeniableError, InputError
 from deniable.formulas import original_table, plain
+from deniable.frames.parquet import HELD, TIMES, ParquetFile, refuse_repeated
+from deniable.untrusted import MOST_TOLD, clipped, read_bytes, refuse_wide_csv
 from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     from deniable.designs.base import Design
 
+WRITTEN_BESIDE = "file of a design"
 D = TypeVar("D", Blocks, Paired)
 
 
@@ -62,7 +64,7 @@ def read_header(path: str | Path | Object) -> Header:
     """Read what a file of reports says about them, without reading the reports."""
     source = existing(path)
     if source.is_file() and source.suffix.lower() == ".parquet":
-        return Header.from_metadata(parquet_file(source).schema_arrow.metadata, str(source))
+        return Header.from_metadata(ParquetFile(source).metadata, str(source))
     beside = sidecar(source)
     if not beside.is_file():
         raise InputError(
@@ -70,14 +72,14 @@ def read_header(path: str | Path | Object) -> Header:
             f"design they are just numbers. Put the two files side by side",
             file=str(source),
         )
-    return Header.from_json(beside.read_bytes(), str(beside))
+    return Header.from_json(read_bytes(beside, WRITTEN_BESIDE, MOST_TOLD), str(beside))
 
 
 def read_beside(path: Path | Object) -> Header:
     """The header in a JSON file of its own; a design alone has no notes."""
     if not path.is_file():
         raise InputError(f"there is no file {path}", file=str(path))
-    data = path.read_bytes()
+    data = read_bytes(path, WRITTEN_BESIDE, MOST_TOLD)
     if b'"sha256"' in data:
         return Header.from_json(data, str(path))
     return Header(design_from_bytes(data).canonical())
@@ -123,19 +125,6 @@ def existing(path: str | Path | Object) -> Path | Object:
     return source
 
 
-def parquet_file(path: Path | Object, **options: Any) -> pq.ParquetFile:
-    """Open a Parquet file, with a message a person can use when it is none; `options` are pyarrow's."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.ParquetFile(path if isinstance(path, Path) else path.open(), **options)
-    except (pa.ArrowInvalid, OSError) as error:
-        size = path.stat().st_size if isinstance(path, Path) else path.state()[0]
-        told = "it is empty" if not size else f"it may have been cut short while it was copied ({error})"
-        raise InputError(f"{path} is not a readable Parquet file: {told}", file=str(path)) from None
-
-
 def _read_csv(path: Path, header: Header) -> pa.Table:
     """Read a CSV file as the types that its header tells, with a message a person can use when it is none.
 
@@ -152,10 +141,13 @@ def _read_csv(path: Path, header: Header) -> pa.Table:
         quoted_strings_can_be_null=not types,
         **({"null_values": [""]} if types else {}),
     )
+    with path.open("rb") as file:
+        refuse_wide_csv(file, str(path))
     try:
         read = csv.read_csv(path, parse_options=csv.ParseOptions(newlines_in_values=True), convert_options=convert)
     except pa.ArrowInvalid as error:
-        raise InputError(f"{path} is not a readable CSV file: {error}", file=str(path)) from None
+        raise InputError(f"{path} is not a readable CSV file: {clipped(error)}", file=str(path)) from None
+    refuse_repeated(read.column_names, path)
     table = original_table(read.drop_columns([ORIGIN]) if ORIGIN in read.column_names else read)
     for place, name in enumerate(table.column_names):
         if name in types:
@@ -167,7 +159,7 @@ def _read_csv(path: Path, header: Header) -> pa.Table:
 
 
 def _read_parquet(path: Path, _header: Header) -> pa.Table:
-    return parquet_file(path).read()
+    return ParquetFile(path).table()
 
 
 def _read_sav(path: Path, _header: Header) -> pa.Table:
@@ -183,9 +175,15 @@ def _unlabelled(read: Callable[..., Any], path: Path, *, named: bool = False) ->
     import pyarrow as pa
 
     try:
-        columns, about = read(str(path), output_format="dict")
+        # What repeats itself is packed: a row may take a byte in the file, and some hundred when it is read.
+        _, about = read(str(path), metadataonly=True)
+        wide = sum(max(8, about.variable_storage_width.get(name, 8)) for name in about.column_names)
+        most = max(HELD, TIMES * path.stat().st_size) // max(8, wide)
+        columns, about = read(str(path), output_format="dict", row_limit=most + 1)
     except Exception as error:  # noqa: BLE001 - pyreadstat's own errors have no common class
-        raise InputError(f"{path} is not a readable {path.suffix} file: {error}", file=str(path)) from None
+        raise InputError(f"{path} is not a readable {path.suffix} file: {clipped(error)}", file=str(path)) from None
+    if any(len(column) > most for column in columns.values()):
+        raise InputError(f"{path} would become more than a hundred times what it has. Is it the right file?")
     labels = about.column_names if named else about.column_labels
     names = [label or name for name, label in zip(about.column_names, labels, strict=True)]
     return pa.table([pa.array(column, from_pandas=True) for column in columns.values()], names=names)
@@ -233,22 +231,26 @@ def _from_sheet(path: Path, header: Header, design: Design) -> pa.Table:
 
 
 def _read_table(source: Path | Object, header: Header, design: Design) -> pa.Table:
-    if not isinstance(source, Path):
-        if source.is_dir():
-            import pyarrow as pa
+    if source.is_dir():
+        import pyarrow as pa
 
-            return pa.concat_tables([parquet_file(part).read() for part in source.parts(".parquet")])
+        tables = [ParquetFile(part).table() for part in _parts(source)]
+        return pa.concat_tables(tables, promote_options="default")
+    if not isinstance(source, Path):
         with source.fetched() as local:
             return _read_table(local, header, design)
-    if source.is_dir():
-        import pyarrow.dataset as ds
-
-        return ds.dataset(source, format="parquet").to_table()
     sheet = header.columns is not None
     table = _from_sheet(source, header, design) if sheet else _READERS[source.suffix.lower()](source, header)
     if source.suffix.lower() in (".sav", ".dta"):
         table = _whole_numbers(table, {BALLOT, BLOCK, *answer_columns(design)})
     return table.replace_schema_metadata(None)
+
+
+def _parts(folder: Path | Object) -> list[Path | Object]:
+    found = parts_of(folder, ".parquet")
+    if not found:
+        raise InputError(f"there are no Parquet files in {folder}", file=str(folder))
+    return found
 
 
 def _whole_numbers(table: pa.Table, names: set[str]) -> pa.Table:

@@ -1,55 +1,37 @@
-"""Disguising a table whose respondents are not independent of each other: all of it is read, then disguised in one go.
-
-Fakes of a later block follow from the blocks before it, and partners are drawn among everybody, so there are no pieces.
-Nothing is written before everything is disguised: a run that was interrupted has shown nothing, and is begun anew.
-"""
+"""Disguising respondents who are not independent of each other: all of the table is read, then disguised in one go."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import narwhals as nw
 import pyarrow as pa
 
-from deniable.designs.objects import place_of
-from deniable.errors import InputError
-from deniable.frames.arrow import HELD
-from deniable.frames.job import open_typed, refuse_second
-from deniable.wording import listed
+from deniable.designs.arrow_types import rebuilt
+from deniable.frames.arrow import check_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from deniable.designs.base import Design
-    from deniable.designs.objects import Object
+    from deniable.frames.pieces import Pieces
 
 
-def randomize_whole(
-    table: str | Path | Object,
-    target: str | Path | Object,
-    design: Design,
-    keep: Sequence[str] = (),
-    *,
-    notes: Sequence[str] = (),
-    progress: Callable[[int, int | None], object] | None = None,
-) -> int:
-    """Disguise a Parquet or CSV table into a Parquet file of reports; the arguments are those of `randomize_table`.
+class Together:
+    """What turns a whole table into reports, as `Disguise` turns batches."""
 
-    Memory use grows with the table.
-    """
-    goal = place_of(target)
-    if goal.suffix.lower() != ".parquet":
-        raise InputError(f"reports of a table are written to a .parquet file, not to {goal.name!r}", file=str(goal))
-    refuse_second(goal)
-    source = open_typed(place_of(table), design)
-    wanted = [name for name in dict.fromkeys((*design.domain, *keep)) if name in source.schema.names]
-    absent = [name for name in keep if name not in wanted]
-    if absent:
-        raise InputError(f"the table has no column {listed(absent)} to keep", columns=absent)
-    batches = [batch for piece in source.pieces(wanted, 0) for batch in piece]
-    frame = pa.Table.from_batches(batches).unify_dictionaries() if batches else source.schema.empty_table()
-    if progress is not None:
+    def __init__(self, design: Design, schema: pa.Schema, keep: Sequence[str] = ()) -> None:
+        """Check that the schema has what the design asks, before any row is touched."""
+        check_columns(schema, design, keep)
+        self.design, self.keep = design, tuple(dict.fromkeys(keep))
+
+    def __call__(self, source: Pieces, notes: Sequence[str], progress: Callable[[int, int | None], object]) -> pa.Table:
+        """Disguise all rows; the table holds its header. Never call it twice and publish both."""
+        wanted = list(dict.fromkeys((*self.design.domain, *self.keep)))
+        batches = [batch for piece in source.pieces(wanted, 0) for batch in piece]
+        frame = pa.Table.from_batches(batches).unify_dictionaries() if batches else source.schema.empty_table()
         progress(0, frame.num_rows)
-    reports = design.randomize(frame, list(keep)).with_notes(HELD, *notes)
-    reports.write(goal)
-    return reports.n
+        reports = self.design.randomize(frame, list(self.keep)).with_notes(*notes)
+        made = rebuilt(nw.from_native(reports.to_frame(), eager_only=True).to_arrow())
+        table: pa.Table = made.replace_schema_metadata(reports.header.metadata())
+        return table

@@ -7,6 +7,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from deniable.reporting.document import Cards, Details, Drawing, Grid, Items, Quote, Text
+from deniable.typeset import markdown_text
 
 if TYPE_CHECKING:
     from deniable.reporting.document import Document
@@ -14,24 +15,15 @@ if TYPE_CHECKING:
 
 def markdown(document: Document) -> str:
     """Write a document as Markdown."""
-    parts = [f"# {_safe(document.title)}"]
+    parts = [f"# {markdown_text(document.title)}"]
     if document.stamp:
-        parts.append(f"**{_safe(document.stamp)}**")
+        parts.append(f"**{markdown_text(document.stamp)}**")
     if document.lead:
-        parts.append(_safe(document.lead))
+        parts.append(markdown_text(document.lead))
     for section in document.sections:
-        parts.append(f"## {_safe(section.heading)}")
+        parts.append(f"## {markdown_text(section.heading)}")
         parts += [text for block in section.blocks if (text := _block(block))]
     return "\n\n".join(parts) + "\n"
-
-
-def _safe(text: str) -> str:
-    r"""Take the power from characters that Markdown, or HTML inside it, would act on.
-
-    >>> print(_safe("a|b <i> *c*"))
-    a\|b \<i> \*c\*
-    """
-    return re.sub(r"([\\`*_\[\]<|#])", r"\\\1", text.replace("\n", " "))
 
 
 @singledispatch
@@ -41,28 +33,28 @@ def _block(block: object) -> str:
 
 @_block.register
 def _(text: Text) -> str:
-    return _safe(text.text)
+    return markdown_text(text.text)
 
 
 @_block.register
 def _(items: Items) -> str:
-    return "\n".join(f"- {_safe(item)}" for item in items.items)
+    return "\n".join(f"- {markdown_text(item)}" for item in items.items)
 
 
 @_block.register
 def _(grid: Grid) -> str:
-    head = "| " + " | ".join(_safe(name) for name, _, _ in grid.columns) + " |"
+    head = "| " + " | ".join(markdown_text(name) for name, _, _ in grid.columns) + " |"
     rule = "|" + "|".join("---:" if numeric else "---" for _, _, numeric in grid.columns) + "|"
     rows = [
-        "| " + " | ".join(_safe(cell) for cell in row) + " |"
+        "| " + " | ".join(markdown_text(cell) for cell in row) + " |"
         for row in zip(*(cells for _, cells, _ in grid.columns), strict=True)
     ]
-    return "\n".join([f"{_safe(grid.caption)}:", "", head, rule, *rows])
+    return "\n".join([f"{markdown_text(grid.caption)}:", "", head, rule, *rows])
 
 
 @_block.register
 def _(quote: Quote) -> str:
-    return "\n>\n".join(f"> {_safe(text.text)}" for text in quote.texts)
+    return "\n>\n".join(f"> {markdown_text(text.text)}" for text in quote.texts)
 
 
 @_block.register
@@ -72,11 +64,11 @@ def _(_drawing: Drawing) -> str:
 
 @_block.register
 def _(cards: Cards) -> str:
-    return "\n\n".join(f"### {_safe(card.heading)}\n\n{_block(card.body)}" for card in cards.cards)
+    return "\n\n".join(f"### {markdown_text(card.heading)}\n\n{_block(card.body)}" for card in cards.cards)
 
 
 @_block.register
 def _(details: Details) -> str:
     longest = max((len(run) for run in re.findall(r"`+", details.code)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{_safe(details.summary)}:\n\n{fence}{details.language}\n{details.code}\n{fence}"
+    return f"{markdown_text(details.summary)}:\n\n{fence}{details.language}\n{details.code}\n{fence}"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from deniable.errors import InputError
 from deniable.surveys.imported import Draft, Text
+from deniable.untrusted import parse_json, read_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,10 +45,7 @@ _MOST_STEPS = 101  # a scale with more of them is a number
 
 def read_surveyjs(path: Path) -> Draft:
     """Read a questionnaire's JSON file."""
-    try:
-        data = msgspec.json.decode(path.read_bytes())
-    except msgspec.DecodeError as error:
-        raise InputError(f"{path} is not JSON: {error}", file=str(path)) from None
+    data = parse_json(read_bytes(path, "questionnaire"), str(path), object)
     if not isinstance(data, dict) or not {"pages", "elements", "questions"} & set(data):
         raise InputError(f"{path} is not a SurveyJS questionnaire: it has neither pages nor elements", file=str(path))
     draft = Draft(_text(data.get("title")) or path.stem)

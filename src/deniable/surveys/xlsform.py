@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import InputError, MissingExtraError
 from deniable.surveys.imported import Draft, Text
+from deniable.untrusted import clipped, refuse_large_zip
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     Row = dict[str, str]
 
 _OPENS, _CLOSES = re.compile(r"^begin[ _](group|repeat)$"), re.compile(r"^end[ _](group|repeat)$")
+_MOST_ROWS, _MOST_COLUMNS = 20_000, 500  # of a sheet
 _SILENT = {"start", "end", "today", "deviceid", "calculate", "audit", "username", "phonenumber", "email", "hidden"}
 _NUMBER = 'a number needs bins: ask it as kind = "number" with bins = [...]'
 _PLACE = "a place cannot be disguised as it is; offer a list of places"
@@ -77,7 +80,9 @@ def _take(draft: Draft, row: Row, lists: dict[str, list[Any]], inside: list[Row]
         else:
             draft.add(name, text, kind="choice", choices=choices)
     elif kind == "range":
-        limits = {key: int(value) for key, value in re.findall(r"(\w+)=(-?\d+)(?![\d.])", row.get("parameters", ""))}
+        limits = {
+            key: int(value) for key, value in re.findall(r"(\w+)=(-?\d{1,9})(?![\d.])", row.get("parameters", ""))
+        }
         if limits.get("step", 1) != 1 or "." in row.get("parameters", ""):
             draft.skip(name, "ranges go in steps of one here")
         else:
@@ -135,17 +140,22 @@ def _sheets(path: Path) -> dict[str, list[Row]]:
             "Excel files need openpyxl, which is not installed: pip install 'deniable[files]'", extra="files"
         ) from None
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        refuse_large_zip(path)
+        with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
+            return {sheet.title.lower(): _rows(sheet) for sheet in book.worksheets}
+    except InputError:
+        raise
     except Exception as error:  # noqa: BLE001 - a damaged file fails in many ways
-        raise InputError(f"{path} is not a readable Excel file: {error}", file=str(path)) from None
-    try:
-        return {sheet.title.lower(): _rows(sheet) for sheet in book.worksheets}
-    finally:
-        book.close()
+        raise InputError(f"{path} is not a readable Excel file: {clipped(error)}", file=str(path)) from None
 
 
 def _rows(sheet: Any) -> list[Row]:
-    lines = [[_cell(cell) for cell in line] for line in sheet.iter_rows(values_only=True)]
+    """A sheet's rows. A file may say of any cell that it is the millionth; all before it would be built."""
+    lines: list[list[str]] = []
+    for line in sheet.iter_rows(max_row=_MOST_ROWS + 1, max_col=_MOST_COLUMNS, values_only=True):
+        if len(lines) == _MOST_ROWS:
+            raise InputError(f"the sheet {sheet.title!r} has more than {_MOST_ROWS} rows, which no questionnaire has")
+        lines.append([_cell(cell) for cell in line])
     if not lines:
         return []
     return [dict(zip(lines[0], line, strict=False)) for line in lines[1:] if any(line)]

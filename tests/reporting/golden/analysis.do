@@ -1,6 +1,9 @@
 * This file was not run by us: we have no Stata. It states the numbers of deniable beside its own; compare them.
 * A survey: 100 disguised reports, written by deniable.
 * Every answer was disguised before it came here: epsilon 1.0000 a respondent.
+* One question was disguised.
+* smokes: 2 answers; the true one is reported with probability 0.7310, each other with 0.2690.
+* All probabilities are whole numbers of draws, out of as many equally likely ones as a power of two, and part of the design; `deniable export REPORTS -o design.json` writes it.
 * Counts of reports are not counts of answers; the estimates below take the disguise out.
 * Design 70543057fa1b0f2f397bf9e218eafacf011df2b51c84f4f27c9313c8aa4654e3.
 version 14

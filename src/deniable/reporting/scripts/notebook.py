@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from deniable.estimation.refused import answers_about, too_few
+from deniable.typeset import markdown_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,19 +17,24 @@ if TYPE_CHECKING:
 def notebook(about: Sequence[str], reports: Reports, file: str, tables: Sequence[Sequence[str]] = ()) -> str:
     """The notebook, for the reports in `file`."""
     labels = reports.labels
+
+    def named(name: str) -> str:
+        """In the survey's words, which are a stranger's: a notebook shows Markdown, and HTML in it."""
+        return markdown_text(labels.named(name))
+
     cells = [
         _words(
-            f"# {reports.origin.titled(labels.heading('Disguised answers'))}\n\n"
-            + "\n".join(f"{line}  " for line in about)
+            f"# {markdown_text(reports.origin.titled(labels.heading('Disguised answers')))}\n\n"
+            + "\n".join(f"{markdown_text(line)}  " for line in about)
         ),
         _code("import deniable as dn\n\n", f"reports = dn.open_reports({file!r})\n", "reports.describe()"),
     ]
     for name in reports.design.domain:
         if told := too_few(answers_about(reports, [name])):
-            cells.append(_words(f"## {labels.named(name)}\n\n{told}."))
+            cells.append(_words(f"## {named(name)}\n\n{told}."))
             continue
         cells += [
-            _words(f"## {labels.named(name)}"),
+            _words(f"## {named(name)}"),
             _code(f"estimate = dn.estimate(reports, {name!r})\n", "estimate"),
             _code("estimate.plot();"),
         ]
@@ -37,11 +43,11 @@ def notebook(about: Sequence[str], reports: Reports, file: str, tables: Sequence
                 cells.append(_code(f"dn.estimate(reports, {name!r}, by={public!r})"))
     for table in tables:
         if len(table) > 1 and (told := too_few(answers_about(reports, table))):
-            cells.append(_words(f"## {' and '.join(map(labels.named, table))}\n\n{told}."))
+            cells.append(_words(f"## {' and '.join(map(named, table))}\n\n{told}."))
             continue
         if len(table) > 1:
             cells += [
-                _words(f"## {' and '.join(map(labels.named, table))}"),
+                _words(f"## {' and '.join(map(named, table))}"),
                 _code(f"estimate = dn.estimate(reports, {list(table)!r})\n", "estimate"),
             ]
         if len(table) == 2:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from deniable.designs.files import write_whole
 from deniable.device.statement import rounded_up
 from deniable.errors import InputError
+from deniable.inference.corrected_words import corrected_words
+from deniable.reporting.disguise import disguised
 from deniable.reporting.scripts.notebook import notebook
 from deniable.reporting.scripts.plain import python_script
 from deniable.reporting.scripts.r import r_script
@@ -42,7 +44,7 @@ def write_script(reports: Reports, path: Path, tables: Sequence[Sequence[str]] =
     beside = path.with_suffix(".parquet")
     if beside.exists():
         raise InputError(f"the notebook's reports would be {beside}, which is already there", file=str(beside))
-    reports.write(beside)
+    reports.write(beside, remarks=corrected_words(reports).lines)
     text = notebook(_about(reports), reports, beside.name, tables)
     write_whole(path, lambda place: place.write_text(text, encoding="utf-8"))
     return [path, beside]
@@ -55,6 +57,8 @@ def _about(reports: Reports) -> list[str]:
         *reports.origin.note,
         f"{reports.labels.heading('A survey')}: {reports.n} disguised reports, written by deniable.",
         f"Every answer was disguised before it came here: epsilon {rounded_up(reports.design.epsilon)} a respondent.",
+        *disguised(reports.design, reports.labels),
         "Counts of reports are not counts of answers; the estimates below take the disguise out.",
         f"Design {named}.",
+        *corrected_words(reports).lines,
     ]
