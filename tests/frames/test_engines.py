@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
+import on_spark
 from deniable.bench import engines as five
 from deniable.channels.two_level import TwoLevel
 from deniable.errors import DesignError, InputError, MissingColumnError, PrivacyError, UnknownAttributeError
@@ -188,7 +189,7 @@ def test_many_reports_on_clickhouse(many):
         check_many(running, expected)
 
 
-def test_spark(spark, made, many, tmp_path):
+def test_spark(spark, spark_logs, made, many, tmp_path):
     """Counting and disguising on Spark, in one test: starting it takes longer than all of this."""
     from deniable.frames.spark import randomize
 
@@ -216,6 +217,7 @@ def test_spark(spark, made, many, tmp_path):
         randomize(frame, design, target)
     with pytest.raises(MissingColumnError):
         randomize(frame.drop("sex"), design, str(tmp_path / "other"))
+    on_spark.check(spark, tmp_path, spark_logs)
 
 
 NAMES = [
@@ -292,7 +294,7 @@ def test_tests_take_stored_reports_as_they_are(made, tmp_path):
 def test_designs_that_need_more_than_counts_are_read(tmp_path):
     frame = people(200)
     for design in (dn.Blocks(DOMAIN, 2, 2.0, block_size=50), dn.Paired(DOMAIN, 0.75, -0.2)):
-        path = design.randomize(frame, source=Seeded(1)).write(tmp_path / "r.parquet")
+        path = design.randomize(frame, source=Seeded(1)).write(tmp_path / f"{design.kind}.parquet")
         assert not isinstance(open_reports(path), StoredReports)
         with pytest.raises(DesignError, match="more than their counts"):
             StoredReports(engines.ParquetEngine([path]), design)
