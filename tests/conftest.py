@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import hashlib
 import os
 import shlex
 import shutil
@@ -36,8 +37,21 @@ from waiting import until  # found through the line above, as it is by every oth
 # No test asks a store outside of this machine; those of object storage name one of their own.
 os.environ.setdefault("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
 
+# What fixtures of a whole session disguise is recorded nowhere in the home folder; tests have a record each, see below.
+os.environ["DENIABLE_RECORD"] = str(Path(tempfile.gettempdir()) / f"deniable-record-{os.getpid()}")
+
 # Thousands of tests are made at once and stay for good: to look among them for garbage would take a third of the time.
 gc.disable()
+
+
+KINDS = {"browser": "chromium", "postgres": "cluster"}  # what a test needs, and the fixture that brings it
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark a test with what it needs: it asks for that by its fixtures, or says so in its name or parameters."""
+    for kind, fixture in KINDS.items():
+        if fixture in getattr(item, "fixturenames", ()) or kind in item.nodeid:
+            item.add_marker(kind)
 
 
 def pytest_collection_finish() -> None:
@@ -89,6 +103,10 @@ class Running:
     data: Path
     token: str
 
+    def show_all(self) -> None:
+        """Have every stored report shown, as at the end of a survey."""
+        self.collector.store.compact(self.collector.numbers)
+
 
 @contextmanager
 def running(survey: str, data: Path, **options: Any):
@@ -120,16 +138,22 @@ def _brisk_servers():
     """Hundreds of servers are started, closed and ended here; nobody has to wait for seconds each time."""
     import uvicorn.server
 
-    from deniable.collection import closing
-    from deniable.web import dashboard
+    from deniable.collection import closing, opening
     from deniable.web.protocol import Connection
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(uvicorn.server, "asyncio", Brisk())
-        patch.setattr(dashboard, "_SETTLE", dashboard._SETTLE / 50)
+        patch.setattr(opening, "SETTLE", opening.SETTLE / 50)
         patch.setattr(closing, "LOOK", closing.LOOK / 50)
         patch.setattr(Connection, "limits", replace(Connection.limits, leave=0.0))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _record(monkeypatch, tmp_path_factory, request):
+    """A record of what was disguised for each test: they disguise the same people again and again."""
+    folder = tmp_path_factory.getbasetemp() / f"record-{hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:16]}"
+    monkeypatch.setenv("DENIABLE_RECORD", str(folder))
 
 
 @pytest.fixture(scope="session")

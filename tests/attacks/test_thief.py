@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import random
 import re
@@ -24,6 +25,8 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
+import traceback
 import urllib.request
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -33,24 +36,34 @@ from types import SimpleNamespace
 
 import numpy as np
 import psycopg
+import pyarrow as pa
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from sentences import breaks
 
+import deniable as dn
+from deniable.collection.acceptor import encode_cell
 from deniable.collection.collector import Collector
+from deniable.collection.export import stored_reports
 from deniable.collection.invitations import digest
-from deniable.collection.issuer import public_key
+from deniable.collection.issuer import LocalIssuer, public_key
+from deniable.collection.storage import tail
 from deniable.collection.storage.base import Row, key_of
 from deniable.collection.storage.places import open_store
 from deniable.device import blind
 from deniable.device.client import Client
-from deniable.device.messages import Application, Report, Signed
+from deniable.device.messages import FEWEST_TOGETHER, Application, Report, Signed
 from deniable.device.ticket import token_id
 from deniable.device.wire import encode
+from deniable.errors import InputError, PrivacyError
+from deniable.frames.job import randomize_table
+from deniable.frames.spark import disguise
+from deniable.frames.spark_target import LocalDisk, Target
 from deniable.surveys.survey import parse_survey
-from deniable.web.metrics import HOUR, STEP, Figures, Served
+from deniable.web.metrics import Figures, Served
+from small_survey import small_survey
 from waiting import PATIENCE, until
 
 MODEL = Path(__file__).parents[2] / "docs" / "explanation" / "threat-model.md"
@@ -147,7 +160,9 @@ def life(request, tmp_path_factory, blind_text):
     where, _, by = request.param.partition(", ended by ")
     folder = tmp_path_factory.mktemp("life")
     if where == "sqlite":
-        return lived(blind_text, folder, by)
+        with pytest.MonkeyPatch.context() as patch:  # the tail is as long as it may be among many reports
+            patch.setattr(tail, "SEGMENT", 10**9)
+            return lived(blind_text, folder, by)
     cluster = request.getfixturevalue("cluster")
     with cluster.database() as database:
         return lived(blind_text, folder, by, cluster, database)
@@ -308,7 +323,7 @@ def tables_of(database):
     """Orders of reports that the database's own tables tell: as they lie, and by the transaction that wrote them."""
     found = {}
     with psycopg.connect(database) as db:
-        for table in ("arrived", "reports"):
+        for table in ("arrived", "reports", "held"):
             for order in ("ctid", "xmin::text::bigint, ctid"):
                 rows = db.execute(f"SELECT key FROM deniable.{table} ORDER BY {order}").fetchall()  # noqa: S608 - ours
                 if rows:
@@ -403,9 +418,7 @@ def assert_nothing_is_left(copy, before):
     assert abs(ones[0] - ones[1]) < 6 * 0.5 * (1 / (256 * PEOPLE) + 1 / (256 * ABSENT)) ** 0.5
 
 
-@breaks(
-    "The order of the tail is in the files, of a thousand reports or one for ten that are sealed, and no other order."
-)
+@breaks("The order of the tail is in the files, of twenty reports or one for ten that are sealed, and no other order.")
 def test_the_order_of_no_more_reports_than_the_tail_is_in_the_files(tmp_path):
     # Whatever the moment, what lies outside of the sealed file is at most the tail; and where reports lie in that file
     # tells nothing of their arrival.
@@ -422,7 +435,7 @@ def test_the_order_of_no_more_reports_than_the_tail_is_in_the_files(tmp_path):
                 sealed = places(files.pop("reports.sealed.sqlite"), set(keys))
                 outside = places(b"".join(files.values()), set(keys))
                 assert outside.keys() | sealed.keys() == set(keys[: start + 500])
-                assert len(outside) <= max(1000, len(sealed) / 10) + 500  # what comes together is sealed together
+                assert len(outside) <= max(20, len(sealed) / 10) + 500  # what comes together is sealed together
                 lengths.append(len(outside))
             store._reports._wake.clear()
             store._reports.seal()
@@ -516,24 +529,58 @@ def test_the_files_of_a_killed_server_link_no_better_than_chance(tmp_path, blind
     store.close()
     files = files_of(tmp_path / "data")
     invited, reported = issuing_orders(files, invitations), report_orders(files, stolen)
-    assert [stolen.keys[person] for person in people] in reported.values()  # the tail, as the promise says
-    assert assert_at_chance(stolen, invited, reported) > 3
+    assert assert_at_chance(stolen, invited, reported) > 1
 
 
 # -- the device -------------------------------------------------------------------------------------------------------
 
 
-@breaks("Metrics stand still until a thousand more reports came or an hour passed, and tell nothing of issuing.")
+@breaks(
+    "Where words were corrected, files and exports tell of a report whether it was disguised under the old or the new "
+    "words, and nothing finer."
+)
+def test_corrected_words_tell_old_from_new_and_nothing_finer(tmp_path):
+    text = small_survey(admission="blind")
+    corrected = text.replace('title = "Small"', 'title = "Smaller"')
+    rng, issuer = np.random.default_rng(1), LocalIssuer(tmp_path / "issuer.sqlite")
+    people = [[(rng.bytes(16), tuple(rng.integers(2, size=2).tolist())) for _ in range(40)] for _ in range(2)]
+
+    def seen(name, shuffled):
+        """What a copy, an export and its header hold, where the same people answered in an order of their own."""
+        store = open_store(tmp_path / name)
+        for side, words in enumerate((text, corrected)):
+            collector = Collector(parse_survey(words), store, correct="a misprint" if side else None, issuer=issuer)
+            for place in shuffled.permutation(40):
+                key, answers = people[side][place]
+                store.add([Row(key, collector.number, encode_cell(None, 0, answers, ()))])
+        store.compact()
+        store.copy(tmp_path / f"{name}.sqlite")
+        reports = stored_reports(store, collector.design_id)
+        reports.write(tmp_path / f"{name}.parquet")
+        reports.write(tmp_path / f"{name}.csv")
+        store.close()
+        with contextlib.closing(sqlite3.connect(tmp_path / f"{name}.sqlite")) as db:
+            rows = db.execute("SELECT * FROM reports").fetchall()
+        return rows, *((tmp_path / f"{name}.{kind}").read_bytes() for kind in ("parquet", "csv"))
+
+    first = seen("first", np.random.default_rng(2))
+    assert seen("second", np.random.default_rng(3)) == first
+    assert len({row[1] for row in first[0]}) == 2  # the side that each is on, and there is no other column of when
+    assert first[2].count(b"words 1") == first[2].count(b"words 2") == 40
+
+
+@breaks("Metrics move in the steps in which analysts are shown reports, and tell nothing of issuing.")
 def test_whoever_scrapes_metrics_sees_steps_and_nothing_of_issuing(tmp_path, blind_text):
-    clock = SimpleNamespace(now=5.0)
     collector = Collector(parse_survey(blind_text), open_store(tmp_path), folder=tmp_path)
     survey = Survey(collector, collector.entrance.invite(30))
-    figures = Figures(Served.of(collector.survey), collector.store, lambda: clock.now, PATIENCE)
+    figures = Figures(Served.of(collector.survey), collector.store, PATIENCE)
     scraped = [figures.text()]
     another = blind.blind(public_key(collector.entrance.issuer.message), blind.prepare(bytes(32))).message.hex()
 
     def number():
-        return int(re.search(r"deniable_reports_total{.*} ([0-9]+)", figures.text())[1])
+        found = int(re.search(r"deniable_reports_total{.*} ([0-9]+)", figures.text())[1])
+        assert found == collector.shown.total(collector.number)  # what analysts are shown
+        return found
 
     async def live():
         collector.writer.start()
@@ -546,17 +593,20 @@ def test_whoever_scrapes_metrics_sees_steps_and_nothing_of_issuing(tmp_path, bli
 
     asyncio.run(live())
     collector.rejections.write()
-    clock.now += HOUR - 1
+    collector.store.add_rejected({"malformed": FEWEST_TOGETHER})
+    collector.store.seal()
     assert {*scraped, figures.text()} == {scraped[0]}
-    clock.now += 1
-    assert (number(), "used" in figures.text()) == (20, False)
-    collector.store.add([Row(f"{n:016}".encode(), collector.number, "[null,0,[3],[1]]") for n in range(STEP - 1)])
-    assert number() == 20
+    assert (number(), "used" in figures.text()) == (0, False)
+    rows = [Row(f"{n:016}".encode(), collector.number, "[null,0,[3],[1]]") for n in range(FEWEST_TOGETHER)]
+    collector.store.add(rows[:-1])
+    collector.store.seal()
+    assert number() == 0
     before = figures.text()
-    collector.store.add([Row(b"one more" * 2, collector.number, "[null,0,[3],[1]]")])
-    assert number() == 20 + STEP
+    collector.store.add(rows[-1:])
+    collector.store.seal()
+    assert number() == 20
     assert {*figures.text().splitlines()} ^ {*before.splitlines()} == {
-        f'deniable_reports_total{{design="{collector.design_id}"}} {known}' for known in (20, 20 + STEP)
+        f'deniable_reports_total{{design="{collector.design_id}"}} {known}' for known in (0, 20)
     }
     collector.close()
 
@@ -583,3 +633,80 @@ def test_a_stolen_device_tells_what_was_sent_and_no_more(collector, tmp_path):
     stolen = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
     assert b"3.25" not in stolen
     assert b'"yes"' not in stolen
+
+
+@breaks(
+    "Of two runs of Spark that disguise into one folder, one is refused before its first row; no reader takes what an "
+    "unfinished one left."
+)
+def test_two_runs_of_spark_leave_one_disguise_and_a_killed_one_none_for_readers(tmp_path):
+    folder = tmp_path / "data"
+    claimed, ready = [], threading.Barrier(8)
+
+    def start():
+        ready.wait()
+        target = Target(LocalDisk(folder), "reports")
+        with contextlib.suppress(PrivacyError):
+            target.claim("A run")
+            claimed.append(target)
+
+    threads = [threading.Thread(target=start) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(claimed) == 1
+    # The one at work is killed, with whole files of reports and the design where it had written them.
+    design = dn.Joint({"ill": ["no", "yes"]}, 1.0)
+    reports = design.randomize({"ill": ["no", "yes"] * 50})
+    left = folder / "_reports.unfinished" / "_temporary" / "0"
+    left.mkdir(parents=True)
+    reports.write(left / "part-0.parquet")
+    with pytest.raises(InputError, match="there is no file"):
+        dn.open_reports(folder / "reports")
+    with pytest.raises(InputError, match="lacks the file"):
+        dn.open_reports(folder / "_reports.unfinished")
+    # As Spark left it before: inside the finished folder.
+    (folder / "reports").mkdir()
+    reports.write(folder / "reports" / "part-0.parquet")
+    (folder / "reports" / "_design.json").write_bytes(reports.header.json())
+    (folder / "_reports.unfinished" / "_temporary").rename(folder / "reports" / "_temporary")
+    assert dn.open_reports(folder / "reports").n == len(dn.read_reports(folder / "reports")) == 100
+
+
+@breaks("What a disguise on Spark writes into logs and events when it fails holds no true value.")
+@pytest.mark.parametrize("column", [
+    ["no", "Zwyntarquist"], ["Zwyntarquist", None], [["Zwyntarquist"]], [{"of": "Zwyntarquist"}], [b"Zwyntarquist"],
+], ids=["unknown", "missing", "lists", "structs", "bytes"])  # fmt: skip
+def test_a_task_of_spark_that_fails_quotes_nobody(column):
+    design = dn.Joint({"ill": ["no", "yes"]}, 1.0)
+    with pytest.raises(dn.DeniableError) as caught:
+        list(disguise(design.canonical())(iter(pa.table({"ill": column}).to_batches())))
+    # Tracebacks are what Spark writes down, on executors, on the driver and in its events.
+    assert "Zwyntarquist" not in "".join(traceback.format_exception(caught.value)) + repr(vars(caught.value))
+
+
+@breaks(
+    "Logs of whoever disguises a table hold no value of a column that is to be disguised, whatever is wrong with "
+    "the table."
+)
+def test_a_log_of_failures_holds_no_true_value(tmp_path, caplog):
+    value = "HIV-positive"
+    tables = {
+        "unknown": f"status\nno\n{value}\n",
+        "malformed": f"status,region\nno,north\n{value},north,south\n",
+        "without a head": f"{value},north\nno,south\n",
+        "no text": f"status\n{value}".encode() + b"\xff\n",
+    }
+    design = dn.Joint({"status": ["no", "yes"]}, epsilon=1.0)
+    for name, text in tables.items():
+        place = tmp_path / f"{name}.csv"
+        place.write_bytes(text.encode() if isinstance(text, str) else text)
+        try:
+            randomize_table(place, tmp_path / "out.parquet", design)
+        except dn.DeniableError:
+            logging.getLogger("holder").exception("a table could not be disguised")
+        else:
+            pytest.fail(f"{name} was disguised")
+    assert len(caplog.records) == len(tables)
+    assert value not in caplog.text

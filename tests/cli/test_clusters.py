@@ -29,7 +29,7 @@ def test_clusters_are_those_of_the_library_and_can_be_given_to_randomize(pilot, 
     assert data == {"clusters": found, "reports": 4000}
     options = [part for line in lines for part in line.split()]
     arguments = ("--domain", "in/domain.toml", "--epsilon", "2", "--design", "clusters", *options, "-o", "out.parquet")
-    assert run("randomize", "in/people.parquet", *arguments).exit_code == 0
+    assert run("randomize", "in/people.parquet", *arguments, "--again").exit_code == 0
 
 
 def test_records_have_the_tables_of_the_reports(pilot, run):

@@ -68,14 +68,14 @@ def test_what_does_not_go_together_is_refused(options, told, run):
 
 def test_every_option_of_a_design_is_known(run):
     common = {"table", "output", "domain_file", "infer_domain", "attributes", "epsilon", "kind", "keep", "as_json"}
-    assert {option.name for option in command.params} == common | set(OPTIONS)
+    assert {option.name for option in command.params} == common | {"again"} | set(OPTIONS)
     result = run(*BASE, "--design", "blocks", "--k", "1", "--answer", "all", "--phi", "0.4", "--block-size", "300")
     assert result.exit_code == 0, result.output
 
 
 def test_csv_gives_the_same_design(run):
     run(*BASE)
-    run("randomize", "in/people.csv", "--domain", "in/domain.toml", "--epsilon", "2", "-o", "csv.parquet")
+    run("randomize", "in/people.csv", "--domain", "in/domain.toml", "--epsilon", "2", "-o", "csv.parquet", "--again")
     assert dn.read_reports("csv.parquet").design == dn.read_reports("out.parquet").design
 
 
@@ -114,7 +114,10 @@ def test_json(run):
 
 def test_two_runs_differ_and_there_is_no_seed(run):
     run(*BASE)
-    run(*BASE[:-1], "other.parquet")
+    told = run(*BASE[:-1], "other.parquet")
+    assert (told.exit_code, "say --again" in told.stderr) == (6, True)
+    told = run(*BASE[:-1], "other.parquet", "--again")
+    assert "disguised once before; together these disguises tell epsilon" in told.stdout
     one, other = (dn.read_reports(name).answers for name in ("out.parquet", "other.parquet"))
     assert not np.array_equal(one, other)
     assert not [option for option in command.params if "seed" in option.name or "source" in option.name]

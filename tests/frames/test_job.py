@@ -17,9 +17,11 @@ import pytest
 
 import deniable as dn
 from deniable.errors import InputError, MissingColumnError, MissingValueError, PrivacyError, UnknownCategoryError
-from deniable.frames import job
+from deniable.frames import job, once
 from deniable.frames.domain_file import infer_domain
-from deniable.frames.job import FOLDER, randomize_table, recognisable
+from deniable.frames.job import randomize_table, recognisable
+from deniable.frames.once import FOLDER
+from deniable.frames.sealed import unseal
 from waiting import until
 
 DOMAIN = dn.Domain({"sex": ["F", "M"], "children": [0, 1, 2], "smokes": ["no", "yes"]})
@@ -143,7 +145,12 @@ def interrupt(monkeypatch, after):
 
 
 def parts(target):
-    return {p.name: p.read_bytes() for p in sorted(target.with_name(target.name + FOLDER).glob("part-*.arrow"))}
+    """What can be read of a run that was interrupted, a table a part."""
+    found = {}
+    for key in sorted(target.with_name(target.name + FOLDER).glob("*.key")):
+        with unseal(key.with_suffix("")) as file:
+            found[key.stem] = pa.ipc.open_stream(file).read_all()
+    return found
 
 
 def test_interrupted_it_goes_on_and_keeps_the_first_disguise(people, tmp_path, monkeypatch):
@@ -163,82 +170,95 @@ def test_interrupted_it_goes_on_and_keeps_the_first_disguise(people, tmp_path, m
     again = [row for batch in seen for row in batch.column("row").to_pylist()]
     assert again == list(range(3 * ROWS, GROUPS * ROWS))
     whole = pq.read_table(target)
-    kept = pa.concat_tables(pa.ipc.open_stream(content).read_all() for content in first.values())
+    kept = pa.concat_tables(first.values())
     assert whole.slice(0, 3 * ROWS).equals(kept, check_metadata=False)
     assert whole["row"].to_pylist() == list(range(GROUPS * ROWS))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["people.parquet", "r.parquet"]
 
 
-@pytest.mark.parametrize("moment", ["assemble", "remove"])
+@pytest.mark.parametrize("moment", ["assemble", "clear"])
 def test_interrupted_at_the_end_it_is_finished_without_disguising_anything(moment, people, tmp_path, monkeypatch):
     target = tmp_path / "r.parquet"
 
-    def stop(*_args):
-        raise KeyboardInterrupt
+    def stop(*_args, keep=False):
+        if not keep:
+            raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(job, f"_{moment}", stop)
+        patch.setattr(job if moment == "assemble" else once, f"_{moment}", stop)
         with pytest.raises(KeyboardInterrupt):
             randomize_table(people, target, VIEWS)
-    assert target.exists() == (moment == "remove")
-    first = [pa.ipc.open_stream(content).read_all() for content in parts(target).values()]
+    assert target.exists() == (moment == "clear")
+    first = list(parts(target).values())
     monkeypatch.setattr(job.Disguise, "__call__", stop)
     randomize_table(people, target, VIEWS)
     assert pq.read_table(target).equals(pa.concat_tables(first), check_metadata=False)
     assert not target.with_name(target.name + FOLDER).exists()
 
 
-@pytest.mark.parametrize("moment", ["the first part", "the description", "the folder"])
-def test_interrupted_while_it_clears_up_nothing_is_disguised_again(moment, people, tmp_path, monkeypatch):
-    target = tmp_path / "r.parquet"
-    folder = target.with_name(target.name + FOLDER)
-
-    def stop(*_args):
-        raise KeyboardInterrupt
-
-    unlink = Path.unlink
+@pytest.mark.parametrize("removed", ["part-000000.sealed", "job.json"])
+def test_reports_that_were_moved_before_all_was_cleared_up_are_the_same_or_none(removed, people, tmp_path, monkeypatch):
+    target, unlink = tmp_path / "r.parquet", Path.unlink
 
     def unlinked(path, **options):
-        return stop() if path.name.startswith("part-") else unlink(path, **options)
+        if path.name == removed:
+            raise KeyboardInterrupt
+        unlink(path, **options)
 
     with monkeypatch.context() as patch:
-        if moment == "the first part":
-            patch.setattr(Path, "unlink", unlinked)
-        else:
-            patch.setattr(job.shutil, "rmtree", stop)
+        patch.setattr(Path, "unlink", unlinked)
         with pytest.raises(KeyboardInterrupt):
             randomize_table(people, target, VIEWS)
-    assert len(parts(target)) == (GROUPS if moment == "the first part" else 0)
-    if moment == "the folder":
-        (folder / "job.json").unlink()
+    moved = target.rename(tmp_path / "moved.parquet")
+    monkeypatch.setattr(job.Disguise, "__call__", lambda *_args: pytest.fail("disguised a second time"))
+    if removed == "job.json":
+        with pytest.raises(PrivacyError, match="disguised before"):
+            randomize_table(people, target, VIEWS)
+        assert not target.exists()
+    else:
+        assert randomize_table(people, target, VIEWS) == GROUPS * ROWS
+        assert target.read_bytes() == moved.read_bytes()
+    assert not target.with_name(target.name + FOLDER).exists()
+
+
+def test_interrupted_before_the_last_file_is_cleared_up_nothing_is_disguised_again(people, tmp_path, monkeypatch):
+    target = tmp_path / "r.parquet"
+    folder, unlink = target.with_name(target.name + FOLDER), Path.unlink
+
+    def unlinked(path, **options):
+        if path.name == "job.json":
+            raise KeyboardInterrupt
+        unlink(path, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", unlinked)
+        with pytest.raises(KeyboardInterrupt):
+            randomize_table(people, target, VIEWS)
+    assert [left.name for left in folder.iterdir()] == ["job.json"]
     first = target.read_bytes()
     monkeypatch.setattr(job.Disguise, "__call__", lambda *_args: pytest.fail("disguised a second time"))
-    if moment == "the folder":  # nothing says any more which run this was
-        with pytest.raises(PrivacyError, match="already there"):
-            randomize_table(people, target, dn.Views(DOMAIN, 2, 2.5))
-    else:
-        with pytest.raises(PrivacyError, match="unfinished run"):
-            randomize_table(people, target, dn.Views(DOMAIN, 2, 2.5))
-        assert randomize_table(people, target, VIEWS) == GROUPS * ROWS
-        assert not folder.exists()
+    with pytest.raises(PrivacyError, match="unfinished run"):
+        randomize_table(people, target, dn.Views(DOMAIN, 2, 2.5))
+    assert randomize_table(people, target, VIEWS) == GROUPS * ROWS
+    assert not folder.exists()
     assert target.read_bytes() == first
 
 
 def test_two_programs_that_begin_at_once_disguise_once(people, tmp_path, monkeypatch):
     target = tmp_path / "r.parquet"
-    original = job._locked
+    original = once.held
 
     def late(folder):
         """The other program begins and ends just before this one holds the folder."""
-        monkeypatch.setattr(job, "_locked", original)
+        monkeypatch.setattr(once, "held", original)
         randomize_table(people, target, VIEWS)
-        folder.mkdir()
         return original(folder)
 
-    monkeypatch.setattr(job, "_locked", late)
+    monkeypatch.setattr(once, "held", late)
     with pytest.raises(PrivacyError, match="already there"):
         randomize_table(people, target, dn.Views(DOMAIN, 2, 2.5))
     assert dn.read_reports(target).design == VIEWS
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["people.parquet", "r.parquet"]
 
 
 def test_half_written_files_are_not_taken_for_parts(people, tmp_path, monkeypatch):
@@ -247,12 +267,35 @@ def test_half_written_files_are_not_taken_for_parts(people, tmp_path, monkeypatc
     with pytest.raises(KeyboardInterrupt):
         randomize_table(people, target, VIEWS)
     folder = target.with_name(target.name + FOLDER)
-    assert sorted(p.name for p in folder.iterdir()) == ["job.json", "part-000000.arrow", "part-000001.arrow"]
-    (folder / ".part-000002.arrow.unfinished.arrow").write_bytes(b"what a killed program leaves")
+    finished = [f"part-00000{number}.{ending}" for number in (0, 1) for ending in ("key", "sealed")]
+    assert sorted(p.name for p in folder.iterdir()) == ["job.json", *finished]
+    (folder / "part-000002.sealed").write_bytes(b"what a killed program leaves")
+    (folder / "part-000002.key").touch()  # and a machine that goes down
     with pytest.raises(InputError):
         dn.read_reports(folder)
     randomize_table(people, target, VIEWS)
     assert dn.read_reports(target).n == GROUPS * ROWS
+
+
+@pytest.mark.parametrize("damage", ["a bit", "an end", "the key", "half a key", "the part"])
+def test_a_part_that_was_changed_is_refused(damage, people, tmp_path, monkeypatch):
+    target = tmp_path / "r.parquet"
+    interrupt(monkeypatch, after=3)
+    with pytest.raises(KeyboardInterrupt):
+        randomize_table(people, target, VIEWS)
+    part = target.with_name(target.name + FOLDER) / "part-000001.sealed"
+    content, key = bytearray(part.read_bytes()), part.with_suffix(".key")
+    if damage == "the part":
+        part.unlink()
+    elif "key" in damage:
+        key.write_bytes(bytes(32) if damage == "the key" else key.read_bytes()[:16])
+    else:
+        content[len(content) // 2] ^= 1
+        part.write_bytes(content if damage == "a bit" else content[:-8])
+    for _ in range(2):
+        with pytest.raises(InputError, match="was changed or cut short since it was written"):
+            randomize_table(people, target, VIEWS)
+    assert not target.exists()
 
 
 CHILD = """
@@ -276,7 +319,7 @@ def test_killed_it_goes_on(people, tmp_path):
     target = tmp_path / "r.parquet"
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(people), str(target)], stdin=subprocess.PIPE)
     folder = target.with_name(target.name + FOLDER)
-    until(lambda: child.poll() is not None or (folder / "part-000001.arrow").exists())
+    until(lambda: child.poll() is not None or (folder / "part-000001.key").exists())
     assert child.poll() is None
     with pytest.raises(PrivacyError, match="another program is at work"):
         randomize_table(people, target, VIEWS, ["row"])
@@ -286,7 +329,7 @@ def test_killed_it_goes_on(people, tmp_path):
     assert not target.exists()
     assert 2 <= len(first) < GROUPS
     assert randomize_table(people, target, VIEWS, ["row"]) == GROUPS * ROWS
-    kept = pa.concat_tables(pa.ipc.open_stream(content).read_all() for content in first.values())
+    kept = pa.concat_tables(first.values())
     assert pq.read_table(target).slice(0, len(kept)).equals(kept, check_metadata=False)
     assert pq.read_table(target)["row"].to_pylist() == list(range(GROUPS * ROWS))
 
@@ -316,7 +359,7 @@ def test_a_run_that_failed_before_its_first_finished_part_does_not_bar_the_corre
     with pytest.raises(MissingValueError):
         randomize_table(path, target, VIEWS)
     folder = target.with_name(target.name + FOLDER)
-    assert [left.name for left in folder.iterdir()] == ["job.json"]
+    assert not folder.exists()
     write(whole, path)
     other = dn.Views(DOMAIN, 2, 2.5)
     assert randomize_table(path, target, other, ["region"]) == GROUPS * ROWS
@@ -324,16 +367,15 @@ def test_a_run_that_failed_before_its_first_finished_part_does_not_bar_the_corre
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("left", [".part-000000.arrow.unfinished.arrow", "part-000000.arrow", "r.parquet"])
+@pytest.mark.parametrize("left", ["part-000000.key", "whole.parquet"])
 def test_whatever_could_have_been_seen_bars_other_terms(left, people, tmp_path, monkeypatch):
-    """Also what a killed program left half written, or the file that was about to be sent."""
     target = tmp_path / "r.parquet"
-    interrupt(monkeypatch, after=1)
+    interrupt(monkeypatch, after=2)
     with pytest.raises(KeyboardInterrupt):
         randomize_table(people, target, VIEWS)
     folder = target.with_name(target.name + FOLDER)
     described = (folder / "job.json").read_bytes()
-    (folder / left).write_bytes(b"rows")
+    (folder / "part-000000.key").rename(folder / left)
     monkeypatch.setattr(job.Disguise, "__call__", lambda *_args: pytest.fail("disguised a second time"))
     with pytest.raises(PrivacyError, match="unfinished run"):
         randomize_table(people, target, dn.Views(DOMAIN, 2, 2.5))
@@ -344,14 +386,14 @@ def test_an_empty_table_that_changes_meanwhile_is_refused(tmp_path, monkeypatch)
     """It makes no part, and yet its run does not take what came meanwhile for its own."""
     path = tmp_path / "p.parquet"
     pq.write_table(table(0), path)
-    make = job._make_parts
+    make = job._in_pieces
 
     def changed(*arguments):
         done = make(*arguments)
         pq.write_table(table(), path)
         return done
 
-    monkeypatch.setattr(job, "_make_parts", changed)
+    monkeypatch.setattr(job, "_in_pieces", changed)
     with pytest.raises(PrivacyError, match="as it was before it changed"):
         randomize_table(path, tmp_path / "r.parquet", VIEWS)
 
@@ -380,9 +422,7 @@ def test_a_table_without_an_attribute_is_refused(tmp_path):
         )
 
 
-@pytest.mark.parametrize(
-    "content", [b"{", b'{"table":"t","fingerprint":"f","design":"d","keep":[],"notes":[],"more":1}']
-)
+@pytest.mark.parametrize("content", [b"{", b'{"claim":"c","more":1}'])
 def test_a_description_that_is_none_is_refused(content, people, tmp_path):
     folder = tmp_path / f"r.parquet{FOLDER}"
     folder.mkdir()
@@ -390,12 +430,6 @@ def test_a_description_that_is_none_is_refused(content, people, tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         randomize_table(people, tmp_path / "r.parquet", VIEWS)
     assert not (tmp_path / "r.parquet").exists()
-
-
-def test_a_description_never_changes(people):
-    described = job.Description("table", "fingerprint", "design", (), ())
-    with pytest.raises(AttributeError):
-        described.design = "another"
 
 
 def test_codes_are_packed_and_what_rides_along_is_compressed(people, tmp_path):
@@ -410,7 +444,7 @@ def test_codes_are_packed_and_what_rides_along_is_compressed(people, tmp_path):
 
 
 def test_where_nothing_can_be_locked_it_still_works(people, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.setattr("deniable.frames.record.fcntl", None)
     assert randomize_table(people, tmp_path / "r.parquet", VIEWS) == GROUPS * ROWS
 
 

@@ -17,7 +17,7 @@ import deniable as dn
 from deniable.cli.app import app
 from deniable.designs.objects import Object, _meaning
 from deniable.errors import InputError, PrivacyError
-from deniable.frames import job
+from deniable.frames import job, once
 from deniable.frames.stored import StoredReports, open_reports
 from deniable.randomness import Seeded
 
@@ -127,38 +127,18 @@ def test_an_interrupted_upload_leaves_nothing_and_sends_the_same_disguise_again(
         with pytest.raises(KeyboardInterrupt):
             job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
     assert not Object(target).exists()
-    (kept,) = tmp_path.glob("*.unfinished/reports.parquet")
+    (kept,) = tmp_path.glob("*.unfinished/whole.parquet")
     disguise = kept.read_bytes()
     job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
     assert Object(target).read_bytes() == disguise
     assert not list(tmp_path.glob("*.unfinished"))
 
 
-def test_interrupted_while_it_clears_up_nothing_is_disguised_again(bucket, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    pq.write_table(people(), tmp_path / "people.parquet")
-    target = f"{bucket}/reports.parquet"
-
-    def stop(*_args):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(job.shutil, "rmtree", stop)
-        with pytest.raises(KeyboardInterrupt):
-            job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
-    assert [left.name for left in tmp_path.glob("*.unfinished/*")] == ["job.json"]
-    disguise = Object(target).read_bytes()
-    monkeypatch.setattr(job.Disguise, "__call__", lambda *_args: pytest.fail("disguised a second time"))
-    assert job.randomize_table(tmp_path / "people.parquet", target, DESIGN) == 3000
-    assert Object(target).read_bytes() == disguise
-    assert not list(tmp_path.glob("*.unfinished"))
-
-
-@pytest.mark.parametrize("removed", [0, 1])
+@pytest.mark.parametrize("removed", range(4))
 def test_interrupted_at_any_file_that_it_clears_up_it_knows_what_it_sent(bucket, tmp_path, monkeypatch, removed):
     monkeypatch.chdir(tmp_path)
     pq.write_table(people(), tmp_path / "people.parquet")
-    target, clear, unlink, gone = f"{bucket}/reports.parquet", job._remove, job.Path.unlink, []
+    target, clear, unlink, gone = f"{bucket}/reports.parquet", once._clear, once.Path.unlink, []
 
     def stop(path):
         if len(gone) == removed:
@@ -166,19 +146,21 @@ def test_interrupted_at_any_file_that_it_clears_up_it_knows_what_it_sent(bucket,
         gone.append(path)
         unlink(path)
 
-    def interrupted(folder):
-        patch.setattr(job.Path, "unlink", stop)
-        clear(folder)
+    def interrupted(folder, **options):
+        if not options:
+            patch.setattr(once.Path, "unlink", stop)
+        clear(folder, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(job, "_remove", interrupted)
+        patch.setattr(once, "_clear", interrupted)
         with pytest.raises(KeyboardInterrupt):
             job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
-    assert len(list(tmp_path.glob("*.unfinished/*"))) == 3 - removed
+    assert len(list(tmp_path.glob("*.unfinished/*"))) == 4 - removed
     disguise = Object(target).read_bytes()
     monkeypatch.setattr(job.Disguise, "__call__", lambda *_args: pytest.fail("disguised a second time"))
     assert job.randomize_table(tmp_path / "people.parquet", target, DESIGN) == 3000
     assert Object(target).read_bytes() == disguise
+    assert not list(tmp_path.glob("*.unfinished"))
 
 
 def test_the_same_job_of_another_folder_is_not_taken_for_our_own(bucket, tmp_path, monkeypatch):
@@ -196,7 +178,9 @@ def test_the_same_job_of_another_folder_is_not_taken_for_our_own(bucket, tmp_pat
         with pytest.raises(KeyboardInterrupt):
             job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
     monkeypatch.chdir(tmp_path / "there")
-    assert job.randomize_table(tmp_path / "people.parquet", target, DESIGN) == 3000
+    with pytest.raises(PrivacyError, match="is unfinished; run again as it was begun"):
+        job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
+    assert job.randomize_table(tmp_path / "people.parquet", target, DESIGN, again=True) == 3000
     monkeypatch.chdir(tmp_path / "here")
     with pytest.raises(PrivacyError, match="has not made it"):
         job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
@@ -224,29 +208,26 @@ def test_an_interrupted_upload_leaves_what_was_there(bucket, tmp_path, monkeypat
     assert place.read_bytes() == b"after" * 100
 
 
-def test_reports_by_another_design_are_never_left_beside_a_new_one(bucket, tmp_path, monkeypatch):
-    """Written over others, and interrupted between the design and the reports: nothing is there to be misread."""
+def test_reports_are_never_written_over_others(bucket, tmp_path):
     other = dn.Independent(DOMAIN, epsilon=3.0).randomize(people(), keep=["region"], source=Seeded(2))
-    put = Object.put
-    for place in (f"{bucket}/r.csv", tmp_path / "r.csv"):
+    for place in (f"{bucket}/r.csv", tmp_path / "r.csv", f"{bucket}/r.parquet", tmp_path / "r.parquet"):
         made().write(place)
         made().write(place)  # the same again
-        assert dn.read_reports(place).n == 3000
+        with pytest.raises(PrivacyError, match=r"already there, with other content, and nothing is written over"):
+            other.write(place)
+        same(dn.read_reports(place), made())
 
-        def stop(*_arguments):
-            raise KeyboardInterrupt
 
-        with monkeypatch.context() as patch:
-            if isinstance(place, str):
-                patch.setattr(Object, "put", lambda self, local: stop() if self.suffix == ".csv" else put(self, local))
-            else:
-                patch.setattr("deniable.designs.files._WRITERS", {".csv": stop})
-            with pytest.raises(KeyboardInterrupt):
-                other.write(place)
-        with pytest.raises(InputError, match="there is no"):
-            dn.read_reports(place)
-        other.write(place)
-        assert dn.read_reports(place).design == other.design
+@pytest.mark.parametrize("ending", ["csv", "parquet", "sav", "dta"])
+def test_a_file_that_is_none_of_ours_stays_as_it_is(bucket, tmp_path, ending):
+    local, there = tmp_path / f"r.{ending}", Object(f"{bucket}/r.{ending}")
+    for place in (local, there):
+        place.write_bytes(b"my own")
+        with pytest.raises(PrivacyError, match="already there"):
+            made().write(place)
+        assert place.read_bytes() == b"my own"
+    assert list(tmp_path.iterdir()) == [local]
+    assert [str(one) for one in Object(bucket).parts("")] == [str(there)]
 
 
 def test_a_target_that_another_run_made_is_not_taken_for_our_own(bucket, tmp_path, monkeypatch):
@@ -262,7 +243,7 @@ def test_a_target_that_another_run_made_is_not_taken_for_our_own(bucket, tmp_pat
     assemble = job._assemble
     with monkeypatch.context() as patch:
         patch.setattr(job, "_assemble", late)
-        with pytest.raises(PrivacyError, match="already there"):
+        with pytest.raises(PrivacyError, match=r"has not made it\. Move it away"):
             job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
     with pytest.raises(PrivacyError, match=r"has not made it\. Move it away"):
         job.randomize_table(tmp_path / "people.parquet", target, DESIGN)
@@ -276,7 +257,7 @@ def test_a_table_that_changes_while_it_is_disguised_is_refused(bucket, tmp_path,
     table = Object(f"{bucket}/people.parquet")
     pq.write_table(people(), tmp_path / "people.parquet")
     table.put(tmp_path / "people.parquet")
-    make = job._make_parts
+    make = job._in_pieces
 
     def changed(*arguments):
         done = make(*arguments)
@@ -284,7 +265,7 @@ def test_a_table_that_changes_while_it_is_disguised_is_refused(bucket, tmp_path,
         table.put(tmp_path / "people.parquet")
         return done
 
-    monkeypatch.setattr(job, "_make_parts", changed)
+    monkeypatch.setattr(job, "_in_pieces", changed)
     with pytest.raises(PrivacyError, match="as it was before it changed"):
         job.randomize_table(str(table), f"{bucket}/reports.parquet", DESIGN)
     assert not Object(f"{bucket}/reports.parquet").exists()

@@ -30,10 +30,10 @@ def test_comments_blank_lines_and_numbers(tmp_path):
     ("text", "nodes", "message"),
     [
         ("a b 3\n", None, "line 1: an edge is two names, not 3"),
-        ("a b\nb a\n", None, "g.txt: the edge between 'a' and 'b' is listed more than once"),
+        ("a b\nb a\n", None, "g.txt: an edge is listed more than once"),
         ("a a\n", "ab", "its own neighbour"),
         ("a x\n", "ab", "names the node 'x'"),
-        ("a b\n", 4, "'a' is not a whole number"),
+        ("a b\n", 4, "a node is not a whole number"),
         ("0 9\n", 4, "names the node 9"),
         ("", None, "no pair"),
     ],
@@ -62,10 +62,10 @@ def test_networkx_reads_the_edge_list(kite, tmp_path):
 @pytest.mark.parametrize("reported_by", ["one", "both"])
 @pytest.mark.parametrize("epsilon", [1.0, 6.0])
 def test_reports_go_out_and_in(kite, tmp_path, name, reported_by, epsilon):
-    for graph in (kite, clustered_graph(40, 100), Graph([("x", "y")])):
+    for number, graph in enumerate((kite, clustered_graph(40, 100), Graph([("x", "y")]))):
         noisy = randomize(graph, epsilon, reported_by=reported_by, source=Seeded(1))
-        write_noisy_graph(noisy, tmp_path / name)
-        again = read_noisy_graph(tmp_path / name)
+        write_noisy_graph(noisy, tmp_path / f"{number}{name}")
+        again = read_noisy_graph(tmp_path / f"{number}{name}")
         assert again.channel == noisy.channel
         assert list(again.nodes) == list(noisy.nodes)
         assert again.reports == noisy.reports

@@ -46,13 +46,13 @@ def test_nodes_taken_from_the_edges_are_marked():
     [
         ([("a", "x")], "abc", "names the node 'x', which is not among the 3 nodes"),
         ([("a", "a")], "abc", "'a' is listed as its own neighbour"),
-        ([("a", "b"), ("b", "a")], "abc", "between 'a' and 'b' is listed more than once"),
+        ([("a", "b"), ("b", "a")], "abc", "an edge is listed more than once \\(1 repetitions"),
         ([("a", "b", 1.0)], "abc", "an edge is a pair of nodes, not"),
-        ([3], "abc", "an edge is a pair of nodes, not 3"),
-        ([3], None, "an edge is a pair of nodes, not 3"),
+        ([3], "abc", "an edge is a pair of nodes, not a int"),
+        ([3], None, "an edge is a pair of nodes, not a int"),
         ([], "aab", "'a' is listed twice"),
         ([], None, "0 nodes has no pair"),
-        (np.array([[0, 9]]), 3, "outside 0 .. 2, the first is \\(0, 9\\)"),
+        (np.array([[0, 9]]), 3, "outside 0 .. 2"),
         (np.array([[0, -1]]), 3, "outside 0 .. 2"),
         (np.array([0, 1]), 3, "two columns"),
         (np.array([[0.0, 1.0]]), 3, "whole numbers"),
@@ -67,7 +67,7 @@ def test_bad_edges_are_refused_by_name(edges, nodes, message):
 @pytest.mark.parametrize(
     ("adjacency", "message"),
     [
-        ({"a": ["b"], "b": []}, "'a' lists 'b', but not the other way round"),
+        ({"a": ["b"], "b": []}, "1 entries stand one way round only"),
         ({"a": ["b", "b"], "b": ["a"]}, "the same neighbour twice"),
         ({"a": ["x"], "b": []}, "names the node 'x'"),
         ({"a": ["a"], "b": []}, "its own neighbour"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
@@ -10,11 +11,10 @@ import numpy as np
 
 from deniable.cli.common import FILE, as_json, console, emit, laid_out
 from deniable.device.statement import rounded_up
-from deniable.errors import InputError
+from deniable.errors import InputError, tried
+from deniable.untrusted import MOST_TOLD, read_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from deniable.graphs import NodeEstimate, NoisyGraph
 
     Reporter = Literal["one", "both"]
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--reported-by", type=click.Choice(["one", "both"]), default="one", show_default=True, help="Both costs twice."
 )
+@click.option("--again", is_flag=True, help="Disguise FILE though it was before; the statement says the sum.")
 @click.option(
     "--of", "what", type=click.Choice(["degrees", "triangles"]), default="degrees", show_default=True, help="Estimate."
 )
@@ -42,6 +43,7 @@ def command(
     output: Path | None,
     nodes: str | None,
     reported_by: str,
+    again: bool,
     what: str,
     level: float,
     top: int,
@@ -51,8 +53,10 @@ def command(
     """Disguise the edge list in FILE, or estimate degrees or triangles from the reports in it.
 
     With --epsilon, FILE is an edge list, two names a line; every pair of nodes, linked or not, is disguised by a coin
-    of its own, and the reports are written to --output. Without, FILE holds such reports. There is no seed: the noise
-    comes from the operating system's secure source.
+    of its own, and the reports are written to --output. Without, FILE holds such reports. Edges that were disguised
+    before are refused, also in another file, unless you say --again; the record of what was disguised lies in
+    ~/.local/state/deniable, or where DENIABLE_RECORD says. There is no seed: the noise comes from the operating
+    system's secure source.
 
     \b
     Examples:
@@ -61,13 +65,13 @@ def command(
       deniable graph reports.npz --of triangles --csv triangles.csv
     """  # noqa: D301 - click wants the character itself
     if epsilon is None:
-        if output is not None or nodes is not None:
-            raise InputError("--output and --nodes belong to disguising an edge list; give --epsilon as well")
+        if output is not None or nodes is not None or again:
+            raise InputError("--output, --nodes and --again belong to disguising an edge list; give --epsilon as well")
         _estimate(_reports(source), what, level, top, table, as_json=as_json)
         return
     if output is None:
         raise InputError("say where the reports go: -o reports.npz")
-    _disguise(source, epsilon, output, nodes, cast("Reporter", reported_by), as_json=as_json)
+    _disguise(source, epsilon, output, nodes, cast("Reporter", reported_by), again=again, as_json=as_json)
 
 
 def _reports(source: Path) -> NoisyGraph:
@@ -84,12 +88,11 @@ def _reports(source: Path) -> NoisyGraph:
 
 
 def _disguise(
-    source: Path, epsilon: float, output: Path, nodes: str | None, reported_by: Reporter, *, as_json: bool
+    source: Path, epsilon: float, output: Path, nodes: str | None, reported_by: Reporter, *, again: bool, as_json: bool
 ) -> None:
-    from deniable.graphs import randomize, read_graph, write_noisy_graph
+    from deniable.frames.graph import randomize_graph
 
-    noisy = randomize(read_graph(source, _everybody(nodes)), epsilon, reported_by=reported_by)
-    write_noisy_graph(noisy, output)
+    noisy = randomize_graph(source, output, epsilon, nodes=_everybody(nodes), reported_by=reported_by, again=again)
     statement = noisy.describe()
     if as_json:
         emit({"reports": str(output), "nodes": len(noisy.nodes), "epsilon": statement.epsilon,
@@ -106,8 +109,10 @@ def _disguise(
 def _everybody(nodes: str | None) -> list[str] | int | None:
     if nodes is None or nodes.isdecimal():
         return None if nodes is None else int(nodes)
-    with open(nodes, encoding="utf-8") as lines:  # noqa: PTH123 - not a Path: it may be a number
-        return [name for name in (line.partition("#")[0].strip() for line in lines) if name]
+    lines = tried(lambda: read_text(Path(nodes), "list of nodes", MOST_TOLD), UnicodeDecodeError)
+    if isinstance(lines, Exception):
+        raise InputError(f"{nodes} is no list of nodes: it is not text in UTF-8", file=nodes)
+    return [name for name in (line.partition("#")[0].strip() for line in lines.splitlines()) if name]
 
 
 def _estimate(noisy: NoisyGraph, what: str, level: float, top: int, table: Path | None, *, as_json: bool) -> None:

@@ -54,6 +54,7 @@ OPTIONS = {
 @click.option("--rho", type=float, help="For paired: how partners depend on each other, from -(1 - p) / p to 0.")
 @click.option("--cluster", "clusters", multiple=True, metavar="A,B", help="For clusters: asked as one. Repeatable.")
 @click.option("--keep", multiple=True, metavar="NAME", help="A public column that rides along in clear. Repeatable.")
+@click.option("--again", is_flag=True, help="Disguise TABLE though it was before; the statement says the sum.")
 @as_json
 def command(
     *,
@@ -72,14 +73,17 @@ def command(
     rho: float | None,
     clusters: tuple[str, ...],
     keep: tuple[str, ...],
+    again: bool,
     as_json: bool,
 ) -> None:
     """Disguise TABLE (.parquet or .csv), a row a person, and write the reports with their design.
 
     Memory use does not grow with the table, blocks and pairs aside, which need all of it. Interrupted, and run again
-    with the same arguments, it goes on where it stopped: no row is disguised twice. There is no seed: the noise comes
-    from the operating system's secure source. By default every share and every pair is what the reports are for, as in
-    a plan. Of paired rows, epsilon is what whoever knows their coins may learn.
+    with the same arguments, it goes on where it stopped: no row is disguised twice. A table that was disguised before
+    is refused, also under another name or in another format, unless you say --again; the record of what was disguised
+    lies in ~/.local/state/deniable, or where DENIABLE_RECORD says. There is no seed: the noise comes from the operating
+    system's secure source. By default every share and every pair is what the reports are for, as in a plan. Of paired
+    rows, epsilon is what whoever knows their coins may learn.
 
     \b
     Examples:
@@ -87,11 +91,10 @@ def command(
       deniable randomize people.parquet --domain domain.toml --epsilon 2 --design blocks -o reports.parquet
       deniable randomize people.csv --domain d.toml --epsilon 4 --design paired --p 0.7 --rho -0.1 -o reports.parquet
     """  # noqa: D301 - click wants the character itself
-    from deniable.frames.arrow import HELD
     from deniable.frames.domain_file import INFERRED, read_domain
     from deniable.frames.domain_file import infer_domain as infer
     from deniable.frames.job import randomize_table, recognisable
-    from deniable.frames.whole import randomize_whole
+    from deniable.frames.reading import read_header
 
     _refuse_others(kind)
     if (domain_file is None) == (not infer_domain):
@@ -114,9 +117,9 @@ def command(
         design = _paired(domain, epsilon, p, rho)
     else:
         design = _design(kind, domain, epsilon, k=k, answer=answer, clusters=[split(cluster) for cluster in clusters])
-    disguise = randomize_table if design.one_by_one else randomize_whole
     with Progress("Disguising") as progress:
-        rows = disguise(table, output, design, keep, notes=warned, progress=progress)
+        rows = randomize_table(table, output, design, keep, notes=warned, again=again, progress=progress)
+    notes = read_header(output).notes
     if told := recognisable(output, keep):
         click.echo(f"Warning: {told}", err=True)
     if as_json:
@@ -126,12 +129,12 @@ def command(
                 "reports": rows,
                 "design": design.id,
                 "epsilon": design.epsilon,
-                "notes": [HELD, *warned],
+                "notes": notes,
             }
         )
         return
     out = console()
-    for line in (f"{rows} reports in {output}", *design.describe().lines(), HELD, *warned):
+    for line in (f"{rows} reports in {output}", *design.describe().lines(), *notes):
         out.print(line, soft_wrap=True, markup=False)
 
 

@@ -30,7 +30,7 @@ from deniable.errors import InputError
     help="Invitations as `deniable invite` writes them, for a survey that needs them.",
 )
 @click.option(
-    "--force", is_flag=True, help="Also where other people have answered. What is estimated then is no result."
+    "--force", is_flag=True, help="Also where other people's reports are shown. What is estimated then is no result."
 )
 @as_json
 def command(  # noqa: PLR0917 - click passes every option by its name
@@ -41,8 +41,8 @@ def command(  # noqa: PLR0917 - click passes every option by its name
     Every respondent has a device of their own: it fetches the design, verifies it, draws its ballot, disguises the
     answers and sends the report. The shares printed are the true ones; compare them with the collector's results.
 
-    The collector marks what comes from here as simulated, and results say so. Where other people have answered, nothing
-    is sent: made-up reports cannot be taken out again. Try a survey out with `deniable serve --pilot`.
+    The collector marks what comes from here as simulated, and results say so. Where other people's reports are
+    shown, nothing is sent: made-up reports cannot be taken out again. Try a survey out with `deniable serve --pilot`.
 
     \b
     Example:

@@ -44,6 +44,7 @@ def command(
       deniable synthesize reports.parquet -o people.parquet
       deniable synthesize deniable-data -n 1000 --attribute cheated --attribute stress -o people.csv
     """  # noqa: D301 - click wants the character itself
+    from deniable.designs.batches import of_frame
     from deniable.designs.files import write_table
     from deniable.designs.objects import place_of
     from deniable.estimation.synthesis import synthesize
@@ -59,7 +60,7 @@ def command(
     opened.design.domain.project(attributes) if attributes else None
     n = opened.n if records is None else records
     made = synthesize(opened, n, attributes=list(attributes) or None, weights=weights)
-    write_table(made, target, opened.origin)
+    write_table(of_frame(made), target, opened.origin)
     if as_json:
         emit({"output": str(output), "records": n, **origin_json(opened)})
         return

@@ -16,7 +16,7 @@ import tempfile
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -39,6 +39,23 @@ def is_object(place: object) -> bool:
     (True, False, False)
     """
     return isinstance(place, Object) or (isinstance(place, str) and place.split("://")[0] in SCHEMES and "://" in place)
+
+
+def is_hidden(below: str | PurePath) -> bool:
+    """Whether a path below a folder of reports has a part that begins with _ or a dot: unfinished, or no reports.
+
+    >>> is_hidden("_temporary/0/part-0.parquet"), is_hidden("north/.part-0.parquet"), is_hidden("north/part_0.parquet")
+    (True, True, False)
+    """
+    return any(part[0] in "_." for part in PurePosixPath(below).parts)
+
+
+def parts_of(folder: Path | Object, suffix: str) -> list[Path | Object]:
+    """All files below a folder whose names end so, in order, without those that are hidden."""
+    if isinstance(folder, Object):
+        return [*folder.parts(suffix)]
+    below = sorted(path for path in folder.rglob(f"*{suffix}") if path.is_file())
+    return [path for path in below if not is_hidden(path.relative_to(folder))]
 
 
 def place_of(given: str | Path | Object) -> Path | Object:
@@ -165,15 +182,15 @@ class Object(Frozen):
         return found.size or 0, found.mtime_ns or 0
 
     def parts(self, suffix: str) -> list[Object]:
-        """All objects below it whose names end so and begin neither with an underscore nor with a dot, in order."""
+        """All objects below it whose names end so, in order, without those that are hidden."""
         from pyarrow import fs
 
         with self._told():
             found = self._store.get_file_info(fs.FileSelector(self._key, recursive=True))
         root = self._key
         below = sorted(each.path for each in found if each.is_file and each.path.endswith(suffix))
-        plain = [path for path in below if PurePosixPath(path).name[0] not in "_."]
-        return [self / path.removeprefix(root).lstrip("/") for path in plain]
+        names = [path.removeprefix(root).lstrip("/") for path in below]
+        return [self / name for name in names if not is_hidden(name)]
 
     # -- reading and writing -----------------------------------------------------------------------------------------
 

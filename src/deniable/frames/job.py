@@ -1,59 +1,52 @@
-"""A job: disguising one table into one file, which may be interrupted and taken up again.
+"""Disguising one table into one file of reports, which may be interrupted and taken up again (`frames.once`).
 
-Two disguises of the same answer tell more than one, so no row may be disguised a second time once its first disguise
-could have been seen. Beside the target lies a folder with the job's description and one part for every finished piece
-of the table. A part is written under another name, brought safely to disk and then renamed, so that it is there
-completely or not at all; a run that is taken up again keeps all finished parts as they are. A run that failed before
-its first part has shown nothing: a corrected table, or other terms, may take its folder over. At the end the parts
-become one Parquet file, which again is renamed into its place when it is whole, and the folder goes.
-
-Two programs at work on one job would disguise rows twice: the folder is locked while one of them is at it.
+Where every row is disguised by itself, the table is read piece by piece, and a piece is a part of the run; memory use
+does not grow with the table. Respondents who are not independent of each other are one part: fakes of a later block
+follow from the blocks before it, and partners are drawn among everybody. Parts are uncompressed Arrow streams; at the
+end they become one Parquet file.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING
 
-import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from deniable.designs.files import write_whole
 from deniable.designs.header import Header
-from deniable.designs.objects import Object, place_of
+from deniable.designs.objects import place_of
 from deniable.designs.small_cells import SMALL_CELL
-from deniable.errors import InputError, PrivacyError
+from deniable.errors import DeniableError, InputError, tried
 from deniable.frames.arrow import HELD, Disguise
+from deniable.frames.marks import of_columns
+from deniable.frames.once import once
+from deniable.frames.parquet import ROWS, ParquetFile
 from deniable.frames.pieces import CSVPieces, open_table
-from deniable.frames.reading import parquet_file, read_header
+from deniable.frames.record import Terms
+from deniable.frames.sealed import unseal
+from deniable.frames.whole import Together
 from deniable.reserved import RESERVED
 from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from deniable.designs.base import Design
+    from deniable.designs.objects import Object
     from deniable.domain import Variable
+    from deniable.frames.once import Job
     from deniable.frames.pieces import Pieces
 
-FOLDER = ".unfinished"  # reports.parquet is made in reports.parquet.unfinished/
+    Progress = Callable[[int, int | None], object]
+
 GROUP = 1 << 20  # rows a row group of the result
-_JOB, _PART = "job.json", "part-{:06d}.arrow"
-
-
-class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a job is: taken up again only by a run that says the same."""
-
-    table: str
-    fingerprint: str
-    design: str
-    keep: tuple[str, ...]
-    notes: tuple[str, ...]
+MARKED = 1 << 20  # rows whose answers are the table's mark: a longer one is known though it grew
 
 
 def randomize_table(
@@ -63,11 +56,13 @@ def randomize_table(
     keep: Sequence[str] = (),
     *,
     notes: Sequence[str] = (),
-    progress: Callable[[int, int | None], object] | None = None,
+    again: bool = False,
+    progress: Progress | None = None,
 ) -> int:
-    """Disguise a Parquet or CSV table into a Parquet file of reports, in constant memory.
+    """Disguise a Parquet or CSV table into a Parquet file of reports, in constant memory where the design lets us.
 
-    Interrupted, and called again with the same arguments, it goes on behind the last finished piece.
+    Interrupted, and called again with the same arguments, it goes on behind the last finished piece. A table that was
+    disguised before on this account is refused, whatever it is called now.
 
     Args:
         table: a row a respondent, with the design's attributes as columns; a file, or s3://bucket/people.parquet.
@@ -76,6 +71,7 @@ def randomize_table(
         design: what to ask and how to disguise it.
         keep: public columns that ride along in clear.
         notes: sentences for the privacy statement, beside the one that says who disguised the answers.
+        again: disguise a table that was disguised before; the statement then says what all its disguises tell together.
         progress: called with the rows done and the rows in all (None while unknown).
 
     Returns:
@@ -85,32 +81,20 @@ def randomize_table(
     if goal.suffix.lower() != ".parquet":
         raise InputError(f"reports of a table are written to a .parquet file, not to {goal.name!r}", file=str(goal))
     source = open_typed(given, design)
-    run = Disguise(design, source.schema, keep)
-    read = str(given.resolve() if isinstance(given, Path) else given)
-    job = Description(read, source.fingerprint(), design.id, run.keep, tuple(notes))
-    folder = _folder(goal)
-    _refuse_second(folder, goal)
-    folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder):
-        _refuse_second(folder, goal)  # another program may have finished meanwhile
-        _take_up(folder, job, anew=_shown_nothing(folder) and not goal.exists())
-        header = Header(design.canonical(), (HELD, *notes))
-        if goal.exists():
-            _refuse_other(folder, goal, header)
-        else:
-            # What goes into object storage is made here first: an object cannot be renamed into its place.
-            whole = goal if isinstance(goal, Path) else folder / goal.name
-            if not whole.exists():
-                done = _make_parts(folder, source, run, progress)
-                read_last = msgspec.structs.replace(job, fingerprint=source.fingerprint())
-                _take_up(folder, read_last)  # refuses a table that changed meanwhile
-                _assemble(folder, whole, done, run.schema.with_metadata(header.metadata()))
-            if isinstance(goal, Object):
-                refuse_second(goal)  # no lock reaches across machines, and this one may have been at it for hours
-                goal.put(whole)
-        rows: int = parquet_file(goal).metadata.num_rows
-        _remove(folder)
-    return rows
+    run = Disguise(design, source.schema, keep) if design.one_by_one else Together(design, source.schema, keep)
+    terms = Terms(design.id, run.keep, tuple(notes))
+    told = progress or (lambda _rows, _all: None)
+    with once(
+        given, lambda key: _answers(str(given), source, design, key), goal, terms, design.epsilon, again=again
+    ) as job:
+        if not job.is_made:
+            said = (HELD, *notes, *job.notes)
+            if isinstance(run, Disguise):
+                schema = _in_pieces(job, source, run, said, told)
+            else:
+                schema = _together(job, source, run, said, told)
+            job.put_together(lambda path: _assemble(path, job.finished(), schema))
+    return ParquetFile(goal).rows
 
 
 def open_typed(table: Path | Object, design: Design) -> Pieces:
@@ -122,13 +106,6 @@ def open_typed(table: Path | Object, design: Design) -> Pieces:
     return source
 
 
-def _folder(goal: Path | Object) -> Path:
-    """Where unfinished work lies: beside a file; for an object in the current folder, under a name of its address."""
-    if isinstance(goal, Path):
-        return goal.with_name(goal.name + FOLDER)
-    return Path(f"{goal.name}.{hashlib.sha256(str(goal).encode()).hexdigest()[:8]}{FOLDER}")
-
-
 def recognisable(path: str | Path | Object, keep: Sequence[str]) -> str | None:
     """Say so, if public columns together single out a handful of respondents."""
     if not keep:
@@ -136,7 +113,7 @@ def recognisable(path: str | Path | Object, keep: Sequence[str]) -> str | None:
     keep = list(dict.fromkeys(keep))
     size = f"{RESERVED}size"
     sizes = pa.table({**{name: [] for name in keep}, size: pa.array([], pa.int64())})
-    for batch in parquet_file(place_of(path)).iter_batches(batch_size=GROUP, columns=keep):
+    for batch in ParquetFile(place_of(path)).batches(keep):
         counted = pa.Table.from_batches([batch]).group_by(keep).aggregate([([], "count_all")])
         counted = counted.rename_columns([*keep, size])
         both = pa.concat_tables([sizes.cast(counted.schema), counted])
@@ -156,99 +133,50 @@ def _read_as(variable: Variable, looks: pa.DataType) -> pa.DataType:
     return pa.float64() if variable.edges and is_number else pa.array(variable.categories).type
 
 
-def _refuse_second(folder: Path, goal: Path | Object) -> None:
-    """Refuse a target that is whole, with nothing left to say by what run: the description goes last."""
-    if not (folder / _JOB).exists():
-        refuse_second(goal)
+def _answers(name: str, source: Pieces, design: Design, key: bytes) -> str:
+    """The mark of what is to be disguised; a value that the domain does not know is refused here, before all."""
+    variables = list(design.domain.values())
+
+    def codes() -> Iterator[list[NDArray[np.integer]]]:
+        before = 0
+        for batch in chain.from_iterable(source.pieces(list(design.domain), 0)):
+            found = [tried(partial(v.encode, batch.column(v.name), before), DeniableError) for v in variables]
+            for one in found:
+                if isinstance(one, DeniableError):
+                    raise type(one)(f"{name}: {one.message}", **one.details)
+            if before < MARKED:
+                yield [one[: MARKED - before] for one in found if not isinstance(one, Exception)]
+            before += batch.num_rows
+
+    return of_columns(codes(), [len(variable) for variable in variables], key)
 
 
-def refuse_second(goal: Path | Object) -> None:
-    """Refuse a target that is there."""
-    if goal.exists():
-        raise PrivacyError(
-            f"{goal} is already there. Disguising the same people a second time would spend their epsilon a second "
-            f"time: what the two disguises tell adds up. If these are other people, choose another name",
-            file=str(goal),
-        )
-
-
-def _refuse_other(folder: Path, goal: Path | Object, header: Header) -> None:
-    """Refuse a target that appeared while this run was unfinished, and that it has not made."""
-    made = folder / goal.name  # what was sent, or was about to be
-    sent = isinstance(goal, Path) or not made.exists() or made.stat().st_size == goal.state()[0]
-    begun = isinstance(goal, Object) and not made.exists() and any(folder.glob(_PART.replace("{:06d}", "*")))
-    if begun or not sent or read_header(goal) != header:
-        raise PrivacyError(
-            f"{goal} is there, and the unfinished run in {folder} has not made it. Move it away and run this again, "
-            f"which keeps the finished rows; or, if nobody has seen them, delete that folder",
-            file=str(goal),
-        )
-
-
-def _shown_nothing(folder: Path) -> bool:
-    """Whether no row's disguise is here, not even in a part that a killed program left half written."""
-    return all(_JOB in left.name for left in folder.iterdir())
-
-
-def _take_up(folder: Path, job: Description, *, anew: bool = False) -> None:
-    """Note down what the job is, or make sure that the one begun here is the same; `anew`, it may be another."""
-    place = folder / _JOB
-    if not place.exists():
-        _describe(place, job)
-        return
-    try:
-        begun = msgspec.json.decode(place.read_bytes(), type=Description)
-    except msgspec.DecodeError as error:
-        raise InputError(f"{place} cannot be read: {error}", file=str(place)) from None
-    words = {
-        "table": "another table",
-        "fingerprint": "the table as it was before it changed",
-        "design": "another domain, design or epsilon",
-        "keep": "other kept columns",
-        "notes": "another statement",
-    }
-    other = [told for name, told in words.items() if getattr(begun, name) != getattr(job, name)]
-    if other and anew:
-        _describe(place, job)
-    elif other:
-        raise PrivacyError(
-            f"{folder} holds an unfinished run with {' and '.join(other)}. Its finished rows must not be disguised "
-            f"again under other terms. Run it again as it was begun; or, if nobody has seen them, delete that folder",
-            folder=str(folder),
-        )
-
-
-def _describe(place: Path, job: Description) -> None:
-    write_whole(place, lambda path: path.write_bytes(msgspec.json.encode(job)))
-
-
-def _make_parts(
-    folder: Path, source: Any, run: Disguise, progress: Callable[[int, int | None], object] | None
-) -> list[Path]:
+def _in_pieces(job: Job, source: Pieces, run: Disguise, said: tuple[str, ...], progress: Progress) -> pa.Schema:
     """Disguise every piece that has no part yet."""
-    parts: list[Path] = []
-    rows = 0
-    while (part := folder / _PART.format(len(parts))).exists():
-        parts.append(part)
-        with pa.memory_map(str(part)) as file:
-            rows += sum(batch.num_rows for batch in _batches(file))
-    if progress is not None:
-        progress(rows, source.rows)
-    for piece in source.pieces(run.needed, len(parts)):
-        part = folder / _PART.format(len(parts))
+    schema = run.schema.with_metadata(Header(run.design.canonical(), said).metadata())
+    done, rows = job.finished(), 0
+    for part in done:
+        with unseal(part) as file:
+            rows += sum(batch.num_rows for batch in pa.ipc.open_stream(file))
+    progress(rows, source.rows)
+    for number, piece in enumerate(source.pieces(run.needed, len(done)), start=len(done)):
+        with job.part(number) as file, pa.ipc.new_stream(file, schema) as out:
+            for batch in piece:
+                out.write_batch(_plain(run(batch), schema))
+                rows += batch.num_rows
+                progress(rows, source.rows)
+    return schema
 
-        def write(path: Path, piece: Iterator[pa.RecordBatch] = piece) -> None:
-            nonlocal rows
-            with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, run.schema) as out:
-                for batch in piece:
-                    out.write_batch(_plain(run(batch), run.schema))
-                    rows += batch.num_rows
-                    if progress is not None:
-                        progress(rows, source.rows)
 
-        write_whole(part, write)
-        parts.append(part)
-    return parts
+def _together(job: Job, source: Pieces, run: Together, said: tuple[str, ...], progress: Progress) -> pa.Schema:
+    """Disguise everybody in one go, unless that is done."""
+    if not job.finished():
+        table = run(source, said, progress)
+        with job.part(0) as file, pa.ipc.new_stream(file, table.schema) as out:
+            out.write_table(table, max_chunksize=ROWS)
+    with unseal(job.finished()[0]) as file:
+        schema: pa.Schema = pa.ipc.open_stream(file).schema
+    return schema
 
 
 def _plain(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
@@ -257,49 +185,12 @@ def _plain(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=schema)
 
 
-def _assemble(folder: Path, goal: Path, parts: list[Path], schema: pa.Schema) -> None:
+def _assemble(path: Path, parts: list[Path], schema: pa.Schema) -> None:
     """Make one file of all parts. Codes are packed into a few bits each; compressing that again gains nothing."""
-
-    def write(path: Path) -> None:
-        codes = [field.name for field in schema if pa.types.is_integer(field.type)]
-        others = {field.name: "none" if field.name in codes else "snappy" for field in schema}
-        with pq.ParquetWriter(path, schema, compression=others) as out:
-            for part in parts:
-                with pa.memory_map(str(part)) as file:
-                    table = pa.Table.from_batches(list(_batches(file)), schema)
-                    out.write_table(table, row_group_size=GROUP)
-
-    write_whole(goal, write, folder)
-
-
-def _batches(file: Any) -> Iterator[pa.RecordBatch]:
-    return iter(pa.ipc.open_stream(file))
-
-
-def _remove(folder: Path) -> None:
-    """The description goes last: without it, what is left could be taken for a new job. Parts go first: see above."""
-    for left in sorted(folder.iterdir(), key=lambda path: path.suffix != ".arrow"):
-        if left.name != _JOB:
-            left.unlink()
-    shutil.rmtree(folder)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder; the operating system lets go of it when the program ends, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # not on this system
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise PrivacyError(
-                f"another program is at work in {folder}; two at once would disguise rows twice", folder=str(folder)
-            ) from None
-        yield
-    finally:
-        os.close(handle)
+    codes = [field.name for field in schema if pa.types.is_integer(field.type)]
+    others = {field.name: "none" if field.name in codes else "snappy" for field in schema}
+    with pq.ParquetWriter(path, schema, compression=others) as out:
+        for part in parts:
+            with unseal(part) as file:
+                table = pa.Table.from_batches(list(pa.ipc.open_stream(file)), schema)
+            out.write_table(table, row_group_size=GROUP)

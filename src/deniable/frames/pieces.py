@@ -6,22 +6,37 @@ A piece is what a run resumes at, so pieces must be the same each time the file 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, Protocol
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 from pyarrow import csv
 
 from deniable.designs.objects import Object
-from deniable.errors import InputError
-from deniable.frames.reading import parquet_file
+from deniable.errors import InputError, tried
+from deniable.frames.parquet import ParquetFile, refuse_repeated
+from deniable.untrusted import refuse_wide_csv
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
-ROWS = 1 << 17  # a batch: its columns and their disguise stay in the processor's cache
 _CSV_BYTES = 1 << 22
 _CSV_BLOCKS = 16  # blocks a piece
+# What Arrow says of a CSV file, and what of that we say: it quotes values, and whole rows.
+_PLACES = {
+    "row": r"Row #(\d+)",
+    "column": r"CSV column #(\d+)",
+    "counts": r"Expected (\d+) columns, got (\d+)",
+    "kind": r"conversion error to (\w+)",
+}
+_KINDS = {"double": "a number", "int64": "a whole number", "string": "a text in UTF-8", "bool": "true or false"}
+_SAID = {
+    "Empty CSV file": "it is empty (Empty CSV file)",
+    "straddl": "a row longer than 4 MB; it may have quotes that nothing closes",
+    "block boundaries": "a row longer than 4 MB; it may have quotes that nothing closes",
+    "UTF8": "bytes that are no text in UTF-8",
+}
 
 
 class Pieces(Protocol):
@@ -65,29 +80,18 @@ class ParquetPieces:
 
     def __init__(self, path: Path | Object) -> None:
         """Open the file and read its schema only."""
-        self._path = path
-        plain = parquet_file(path)
-        self.rows: int | None = plain.metadata.num_rows
-        self._groups = plain.num_row_groups
-        self.schema = plain.schema_arrow.remove_metadata()
+        self._path, self._file = path, ParquetFile(path)
+        self.rows: int | None = self._file.rows
+        self._groups = len(self._file.groups)
+        self.schema = self._file.schema
 
     def fingerprint(self) -> str:
         """Size, time of change and row groups."""
         return _fingerprint(self._path, self._groups, self.rows)
 
     def pieces(self, columns: Sequence[str], start: int) -> Iterator[Iterator[pa.RecordBatch]]:
-        """Read row group by row group. Texts stay dictionaries, as they lie in the file: far cheaper to encode."""
-        texts = [name for name in columns if pa.types.is_string(self.schema.field(name).type)]
-        # Not mapped into memory, where pages that were read would stay; and read column by column, not all at once.
-        file = parquet_file(self._path, read_dictionary=texts, pre_buffer=False, buffer_size=1 << 20)
-        for group in range(start, self._groups):
-            yield self._batches(file, group, columns)
-
-    def _batches(self, file: Any, group: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        try:
-            yield from file.iter_batches(batch_size=ROWS, row_groups=[group], columns=list(columns))
-        except (pa.ArrowInvalid, OSError) as error:
-            raise InputError(f"row group {group} of {self._path} cannot be read: {error}") from None
+        """Read row group by row group."""
+        return self._file.by_group(columns, start, encoded=True)
 
 
 class CSVPieces:
@@ -98,18 +102,46 @@ class CSVPieces:
     def __init__(self, path: Path | Object) -> None:
         """Open the file and read its first block."""
         self._path = path
+        with path.open("rb") if isinstance(path, Path) else path.stream() as file:
+            refuse_wide_csv(file, str(path))
         self._types: dict[str, pa.DataType] = {}
+        self.schema = pa.schema([])
         self.schema = self._open().schema
+        refuse_repeated(self.schema.names, path)
 
-    def _open(self) -> Any:
-        try:
-            return csv.open_csv(
+    def _open(self) -> csv.CSVStreamingReader:
+        opened = tried(
+            lambda: csv.open_csv(
                 self._path.stream() if isinstance(self._path, Object) else self._path,
                 read_options=csv.ReadOptions(block_size=_CSV_BYTES, use_threads=False),
                 convert_options=csv.ConvertOptions(column_types=self._types, strings_can_be_null=True),
-            )
-        except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-            raise InputError(f"{self._path} is not a readable CSV file: {error}", file=str(self._path)) from None
+            ),
+            pa.ArrowException, MemoryError,
+        )  # fmt: skip
+        if isinstance(opened, Exception):
+            raise self._refused(opened)
+        return opened
+
+    def _refused(self, error: Exception) -> InputError:
+        """What Arrow says of a CSV file, without the row or the value that it quotes: they are to be disguised."""
+        said = str(error)
+        place = {what: re.search(pattern, said) for what, pattern in _PLACES.items()}
+        row, column = place["row"], place["column"]
+        told = next((ours for theirs, ours in _SAID.items() if theirs in said), "it cannot be read")
+        if counts := place["counts"]:
+            told = f"{counts[2]} columns where its head names {counts[1]}"
+        names = self.schema.names
+        where = [f"row {int(row[1]) - 1}"] if row else []
+        if column and int(column[1]) < len(names):
+            where.append(f"column {names[int(column[1])]!r}")
+        if kind := place["kind"]:
+            told = f"not {_KINDS.get(kind[1], 'of the kind')}, as the categories are or the rows before it"
+        return InputError(
+            f"{self._path} cannot be read as a CSV file: {', '.join([*where, told])}. What stands there is not said "
+            f"here, because messages end up in logs",
+            file=str(self._path),
+            row=int(row[1]) - 1 if row else None,
+        )
 
     def read_as(self, types: dict[str, pa.DataType]) -> None:
         """Read columns as these types, whatever they look like: a category "1" is a text when the domain says so."""
@@ -137,12 +169,11 @@ class CSVPieces:
                 return
             yield block
 
-    def _blocks(self, reader: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    def _blocks(self, reader: csv.CSVStreamingReader, columns: list[str]) -> Iterator[pa.RecordBatch]:
         while True:
-            try:
-                block = reader.read_next_batch()
-            except StopIteration:
+            block = tried(reader.read_next_batch, StopIteration, pa.ArrowException, MemoryError)
+            if isinstance(block, StopIteration):
                 return
-            except pa.ArrowInvalid as error:
-                raise InputError(f"{self._path} cannot be read as CSV: {error}", file=str(self._path)) from None
+            if isinstance(block, Exception):
+                raise self._refused(block)
             yield block.select(columns)

@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from deniable.designs.header import Header
-from deniable.designs.objects import Object, place_of
+from deniable.designs.objects import Object, parts_of, place_of
 from deniable.designs.observation import Observation, merge
 from deniable.designs.own_columns import BALLOT, SHARE, answer_columns, refuse_taken
 from deniable.designs.reports import Reports
+from deniable.designs.sets import has_few_kinds
 from deniable.errors import DesignError, InputError, MissingColumnError
 from deniable.frames.engines import IbisEngine, ParquetEngine
 from deniable.frames.reading import design_of, existing, read_beside, read_header, read_reports
@@ -37,10 +37,6 @@ if TYPE_CHECKING:
     from deniable.designs.base import Design
     from deniable.designs.told import Column, Told
     from deniable.frames.engines import Engine, Keys, Where
-
-
-_FEW = 1 << 16  # different reports that are fetched to be counted
-MOST_SINGLY = 20_000  # reports that are sets and are fetched to be weighed one by one
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -106,7 +102,7 @@ class StoredReports(Reports):
             return super().tabulate(None)
         names = self.design.domain.project(attributes).names
         by_ballot = {b: told for b in range(len(self.design.ballots)) if (told := self.told(b, names))}
-        sets = {ballot: told for ballot, told in by_ballot.items() if not self._lists(told)}
+        sets = {ballot: told for ballot, told in by_ballot.items() if not has_few_kinds(told)}
         if sets:
             self._count_sets(sets)
         if len(sets) < len(by_ballot):
@@ -114,14 +110,6 @@ class StoredReports(Reports):
             self._count_places(sorted({column.place for told in rest for column in told.columns}))
         found = [Observation(t.domain, t.channel, self.count(b, t), population=self.n) for b, t in by_ballot.items()]
         return [observation for observation in merge(found) if observation.n > 0]
-
-    def _lists(self, told: Told) -> bool:
-        """Whether the different reports are few enough to be fetched: always those of categories, of sets hardly."""
-        return not told.channel.is_support or prod(column.channel.reports for column in told.columns) <= _FEW
-
-    def weighs_singly(self, told: Told) -> bool:
-        """Whether reports are weighed one by one: many sets are counted by what they hold instead, where they lie."""
-        return self._lists(told) or self.n <= MOST_SINGLY
 
     def _count_sets(self, asked: Mapping[int, Told]) -> None:
         """Have the engine count what the sets of some ballots hold."""
@@ -176,7 +164,7 @@ class StoredReports(Reports):
 
     def count(self, ballot: int, told: Told) -> NDArray[Any]:
         """Count what the respondents of a ballot told."""
-        if not self._lists(told):
+        if not has_few_kinds(told):
             self._count_sets({ballot: told})
             return self._supports[ballot, told.columns]
         codes, counts = self.distinct(ballot, told)
@@ -201,7 +189,7 @@ class StoredReports(Reports):
     def with_labels(self, labels: Labels) -> Self:
         """The same reports with a survey's words."""
         fits(labels, self.design.domain)
-        return self._again(labels=labels)
+        return self._again(labels=labels.of_reports(self.labels))
 
     def with_origin(self, origin: Origin) -> Self:
         """The same reports, known to be simulated, or a pilot's."""
@@ -274,10 +262,7 @@ def open_reports(
     stored = path.is_dir() or path.suffix.lower() == ".parquet"
     if not stored or not made_by.one_by_one:
         return read_reports(path)
-    paths: list[Path | Object] = [path]
-    if path.is_dir():
-        below = sorted(path.glob("**/[!_.]*.parquet")) if isinstance(path, Path) else path.parts(".parquet")
-        paths = [*below]
+    paths = parts_of(path, ".parquet") if path.is_dir() else [path]
     if engine not in ("auto", "bincount", "duckdb"):
         raise InputError(f'Parquet files are counted by "bincount" or "duckdb", not by {engine!r}', engine=engine)
     counting: Engine = IbisEngine.duckdb(paths) if engine == "duckdb" else ParquetEngine(paths, progress)

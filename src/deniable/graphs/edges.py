@@ -56,6 +56,9 @@ def randomize(
 ) -> NoisyGraph:
     """Disguise every pair of a graph.
 
+    Every call draws anew, and nobody counts the calls: two disguises of the same edges tell what both tell together.
+    `deniable.frames.graph.randomize_graph` disguises a file, and sees to that.
+
     Args:
         graph: A `Graph`, or what `Graph.of` takes: a networkx graph, adjacency lists, a matrix.
         epsilon: What one report of one pair may spend.

@@ -21,14 +21,17 @@ import msgspec
 import numpy as np
 
 from deniable.channels import krr
-from deniable.errors import DeniableError, InputError
+from deniable.designs.publish import publish
+from deniable.errors import DeniableError, InputError, tried
 from deniable.frozen import readonly
 from deniable.graphs.graph import Graph, Node, labelled
 from deniable.graphs.noisy import NoisyGraph
 from deniable.graphs.pair_sets import PairSet, number
+from deniable.untrusted import MOST_TOLD, clipped, parse_json, refuse_large_zip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import BinaryIO
 
     from deniable.channels.krr import KRR
 
@@ -52,7 +55,10 @@ class _Header(msgspec.Struct, forbid_unknown_fields=True):
 def read_graph(path: str | Path, nodes: Iterable[Node] | int | None = None) -> Graph:
     """Read an edge list. Names are texts; with a number n for `nodes`, whole numbers 0 .. n - 1."""
     file = Path(path)
-    found: list[tuple[str, ...]] = [names for names in _lines(file) if names]
+    lines = tried(lambda: [names for names in _lines(file) if names], UnicodeDecodeError)
+    if isinstance(lines, Exception):
+        raise InputError(f"{file} is no edge list: it is not text in UTF-8", file=str(file))
+    found: list[tuple[str, ...]] = lines
     edges: list[tuple[Any, ...]] = [names for names in found if len(names) == 2]
     try:
         if isinstance(nodes, int):
@@ -67,26 +73,41 @@ def read_graph(path: str | Path, nodes: Iterable[Node] | int | None = None) -> G
 def write_graph(graph: Graph, path: str | Path) -> None:
     """Write an edge list; nodes without edges get a line of their own."""
     alone = [graph.nodes[node] for node in np.flatnonzero(graph.degrees() == 0).tolist()]
-    _write(Path(path), "", [*((node,) for node in alone), *graph.edges()])
+    file = Path(path)
+    with file.open("wb") as out:
+        _write(out, file.suffix, "", [*((node,) for node in alone), *graph.edges()])
 
 
 # -- reports -----------------------------------------------------------------------------------------------------------
 
 
 def write_noisy_graph(noisy: NoisyGraph, path: str | Path) -> None:
-    """Write reports, bit-packed into .npz or as an edge list into any other file."""
+    """Write reports, bit-packed into .npz or as an edge list into any other file; never in place of another file.
+
+    A graph that is in a file is better disguised by `deniable.frames.graph.randomize_graph`, which draws once.
+    """
     file = Path(path)
+
+    def write(place: Path) -> None:
+        with place.open("wb") as out:
+            write_reports(noisy, out, file.suffix)
+
+    publish(file, write)
+
+
+def write_reports(noisy: NoisyGraph, out: BinaryIO, suffix: str) -> None:
+    """Write reports into an open file, in the form that the ending of its name says."""
     plain: Any = len(noisy.nodes) if noisy.nodes == range(len(noisy.nodes)) else list(noisy.nodes)
     header = _Header(FORMAT, noisy.channel.to_dict(), len(noisy.reports), plain, noisy.notes)
     try:
         told = msgspec.json.encode(header)
     except TypeError as error:
         raise InputError(f"nodes are written as texts or numbers: {error}") from None
-    if file.suffix == ".npz":
+    if suffix == ".npz":
         arrays: dict[str, Any] = {f"report{place}": pairs.data for place, pairs in enumerate(noisy.reports)}
-        np.savez(file, header=np.frombuffer(told, dtype=np.uint8), **arrays)
+        np.savez(out, header=np.frombuffer(told, dtype=np.uint8), **arrays)
     else:
-        _write(file, f"{_MARK}{told.decode()}\n", noisy.edges())
+        _write(out, suffix, f"{_MARK}{told.decode()}\n", noisy.edges())
 
 
 def read_noisy_graph(path: str | Path) -> NoisyGraph:
@@ -96,11 +117,13 @@ def read_noisy_graph(path: str | Path) -> NoisyGraph:
         return _read_packed(file) if file.suffix == ".npz" else _read_listed(file)
     except DeniableError as error:
         raise type(error)(f"{file}: {error}", **error.details) from None
-    except (msgspec.DecodeError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{file} does not hold the reports of a graph as deniable writes them: {error}") from None
+    except (KeyError, ValueError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile) as error:
+        told = f"{file} does not hold the reports of a graph as deniable writes them: {clipped(error)}"
+        raise InputError(told) from None
 
 
 def _read_packed(file: Path) -> NoisyGraph:
+    refuse_large_zip(file, file.stat().st_size)  # bits of noise are not compressed
     with np.load(file, allow_pickle=False) as arrays:
         header, nodes, channel = _opened(arrays["header"].tobytes())
         reports = tuple(PairSet(len(nodes), readonly(arrays[f"report{place}"])) for place in range(header.reports))
@@ -109,7 +132,7 @@ def _read_packed(file: Path) -> NoisyGraph:
 
 def _read_listed(file: Path) -> NoisyGraph:
     with file.open(encoding="utf-8") as lines:
-        first = lines.readline()
+        first = lines.readline(MOST_TOLD)
     if not first.startswith(_MARK):
         raise InputError("the first line does not say by which channel the reports were made; a true graph is read by "
                          "read_graph")  # fmt: skip
@@ -128,7 +151,10 @@ def _read_listed(file: Path) -> NoisyGraph:
 
 
 def _opened(told: bytes) -> tuple[_Header, Sequence[Node], KRR]:
-    header = msgspec.json.decode(told, type=_Header)
+    try:
+        header = parse_json(told, "it", _Header)
+    except InputError as error:
+        raise InputError(f"it does not hold the reports of a graph as deniable writes them: {error.message}") from None
     if header.format > FORMAT:
         raise InputError(f"it has format {header.format}, and this program reads formats up to {FORMAT}")
     try:
@@ -148,46 +174,43 @@ def _pairs(edges: list[tuple[int, int]], n: int) -> PairSet:
 # -- lines of names ----------------------------------------------------------------------------------------------------
 
 
-def _separator(file: Path) -> str | None:
-    return {".csv": ",", ".tsv": "\t"}.get(file.suffix)
+def _separator(suffix: str) -> str | None:
+    return {".csv": ",", ".tsv": "\t"}.get(suffix)
 
 
 def _lines(file: Path) -> Iterator[tuple[str, ...]]:
     """The names on each line: none, one or two."""
-    separator = _separator(file)
+    separator = _separator(file.suffix)
     with file.open(encoding="utf-8") as lines:
         for place, line in enumerate(lines, start=1):
             text = line.partition("#")[0].strip()
             names = tuple(name.strip() for name in text.split(separator)) if text else ()
             if len(names) > 2:
                 raise InputError(
-                    f"{file}, line {place}: an edge is two names, not {len(names)}: {text!r}. Weights and other "
-                    f"columns are not protected; leave them out",
+                    f"{file}, line {place}: an edge is two names, not {len(names)}. Weights and other columns are not "
+                    f"protected; leave them out",
                     line=place,
                 )
             yield names
 
 
-def _write(file: Path, head: str, rows: Iterable[tuple[Node, ...]]) -> None:
-    separator = _separator(file) or " "
-    with file.open("w", encoding="utf-8") as out:
-        out.write(head)
-        for row in rows:
-            names = [str(node) for node in row]
-            for name in names:
-                if not name or "#" in name or separator in name or name != name.strip() or len(name.splitlines()) != 1:
-                    raise InputError(
-                        f"the name {name!r} cannot stand in this edge list: names are not empty and hold no "
-                        f"{separator!r}, no # and no line break. Write to .tsv, or rename the nodes",
-                        node=name,
-                    )
-            out.write(separator.join(names) + "\n")
+def _write(out: BinaryIO, suffix: str, head: str, rows: Iterable[tuple[Node, ...]]) -> None:
+    separator = _separator(suffix) or " "
+    out.write(head.encode())
+    for row in rows:
+        names = [str(node) for node in row]
+        for name in names:
+            if not name or "#" in name or separator in name or name != name.strip() or len(name.splitlines()) != 1:
+                raise InputError(
+                    f"the name {name!r} cannot stand in this edge list: names are not empty and hold no "
+                    f"{separator!r}, no # and no line break. Write to .tsv, or rename the nodes",
+                    node=name,
+                )
+        out.write(f"{separator.join(names)}\n".encode())
 
 
 def _whole(name: str) -> int:
-    try:
-        return int(name)
-    except ValueError:
-        raise InputError(
-            f"the node {name!r} is not a whole number; leave out the number of nodes to read names"
-        ) from None
+    number = tried(lambda: int(name), ValueError)
+    if isinstance(number, Exception):
+        raise InputError("a node is not a whole number; leave out the number of nodes to read names")
+    return number

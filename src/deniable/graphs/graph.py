@@ -83,12 +83,10 @@ class Graph(Frozen):
         numbers = np.sort(number(low, high, len(self.nodes)))
         again = numbers[1:][np.diff(numbers) == 0]
         if again.size:
-            i, j = endpoints(again[:1], len(self.nodes))
-            pair = (self.nodes[int(i[0])], self.nodes[int(j[0])])
             raise InputError(
-                f"the edge between {pair[0]!r} and {pair[1]!r} is listed more than once ({again.size} repetitions in "
-                f"all; a-b and b-a are the same edge). List every edge once",
-                edge=pair,
+                f"an edge is listed more than once ({again.size} repetitions in all; a-b and b-a are the same edge). "
+                f"List every edge once. Which it is is not said here: that two people are linked is what is disguised",
+                repetitions=int(again.size),
             )
         return numbers
 
@@ -113,12 +111,10 @@ class Graph(Frozen):
             raise InputError("a node's list names the same neighbour twice; list every neighbour once")
         alone = codes[~np.isin(ordered, back)]
         if len(alone):
-            one, other = (labels[int(code)] for code in alone[0])
             raise InputError(
-                f"the adjacency is not symmetric: {one!r} lists {other!r}, but not the other way round ({len(alone)} "
-                f"such entries). An edge belongs to both its ends; if the relation has a direction, it is not a graph "
-                f"of this kind",
-                edge=(one, other),
+                f"the adjacency is not symmetric: {len(alone)} entries stand one way round only. An edge belongs to "
+                f"both its ends; if the relation has a direction, it is not a graph of this kind",
+                entries=len(alone),
             )
         up = codes[codes[:, 0] <= codes[:, 1]]  # a self-loop stays in, to be refused by name
         return cls(up, len(labels)) if isinstance(labels, range) else cls(named(labels, *up.T), labels)
@@ -227,7 +223,7 @@ def _both(edge: Any) -> tuple[Node, Node]:
     try:
         one, other = edge.tolist() if isinstance(edge, np.ndarray) else edge
     except (TypeError, ValueError):
-        raise InputError(f"an edge is a pair of nodes, not {edge!r}", edge=edge) from None
+        raise InputError(f"an edge is a pair of nodes, not a {type(edge).__name__} of another length") from None
     return one, other
 
 
@@ -237,8 +233,8 @@ def _array_codes(edges: NDArray[Any], n: int) -> NDArray[np.int64]:
     strangers = edges[((edges < 0) | (edges >= n)).any(axis=1)]
     if len(strangers):
         raise InputError(
-            f"{len(strangers)} edges name a node outside 0 .. {n - 1}, the first is {tuple(strangers[0].tolist())}",
-            edge=tuple(strangers[0].tolist()),
+            f"{len(strangers)} edges name a node outside 0 .. {n - 1}",
+            edges=len(strangers),
         )
     return edges.astype(np.int64)
 

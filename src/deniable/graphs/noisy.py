@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from itertools import chain
@@ -57,6 +57,10 @@ class NoisyGraph(Frozen):
     def describe(self) -> EdgeStatement:
         """Say in words what the reports can tell about an edge and about a person."""
         return EdgeStatement(self.channel.ratio, len(self.reports), len(self.nodes), self.notes)
+
+    def with_notes(self, *notes: str) -> NoisyGraph:
+        """The same reports with more sentences in their statement."""
+        return replace(self, notes=(*self.notes, *notes))
 
     @property
     def epsilon(self) -> float:
