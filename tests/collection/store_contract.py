@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from deniable.collection.storage.base import Fate, Row, key_of
+from deniable.collection.storage.sqlite import SqliteStore
+from deniable.device.messages import FEWEST_TOGETHER
 from deniable.errors import InputError
 
 STORED, SAME, CONFLICT = Fate.STORED, Fate.SAME, Fate.CONFLICT
@@ -212,6 +214,82 @@ class StoreContract:
         store.tend()  # once is enough
         store.add([row(store, 2)])
         assert store.counts(1) == store.recount(1) == {"[null,0,[1],[]]": 2}
+
+    def test_what_is_shown_moves_by_twenty_reports_to_a_design_and_a_block_or_not_at_all(self, store, beside, reopen):
+        for name in "ab":
+            store.register(name * 64, b"body")
+        rng = np.random.default_rng(3)
+        groups = [(1, '["' + "c" * 64 + '",'), (1, '["' + "d" * 64 + '",'), (2, "[null,")]
+        before, moves = [Counter() for _ in groups], [0] * len(groups)
+
+        def look():
+            for place, (design, start) in enumerate(groups):
+                whole, shown = (Counter(made(design)) for made in (store.counts, lambda n: store.counts(n, shown=True)))
+                assert shown == Counter(beside.counts(design, shown=True))
+                assert store.total(design, shown=True) == shown.total()
+                told = Counter()
+                for column in store.columns(design, shown=True):
+                    if column.cells:
+                        told.update(dict(zip(cells_in(column.cells), map(int, column.reports.split(",")), strict=True)))
+                assert told == shown
+                here = [
+                    Counter({cell: n for cell, n in one.items() if cell.startswith(start)}) for one in (whole, shown)
+                ]
+                assert not here[1] - here[0]  # nothing is shown that is not there
+                assert not before[place] - here[1]  # nothing that was shown goes away
+                more, waiting = (here[1] - before[place]).total(), (here[0] - here[1]).total()
+                assert more == 0 or more >= FEWEST_TOGETHER
+                assert here[1].total() == 0 or waiting >= FEWEST_TOGETHER  # the last step is no smaller
+                if design == 1:
+                    found = store.counts_in(1, start[2:66], shown=True)
+                    assert found == here[1]
+                moves[place] += more > 0
+                before[place] = here[1]
+
+        rows = [
+            row(store, number, f"{groups[place][1]}0,[{number % 3}],[]]", groups[place][0])
+            for number, place in enumerate(rng.choice(3, 700, p=[0.2, 0.3, 0.5]).tolist())
+        ]
+        start = 0
+        while start < len(rows):
+            some = rows[start : start + int(rng.integers(1, 20))]
+            start += len(some)
+            store.add(some)
+            if rng.random() < 0.4:
+                store.seal()
+            if rng.random() < 0.05:
+                store = reopen(store)
+            look()
+        assert min(moves) > 2
+        found = store.find([each.key for each in rows], shown=True)
+        assert len(found) == sum(each.total() for each in before)
+        store.compact([1])
+        assert store.counts(1, shown=True) == store.counts(1)
+        assert store.total(2, shown=True) == before[2].total()
+        store.compact([1, 2])
+        store.compact([1, 2])
+        assert store.counts(2, shown=True) == store.counts(2)
+
+    def test_a_copy_that_is_put_back_shows_nothing_that_was_not_shown(self, store, tmp_path):
+        store.register("a" * 64, b"body")
+        for start in range(0, 70, 10):
+            store.add([row(store, name, f"[null,0,[{name % 3}],[]]") for name in range(start, start + 10)])
+            store.seal()
+        store.add([row(store, 70)])  # in the tail
+        shown = store.counts(1, shown=True)
+        place = tmp_path / "again" / "reports.sqlite"
+        place.parent.mkdir()
+        store.copy(place)
+        again = SqliteStore(place)
+        for _ in range(2):
+            assert again.counts(1) == store.counts(1)
+            assert again.counts(1, shown=True) == shown
+            assert again.total(1, shown=True) == sum(shown.values()) > 0
+            again.seal()  # what was copied
+        again.add([row(store, name) for name in range(71, 71 + 2 * FEWEST_TOGETHER)])
+        again.seal()
+        assert again.total(1, shown=True) >= sum(shown.values()) + FEWEST_TOGETHER
+        again.close()
 
     def test_many_hashes_are_kept_at_once_and_found_again(self, store):
         digests = [bytes([n]) * 32 for n in range(20)]

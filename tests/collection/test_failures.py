@@ -33,13 +33,13 @@ def disk(monkeypatch):
     return leave
 
 
-@pytest.mark.parametrize("name", ["SQLITE_FULL", "SQLITE_IOERR_WRITE"])
+@pytest.mark.parametrize("name", ["SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"])
 def test_what_only_a_full_disk_says(tmp_path, disk, name):
     disk(1 << 40)
     assert is_full(sqlite_error(name), tmp_path)
 
 
-@pytest.mark.parametrize("name", ["SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_FSYNC", "SQLITE_CANTOPEN"])
+@pytest.mark.parametrize("name", ["SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_FSYNC", "SQLITE_CANTOPEN"])
 def test_what_a_full_disk_may_say_is_asked_of_the_disk(tmp_path, disk, name):
     for room, files, full in ((1 << 40, 1000, False), (1000, 1000, True), (1 << 40, 0, True)):
         disk(room, files)

@@ -75,8 +75,8 @@ def sealed_by_hand(store, monkeypatch):
     monkeypatch.setattr(reports, "tend", lambda: None)
     write = tail.write_sealed
 
-    def counting(layout, state, first):
-        write(layout, state, first)
+    def counting(layout, state, first, ended):
+        write(layout, state, first, ended)
         written.append(store.total(1))
 
     monkeypatch.setattr(tail, "write_sealed", counting)

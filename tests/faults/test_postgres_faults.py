@@ -52,6 +52,10 @@ def test_two_workers_give_one_row_of_identical_posts_and_one_sum_of_what_they_tu
             found = server.ask("GET", "/v1/results", headers={"Authorization": f"Bearer {token}"})
             return json.loads(found[1])["rejected"]
 
-        for server in service.servers:  # each writes its own once a second
-            until(lambda asked=server: shown(asked) == {"malformed": 7})
+        until(lambda: store.rejected() == {"malformed": 7})  # each writes its own once a second
+        assert [shown(server) for server in service.servers] == [{}, {}]
+        for _ in range(2):
+            store.add_rejected({"malformed": 20})  # a step each; the one before the last is shown, the same to all
+            found = [shown(server) for server in service.servers]
+        assert found == [{"malformed": 27}] * 2
         store.close()

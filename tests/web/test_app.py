@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deniable.collection.simulation import Crowd
-from deniable.device.messages import MOST_BATCH_BYTES, Report
+from deniable.device.messages import FEWEST_TOGETHER, MOST_BATCH_BYTES, Report
 from deniable.device.problems import PROBLEMS
 from deniable.device.wire import encode
 from deniable.errors import StoreError
@@ -175,6 +175,7 @@ def test_results_say_what_the_reports_say(collector):
         person = {"smokes": "no" if number % 5 else "yes", "sleep": "well", "drinks": 0, "region": "north"}
         crowd.answer(person)
     crowd.flush()
+    collector.show_all()
     found = json.loads(ask(collector, "GET", "/v1/results", Authorization=f"Bearer {collector.token}")[2])
     assert found["reports"] == 600
     assert [table["attributes"] for table in found["tables"]] == [
@@ -206,11 +207,13 @@ def test_results_say_what_the_reports_say(collector):
 def test_few_reports_are_counted_in_their_place_and_equal_ones_have_an_error_that_is_not_zero(collector):
     asked = {"Authorization": f"Bearer {collector.token}"}
     ask(collector, "POST", "/v1/reports", report(collector))
+    collector.show_all()
     few = json.loads(ask(collector, "GET", "/v1/results", **asked)[2])["tables"]
     told = ["1 of 30 answers needed", "1 of 30 answers needed", "0 of 30 answers needed", "1 of 30 answers needed"]
     assert [table["refused"] for table in few] == told
     for _ in range(29):
         ask(collector, "POST", "/v1/reports", report(collector))
+    collector.show_all()
     found = json.loads(ask(collector, "GET", "/v1/results", **asked)[2])["tables"]
     shown = [table for table in found if "refused" not in table]
     assert [table["attributes"] for table in shown] == [["smokes"], ["sleep"], ["smokes", "sleep"]]
@@ -232,10 +235,14 @@ def test_a_store_that_does_not_answer_is_unavailable_to_analysts_too(collector, 
 
 
 def test_what_is_turned_away_is_counted_by_reason(collector):
-    for body in (b"{}", b"{}", report(collector, ballot=9)):
-        ask(collector, "POST", "/v1/reports", body)
-    found = json.loads(ask(collector, "GET", "/v1/results", Authorization=f"Bearer {collector.token}")[2])
-    assert found["rejected"] == {"malformed": 2, "unfit": 1}
+    seen = []
+    for number in range(3 * FEWEST_TOGETHER):
+        ask(collector, "POST", "/v1/reports", b"{}" if number % 3 else report(collector, ballot=9))
+        found = json.loads(ask(collector, "GET", "/v1/results", Authorization=f"Bearer {collector.token}")[2])
+        if found["rejected"] not in seen:
+            seen.append(found["rejected"])
+    assert seen == [{}, {"malformed": 13, "unfit": 7}, {"malformed": 26, "unfit": 14}]  # as they were a step before
+    assert collector.collector.rejections.total() == {"malformed": 40, "unfit": 20}
     assert all(table["cells"] == [] for table in found["tables"])
 
 

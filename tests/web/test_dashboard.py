@@ -20,18 +20,22 @@ import pytest
 from deniable.channels.dense import Dense
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
-from deniable.collection import tokens
+from deniable.collection import opening, tokens
 from deniable.collection.acceptor import encode_cell
 from deniable.collection.collector import Collector
 from deniable.collection.export import stored_reports
 from deniable.collection.storage.base import Row
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.collection.tokens import ANALYST, new_token
+from deniable.device.messages import FEWEST_TOGETHER
 from deniable.device.origins import fingerprint
 from deniable.device.statement import rounded_up
+from deniable.errors import InputError
+from deniable.reporting.disguise import disguised
 from deniable.reporting.quality import fewest_published
 from deniable.surveys.survey import parse_survey
-from deniable.web import dashboard, login
+from deniable.web import login
+from deniable.web.dashboard import Dashboard
 from deniable.web.overview import overview
 from deniable.web.serve import Service, background
 
@@ -68,6 +72,7 @@ class Analyst:
             Row(secrets.token_bytes(16), 1, encode_cell(None, *cell)) for cell, n in cells.items() for _ in range(n)
         ]
         self.store.add(rows)
+        self.store.compact([1])  # all of them are shown
 
 
 @pytest.fixture
@@ -183,8 +188,10 @@ def test_the_policy_of_every_page(inside):
 
 
 def test_the_overview_has_raw_values_beside_estimates(inside):
-    inside.client.post("/v1/reports", content=b"{}")
-    text = inside.client.get("/analyst").text
+    for _ in range(2):  # steps; the one before the last is shown
+        for _ in range(FEWEST_TOGETHER):
+            inside.client.post("/v1/reports", content=b"{}")
+        text = inside.client.get("/analyst").text
     # 180 of 400 reports say "yes"; at the realised p and q of k-RR over 4 cells the unbiased share is lower.
     assert "45.0%" in text
     (channel, _) = (question.channel for question in inside.collector.survey.design.questions)
@@ -204,8 +211,19 @@ def test_cross_tables_and_what_cannot_be_crossed(inside):
     assert "&lt;b&gt;" in inside.client.get("/analyst/tables?of=<b>").text
 
 
+def test_one_report_from_a_rare_region_has_its_own_place_and_stops_no_other(inside):
+    inside.fill({(0, (cell,), (0,)): 30 for cell in range(4)} | {(0, (0,), (1,)): 1})
+    page = inside.client.get("/analyst/tables?of=smokes&of=sleep&by=region").text
+    assert "1 of 30 answers needed" in page
+    assert page.count("%") > 8  # the others' shares and intervals
+    assert inside.client.get("/analyst/chart.svg?of=smokes&by=region").text.startswith("<svg")
+
+
 def test_privacy_says_the_true_epsilon_and_what_fakes_can_do(inside):
     text = unescape(inside.client.get("/analyst/privacy").text)
+    survey = inside.collector.survey
+    for sentence in disguised(survey.design, survey.labels):
+        assert sentence in text
     design = inside.collector.survey.design
     assert f"devices run: {rounded_up(design.epsilon)}," in text
     weight = design.questions[0].channel.largest_weight()
@@ -266,7 +284,7 @@ def test_charts_are_pictures(inside):
 
 
 def test_closing_freezes_the_results(inside, monkeypatch):
-    monkeypatch.setattr(dashboard, "_SETTLE", 0.0)
+    monkeypatch.setattr(opening, "SETTLE", 0.0)
     assert inside.client.post("/analyst/close", headers=SAME).status_code == 303
     assert not inside.collector.is_open
     assert inside.client.post("/v1/reports", content=b"{}").json()["type"].endswith(":closed")
@@ -291,22 +309,25 @@ def test_results_are_frozen_anew_if_the_date_was_moved_and_passes_again(tmp_path
 
     def served(closes, now):
         collector = Collector(dated(survey_text, closes), store, now=lambda: datetime.fromisoformat(f"{now}T00:00:00Z"))
-        found = asyncio.run(dashboard.Dashboard(collector)._overview())
+        found = asyncio.run(Dashboard(collector)._overview())
+        if not collector.is_open:
+            collector._finish()
         seen.append((collector.is_open, found["reports"]))
 
     def add(number):
         store.add([Row(secrets.token_bytes(16), 1, encode_cell(None, 1, (0,), (0,))) for _ in range(number)])
+        store.seal()
 
     served("2026-02-01", "2025-12-01")  # before it opens: nothing is frozen
     add(100)
     served("2026-02-01", "2026-02-02")
     served("2026-03-01", "2026-02-03")  # the date is moved
     add(50)
-    served("2026-03-01", "2026-02-04")
+    served("2026-03-01", "2026-02-04")  # of the 50, twenty are held back
     served("2026-03-01", "2026-03-02")
     add(1)  # behind the service's back
     served("2026-03-01", "2026-03-03")
-    assert seen == [(False, 0), (False, 100), (True, 100), (True, 150), (False, 150), (False, 150)]
+    assert seen == [(False, 0), (False, 100), (True, 100), (True, 130), (False, 150), (False, 150)]
     store.close()
 
 
@@ -314,17 +335,19 @@ def test_progress_counts_the_reports_to_all_amendments(tmp_path, survey_text):
     store = SqliteStore(tmp_path / "r.sqlite")
     first = Collector(parse_survey(survey_text), store)
     second = Collector(parse_survey(survey_text.replace("Do you smoke?", "Do you smoke at all?")), store)
-    shown = dashboard.Dashboard(second)
+    shown = Dashboard(second)
 
     async def add(collector, number):
         cell = encode_cell(None, 1, (0,), (0,))
         store.add([Row(secrets.token_bytes(16), collector.number, cell) for _ in range(number)])
+        store.seal()
         return await shown._desk.reports(), (await shown._overview())["reports"]
 
     async def run():
-        return [await add(first, 40), await add(second, 5), await add(first, 10)]
+        return [await add(first, 60), await add(second, 39), await add(first, 40), await add(second, 1)]
 
-    assert asyncio.run(run()) == [(40, 40), (45, 45), (55, 55)]
+    # Of each, twenty are held back.
+    assert asyncio.run(run()) == [(40, 40), (40, 40), (80, 80), (100, 100)]
     store.close()
 
 
@@ -375,26 +398,28 @@ def test_what_was_turned_away_outlives_a_restart(tmp_path, survey_text):
         found = Analyst(tmp_path, survey_text)
         with background(found.service) as url, httpx.Client(base_url=url, timeout=300) as found.client:
             found.log_in()
-            found.client.post("/v1/reports", content=b"{}")
+            for _ in range(FEWEST_TOGETHER):
+                found.client.post("/v1/reports", content=b"{}")
             text = found.client.get("/analyst").text
-        assert f'<th scope="row">malformed</th><td class="number">{start + 1}</td>' in text
+        # A step a start, and what is shown is the one before the last.
+        assert (f'<th scope="row">malformed</th><td class="number">{FEWEST_TOGETHER}</td>' in text) == (start == 1)
 
 
 def test_amendments_are_listed_and_counted_together(inside, survey_text):
     inside.log_in()
     first = inside.collector.design_id
     corrected = parse_survey(survey_text.replace("Do you smoke?", "Do you smoke at all?"))
-    again = Collector(corrected, inside.store)
+    again = Collector(corrected, inside.store, correct="a misprint")
     assert (again.plan_id, again.amendments) == (inside.collector.plan_id, [first, again.design_id])
     assert Collector(corrected, inside.store).design_id == again.design_id  # served again, it is the same one
-    assert Collector(parse_survey(survey_text), inside.store).design_id == first
     assert stored_reports(inside.store, again.design_id).n == stored_reports(inside.store, first).n == 810
     page = inside.client.get("/analyst/privacy").text
     assert fingerprint(first) in page
     listed = overview(again)["privacy"]["amendments"]
     assert [(row["design"], row["reports"]) for row in listed] == [(first, 810), (again.design_id, 0)]
     # What bears on an answer is not a correction.
-    assert Collector(parse_survey(survey_text.replace("[1, 8]", "[1, 9]")), inside.store).plan_id != again.plan_id
+    with pytest.raises(InputError, match="'drinks' changed"):
+        Collector(parse_survey(survey_text.replace("[1, 8]", "[1, 9]")), inside.store)
 
 
 def test_what_readers_can_learn_is_said_for_the_smallest_group_that_tables_show(analyst):

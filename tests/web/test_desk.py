@@ -13,6 +13,7 @@ from deniable.collection.collector import Collector
 from deniable.collection.export import design_of, stored_reports
 from deniable.collection.storage.base import Row
 from deniable.collection.storage.sqlite import SqliteStore
+from deniable.designs import sets
 from deniable.device.verify import verify_stored
 from deniable.errors import NotCoveredError, StoreError
 from deniable.estimation.estimator import estimate
@@ -53,6 +54,7 @@ def filled(folder, n):
     columns = [one.channel.randomize(rng.binomial(one.channel.inputs - 1, 0.3, n)).tolist() for one in asked]
     cells = [f"[null,0,[{a},{b}],[]]" for a, b in zip(*columns, strict=True)]
     store.add([Row(secrets.token_bytes(16), made.number, cell) for cell in cells])
+    store.compact([made.number])  # all are shown
     return made
 
 
@@ -216,6 +218,8 @@ def test_many_reports_are_looked_at_in_another_process(tmp_path, monkeypatch):
         assert n == 3000
         assert there != os.getpid()
         made.store.add([Row(secrets.token_bytes(16), made.number, "[null,0,[1,1],[]]")])
+        assert await asked.make(where) == (there, 3000)  # one is never shown alone
+        made.store.compact([made.number])
         assert await asked.make(where) == (there, 3001)  # it sees what has come, and is the same one
         with pytest.raises(NotCoveredError) as caught:
             await asked.make(fail)
@@ -233,7 +237,8 @@ def test_many_sets_are_counted_and_not_weighed_one_by_one(tmp_path, monkeypatch)
     reports = stored_reports(made.store, made.design_id)
     singly = results.estimated(reports, ["a"])
     assert np.array_equal(singly.values, estimate(reports, ["a"]).values)
-    monkeypatch.setattr(results, "MOST_SINGLY", 2999)
+    monkeypatch.setattr(sets, "MOST_SINGLY", 2999)
+    monkeypatch.setattr(sets, "FEW_KINDS", 1)
     counted = results.estimated(reports, ["a"])
     assert counted.method == "wls"
     assert np.allclose(counted.efficient.values, counted.unbiased.values, atol=0.05)

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from deniable.collection import opening
 from deniable.collection.collector import Collector
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.collection.tokens import ANALYST, new_token
 from deniable.device.messages import Problem
 from deniable.device.wire import decode
 from deniable.surveys.survey import parse_survey
-from deniable.web import dashboard
 from deniable.web.health import Health
 from deniable.web.limits import Limits
 from deniable.web.serve import Service, background
@@ -115,7 +115,7 @@ def test_a_store_that_thaws_is_ready_again(freezing, monkeypatch):
 
 def test_nothing_asks_the_store_on_the_event_loop(freezing, monkeypatch):
     # The store of `Freezing` refuses to be asked there; every address is asked, as a stranger and as the analyst.
-    monkeypatch.setattr(dashboard, "_SETTLE", 0.0)
+    monkeypatch.setattr(opening, "SETTLE", 0.0)
     logged_in = ask(freezing, "POST", "/analyst/login", f"token={freezing.token}", cookies=True)
     assert logged_in[0] == 303
     known = {"Authorization": f"Bearer {freezing.token}", "Cookie": logged_in[2].partition(";")[0]}

@@ -39,12 +39,14 @@ def asked(url, path="/metrics", method="GET"):
 
 
 def test_every_line_is_of_the_format_and_nothing_tells_the_time(figures):
-    figures.store.add_rejected({"malformed": 3, "used": 2})
     with showing(figures, 0) as url:
+        for _ in range(2):  # steps; the one before the last is shown
+            figures.store.add_rejected({"malformed": 30, "used": 2})
+            asked(url)
         status, text, headers = asked(url)
     assert (status, set(headers)) == (200, {"Content-Type", "Content-Length"})
     assert all(LINE.fullmatch(line) for line in text.splitlines())
-    assert 'deniable_rejected_total{reason="malformed"} 3\n' in text
+    assert 'deniable_rejected_total{reason="malformed"} 30\n' in text
     assert "deniable_open 1\n" in text
     assert "used" not in text
 
@@ -72,7 +74,7 @@ def test_a_closed_survey_and_a_store_that_is_away_are_seen(figures, survey_text,
     before = figures.text()
     assert "deniable_open 0\n" in before
 
-    def fail(*_arguments):
+    def fail(*_arguments, **_options):
         raise StoreError("it is away")
 
     monkeypatch.setattr(type(figures.store), "total", fail)
@@ -95,10 +97,10 @@ def test_a_store_that_is_frozen_is_told_in_time_and_asked_once(figures, monkeypa
     before, thawed, asked_of_it = figures.text(), threading.Event(), []
     total = type(figures.store).total
 
-    def wait(store, design):
+    def wait(store, design, **options):
         asked_of_it.append(design)
         thawed.wait()
-        return total(store, design)
+        return total(store, design, **options)
 
     monkeypatch.setattr(type(figures.store), "total", wait)
     figures.patience = 0.01

@@ -13,6 +13,7 @@ import deniable as dn
 from deniable.cli.app import app
 from deniable.cli.serve import found_there
 from deniable.collection.export import collected
+from deniable.collection.shown import Shown
 from deniable.collection.simulated import has_others, simulated
 from deniable.collection.simulation import Crowd
 from deniable.collection.storage.places import FILE
@@ -55,6 +56,7 @@ def test_what_is_simulated_is_marked_and_said(survey, tmp_path, batch):
         for _ in range(2):  # simulations may follow one another
             assert simulate(url, "--batch", batch).exit_code == 0
         answer(url, tmp_path)
+        service.store.compact(service.collector.numbers)  # all are shown
         found = results(service.collector)
         assert (found["reports"], found["origin"]["simulated"]) == (81, 80)
         assert "80 of the 81 reports are simulated" in "".join(found_there(service, data))
@@ -71,6 +73,8 @@ def test_nothing_is_simulated_among_other_people_unless_forced(survey, tmp_path)
     service = Service.open(survey, tmp_path / "data")
     with background(service) as url:
         answer(url, tmp_path)
+        assert not has_others(Shown(service.store))  # one is not shown
+        service.store.compact(service.collector.numbers)
         assert has_others(service.store)
         refused = simulate(url)
         assert refused.exit_code == 3
@@ -78,6 +82,7 @@ def test_nothing_is_simulated_among_other_people_unless_forced(survey, tmp_path)
         assert "--pilot" in refused.output
         assert results(service.collector)["reports"] == 1
         assert simulate(url, "--force").exit_code == 0
+        service.store.compact(service.collector.numbers)
         assert results(service.collector)["origin"]["simulated"] == 40
         assert simulate(url).exit_code == 3  # the one person is still there
 
@@ -107,7 +112,7 @@ def test_a_pilot_is_another_survey_in_another_folder(survey, tmp_path):
         assert results(service.collector)["reports"] == 0
         assert piloted not in service.store.designs()
         answer(url, tmp_path)  # the same device: to it this is another survey
-        assert results(service.collector)["reports"] == 1
+        assert service.store.total(service.collector.number) == 1
         assert found_there(service, data) == []
     with pytest.raises(InputError, match="leave --database and --issuer out"):
         Service.open(survey, data, "postgresql://localhost/s", pilot=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import logging
-import logging.config
 import os
 import signal
 import subprocess
@@ -19,11 +17,11 @@ from click.testing import CliRunner
 from starlette.applications import Starlette
 
 from deniable.cli.app import app
+from deniable.collection.simulation import Crowd
 from deniable.errors import InputError, StoreError
 from deniable.surveys.example import example_text
-from deniable.web.log import configuration, tell
 from deniable.web.protocol import Connection, ConnectionLimits
-from deniable.web.serve import inherited, listen, server
+from deniable.web.serve import Service, inherited, listen, server
 from waiting import until
 
 RUN = [sys.executable, "-c", "from deniable.cli import main; main()"]
@@ -175,6 +173,30 @@ def test_all_workers_serve_the_same_survey_whatever_becomes_of_its_file(tmp_path
 
 @pytest.mark.slow
 @linux
+def test_workers_are_renewed_with_corrected_words_only_once_these_are_declared(tmp_path, database):
+    def design():
+        return json.loads(get(address, "/v1/survey")[1])["design"]
+
+    survey = tmp_path / "survey.toml"
+    with workers(tmp_path, database) as (server, address, event):
+        served = design()
+        crowd = Crowd(f"http://{address}", batch=10)
+        crowd.answer({"cannabis": "no", "sleep": "well", "drinks": 2, "born_abroad": "no", "region": "town"})
+        crowd.flush()
+        survey.write_text(example_text().replace('title = { en = "', 'title = { en = "New: '), encoding="utf-8")
+        server.send_signal(signal.SIGHUP)
+        assert "--correct" in event("worker refused")["reason"]
+        event("not renewed")
+        assert design() == served
+        Service.open(survey, tmp_path / "data", database, correct="it is new").collector.close()
+        assert design() == served
+        server.send_signal(signal.SIGHUP)
+        event("renewed")
+        assert design() != served
+
+
+@pytest.mark.slow
+@linux
 def test_a_server_whose_database_is_frozen_says_so_and_ends(tmp_path, database, cluster):
     with workers(tmp_path, database) as (server, _, event):
         until(lambda: "deniable_store_answers 1\n" in get(server.metrics, "/metrics")[1])
@@ -310,22 +332,3 @@ def test_a_silent_connection_may_ask_once_more_when_the_server_leaves(monkeypatc
             connection.close()
         thread.join()
     assert not running.server_state.connections
-
-
-def test_a_line_of_the_log_tells_the_kind_and_place_of_an_error_and_nothing_that_came(capfd):
-    logging.config.dictConfig(configuration())
-    try:
-        int("203.0.113.9")
-    except ValueError:
-        logging.getLogger("uvicorn.error").exception("%s broke it", "203.0.113.9")
-    logging.getLogger("asyncio").error("from 203.0.113.9")
-    logging.getLogger("uvicorn.access").info("203.0.113.9")
-    tell("renewed", workers=2)
-    first, second, third = capfd.readouterr().err.splitlines()
-    place = json.loads(first).pop("at")
-    assert json.loads(first) == {
-        "level": "error", "event": "error", "by": "uvicorn.error", "kind": "ValueError", "at": place
-    }  # fmt: skip
-    assert place[-1].startswith("web/test_workers.py:")
-    assert json.loads(second) == {"level": "error", "event": "error", "by": "asyncio"}
-    assert json.loads(third) == {"level": "info", "event": "renewed", "workers": 2}

@@ -19,6 +19,7 @@ import numpy as np
 
 from deniable.bench import Claim, Measurement
 from deniable.bench.growth import SETS, SURVEYS, Asked
+from deniable.collection.shown import Shown
 from deniable.collection.storage.base import Row
 from deniable.collection.storage.places import open_store
 from deniable.surveys.survey import parse_survey
@@ -26,7 +27,7 @@ from deniable.surveys.survey import parse_survey
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deniable.collection.storage.base import Store
+    from deniable.collection.storage.base import Readable, Store
     from deniable.surveys.survey import Survey
 
 MOST_COLD, MOST_WARM = 2.0, 0.5
@@ -51,6 +52,10 @@ class _Looked:
     @cached_property
     def store(self) -> Store:
         return open_store(self.place)
+
+    @cached_property
+    def shown(self) -> Readable:
+        return Shown(self.store)
 
 
 def fill(place: str, reports: int, rng: np.random.Generator) -> str:
@@ -77,6 +82,7 @@ def look(place: str, design_id: str) -> None:
     cold = process_time()
     number = surveyed.store.designs()[design_id][0]
     surveyed.store.add([Row(secrets.token_bytes(16), number, f"[null,0,[{n},{n},{n}],[]]") for n in range(1000)])
+    surveyed.store.seal()  # a step: else nothing would be new
     before = process_time()
     overview(surveyed)
     sys.stdout.write(f"{cold} {process_time() - before}\n")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from deniable.collection.storage.base import Column, Mark, Store
+    from deniable.collection.storage.base import Column, Mark, Readable
     from deniable.device.verified import VerifiedDesign
 
     Ints = NDArray[np.int64]
@@ -88,7 +88,7 @@ class Memory:
         """Begin with nothing."""
         self._sealed: dict[int, tuple[Mark, Cells]] = {}
 
-    def decoded(self, store: Store, number: int, verified: VerifiedDesign) -> list[Cells]:
+    def decoded(self, store: Readable, number: int, verified: VerifiedDesign) -> list[Cells]:
         """The cells of all reports to a design."""
         known, before = self._sealed.get(number, (None, None))
         columns = store.columns(number, known)

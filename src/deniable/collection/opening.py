@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from deniable.surveys.survey import Survey
 
 FRESH = 1.0  # seconds for which what the store said is believed
+SETTLE = 1.5  # seconds after an end in which others notice it, and what was on its way arrives
 
 
 def end_mark(name: str) -> str:
@@ -89,9 +90,11 @@ class Opening:
         self._end = end_mark(name)
         self._date = None if survey.closes is None else date_mark(name, survey.closes)
         self._ended = self._passed = self._marked = False
-        self._looked = -inf
+        self._looked = self._over_since = -inf
         self._asked: asyncio.Future[None] | None = None
         self.look()
+        if not self.is_over:  # what ended before this began has settled
+            self._over_since = inf
 
     @property
     def is_open(self) -> bool:
@@ -115,6 +118,27 @@ class Opening:
     def is_over(self) -> bool:
         """Whether it is known to have ended, in either way."""
         return self._ended or self.has_passed
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it has ended, and what was on its way then has arrived."""
+        if not self.is_over:
+            return False
+        self._over_since = min(self._over_since, monotonic())
+        return monotonic() - self._over_since >= SETTLE
+
+    async def settled(self) -> None:
+        """Wait until it has ended and what was on its way has arrived. For whoever has ended it."""
+        while not self.is_settled:
+            left = SETTLE - (monotonic() - self._over_since)
+            await asyncio.sleep(max(left, 0.01))
+
+    @property
+    def end_name(self) -> str | None:
+        """What this end is told from others by: a survey whose date is moved goes on. None: it has not ended."""
+        if not self.is_settled:
+            return None
+        return self._end if self._ended or self._date is None else self._date
 
     def look(self) -> None:
         """Ask the store, unless that was done a moment ago. Waits for it.

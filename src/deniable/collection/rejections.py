@@ -11,12 +11,14 @@ import threading
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from deniable.collection.shown import stepped
 from deniable.errors import StoreError
 
 if TYPE_CHECKING:
     from deniable.collection.storage.base import Store
 
 PAUSE = 1.0  # seconds between two writings
+REJECTED = "rejected"  # what the store keeps of them as they were shown begins so
 
 
 class Rejections:
@@ -65,3 +67,7 @@ class Rejections:
             with self._counting:
                 new = Counter(self._new)
             return dict(sorted((Counter(self._store.rejected()) + new).items()))
+
+    def shown(self, end: str | None) -> dict[str, int]:
+        """The same as it is shown while the survey runs, or since an end of this name."""
+        return stepped(self._store, REJECTED, self.total(), end)

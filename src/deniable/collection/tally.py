@@ -34,22 +34,36 @@ class Tally:
         self._total = np.zeros(shape, dtype=np.int64)
         self._faked = np.zeros(shape, dtype=np.int64)  # sum over reports of the fakes' weights they were drawn with
         self._apart: dict[int, tuple[Block, NDArray[np.int64]]] = {}
+        self._apart_reports: dict[int, int] = {}
+        self._summed = 0  # reports
         self.first = 0  # the first block that is kept apart
 
     def keep_apart(self, block: Block, counts: Mapping[str, int]) -> None:
         """Take these for the counts of a block, whatever was known of it."""
         self._apart[block.index] = block, self._counted(counts)
+        self._apart_reports[block.index] = sum(counts.values())
 
     def sum_up(self, before: int) -> None:
         """Keep of the blocks before a number nothing but their part in the sums."""
         for index in range(self.first, before):
             if index in self._apart:
                 _sum(self._total, self._faked, *self._apart.pop(index))
+                self._summed += self._apart_reports.pop(index)
         self.first = max(self.first, before)
 
     def add(self, block: Block, counts: Mapping[str, int]) -> None:
         """Add reports of a block that was summed up."""
         _sum(self._total, self._faked, block, self._counted(counts))
+        self._summed += sum(counts.values())
+
+    def reports_of(self, block: Block) -> int:
+        """How many reports are counted of a block that is kept apart."""
+        return self._apart_reports.get(block.index, 0)
+
+    @property
+    def reports(self) -> int:
+        """How many reports are counted."""
+        return self._summed + sum(self._apart_reports.values())
 
     def next_block(self, last: Block) -> Block:
         """The block that follows, learned from all reports."""

@@ -16,6 +16,7 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
+from deniable.collection.shown import Shown
 from deniable.collection.simulated import has_others
 from deniable.collection.tokens import ANALYST, opens
 from deniable.errors import DeniableError, StoreError
@@ -124,7 +125,7 @@ class Api:
 
     async def show_simulated(self, _request: Request) -> Response:
         """Whether there are reports that are not simulated: simulations keep away from them."""
-        return json_response({"others": await asyncio.to_thread(has_others, self.collector.store)})
+        return json_response({"others": await asyncio.to_thread(has_others, Shown(self.collector.store))})
 
     async def show_design(self, request: Request) -> Response:
         """A design, byte for byte what its hash names."""

@@ -1,12 +1,13 @@
 """The analyst's pages: progress, estimates beside raw values, cross tables, associations, privacy, downloads.
 
 Behind a login. Rendered here; a chart is an SVG file of its own with its numbers in a table beside it. Nothing on these
-pages tells when a report came, because nobody wrote that down.
+pages tells when a report came: nobody wrote that down, and what is shown moves in steps (`collection.shown`).
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 import threading
 from functools import wraps
@@ -20,7 +21,8 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from deniable.collection.simulated import origin_in
-from deniable.errors import DeniableError, InputError
+from deniable.device.messages import FEWEST_TOGETHER
+from deniable.errors import DeniableError, StoreError
 from deniable.origin import PEOPLE
 from deniable.web import login
 from deniable.web.assets import asset_routes
@@ -51,7 +53,6 @@ _SVG = {**SAFE, "Content-Security-Policy": "default-src 'none'; style-src 'unsaf
 _DRAWN = {"svg": "image/svg+xml", "png": "image/png"}
 _MOST_FORM = 4096
 T = TypeVar("T")
-_SETTLE = 2.0  # seconds: other workers notice that a survey was closed, and what was on its way arrives
 
 
 def _guarded(handler: Handler) -> Handler:
@@ -139,7 +140,7 @@ class Dashboard:
     async def close(self, _request: Request) -> Response:
         """Close the survey for good, and keep its results as they are."""
         await asyncio.to_thread(self.collector.end)
-        await asyncio.sleep(_SETTLE)
+        await self.collector.opening.settled()
         await self._overview()
         return RedirectResponse("/analyst", 303, headers=FRESH)
 
@@ -148,7 +149,7 @@ class Dashboard:
     @_guarded
     async def show_overview(self, request: Request) -> Response:
         """Progress, every question's estimate, and what was turned away."""
-        rejected = await asyncio.to_thread(self.collector.rejections.total)
+        rejected = await asyncio.to_thread(self.collector.turned_away)
         found = await self._overview()
         return await self._about("overview.html", request, found=found, rejected=list(rejected.items()))
 
@@ -188,7 +189,7 @@ class Dashboard:
 
     @_guarded
     async def show_progress(self, _request: Request) -> Response:
-        """How many reports there are: what a page that is open asks for."""
+        """How many reports are shown: what a page that is open asks for."""
         return json_response({"reports": await self._desk.reports(), "open": self.collector.is_open})
 
     # -- files --------------------------------------------------------------------------------------------------------
@@ -265,9 +266,13 @@ class Dashboard:
         path = Path(folder.name) / f"{what}.{kind}"
         try:
             await self._desk.make(write, str(path), self._labels(request).language)
-        except InputError as refused:
+        except StoreError:
             folder.cleanup()
-            return problem_response("not-found", str(refused))
+            raise
+        except DeniableError as refused:
+            folder.cleanup()
+            return problem_response("not-found", refused.message)
+        os.utime(path, (0, 0))  # the answer's head says when a file was written; it was now
         headers = _attached(kind, FRESH, f"{self.collector.survey.name}-{what}")
         return FileResponse(path, headers=headers, background=BackgroundTask(folder.cleanup))
 
@@ -286,6 +291,8 @@ class Dashboard:
             "open": self.collector.is_open,
             "closes": survey.closes,
             "origin": PEOPLE,
+            "running": not self.collector.opening.is_settled,
+            "fewest": FEWEST_TOGETHER,
         }
         rendered = templates().get_template(template).render(**{**shared, **values})
         return HTMLResponse(rendered, status, headers=HEADERS)
@@ -296,7 +303,7 @@ class Dashboard:
 
     async def _origin(self) -> Origin:
         known = self.collector
-        return await asyncio.to_thread(origin_in, known.store, known.numbers, known.survey.name)
+        return await asyncio.to_thread(origin_in, known.shown, known.numbers, known.survey.name)
 
     def _labels(self, request: Request) -> Labels:
         """The survey's words, in the language that is asked for or else in its own."""
@@ -309,9 +316,9 @@ class Dashboard:
         return wanted if wanted in (item.name for item in self.collector.survey.public) else ""
 
     async def _results(self) -> dict[str, Any]:
-        reports, tables = await self._once("results", estimates)
+        found = await self._once("results", estimates)
         await asyncio.to_thread(self.collector.opening.look)
-        return await asyncio.to_thread(told, self.collector, reports, tables)
+        return await asyncio.to_thread(told, self.collector, *found)
 
     async def _overview(self) -> dict[str, Any]:
         if await self._is_over():
@@ -333,9 +340,9 @@ class Dashboard:
         return await self._once("associations", associations)
 
     async def _is_over(self) -> bool:
-        """Whether the survey has ended; one that has not begun has results to come."""
+        """Whether the survey has ended, and everything is shown; one that has not begun has results to come."""
         await self.collector.opening.looked()
-        return self.collector.opening.is_over
+        return self.collector.opening.is_settled
 
     async def _once(self, name: Hashable, function: Callable[..., T], *given: object) -> T:
         """What a function makes of the survey; kept for a while."""

@@ -20,6 +20,7 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 from weakref import WeakKeyDictionary, ref
 
+from deniable.collection.shown import Shown
 from deniable.collection.storage.places import find_store
 from deniable.errors import StoreError
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from deniable.collection.collector import Collector
-    from deniable.collection.storage.base import Store
+    from deniable.collection.storage.base import Readable, Store
     from deniable.surveys.survey import Survey
 
 LEAST = 20_000  # reports from which on another process estimates
@@ -45,8 +46,8 @@ class Surveyed(Protocol):
         ...
 
     @property
-    def store(self) -> Store:
-        """Where the reports are."""
+    def shown(self) -> Readable:
+        """What may be looked at of the store where the reports are."""
         ...
 
     @property
@@ -68,10 +69,12 @@ class _Elsewhere:
     place: str
     design_id: str
     amendments: tuple[str, ...]
+    is_over: bool
 
     @property
-    def store(self) -> Store:
-        return _opened(self.place)
+    def shown(self) -> Readable:
+        store, shown = _opened(self.place)
+        return store if self.is_over else shown
 
 
 class Desk:
@@ -94,8 +97,8 @@ class Desk:
         return found
 
     async def reports(self) -> int:
-        """How many reports there are."""
-        return await asyncio.to_thread(lambda: sum(map(self._collector.store.total, self._collector.numbers)))
+        """How many reports are shown."""
+        return await asyncio.to_thread(lambda: sum(map(self._collector.shown.total, self._collector.numbers)))
 
     async def make(self, function: Callable[Concatenate[Surveyed, P], T], *given: P.args, **options: P.kwargs) -> T:
         """What a function, to be found by its name in a module, makes of the survey and of whatever else it is given.
@@ -106,7 +109,8 @@ class Desk:
         place = getattr(self._collector.store, "place", None)
         if place is None or await self.reports() < LEAST:
             return await asyncio.to_thread(function, self._collector, *given, **options)
-        told = _Elsewhere(self._collector.survey, place, self._collector.design_id, tuple(self._collector.amendments))
+        known = self._collector
+        told = _Elsewhere(known.survey, place, known.design_id, tuple(known.amendments), known.opening.is_settled)
         try:
             running = self._started().submit(function, told, *given, **options)
             return await asyncio.wrap_future(running)
@@ -148,9 +152,9 @@ def _end_with_parent() -> None:
 
 
 @lru_cache(maxsize=1)
-def _opened(place: str) -> Store:
-    """The store, opened once a process."""
+def _opened(place: str) -> tuple[Store, Shown]:
+    """The store, opened once a process, and what is shown of it."""
     found = find_store(place)
     if found is None:
         raise StoreError(f"there is no store at {place} any more")
-    return found
+    return found, Shown(found)

@@ -10,6 +10,7 @@ import json
 import logging
 import sys
 import traceback
+from contextlib import suppress
 from pathlib import PurePath
 from typing import Any
 
@@ -34,20 +35,38 @@ class Line(logging.Formatter):
         return json.dumps(told)
 
 
-def configuration() -> dict[str, Any]:
-    """What `logging` is told: errors and events on standard error, as lines, and nothing else."""
-    return {
-        "version": 1,
-        "disable_existing_loggers": False,
-        "formatters": {"line": {"()": Line}},
-        "handlers": {"line": {"class": "logging.StreamHandler", "formatter": "line", "stream": "ext://sys.stderr"}},
-        "loggers": {name: {"handlers": ["line"], "level": "ERROR", "propagate": False} for name in _LOUD},
-    }
+class _Lines(logging.Handler):
+    """Writes records as lines to whatever standard error is at the time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFormatter(Line())
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one; where nobody can hear it, that ends no server."""
+        with suppress(OSError, ValueError):
+            _write(self.format(record))
+
+
+def tell_errors() -> None:
+    """Let errors of the server be told as lines on standard error.
+
+    It says so to the server's loggers alone: `logging.config` would close every handler there is in the process, those
+    of whoever runs the server in a program of their own too.
+    """
+    for name in _LOUD:
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [_Lines()], False
+        logger.setLevel(logging.ERROR)
 
 
 def tell(event: str, **facts: object) -> None:
     """Say what happened to the server."""
     record = logging.LogRecord(EVENTS, logging.INFO, "", 0, event, None, None)
     record.facts = facts
-    sys.stderr.write(Line().format(record) + "\n")
+    _write(Line().format(record))
+
+
+def _write(line: str) -> None:
+    sys.stderr.write(line + "\n")
     sys.stderr.flush()

@@ -1,9 +1,9 @@
 """Numbers for whoever operates a collector, in the text format of Prometheus, on a listener of their own.
 
 A counter that is asked every few seconds is a diary of arrivals: held against a diary of who fetched a token, or of who
-was seen on the network, it would tell whose report is whose. So all numbers are taken together, and shown unchanged
-until a thousand more reports have come or an hour has passed, whichever is first. Nothing here is about issuing, and
-nothing moves with a single request: no processor time, no memory, no lengths of queues.
+was seen on the network, it would tell whose report is whose. So numbers are those that analysts are shown, and move in
+the same steps (`collection.shown`): two diaries with steps of their own would tell what neither does. Nothing here is
+about issuing, and nothing moves with a single request: no processor time, no memory, no lengths of queues.
 
 A store that does not answer is waited for no longer than whoever scrapes waits: that it is away is what they must hear.
 """
@@ -16,26 +16,25 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from time import monotonic
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from deniable.collection.invitations import name_of
-from deniable.collection.opening import end_mark
+from deniable.collection.opening import date_mark, end_mark
+from deniable.collection.rejections import REJECTED
+from deniable.collection.shown import Shown, stepped
 from deniable.errors import InputError, StoreError
 from deniable.version import __version__
 from deniable.web.attempt import attempt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from concurrent.futures import Future
 
     from deniable.collection.storage.base import Store
     from deniable.surveys.survey import Survey
 
-STEP = 1000  # reports that come before numbers move: as many as are sealed together
-HOUR = 3600.0  # seconds after which they move, however few came
 HOST = "127.0.0.1"
 _ISSUING = "used"  # the reason why an invitation gets no second token
 _PATH = "/metrics"
@@ -48,14 +47,9 @@ _ANSWER = 2.0  # seconds that the store has for an answer
 class Frame:
     """Numbers that were taken together."""
 
-    taken: float
     reports: Mapping[str, int]  # by design
     rejected: Mapping[str, int]  # by reason
-
-    @property
-    def total(self) -> int:
-        """How many reports there were."""
-        return sum(self.reports.values())
+    ended: bool  # whether somebody has ended the survey
 
 
 class Served(msgspec.Struct, frozen=True):
@@ -72,7 +66,11 @@ class Served(msgspec.Struct, frozen=True):
 
     def is_open(self, now: datetime) -> bool:
         """Tell whether reports are taken at this moment, if nobody has ended it."""
-        return (self.opens is None or self.opens <= now) and (self.closes is None or now < self.closes)
+        return (self.opens is None or self.opens <= now) and not self.has_passed(now)
+
+    def has_passed(self, now: datetime) -> bool:
+        """Tell whether its date is over."""
+        return self.closes is not None and self.closes <= now
 
 
 @dataclass
@@ -81,10 +79,9 @@ class Figures:
 
     served: Served
     store: Store
-    clock: Callable[[], float] = monotonic
     patience: float = _ANSWER
-    _last: Frame | None = field(default=None, init=False)
-    _asked: Future[tuple[Frame, bool]] | None = field(default=None, init=False)
+    _last: Frame = field(default=Frame({}, {}, ended=False), init=False)
+    _asked: Future[Frame] | None = field(default=None, init=False)
 
     def follow(self, served: Served) -> None:
         """Show from now on what is true of this survey."""
@@ -93,10 +90,11 @@ class Figures:
     def text(self) -> str:
         """Everything, a line a number. Where the store does not answer, the numbers of before, and that it does not."""
         try:
-            (frame, ended), answers = self._told(), True
+            self._last, answers = self._told(), True
         except (StoreError, TimeoutError):
-            frame, answers, ended = self._last or Frame(0.0, {}, {}), False, False
-        is_open = not ended and self.served.is_open(datetime.now(UTC))
+            answers = False
+        frame = self._last
+        is_open = not frame.ended and self.served.is_open(datetime.now(UTC))
         return "".join(
             [
                 _family("info", "gauge", "What is running.", {f'version="{__version__}"': 1}),
@@ -107,23 +105,29 @@ class Figures:
             ]
         )
 
-    def _told(self) -> tuple[Frame, bool]:
+    def _told(self) -> Frame:
         """What the store says, if it does so in time. An attempt goes on, and who asks next waits for it as well."""
         if self._asked is None or self._asked.done():
             self._asked = attempt(self._ask)
         return self._asked.result(self.patience)
 
-    def _ask(self) -> tuple[Frame, bool]:
+    def _ask(self) -> Frame:
         """The numbers to show, and whether somebody has ended the survey."""
-        return self._frame(), self.store.saved(end_mark(self.served.name)) is not None
+        store, end = self.store, self._end()
+        shown = Shown(store)
+        reports = {name: shown.total(number) for name, (number, _) in store.designs().items()}
+        rejected = stepped(store, REJECTED, store.rejected(), end)
+        return Frame(reports, _without(rejected), ended=end is not None and end == end_mark(self.served.name))
 
-    def _frame(self) -> Frame:
-        """The numbers to show: those of before, unless a step is due."""
-        now, last = self.clock(), self._last
-        reports = {name: self.store.total(number) for name, (number, _) in self.store.designs().items()}
-        if last is None or now - last.taken >= HOUR or sum(reports.values()) - last.total >= STEP:
-            self._last = last = Frame(now, reports, _without(self.store.rejected()))
-        return last
+    def _end(self) -> str | None:
+        """What the survey's end is called in the store (`Opening.end_name`); None while it runs."""
+        name, closes = self.served.name, self.served.closes
+        if self.store.saved(end_mark(name)) is not None:
+            return end_mark(name)
+        if closes is None:
+            return None
+        passed = self.served.has_passed(datetime.now(UTC)) or self.store.saved(date_mark(name, closes)) is not None
+        return date_mark(name, closes) if passed else None
 
 
 def _without(rejected: Mapping[str, int]) -> dict[str, int]:

@@ -17,7 +17,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -51,6 +51,38 @@ class Column(NamedTuple):
     mark: Mark | None = None
 
 
+class Readable(Protocol):
+    """What can be read of reports: a store, or what of it is shown while its survey runs (`collection.shown`)."""
+
+    def designs(self) -> dict[str, tuple[int, bytes]]:
+        """Every design ever served: its id, its number, its bytes."""
+        ...
+
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
+        """The reports under these keys."""
+        ...
+
+    def counts(self, design: int) -> dict[str, int]:
+        """How many reports each cell has."""
+        ...
+
+    def columns(self, design: int, known: Mark | None = None) -> list[Column]:
+        """The same as a few long texts."""
+        ...
+
+    def total(self, design: int) -> int:
+        """How many reports there are."""
+        ...
+
+    def tokens(self, purpose: str) -> list[bytes]:
+        """All hashes of a purpose."""
+        ...
+
+    def saved(self, name: str) -> bytes | None:
+        """The value under a name."""
+        ...
+
+
 class Store(Protocol):
     """A durable store of reports. `add` is called from one thread; the others may be called from any."""
 
@@ -81,26 +113,26 @@ class Store(Protocol):
         """
         ...
 
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
-        """The reports under these keys, as far as there are any."""
+    def find(self, keys: Sequence[bytes], *, shown: bool = False) -> dict[bytes, Row]:
+        """The reports under these keys, as far as there are any; or those `shown` while a survey runs (`held`)."""
         ...
 
-    def counts(self, design: int) -> dict[str, int]:
+    def counts(self, design: int, *, shown: bool = False) -> dict[str, int]:
         """How many reports each cell has."""
         ...
 
-    def counts_in(self, design: int, block: str) -> dict[str, int]:
+    def counts_in(self, design: int, block: str, *, shown: bool = False) -> dict[str, int]:
         """The same for the cells of one block, without looking at those of others."""
         ...
 
-    def columns(self, design: int, known: Mark | None = None) -> list[Column]:
+    def columns(self, design: int, known: Mark | None = None, *, shown: bool = False) -> list[Column]:
         """The same as a few long texts: where reports are sets, there are as many cells as reports.
 
         Of what has a mark that the caller knows, one empty column with that mark stands for all.
         """
         ...
 
-    def total(self, design: int) -> int:
+    def total(self, design: int, *, shown: bool = False) -> int:
         """How many reports there are."""
         ...
 
@@ -172,6 +204,10 @@ class Store(Protocol):
         """Be the one program that does what only one may do, until this is closed. False: another one is."""
         ...
 
+    def seal(self) -> None:
+        """Seal what has arrived, now: after that nothing tells in which order it came."""
+        ...
+
     def tend(self) -> None:
         """Seal reports whenever it is due, until this is closed; what was left unsealed, now."""
         ...
@@ -180,8 +216,11 @@ class Store(Protocol):
         """Copy everything into one new SQLite file, in the order of its keys; reports go on arriving meanwhile."""
         ...
 
-    def compact(self) -> None:
-        """Write everything anew in the order of its keys, so that not even the pages' layout tells what came first."""
+    def compact(self, ended: Collection[int] = ()) -> None:
+        """Write everything anew in the order of its keys, so that not even the pages' layout tells what came first.
+
+        Nothing is held back to designs that have `ended`.
+        """
         ...
 
     def destroy(self) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from deniable.collection.storage.commit import telling, transaction
 from deniable.collection.storage.copied_checksums import write_checksums
+from deniable.collection.storage.held import HELD, copy_held
 from deniable.collection.storage.layout import place, replacing, uri
 from deniable.collection.storage.snapshot import attach, union
 from deniable.errors import InputError, StoreError
@@ -62,6 +63,7 @@ def copy_rows(
                 width = len(db.execute(f"PRAGMA table_info({table})").fetchall())
                 marks = ", ".join("?" * width)
                 db.executemany(f"INSERT INTO {table} VALUES ({marks})", read(query))  # noqa: S608 - our names
+            db.execute("DELETE FROM main.held WHERE key NOT IN (SELECT key FROM main.reports)")  # they came meanwhile
             db.execute(f"INSERT INTO main.counts {_GROUPED}")
             _mark(db)
         place(target)
@@ -83,6 +85,7 @@ def _new(target: Path, scripts: Sequence[str]) -> Iterator[sqlite3.Connection]:
     with replacing(target) as db:
         for script in scripts:
             db.executescript(script)
+        db.execute(HELD)
         db.execute(f"PRAGMA user_version = {len(scripts)}")
         yield db
 
@@ -110,6 +113,7 @@ def _copy_state(db: sqlite3.Connection, layout: Layout, state: State) -> None:
     with transaction(db, "BEGIN"):
         db.execute("DELETE FROM main.reports")
         db.execute(f"INSERT INTO main.reports {union(parts)} ORDER BY key")
+        copy_held(db, counted, tails)
 
 
 def _detach(db: sqlite3.Connection) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_SURE = ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
+_SURE = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")  # the last: a journal's index cannot grow
 # A journal or its index that cannot be made or made larger: because of the disk, or because of something else.
 _DOUBTFUL = ("SQLITE_IOERR", "SQLITE_CANTOPEN")
 _LITTLE = 1 << 20  # bytes: less is full

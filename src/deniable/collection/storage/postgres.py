@@ -1,13 +1,13 @@
 """PostgreSQL: a store for several workers, each with a connection of its own that writes.
 
 A heap table lies on disk in the order in which its rows came, and every row carries the number of the transaction that
-wrote it. So reports arrive in one table and are **sealed** into another: every thousand or so are moved together, in
-the order of their keys, by one transaction; after ten minutes however few they are. What is left of their arrival is
-that they came with those others. `compact` removes that too.
+wrote it. So reports arrive in one table and are **sealed** into another: twenty or more are moved together, one for ten
+that are sealed up to a thousand, in the order of their keys, by one transaction; after ten minutes however few.
+What is left of their arrival is that they came with those others. `compact` removes that too.
 
 ::
 
-    arrived (a report a row)  --seal, under a lock-->  reports (the same, in the order of keys), counts
+    arrived (a report a row)  --seal, under a lock-->  reports (the same, in the order of keys), counts, held
 
 Counts of sealed reports are kept in the sealing transaction; the few that are not sealed are grouped when asked for.
 Where nearly every report is in a cell of its own (sets, hashes), counts would be the reports once more: they are given
@@ -23,110 +23,29 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from deniable.collection.storage import postgres_statements as sql
 from deniable.collection.storage.base import Column, Fate, Row, cells_of, fates
 from deniable.collection.storage.copying import copy_rows
 from deniable.collection.storage.postgres_connection import Connection, patiently, place
 from deniable.collection.storage.postgres_schema import ALONE, LOCK, home, migrate, refuse_settings
 from deniable.collection.storage.sqlite import MIGRATIONS
+from deniable.device.messages import FEWEST_TOGETHER
 from deniable.errors import InputError, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from deniable.collection.storage.base import Mark
 
-SEGMENT = 1000  # reports that are sealed together, unless time is up
+SEGMENT = 1000  # reports that are sealed together where many are sealed, unless time is up
+TENTH = 10  # where fewer are, one for so many
 ENOUGH = 10_000  # reports that tell whether cells repeat
 UNLIKE = 0.98  # of them: where so many cells are different, counting them is writing the reports once more
 PATIENCE = 600.0  # seconds after which what has arrived is sealed, however little it is
 _CLAIM = LOCK + 1  # the lock of `claim`, held by a session
 _LOCK_TIMEOUT = "5s"  # a backup may hold a table; sealing then waits for another time
 _TOGETHER = f"SELECT pg_advisory_xact_lock_shared({LOCK})"
-
-_INSERT = """
-    INSERT INTO arrived
-    SELECT key, design, cell FROM unnest(%b::bytea[], %b::integer[], %b::text[]) AS came (key, design, cell)
-    WHERE NOT EXISTS (SELECT FROM reports WHERE reports.key = came.key)
-    ORDER BY key
-    ON CONFLICT DO NOTHING
-    RETURNING key
-"""
-_FIND = """
-    SELECT key, design, cell FROM arrived WHERE key = ANY(%b) UNION ALL
-    SELECT key, design, cell FROM reports WHERE key = ANY(%b)
-"""
-_SEAL = """
-    WITH gone AS (DELETE FROM arrived RETURNING key, design, cell),
-         sealed AS (INSERT INTO reports SELECT key, design, cell FROM gone ORDER BY key),
-         summed AS (
-             INSERT INTO totals SELECT design, count(*) FROM gone GROUP BY design
-             ON CONFLICT (design) DO UPDATE SET reports = totals.reports + excluded.reports
-         )
-    INSERT INTO counts SELECT design, cell, count(*) FROM gone
-    WHERE design NOT IN (SELECT design FROM totals WHERE NOT is_counted)
-    GROUP BY design, cell ORDER BY design, cell
-    ON CONFLICT (design, cell) DO UPDATE SET reports = counts.reports + excluded.reports
-"""
-# Once for each design. Blocks are counted whatever their cells: each by itself, and often.
-_DECIDE = """
-    UPDATE totals SET is_counted = (
-        SELECT count(*) <= %s * totals.reports OR bool_or(left(cell, 2) = '["')
-        FROM counts WHERE counts.design = totals.design
-    ) WHERE is_counted IS NULL AND reports >= %s RETURNING design, is_counted
-"""
-# In the order of their keys, however they lie; `store` and `designs` have none that came with a report.
-_COPIED = {
-    "reports": """
-        SELECT key, design, cell FROM reports UNION ALL SELECT key, design, cell FROM arrived ORDER BY key
-    """,
-    "store": "SELECT salt FROM store",
-    "designs": "SELECT number, id, body FROM designs ORDER BY number",
-    "tokens": "SELECT digest, purpose FROM tokens ORDER BY purpose, digest",
-    "kept": "SELECT name, value FROM kept ORDER BY name",
-    "rejected": "SELECT reason, reports FROM rejected ORDER BY reason",
-}
-# Every cell with how many reports it stands for; the database looks at `reports` only where they are not counted.
-_CELLS = """
-    SELECT cell, reports FROM counts WHERE design = %s UNION ALL
-    SELECT cell, 1 FROM reports
-        WHERE design = %s AND EXISTS (SELECT FROM totals WHERE design = %s AND NOT is_counted) UNION ALL
-    SELECT cell, count(*) FROM arrived WHERE design = %s GROUP BY cell
-"""
-_COUNTS = f"SELECT cell, sum(reports)::bigint FROM ({_CELLS}) AS each GROUP BY cell"  # noqa: S608 - ours, with its parameters
-_COUNTS_IN = """
-    SELECT cell, sum(reports)::bigint FROM (
-        SELECT cell, reports FROM counts WHERE design = %s AND left(cell, 66) = %s AND left(cell, 2) = '["' UNION ALL
-        SELECT cell, count(*) FROM arrived WHERE design = %s AND left(cell, 66) = %s GROUP BY cell
-    ) AS each GROUP BY cell
-"""
-_COLUMNS = f"""
-    SELECT string_agg(cell, ','), string_agg(reports::text, ',') FROM ({_CELLS}) AS each GROUP BY hashtext(cell) & 15
-"""  # noqa: S608 - ours, with its parameters
-_TOTAL = """
-    SELECT coalesce((SELECT reports FROM totals WHERE design = %s), 0)
-         + (SELECT count(*) FROM arrived WHERE design = %s)
-"""
-_RECOUNT = """
-    SELECT cell, count(*) FROM (
-        SELECT cell FROM reports WHERE design = %s UNION ALL SELECT cell FROM arrived WHERE design = %s
-    ) AS each GROUP BY cell
-"""
-_SCAN = """
-    SELECT key, cell FROM (
-        (SELECT key, cell FROM reports WHERE design = %s AND key > %b ORDER BY key LIMIT 10000) UNION ALL
-        (SELECT key, cell FROM arrived WHERE design = %s AND key > %b ORDER BY key LIMIT 10000)
-    ) AS each ORDER BY key LIMIT 10000
-"""
-_OTHERS = """
-    SELECT count(*) FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name = 'deniable' AND pid <> ALL(%s)
-"""
-_REJECT = """
-    INSERT INTO rejected SELECT reason, reports FROM unnest(%s::text[], %s::bigint[]) AS r (reason, reports)
-    ORDER BY reason
-    ON CONFLICT (reason) DO UPDATE SET reports = rejected.reports + excluded.reports
-"""
 
 
 class PostgresStore:
@@ -154,7 +73,8 @@ class PostgresStore:
         except BaseException:
             self._close()
             raise
-        self._unsealed = SEGMENT  # what others left behind is not known: look after the first reports
+        # What others left behind is not known: look after the first reports.
+        self._unsealed = self._enough = FEWEST_TOGETHER
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
 
@@ -209,76 +129,91 @@ class PostgresStore:
             # Sent together: one round trip.
             with db.pipeline(), db.transaction():
                 db.execute(_TOGETHER)
-                stored = db.execute(_INSERT, columns, binary=True)
+                stored = db.execute(sql.INSERT, columns, binary=True)
             new = {key for (key,) in stored.fetchall()}
             if len(new) < len(keys):
                 there = [key for key in keys if key not in new]
-                found = db.execute(_FIND, (there, there), binary=True).fetchall()
+                found = db.execute(sql.FIND, (there, there), binary=True).fetchall()
                 taken = {key: Row(key, design, cell) for key, design, cell in found}
         self._unsealed += len(new)
-        if self._unsealed >= SEGMENT:
+        if self._unsealed >= self._enough:
             with suppress(StoreError):  # these reports are stored; they will be sealed with the next ones
                 self._seal()
         return fates(rows, fresh, taken)
 
-    def _seal(self, least: int = SEGMENT) -> None:
-        """Move what has arrived to the sealed reports, if there are enough to hide among each other."""
+    def seal(self) -> None:
+        """Seal what has arrived."""
+        self._seal(least=1)
+
+    def _seal(self, least: int | None = None) -> None:
+        """Move what has arrived to the sealed reports, if there are `least`, or else enough to be worth it."""
         self._unsealed = 0
         with self._writer.use() as db:
             with db.transaction():
                 db.execute(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
                 db.execute(ALONE)
                 (arrived,) = db.execute("SELECT count(*) FROM arrived").fetchone() or (0,)
-                if arrived < least:
+                (sealed,) = db.execute("SELECT coalesce(sum(reports), 0)::bigint FROM totals").fetchone() or (0,)
+                self._enough = min(SEGMENT, max(FEWEST_TOGETHER, sealed // TENTH))
+                if arrived < (self._enough if least is None else least):
                     self._unsealed = arrived
                     return
-                db.execute(_SEAL)
-                decided = db.execute(_DECIDE, (UNLIKE, ENOUGH)).fetchall()
+                db.execute(sql.SEAL)
+                db.execute(sql.SHOW)
+                decided = db.execute(sql.DECIDE, (UNLIKE, ENOUGH)).fetchall()
                 given_up = [design for design, is_counted in decided if not is_counted]
                 db.execute("DELETE FROM counts WHERE design = ANY(%s)", (given_up,))
             # The rows that were moved, still in their order; and those that were given up.
-            db.execute("VACUUM arrived, counts" if given_up else "VACUUM arrived")
+            db.execute("VACUUM arrived, held, counts" if given_up else "VACUUM arrived, held")
 
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
+    def find(self, keys: Sequence[bytes], *, shown: bool = False) -> dict[bytes, Row]:
         """The reports under these keys."""
         if not keys:  # whoever looks at results asks for those that are simulated, and mostly there are none
             return {}
-        rows = self._read(_FIND, list(keys), list(keys))
+        rows = self._read(sql.FIND_SHOWN, list(keys)) if shown else self._read(sql.FIND, list(keys), list(keys))
         return {key: Row(key, design, cell) for key, design, cell in rows}
 
-    def counts(self, design: int) -> dict[str, int]:
+    def counts(self, design: int, *, shown: bool = False) -> dict[str, int]:
         """How many reports each cell has."""
-        return dict(self._read(_COUNTS, *[design] * 4))
+        return dict(self._read(sql.COUNTS_SHOWN if shown else sql.COUNTS, *[design] * 4))
 
-    def counts_in(self, design: int, block: str) -> dict[str, int]:
+    def counts_in(self, design: int, block: str, *, shown: bool = False) -> dict[str, int]:
         """The same for the cells of one block."""
         start = cells_of(block)
-        return dict(self._read(_COUNTS_IN, design, start, design, start))
+        if shown:
+            return dict(self._read(sql.COUNTS_IN_SHOWN, *[design] * 4, start))
+        return dict(self._read(sql.COUNTS_IN, design, start, design, start))
 
-    def columns(self, design: int, known: Mark | None = None) -> list[Column]:  # noqa: ARG002 - nothing here stays as it is
+    def columns(
+        self,
+        design: int,
+        known: Mark | None = None,  # noqa: ARG002 - nothing here stays as it is
+        *,
+        shown: bool = False,
+    ) -> list[Column]:
         """The same as a few long texts, put together by the database."""
-        return [Column(*found) for found in self._read(_COLUMNS, *[design] * 4)]
+        return [Column(*found) for found in self._read(sql.COLUMNS_SHOWN if shown else sql.COLUMNS, *[design] * 4)]
 
-    def total(self, design: int) -> int:
+    def total(self, design: int, *, shown: bool = False) -> int:
         """How many reports there are."""
-        ((total,),) = self._read(_TOTAL, design, design)
+        ((total,),) = self._read(sql.TOTAL_SHOWN if shown else sql.TOTAL, design, design)
         return int(total)
 
     def recount(self, design: int) -> dict[str, int]:
         """The same by GROUP BY over the reports."""
-        return dict(self._read(_RECOUNT, design, design))
+        return dict(self._read(sql.RECOUNT, design, design))
 
     def scan(self, design: int) -> Iterator[str]:
         """The cells of all reports, in the order of their keys."""
         last = b""
-        while page := self._read(_SCAN, design, last, design, last):
+        while page := self._read(sql.SCAN, design, last, design, last):
             for last, cell in page:  # noqa: B007 - the next page begins after it
                 yield cell
 
     def add_rejected(self, reasons: Mapping[str, int]) -> None:
         """Count what was turned away."""
         # Not by _read, which tries again: what was written before the connection was lost would count twice.
-        self._writer.run(_REJECT, (list(reasons), list(reasons.values())))
+        self._writer.run(sql.REJECT, (list(reasons), list(reasons.values())))
 
     def rejected(self) -> dict[str, int]:
         """How much was ever turned away, by reason."""
@@ -377,10 +312,12 @@ class PostgresStore:
 
     def copy(self, target: Path) -> None:
         """Copy everything into one new SQLite file."""
-        copy_rows(self._read, target, MIGRATIONS, _COPIED)
+        copy_rows(self._read, target, MIGRATIONS, sql.COPIED)
 
-    def compact(self) -> None:
+    def compact(self, ended: Collection[int] = ()) -> None:
         """Seal everything, and write it anew in the order of keys, as if all had come in one transaction.
+
+        Nothing is held back to designs that have `ended`.
 
         Not by a new table in the place of the old one: a backup that began before would find neither.
         """
@@ -388,19 +325,22 @@ class PostgresStore:
         with self._writer.use() as db, patiently(db):
             with db.transaction():
                 db.execute(ALONE)
+                db.execute("DELETE FROM held WHERE design = ANY(%s)", (list(ended),))
+                db.execute("UPDATE held SET design = design")
                 db.execute("UPDATE reports SET design = design")
                 db.execute("UPDATE counts SET reports = reports")
                 db.execute("UPDATE totals SET reports = reports")
             db.execute("CLUSTER reports USING reports_pkey")
             db.execute("CLUSTER counts USING counts_pkey")
             db.execute("CLUSTER totals USING totals_pkey")
+            db.execute("CLUSTER held USING held_pkey")
             for table in ("tokens", "kept"):
                 db.execute(f"CLUSTER {table} USING {table}_pkey")  # what was dropped is gone from the files
 
     def destroy(self) -> None:
         """Drop the schema with everything in it."""
         mine = [one.run("SELECT pg_backend_pid()", ())[0][0] for one in (self._claimed, self._reader, self._writer)]
-        ((others,),) = self._reader.run(_OTHERS, (mine,))
+        ((others,),) = self._reader.run(sql.OTHERS, (mine,))
         if others:
             raise InputError(f"the database {place(self.place)} is in use: stop every collector first")
         with self._writer.use() as db, db.transaction():

@@ -48,6 +48,10 @@ MIGRATIONS = (
     ALTER TABLE totals ADD COLUMN is_counted boolean;
     UPDATE totals SET is_counted = true WHERE reports >= 10000;
     """,
+    # Sealed reports that are not shown yet (`held`).
+    """
+    CREATE TABLE held (key bytea PRIMARY KEY, design integer NOT NULL, cell text COLLATE "C" NOT NULL);
+    """,
 )
 LOCK = 0x64656E69  # "deni": the advisory lock's number
 ALONE = f"SELECT pg_advisory_xact_lock({LOCK})"

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 
 from deniable.collection.storage.checksums import append_checksums, refuse_damage
 from deniable.collection.storage.commit import transaction
+from deniable.collection.storage.held import has_held, hold_back
 from deniable.collection.storage.layout import PART, drafting, replacing, unfinished, uri
 from deniable.collection.storage.snapshot import attach
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from deniable.collection.storage.layout import Layout, State
 
@@ -33,12 +34,13 @@ _PAGE = 16384  # bytes: most of what sealing takes is by the page; who looks for
 TOTALS = "CREATE TABLE IF NOT EXISTS totals (design INTEGER PRIMARY KEY, reports INTEGER NOT NULL)"
 
 
-def write_sealed(layout: Layout, state: State, first: int) -> None:
+def write_sealed(layout: Layout, state: State, first: int, ended: Collection[int] = ()) -> None:
     """Write a sealed file of everything in a state, after which `first` is the first tail that counts.
 
-    It is not put in its place.
+    It is not put in its place. Of the designs that have `ended`, nothing is held back (`held`).
     """
     with drafting(layout.draft) as draft:
+        draft.execute("PRAGMA temp_store = MEMORY")  # keys are written to no other file
         if state.first > 0:
             refuse_damage(layout.sealed)  # what is copied would be whole in the new file's eyes
             with closing(sqlite3.connect(uri(layout.sealed, "immutable=1"), uri=True)) as before:
@@ -52,6 +54,8 @@ def write_sealed(layout: Layout, state: State, first: int) -> None:
                 draft.execute(TOTALS)
                 draft.execute("INSERT INTO main.totals SELECT design, SUM(reports) FROM main.counts GROUP BY design")
             _put_in(draft, tails)
+            waiting = [f"{counted}.held"] if state.first == 0 and has_held(draft, counted) else []  # of a copy put back
+            hold_back(draft, [*waiting, *(f"{tail}.reports" for tail in tails)], ended)
         draft.execute(f"PRAGMA user_version = {first}")
         draft.execute("PRAGMA schema_version = 1")  # else it would tell how often was sealed
         with replacing(layout.sealed):  # makes the file, and sees to it that it is on disk

@@ -6,13 +6,14 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from deniable.collection.storage.base import Column, Row
-from deniable.collection.storage.layout import uri
+from deniable.collection.storage.held import show_without
+from deniable.collection.storage.layout import State, uri
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deniable.collection.storage.base import Mark
-    from deniable.collection.storage.layout import Layout, State
+    from deniable.collection.storage.layout import Layout
 
 PAGE = 10_000  # reports
 _KEYS = 256  # keys a statement
@@ -33,12 +34,15 @@ _BEGINS = "group_concat(hex(substr(key, 1, 4)), '')"
 class Snapshot:
     """The reports of a state, as one table. No report is in two files of a state, so nothing is ever seen twice."""
 
-    def __init__(self, layout: Layout, state: State) -> None:
-        """Open the files."""
+    def __init__(self, layout: Layout, state: State, *, shown: bool = False) -> None:
+        """Open the files; or what is `shown` of them while a survey runs (`held`)."""
         self.state = state
         self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, uri=True, timeout=30.0)
         try:
-            self._counted, self._tails = attach(self._db, layout, state)
+            self._counted, self._tails = attach(self._db, layout, State(state.first, ()) if shown else state)
+            if shown:
+                show_without(self._db, self._counted)
+                self._counted = "temp"
         except BaseException:
             self._db.close()
             raise

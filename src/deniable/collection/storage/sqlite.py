@@ -26,7 +26,7 @@ from deniable.collection.storage.tail import Tail
 from deniable.errors import InputError, StoreFullError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from deniable.collection.storage.base import Column, Fate, Mark, Row
 
@@ -147,25 +147,25 @@ class SqliteStore:
         """Store rows, all in one transaction."""
         return self._reports.add(rows)
 
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
+    def find(self, keys: Sequence[bytes], *, shown: bool = False) -> dict[bytes, Row]:
         """The reports under these keys."""
-        return self._reports.find(keys)
+        return self._reports.find(keys, shown=shown)
 
-    def counts(self, design: int) -> dict[str, int]:
+    def counts(self, design: int, *, shown: bool = False) -> dict[str, int]:
         """How many reports each cell has."""
-        return self._reports.counts(design)
+        return self._reports.counts(design, shown=shown)
 
-    def counts_in(self, design: int, block: str) -> dict[str, int]:
+    def counts_in(self, design: int, block: str, *, shown: bool = False) -> dict[str, int]:
         """The same for the cells of one block."""
-        return self._reports.counts(design, cells_of(block))
+        return self._reports.counts(design, cells_of(block), shown=shown)
 
-    def columns(self, design: int, known: Mark | None = None) -> list[Column]:
+    def columns(self, design: int, known: Mark | None = None, *, shown: bool = False) -> list[Column]:
         """The same as a few long texts, without those of a sealed file that is known."""
-        return self._reports.columns(design, known)
+        return self._reports.columns(design, known, shown=shown)
 
-    def total(self, design: int) -> int:
+    def total(self, design: int, *, shown: bool = False) -> int:
         """How many reports there are."""
-        return self._reports.total(design)
+        return self._reports.total(design, shown=shown)
 
     def recount(self, design: int) -> dict[str, int]:
         """The same by GROUP BY over the reports."""
@@ -188,6 +188,7 @@ class SqliteStore:
                 self._db.execute("DELETE FROM reports")
                 self._db.execute("DELETE FROM counts")
                 self._db.execute("DROP TABLE IF EXISTS checksums")
+                self._db.execute("DROP TABLE IF EXISTS held")
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -292,9 +293,13 @@ class SqliteStore:
         """Copy everything into one new file."""
         copy_store(Layout(self._path), target, MIGRATIONS)
 
-    def compact(self) -> None:
-        """Seal all reports, and write everything else anew as well."""
-        self._reports.seal_all()
+    def seal(self) -> None:
+        """Seal what has arrived."""
+        self._reports.seal()
+
+    def compact(self, ended: Collection[int] = ()) -> None:
+        """Seal all reports, hold back none to designs that have ended, and write everything else anew as well."""
+        self._reports.seal_all(ended)
         with telling(self._path.parent), self._writing, self._reading:
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -5,9 +5,9 @@
     add --> tail (write-ahead log, synced)  --seal-->  a new sealed file, in the order of keys, in the old one's place
 
 The tail shows in which order its reports came, because what is acknowledged must be on disk at once. It is sealed when
-it holds a thousand reports and a tenth as many as are sealed, and after ten minutes whatever it holds. Sealing writes
+it holds twenty reports and a tenth as many as are sealed, and after ten minutes whatever it holds. Sealing writes
 all reports anew, in a thread of its own, while new ones arrive in the next tail. So a report is written about eleven
-times in all, however many there are: to seal every thousand would take time that grows with the square of their number.
+times in all, however many there are: to seal every twenty would take time that grows with the square of their number.
 Besides, sealing is given about a tenth of the time; a load beyond that lengthens the tail.
 
 A crash at any instant leaves files of which `layout.State` says which count. Nothing is in two that do.
@@ -30,16 +30,17 @@ from deniable.collection.storage.commit import Alone, taken, telling, transactio
 from deniable.collection.storage.layout import PART, State, discard, place, remove, replacing, unfinished, uri
 from deniable.collection.storage.sealed import TOTALS, write_sealed
 from deniable.collection.storage.snapshot import IN_BLOCKS, Snapshot
+from deniable.device.messages import FEWEST_TOGETHER
 from deniable.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from deniable.collection.storage.base import Column, Mark
     from deniable.collection.storage.layout import Layout
 
-SEGMENT = 1000  # reports that are sealed together, at least, unless time is up
+SEGMENT = FEWEST_TOGETHER  # reports that are sealed together, at least, unless time is up
 TENTH = 10  # the tail is sealed when it holds one report for so many that are sealed
 PATIENCE = 600.0  # seconds after which the tail is sealed, whatever it holds
 SHARE = 0.1  # of the time, at most, is spent on sealing
@@ -64,7 +65,7 @@ class Tail:
         # Who holds the first is the only one, of all threads and programs, that changes which files there are and what
         # is in them.
         self._alone, self._reading, self._sealing = Alone(layout.lock), threading.Lock(), threading.Lock()
-        self._snapshot: Snapshot | None = None  # what readers see
+        self._snapshots: dict[bool, Snapshot] = {}  # what readers see: everything, or what is shown
         self._state: State | None = None  # what the writer knows
         self._tails: list[Arrived] = []  # the last is written to
         self._frozen: Snapshot | None = None  # everything but the tails
@@ -200,12 +201,12 @@ class Tail:
                 self._stop.wait(_LATER)
             self._stop.wait((1 / SHARE - 1) * (monotonic() - began))
 
-    def seal_all(self) -> None:
-        """Seal every report."""
-        for _ in range(2):  # what somebody began and did not finish, and the tail after that
-            self.seal()
+    def seal_all(self, ended: Collection[int] = ()) -> None:
+        """Seal every report, and hold back none to designs that have ended."""
+        self.seal()  # what somebody began and did not finish, or the tail
+        self.seal(ended=ended)
 
-    def seal(self, *, wait: bool = True) -> bool:
+    def seal(self, *, wait: bool = True, ended: Collection[int] = ()) -> bool:
         """Seal the tail, or what somebody began to seal and did not finish. Of all programs, one does at a time.
 
         Returns False only to those who do not want to wait for another program.
@@ -215,7 +216,7 @@ class Tail:
                 discard(self._layout.sealed)
                 discard(self._layout.draft)
                 try:
-                    self._seal()
+                    self._seal(ended)
                 except DamagedStoreError as error:
                     self._damage = error
                     raise
@@ -226,14 +227,14 @@ class Tail:
         if self._damage is not None:
             raise self._damage
 
-    def _seal(self) -> None:
+    def _seal(self, ended: Collection[int] = ()) -> None:
         with self._alone:
             state = self._layout.state()
-            closing, first = self._closing(state)
+            closing, first = self._closing(state, always=bool(ended))
         if first is None:
             return
         whole = State(state.first, closing)
-        write_sealed(self._layout, whole, first)
+        write_sealed(self._layout, whole, first, ended)
         begin = of_sealed(self._layout, whole, self._beginnings(state))
         with self._alone:
             if self._layout.first() != state.first:  # where there are no locks, another program may have been quicker
@@ -246,15 +247,15 @@ class Tail:
             if state.first == 0:
                 self._absorbed()
 
-    def _closing(self, state: State) -> tuple[tuple[int, ...], int | None]:
+    def _closing(self, state: State, *, always: bool) -> tuple[tuple[int, ...], int | None]:
         """Which tails are to be sealed, and the number of the first one after them; None if nothing is to be."""
         if len(state.tails) > 1:  # somebody was interrupted
             return state.tails[:-1], state.tails[-1]
-        if state.tails and not _is_empty(self._layout.tail(state.tails[0])):
+        if state.tails and (always or not _is_empty(self._layout.tail(state.tails[0]))):
             # From now on reports arrive in a new one.
             return state.tails, self._new_tail(state.tails[0] + 1)
-        if state.first == 0 and not _is_empty(self._layout.main):
-            return (), max((1, *state.tails))
+        if always or (state.first == 0 and not _is_empty(self._layout.main)):
+            return (), max((1, state.first, *state.tails))
         return (), None
 
     def close(self) -> None:
@@ -269,9 +270,8 @@ class Tail:
         with self._alone.threads, self._reading:
             self._leave()
             self._alone.close()
-            if self._snapshot is not None:
-                self._snapshot.close()
-                self._snapshot = None
+            while self._snapshots:
+                self._snapshots.popitem()[1].close()
 
     def _drop_empty_tail(self) -> None:
         with telling(self._layout.folder), self._alone:
@@ -284,21 +284,21 @@ class Tail:
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
-        """The reports under these keys."""
-        return self._read(lambda snapshot: snapshot.find(keys))
+    def find(self, keys: Sequence[bytes], *, shown: bool = False) -> dict[bytes, Row]:
+        """The reports under these keys; here and below all that there are, or those that are shown."""
+        return self._read(lambda snapshot: snapshot.find(keys), shown=shown)
 
-    def counts(self, design: int, start: str = "") -> dict[str, int]:
+    def counts(self, design: int, start: str = "", *, shown: bool = False) -> dict[str, int]:
         """How many reports each cell has that begins like this."""
-        return self._read(lambda snapshot: snapshot.counts(design, start))
+        return self._read(lambda snapshot: snapshot.counts(design, start), shown=shown)
 
-    def columns(self, design: int, known: Mark | None = None) -> list[Column]:
+    def columns(self, design: int, known: Mark | None = None, *, shown: bool = False) -> list[Column]:
         """The same as a few long texts, without those of a sealed file that is known."""
-        return self._read(lambda snapshot: snapshot.columns(design, known))
+        return self._read(lambda snapshot: snapshot.columns(design, known), shown=shown)
 
-    def total(self, design: int) -> int:
+    def total(self, design: int, *, shown: bool = False) -> int:
         """How many reports there are."""
-        return self._read(lambda snapshot: snapshot.total(design))
+        return self._read(lambda snapshot: snapshot.total(design), shown=shown)
 
     def recount(self, design: int) -> dict[str, int]:
         """The counts by GROUP BY over the reports."""
@@ -315,19 +315,14 @@ class Tail:
     def _page(self, design: int, after: bytes) -> list[tuple[bytes, str]]:
         return self._read(lambda snapshot: snapshot.page(design, after))
 
-    def _read(self, question: Callable[[Snapshot], T]) -> T:
+    def _read(self, question: Callable[[Snapshot], T], *, shown: bool = False) -> T:
         """Ask, and ask again if meanwhile a sealed file took the place of those that were read."""
         self._refuse_damage()
         with telling(self._layout.folder), self._reading:
             for _ in range(_TRIES):
                 state = self._layout.state()
                 try:
-                    if self._snapshot is None or self._snapshot.state != state:
-                        if self._snapshot is not None:
-                            self._snapshot.close()
-                            self._snapshot = None
-                        self._snapshot = Snapshot(self._layout, state)
-                    found = question(self._snapshot)
+                    found = question(self._seen(state, shown=shown))
                 except sqlite3.Error:
                     if self._layout.first() == state.first:
                         raise
@@ -335,6 +330,18 @@ class Tail:
                 if self._layout.first() == state.first:
                     return found
         raise StoreError("the store's files were replaced all the time while they were read")
+
+    def _seen(self, state: State, *, shown: bool) -> Snapshot:
+        """What a reader sees of a state, opened once. What is shown stays the same while others arrive in the tail."""
+        known = self._snapshots.get(shown)
+        same = known is not None and (
+            (known.state.first, known.state.sealed) == (state.first, state.sealed) if shown else known.state == state
+        )
+        if known is None or not same:
+            if known is not None:
+                self._snapshots.pop(shown).close()
+            known = self._snapshots[shown] = Snapshot(self._layout, state, shown=shown)
+        return known
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -215,7 +215,7 @@ class Blocks(Design):
         progress: Callable[[int, int], None] | None = None,
         seed: None = None,
     ) -> BlockReports:
-        """Run the whole protocol on a data frame: rows in order, block after block.
+        """Run the whole protocol on a data frame: rows in order, block after block; drawn anew at every call.
 
         Args:
             frame: a row a respondent.

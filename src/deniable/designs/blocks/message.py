@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-MESSAGES = 2  # the newest version of the message
 _UNBOUNDED = 1 << 62
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from deniable.device.limits import BITS
 from deniable.device.statement import Statement
 from deniable.errors import InputError, MissingColumnError
 from deniable.frozen import fix, readonly
-from deniable.results import frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from deniable.designs.blocks.design import Blocks
     from deniable.designs.header import Header
     from deniable.device.block import Block
-    from deniable.results import Frame
+
+_PART = 1 << 18  # reports looked at together
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -107,9 +108,9 @@ class BlockReports(Reports):
     def told(self, ballot: int, attributes: Sequence[str]) -> Told | None:
         """What a ballot's reports tell about some attributes; a report is the pair (block, answer), see `Blockwise`."""
         plain = self.design.told(ballot, attributes)
-        if plain is None or not len(self.rows_of(ballot)):
+        used, sizes = self._used(ballot)
+        if plain is None or not len(used):
             return None
-        used, _, sizes = self._used(ballot)
         columns = []
         for column in plain.columns:
             index = self.design.ballots[ballot][column.place]
@@ -122,15 +123,27 @@ class BlockReports(Reports):
         told = Told(plain.domain, together, tuple(columns))
         return told if self.among is None else self.among.told(told)
 
-    def codes(self, ballot: int, told: Told) -> NDArray[Any]:
+    def codes(self, ballot: int, told: Told, rows: NDArray[np.int64] | None = None) -> NDArray[Any]:
         """A ballot's reports as pairs (block, answer), numbered as `Blockwise` has them."""
-        _, place, _ = self._used(ballot)
+        used, _ = self._used(ballot)
+        place = np.searchsorted(used, self.blocks[self.rows_of(ballot) if rows is None else rows])
         cells = np.array([column.channel.inputs for column in told.columns])
-        return place[:, None] * cells + super().codes(ballot, told)
+        return place[:, None] * cells + super().codes(ballot, told, rows)
 
-    def _used(self, ballot: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The blocks with reports of a ballot, the place of each report's among them, and how many reports each has."""
-        return np.unique(self.blocks[self.rows_of(ballot)], return_inverse=True, return_counts=True)
+    def _used(self, ballot: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The blocks with reports of a ballot, and how many reports each has."""
+        counts = self._in_blocks[ballot]
+        used = np.flatnonzero(counts)
+        return used, counts[used]
+
+    @cached_property
+    def _in_blocks(self) -> NDArray[np.int64]:
+        """How many reports of each ballot each block has, counted in parts."""
+        counts = np.zeros((len(self.design.ballots), len(self.published)), dtype=np.int64)
+        for start in range(0, self.n, _PART):
+            for ballot, rows in self.rows_between(start, min(start + _PART, self.n)):
+                counts[ballot] += np.bincount(self.blocks[rows], minlength=len(self.published))
+        return readonly(counts)
 
     def asked(self, index: int) -> tuple[NDArray[np.int64], int]:
         """The respondents who were asked a question, and its place on their ballot."""
@@ -164,12 +177,12 @@ class BlockReports(Reports):
         """What these reports reveal, now that the blocks are known."""
         notes = self.design.describe(published=published, delta=delta).notes
         if self.design.mode == "ldp":
-            return Statement(self.ratio, notes)
+            return Statement(self.ratio, (*notes, *self.notes))
         told = (
             f"Of {self.n} respondents, {self.disclosed:.2%} reported a cell that no fake could be: disclosed for "
             f"certain."
         )
-        return Statement(self.ratio, (*notes[:-1], self.design.both_numbers(self.ratio), told))
+        return Statement(self.ratio, (*notes[:-1], self.design.both_numbers(self.ratio), told, *self.notes))
 
     @property
     def header(self) -> Header:
@@ -181,12 +194,8 @@ class BlockReports(Reports):
     def _chosen(self, rows: NDArray[np.int64]) -> dict[str, Any]:
         return {**super()._chosen(rows), "blocks": readonly(self.blocks[rows])}
 
-    def to_frame(self) -> Frame:
-        """Write the reports as a frame that `BlockReports(frame, design, published)` reads back."""
-        import narwhals as nw
-
-        rest = nw.from_native(super().to_frame(), eager_only=True)
-        return frame_of({BLOCK: self.blocks, **{name: rest[name].to_arrow() for name in rest.columns}}, self.backend)
+    def _columns(self, rows: slice) -> dict[str, NDArray[Any]]:
+        return {BLOCK: self.blocks[rows], **super()._columns(rows)}
 
     def __repr__(self) -> str:
         shown = "" if self.design.mode == "ldp" else f", {self.disclosed:.2%} disclosed with certainty"

@@ -240,7 +240,7 @@ class Paired(Design):
         source: Source = SECURE,
         seed: None = None,
     ) -> PairedReports:
-        """Pair the rows of a data frame at random and disguise them, a row a respondent.
+        """Pair the rows of a data frame at random and disguise them, a row a respondent; drawn anew at every call.
 
         Args:
             frame: a row for everybody who was paired.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable.designs.blocks.design import Blocks
+from deniable.device.messages import FEWEST_TOGETHER
 from deniable.errors import SurveyError
 
 if TYPE_CHECKING:
@@ -23,6 +24,12 @@ def make(wish: Wish) -> Blocks:
     entry = wish.entry
     k, answer = 2 if entry.k is None else entry.k, entry.answer or "one"
     size = 250 if entry.block_size is None else entry.block_size
+    if size < FEWEST_TOGETHER:
+        raise SurveyError(
+            f"design.block_size: {size} reports a block; at least {FEWEST_TOGETHER} are needed. Every stored report "
+            f"names its block, and the fakes of the next follow from it: in fewer, a single report could be read off",
+            path="design.block_size",
+        )
     if entry.mode == "deniability":
         return _deniable(wish, k, size)
     for name, value in (("keep", entry.keep), ("accept", entry.accept)):
