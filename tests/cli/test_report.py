@@ -20,6 +20,7 @@ def test_the_page_has_every_part(run):
     assert re.findall(r"<h2>(.*)</h2>", page) == [
         "What was asked",
         "What a report can tell about a person",
+        "How answers were disguised",
         "Estimates",
         "Cross tables",
         "By group",
@@ -40,7 +41,7 @@ def test_markdown_has_the_same_headings(run):
     assert run("report", "in/reports.csv", "-o", "r.md", *QUICK).exit_code == 0
     assert run("report", "in/reports.csv", "-o", "r.txt", "--markdown", *QUICK).exit_code == 0
     text = Path("r.md").read_text(encoding="utf-8")
-    assert len(re.findall(r"^## ", text, re.MULTILINE)) == 10
+    assert len(re.findall(r"^## ", text, re.MULTILINE)) == 11
     assert "| F | " in text
     assert "<svg" not in text
 

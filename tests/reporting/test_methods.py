@@ -10,9 +10,11 @@ from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.app import app
+from deniable.device.panel import in_hundred
 from deniable.device.statement import rounded_up
 from deniable.errors import InputError
 from deniable.origin import Origin
+from deniable.reporting.disguise_words import DISGUISE
 from deniable.reporting.markdown import markdown
 from deniable.reporting.methods import Facts, facts_of_reports, facts_of_survey, methods
 from deniable.reporting.methods_words import SENTENCES
@@ -44,19 +46,20 @@ def test_the_numbers_are_the_design_s_own_rounded_up(language):
 
 # The sentences that not every design has, and a survey of every kind with those that are true of it.
 CONDITIONAL = {
-    "how_answers", "how_sets", "how_signs", "of_some", "drawn", "learned", "learned_in_part", "in_ranges", "static",
+    "how_answers", "how_sets", "how_signs", "of_some", "drawn", "learned", "learned_in_part", "in_ranges", "panel",
     "no_withdrawal", "participation", "participation_blind", "participation_blind_blocks", "admission_open",
     "admission_invited", "admission_blind", "admission_blind_blocks", "adaptive", "deniability", "simulated", "pilot",
-    "methods_n", "methods_estimates", "methods_sets", "methods_in_part", "channel_krr", "channel_sets", "channel_other",
-    "channel_blocks",
+    "methods_n", "methods_estimates", "methods_sets", "methods_in_part", "methods_technique_alone", "several_numbers",
+    "methods_disclosed", "methods_pairs", "sampled_open", "sampled_invited", "sampled_blind", "sampled_unknown",
+    "weights_none", "weights_planned", "weights_used",
 }  # fmt: skip
-OPEN = {"participation", "no_withdrawal", "admission_open"}
+OPEN = {"participation", "no_withdrawal", "admission_open", "sampled_open", "weights_planned"}
 COUNTED = OPEN | {"learned", "how_answers", "methods_estimates"}
-KRR = COUNTED | {"channel_krr"}
-SIGNS = COUNTED - {"how_answers"} | {"how_signs", "channel_other"}
-SETS = OPEN | {"learned", "how_sets", "methods_sets", "channel_sets"}
+KRR = COUNTED
+SIGNS = COUNTED - {"how_answers"} | {"how_signs"}
+SETS = OPEN | {"learned", "how_sets", "methods_sets"}
 BLOCKED = '[design]\nkind = "blocks"\nk = 1'
-BLOCKS = COUNTED | {"drawn", "adaptive", "channel_blocks"}
+BLOCKS = COUNTED | {"drawn", "adaptive"}
 RRBA = 'mode = "deniability"\nkeep = 0.5\naccept = "deniability instead of differential privacy"'
 ALONE = 'tables = [["cheated"], ["stress"]]'
 KINDS = {
@@ -74,22 +77,23 @@ KINDS = {
     '[design]\nkind = "joint"\nchannel = "hashing"': SETS,
     'wanted = ["ranges(stress; 1..2)"]\n[design]\nkind = "independent"\nchannel = "optimal"': KRR
     - {"learned", "methods_estimates"}
-    | {"how_signs", "of_some", "learned_in_part", "methods_in_part", "channel_other"},
+    | {"how_signs", "of_some", "learned_in_part", "methods_in_part"},
     'wanted = ["ranges(stress; 1..2)"]\n[design]\nkind = "optimal"': SIGNS - {"learned", "methods_estimates"}
     | {"learned_in_part", "methods_in_part"},
     BLOCKED: BLOCKS,
     f'[design]\nkind = "blocks"\nk = 1\n{RRBA}': BLOCKS | {"deniability"},
-    'admission = "invited"': KRR - OPEN | {"participation", "admission_invited"},
-    'admission = "blind"': KRR - OPEN | {"participation_blind", "admission_blind", "no_withdrawal"},
+    'admission = "invited"': KRR - OPEN | {"participation", "admission_invited", "sampled_invited", "weights_planned"},
+    'admission = "blind"': KRR - OPEN
+    | {"participation_blind", "admission_blind", "no_withdrawal", "sampled_blind", "weights_planned"},
     'admission = "blind"\n[design]\nkind = "blocks"\nk = 1': BLOCKS - OPEN
-    | {"participation_blind_blocks", "admission_blind_blocks"},
+    | {"participation_blind_blocks", "admission_blind_blocks", "sampled_blind", "weights_planned"},
 }
 
 
 def is_said(sentence, text, language):
     """Whether a sentence stands in the text, whatever is in its places."""
     pattern = re.sub(r"\\{\w+\\}", ".+?", re.escape(SENTENCES[sentence][language]))
-    return re.search(pattern, text) is not None
+    return re.search(pattern, text.replace("\\", "")) is not None  # without Markdown's escapes
 
 
 def said(text, language="en"):
@@ -102,12 +106,15 @@ def test_sentences_are_there_where_they_are_true_and_nowhere_else(design, langua
     assert said(written(design, language), language) == KINDS[design]
 
 
-def test_what_a_device_keeps_is_what_is_static_as_a_whole():
-    survey = EXAMS.replace('kind = "yes-no"', 'kind = "yes-no"\nstatic = true')
-    for design, is_kept in ((TOGETHER, True), ('[design]\nkind = "joint"', False), (BLOCKED, False)):
-        text = markdown(methods(facts_of_survey(parse_survey(survey.replace("DESIGN", design)))))
-        assert is_said("static", text, "en") is is_kept
-        assert ("draws no other: \u201cHave you cheated in an exam?\u201d" in text) is is_kept
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_participants_and_the_board_are_told_what_a_panel_keeps_and_how_many_are_found_again(language):
+    panel = 'admission = "invited"\npanel = { name = "p", people = 123, repeats = ["cheated"] }\n'
+    survey = parse_survey(EXAMS.replace("DESIGN", f'{panel}[design]\nkind = "sampled"'))
+    text = markdown(methods(facts_of_survey(survey, language)))
+    assert is_said("panel", text, language)
+    assert text.count("123") == 2  # of participants, and to the board
+    found = in_hundred(survey.found_again)
+    assert (found if language == "en" else found.replace(".", ",")) + (" in 100" if language == "en" else "") in text
 
 
 def test_of_a_number_its_range_is_used():
@@ -148,7 +155,7 @@ def test_collected_reports_bring_their_number_and_the_hash_that_was_printed():
     reports = answered()
     served = reports.with_labels(reports.labels.served_as("ab" * 32))
     text = markdown(methods(facts_of_reports(served)))
-    assert said(text) == KRR - OPEN | {"participation", "methods_n"}
+    assert said(text) == KRR - OPEN | {"participation", "methods_n", "sampled_unknown", "weights_none"}
     assert "600 reports came in." in text
     assert "ab" * 32 in text
     assert "more than once" not in text  # who could answer is not known from reports
@@ -158,7 +165,7 @@ def test_the_survey_file_knows_more_and_what_is_simulated_is_no_result():
     reports = answered()
     served = reports.with_labels(reports.labels.served_as("ab" * 32))
     text = markdown(methods(facts_of_reports(served.with_origin(Origin(600, 600, pilot=True)), exams())))
-    assert said(text) == KINDS[""] | {"methods_n", "simulated", "pilot"}
+    assert said(text) == KINDS[""] - {"weights_planned"} | {*("methods_n", "simulated", "pilot", "weights_none")}
     assert text.count("Of these reports, 600 are simulated") == 2
     assert text.count("These reports are a pilot's") == 2
 
@@ -168,14 +175,30 @@ def test_reports_that_no_collector_took_are_refused():
         facts_of_reports(answered())
 
 
-def test_a_promise_that_is_not_one_number_is_refused():
-    pairs = dn.Paired({"cheated": ["no", "yes"]}, p=0.75, rho=-0.2)
-    with pytest.raises(InputError, match="does not fit into one number"):
-        methods(Facts(exams().labels, pairs))
+@pytest.mark.parametrize(("rho", "told"), [(-0.2, set()), (-1 / 3, {"methods_disclosed"})])
+def test_where_the_promise_is_not_one_number_methods_state_what_holds(rho, told):
+    pairs = dn.Paired({"cheated": ["no", "yes"]}, p=0.75, rho=rho)
+    text = markdown(methods(Facts(exams().labels, pairs, reports=600)))
+    found = {"several_numbers", "methods_technique_alone", "methods_pairs", "methods_estimates", "methods_n"}
+    assert said(text) >= found | told | {"sampled_unknown", "weights_none"}
+    assert "(Warner 1965) under local" not in text
+    assert "Kasiviswanathan" not in text
+    assert "Information for participants" not in text
+    assert f"with correlation {rho:.4f}" in text
+    assert "epsilon = 1.0987 is claimed on average" in text or told
+
+
+def test_what_estimates_were_weighted_by_is_named():
+    facts = facts_of_survey(exams()).of_sample(None, "faculty", "faculty")
+    text = markdown(methods(facts))
+    assert "those of a sample in strata (\u201cYour faculty\u201d), of clusters (\u201cYour faculty\u201d)." in text
+    with pytest.raises(InputError, match=r"no public column 'weight' .* there is 'faculty'"):
+        facts_of_survey(exams()).of_sample("weight", None, None)
+    assert "weights_planned" not in said(text)
 
 
 def test_every_sentence_is_there_in_both_languages_with_the_same_places():
-    for name, words in SENTENCES.items():
+    for name, words in [*SENTENCES.items(), *DISGUISE.items()]:
         assert set(words) == {"en", "de"}, name
         english, german = (sorted(re.findall(r"{(\w+)}", text)) for text in words.values())
         assert english == german, name

@@ -80,7 +80,7 @@ def test_it_is_one_well_formed_page(made):
     page = Page(made[-1])
     assert made[-1].startswith("<!DOCTYPE html>")
     assert [page.count(tag) for tag in ("html", "main", "h1", "title")] == [1, 1, 1, 1 + 3]  # a title for each chart
-    assert page.count("h2") == 7
+    assert page.count("h2") == 8
     assert page.count("h3") == page.count("svg") == 3
     assert page.count("table") == page.count("caption") == 3 + 2
     assert len(set(page.ids)) == len(page.ids)

@@ -22,6 +22,7 @@ from deniable.device.problems import PROBLEMS
 from deniable.errors import DeniableError
 from deniable.surveys.example import example_text
 from deniable.surveys.frames import FRAMES
+from deniable.surveys.languages import codes
 from deniable.surveys.survey import parse_survey
 from deniable.surveys.words import SENTENCES, WORDS
 from deniable.web.assets import HASHES, PROGRAM, asset
@@ -242,19 +243,34 @@ def test_a_survey_says_only_the_plain_words_otherwise():
 
 
 def test_a_language_that_the_program_does_not_speak_is_answered_in_english():
-    said = json.dumps({"languages": ["fr"], "texts": {"begin": {"fr": "Commencer"}}})
+    said = json.dumps({"languages": ["fi"], "texts": {"begin": {"fi": "Aloita"}}})
     found = run(
         f"const m = await import({module('language.mjs')}); const s = new m.Speech(['de'], {said});"
         "console.log(JSON.stringify([s.language, s.word('belief'), s.word('begin').text, s.number('1.5')]));"
     )
-    assert found == ["fr", {"text": WORDS["belief"]["en"], "lang": "en", "isTheirs": False}, "Commencer", "1.5"]
+    assert found == ["fi", {"text": WORDS["belief"]["en"], "lang": "en", "isTheirs": False}, "Aloita", "1.5"]
 
 
-def test_every_word_is_there_in_both_languages_with_the_same_places():
-    for name, texts in {**WORDS, **FRAMES}.items():
-        places = [sorted(re.findall(r"\{[a-z]+\}", text)) for text in texts.values()]
-        assert set(texts) == {"en", "de"}, name
-        assert places[0] == places[1], name
+@pytest.mark.parametrize("language", ["en", "de", "de-CH", "pt-BR", *codes()])
+def test_every_word_is_said_in_the_language_of_the_survey(language):
+    names = sorted({**WORDS, **FRAMES})
+    said = json.dumps({"languages": [language], "texts": {}})
+    found = run(
+        f"const m = await import({module('language.mjs')}); const s = new m.Speech(['xx'], {said});"
+        f"console.log(JSON.stringify(Object.fromEntries({names}.map((name) => [name, s.word(name)]))));"
+    )
+    own = language.partition("-")[0]
+    for name, word in found.items():
+        assert word == {"text": {**WORDS, **FRAMES}[name][own], "lang": own, "isTheirs": False}
+
+
+def test_values_in_a_sentence_that_runs_leftwards_keep_their_own_order():
+    script = f"const m = await import({module('language.mjs')}); const said = (l) => new m.Speech([l]).filled("
+    values = json.dumps({"low": "-5.5", "high": "10"})
+    filled = run(f"{script}'number_hint', {values}); console.log(JSON.stringify([said('ar'), said('fr')]));")
+    arabic, french = (WORDS["number_hint"][code] for code in ("ar", "fr"))
+    assert filled[0] == arabic.replace("{low}", "\u2068-5.5\u2069").replace("{high}", "\u206810\u2069")
+    assert filled[1] == french.format(low="-5.5", high="10")
 
 
 def test_every_word_of_the_page_is_there_and_every_word_is_used():
@@ -263,6 +279,7 @@ def test_every_word_of_the_page_is_there_and_every_word_is_used():
     program = "".join(asset(name).decode() for name in PROGRAM if name not in ("words.mjs", "form.mjs"))
     told = {"language", "tag_clear", "tag_disguised", "bin_first", "bin_between", "bin_last"}
     told |= {"number_hint", "number_unread", "number_which", "number_outside"}
+    told |= {f"corrected_{part}" for part in ("before", "here", "now", "nothing", "why")}
     spoken = told & set(re.findall(r'"([a-z_]+)"', program))
     used = named | spoken | set(SENTENCES) | {"no_script"}
     assert used == set(WORDS) | set(FRAMES)

@@ -101,7 +101,7 @@ def command(
         raise InputError(f"a report is an .html or an .md file, not {output.name!r}; or say --markdown")
     output.parent.mkdir(parents=True, exist_ok=True)  # before the work, so that a wrong place is told at once
     if paragraphs:
-        made = methods(_facts(reports, design, words, language))
+        made = methods(_facts(reports, design, words, language).of_sample(weights, strata, clusters))
         output.write_text(as_markdown(made) if markdown or suffix == ".md" else html(made), encoding="utf-8")
         click.echo(f"{output}: {counted(len(made.sections), 'section')}.")
         return

@@ -1,27 +1,29 @@
 """The paragraphs of a paper: for participants and the ethics board, methods, data statement, references.
 
 Every sentence follows from the design, or is left out; what only the researchers know stands in square brackets, for
-them to fill in. What a design does not promise in one number (pairs, disclosed answers) is refused: no paragraph of
-ours would be true of it.
+them to fill in. Where a design does not promise one number (pairs, disclosed answers), no ready paragraph for
+participants and the board would be true: these say so, and methods and data state what holds.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from deniable.device.panel import in_hundred
 from deniable.device.statement import rounded_up
 from deniable.errors import InputError
 from deniable.frozen import Frozen
+from deniable.inference.corrected_words import CorrectedWords, corrected_words, where
 from deniable.origin import PEOPLE, Origin
+from deniable.reporting.disguise import disguise_of, questions_disguised, sources_of, where_they_stand
 from deniable.reporting.document import Details, Document, Items, Section, Text
 from deniable.reporting.methods_words import SENTENCES
 from deniable.reporting.sources import bibtex, cited
 from deniable.version import __version__
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,10 +31,10 @@ if TYPE_CHECKING:
     from deniable.channels.base import Channel
     from deniable.designs.base import Design
     from deniable.designs.reports import Reports
+    from deniable.device.messages import Panel
+    from deniable.inference.corrected_words import Corrected
     from deniable.labels import Labels
     from deniable.surveys.survey import Survey
-
-_WRITTEN_OUT = 1000  # cells up to which a channel is looked at entry by entry
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,14 @@ class Facts(Frozen):
         hash: the design's, as its server prints it; empty where it was not served yet.
         reports: how many came; None before the survey.
         admission: who may answer; None where that is not known.
-        static: attributes whose answers do not change.
+        panel: the panel that this is a wave of, if it is one.
+        found: at most this share of its people is found again by what they send.
         ranges: attributes that are numbers, of which only the range is used.
         origin: whether the reports are simulated, or a pilot's.
+        corrected: what changed in the words while people answered.
+        weights: the column that estimates are weighted by, if they are.
+        strata: the column of strata, if the sample has them.
+        clusters: the column of clusters likewise.
     """
 
     labels: Labels
@@ -55,20 +62,36 @@ class Facts(Frozen):
     hash: str = ""
     reports: int | None = None
     admission: str | None = None
-    static: tuple[str, ...] = ()
+    panel: Panel | None = None
+    found: Fraction | None = None
     ranges: tuple[str, ...] = ()
     origin: Origin = PEOPLE
+    corrected: CorrectedWords = field(default_factory=CorrectedWords)
+    weights: str | None = None
+    strata: str | None = None
+    clusters: str | None = None
+
+    def of_sample(self, weights: str | None, strata: str | None, clusters: str | None) -> Facts:
+        """The same, with the columns that estimates were made by; they are among what travels in clear."""
+        named = [name for name in (weights, strata, clusters) if name is not None]
+        unknown = [name for name in named if name not in self.labels.public]
+        if unknown:
+            raise InputError(
+                f"there is no public column {listed(unknown)} that estimates could be made by; there is "
+                f"{listed(self.labels.public) or 'none'}",
+                columns=unknown,
+            )
+        return replace(self, weights=weights, strata=strata, clusters=clusters)
+
+    @property
+    def is_one_number(self) -> bool:
+        """Whether one epsilon says what a report can tell, whoever asks."""
+        return not self.design.pairs_reports and not math.isinf(self.design.epsilon)
 
     @property
     def in_blocks(self) -> bool:
         """Whether what disguises answers is published anew for each group of respondents."""
         return self.design.served_in_blocks() is not None
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """Attributes whose disguise a device keeps: all of their question is static, and its channel stays the same."""
-        wholly = [set(asked.attributes) for asked in self.design.questions if set(asked.attributes) <= set(self.static)]
-        return () if self.in_blocks else tuple(name for name in self.static if any(name in each for each in wholly))
 
     @property
     def admitted(self) -> str | None:
@@ -84,7 +107,7 @@ def facts_of_survey(survey: Survey, language: str | None = None) -> Facts:
 
 def _known(survey: Survey) -> dict[str, Any]:
     numbers = tuple(item.name for item in survey.questions if item.bins)
-    return {"admission": survey.admission, "static": survey.static, "ranges": numbers}
+    return {"admission": survey.admission, "panel": survey.panel, "found": survey.found_again, "ranges": numbers}
 
 
 def facts_of_reports(reports: Reports, survey: Survey | None = None) -> Facts:
@@ -100,28 +123,23 @@ def facts_of_reports(reports: Reports, survey: Survey | None = None) -> Facts:
             "survey file, or what its collector has stored, as in deniable report deniable-data --methods -o methods.md"
         )
     known = {} if survey is None else _known(survey)
-    return Facts(reports.labels, reports.design, reports.labels.design, reports.n, origin=reports.origin, **known)
+    more = {"origin": reports.origin, "corrected": corrected_words(reports), **known}
+    return Facts(reports.labels, reports.design, reports.labels.design, reports.n, **more)
 
 
 def methods(facts: Facts) -> Document:
     """The paragraphs, in the language of the facts' words."""
-    design, language = facts.design, facts.labels.language
+    language = facts.labels.language
     if language not in ("en", "de"):
         raise InputError(f"these paragraphs are written in English (en) and German (de), not in {language!r}")
-    if design.pairs_reports or math.isinf(design.epsilon):
-        raise InputError(
-            "what this design promises does not fit into one number (respondents share coins in pairs, or an answer "
-            "can be disclosed for certain), so no ready paragraph would be true; `deniable report` states all of it"
-        )
     say = _Say(facts)
     sources = _sources(facts, say.estimated())
     return Document(
         say("title", title=facts.labels.heading(say("a_survey"))),
         say("lead"),
         (
-            Section(say("participants_heading"), tuple(map(Text, _participants(say)))),
-            Section(say("board_heading"), tuple(map(Text, _board(say)))),
-            Section(say("methods_heading"), (Text(" ".join(_methods(say))), Items(tuple(_questions(say))))),
+            *_promises(say),
+            Section(say("methods_heading"), _method_blocks(say)),
             Section(say("data_heading"), (Text(" ".join(_data(say))),)),
             Section(say("references_heading"), (Items(tuple(cited(name) for name in sources)),)),
             Section("BibTeX", (Details("references.bib", bibtex(sources, __version__), "bibtex"),)),
@@ -132,6 +150,22 @@ def methods(facts: Facts) -> Document:
 # -- the paragraphs ----------------------------------------------------------------------------------------------------
 
 
+def _promises(say: _Say) -> list[Section]:
+    """For participants and the board; where the promise is no single number, what has to be written by hand."""
+    if not say.facts.is_one_number:
+        return [Section(say("board_heading"), (Text(say("several_numbers")),))]
+    return [
+        Section(say("participants_heading"), tuple(map(Text, _participants(say)))),
+        Section(say("board_heading"), tuple(map(Text, _board(say)))),
+    ]
+
+
+def _method_blocks(say: _Say) -> tuple[Text | Items, ...]:
+    design, labels, language = say.facts.design, say.facts.labels, say.facts.labels.language
+    asked = Items(tuple(questions_disguised(design, labels, language)))
+    return Text(" ".join(_methods(say))), asked, Text(where_they_stand(language))
+
+
 def _participants(say: _Say) -> list[str]:
     facts = say.facts
     return [
@@ -139,6 +173,7 @@ def _participants(say: _Say) -> list[str]:
         " ".join([say("device"), *say.ranges(), *say.how(), *say.drawn(), *say.learned()]),
         " ".join([say("belief"), *say.claimed()]),
         *say.clear(),
+        *say.panel(),
         say(f"participation_{facts.admitted}" if facts.admission == "blind" else "participation"),
         " ".join([say("voluntary"), *([say("no_withdrawal")] if facts.admitted in ("open", "blind") else [])]),
     ]
@@ -152,7 +187,7 @@ def _board(say: _Say) -> list[str]:
         " ".join([say("board_stored"), *([say(f"admission_{facts.admitted}")] if facts.admitted else [])]),
         *say.clear(),
         *([say("adaptive")] if facts.in_blocks else []),
-        *([say("static", names=say.asked(facts.kept))] if facts.kept else []),
+        *say.panel(),
         say("board_limits"),
     ]
 
@@ -160,47 +195,18 @@ def _board(say: _Say) -> list[str]:
 def _methods(say: _Say) -> list[str]:
     facts = say.facts
     return [
-        say("methods_technique", version=__version__),
-        *say.drawn(),
+        say("methods_technique" if facts.is_one_number else "methods_technique_alone", version=__version__),
+        *disguise_of(facts.design, facts.labels.language),
+        say(f"sampled_{facts.admission or 'unknown'}"),
         *([say("methods_n", n=str(facts.reports))] if facts.reports is not None else []),
         *say.simulated(),
-        say("methods_epsilon"),
+        *say.corrected(),
+        *say.bound(),
         *say.claimed(),
         *([say("methods_hash", hash=facts.hash)] if facts.hash else []),
+        *say.weighted(),
         say(say.estimated()),
     ]
-
-
-def _questions(say: _Say) -> list[str]:
-    """What each question's channel does, in its own probabilities."""
-    facts = say.facts
-    told = []
-    for question in facts.design.questions:
-        asked = "; ".join(facts.labels.named(name) for name in question.attributes)
-        cells = facts.design.domain.project(question.attributes).cells
-        fakes = say("channel_blocks", cells=str(cells)) if facts.in_blocks else ""
-        told.append(f"{asked}: {fakes or _channel(say, question.channel, cells)}")
-    return told
-
-
-def _channel(say: _Say, channel: Channel, cells: int) -> str:
-    if channel.is_support:
-        return say("channel_sets", cells=str(cells), name=channel.name)
-    two = _two_chances(channel, cells)
-    if two is None:
-        return say("channel_other", cells=str(cells), name=channel.name)
-    return say("channel_krr", cells=str(cells), truth=say.number(two[0]), other=say.number(two[1]))
-
-
-def _two_chances(channel: Channel, cells: int) -> tuple[float, float] | None:
-    """The chance of a report being the truth, and of each other answer, where these are all; else None."""
-    if not channel.is_answer or channel.outputs != cells or cells > _WRITTEN_OUT:
-        return None
-    matrix = channel.matrix()
-    same, rest = matrix.diagonal(), matrix[~np.eye(cells, dtype=bool)]
-    if float(same.max() - same.min()) > 1e-12 or float(rest.max() - rest.min()) > 1e-12:
-        return None
-    return float(same[0]), float(rest[0])
 
 
 def _data(say: _Say) -> list[str]:
@@ -208,7 +214,8 @@ def _data(say: _Say) -> list[str]:
     return [
         say("data_n", n=str(facts.reports)) if facts.reports is not None else say("data_planned"),
         *say.simulated(),
-        say("data_bound"),
+        *say.corrected(),
+        *([say("data_bound")] if facts.is_one_number else say.bound()),
         *say.clear(),
         say("data_share"),
         *([say("data_hash", hash=facts.hash)] if facts.hash else []),
@@ -218,15 +225,15 @@ def _data(say: _Say) -> list[str]:
 def _sources(facts: Facts, estimated: str) -> list[str]:
     """The sources of what was used, and of nothing else."""
     design = facts.design
-    channels = [question.channel for question in design.questions if not question.channel.is_support]
     together = len(design.ballots) > 1 and any(len(question.attributes) > 1 for question in design.questions)
     used = {
-        "wang": not facts.in_blocks and any(_two_chances(channel, channel.inputs) for channel in channels),
-        "imran": together,
+        "imran": together or facts.in_blocks,
         "wilson": estimated != "methods_in_part",
         "dempster": estimated == "methods_estimates",
     }
-    return ["warner", "kasiviswanathan", *(name for name, is_used in used.items() if is_used), "deniable"]
+    estimating = [name for name, is_used in used.items() if is_used]
+    private = ["kasiviswanathan"] if facts.is_one_number else []
+    return ["warner", *private, *sources_of(design), *estimating, "deniable"]
 
 
 class _Say:
@@ -236,17 +243,17 @@ class _Say:
         """Compute the numbers, rounded up."""
         self.facts = facts
         stated = facts.design.describe()
-        self._numbers = {
-            "epsilon": self.number_text(rounded_up(Fraction(stated.epsilon), 4)),
-            "factor": self.number_text(rounded_up(stated.ratio, 3)),
-            "half": self.number_text(rounded_up(100 * Fraction(stated.posterior(0.5)), 2)),
-            "twentieth": self.number_text(rounded_up(100 * Fraction(stated.posterior(0.05)), 2)),
-            "ratio": str(stated.ratio),
-            "ballots": str(len(facts.design.ballots)),
-        }
         claimed = getattr(facts.design, "claimed_epsilon", stated.epsilon)
+        numbers = {
+            "epsilon": rounded_up(stated.epsilon, 4),
+            "factor": rounded_up(stated.ratio, 3),
+            "claimed": rounded_up(claimed, 4),
+            "half": rounded_up(100 * Fraction(stated.posterior(0.5)), 2),
+            "twentieth": rounded_up(100 * Fraction(stated.posterior(0.05)), 2),
+        }
         self._claims = claimed < stated.epsilon
-        self._numbers["claimed"] = self.number_text(rounded_up(Fraction(claimed), 4))
+        self._numbers = {name: self.number_text(text) for name, text in numbers.items()}
+        self._numbers |= {"ratio": str(stated.ratio), "ballots": str(len(facts.design.ballots))}
 
     def __call__(self, sentence: str, /, **places: str) -> str:
         return SENTENCES[sentence][self.facts.labels.language].format(**self._numbers, **places)
@@ -259,10 +266,6 @@ class _Say:
         """Questions, each between quotation marks: what they end with is not the sentence's."""
         begin, end = "\u201e\u201c" if self.facts.labels.language == "de" else "\u201c\u201d"
         return ", ".join(f"{begin}{name}{end}" for name in names)
-
-    def number(self, value: float) -> str:
-        """A probability."""
-        return self.number_text(f"{value:.4f}")
 
     def asked(self, names: Sequence[str]) -> str:
         """What was asked, each between quotation marks."""
@@ -282,15 +285,55 @@ class _Say:
         """What can be learned of everybody."""
         return [self("learned_in_part" if self._in_part() else "learned")]
 
+    def bound(self) -> list[str]:
+        """What a report can tell, of whomever: in one number where there is one."""
+        design = self.facts.design
+        pairs = [self("methods_pairs")] if design.pairs_reports else []
+        return [self("methods_disclosed" if math.isinf(design.epsilon) else "methods_epsilon"), *pairs]
+
     def claimed(self) -> list[str]:
-        """That less is claimed than the true number."""
-        return [self("deniability")] if self._claims else []
+        """That less is claimed than the true number, for deniability."""
+        return [self("deniability")] if self._claims and not self.facts.design.pairs_reports else []
+
+    def weighted(self) -> list[str]:
+        """By what estimates are weighted, and how the sample was drawn, as far as we were told."""
+        facts = self.facts
+        named = {"weights": facts.weights, "strata": facts.strata, "clusters": facts.clusters}
+        told = [self(f"by_{what}", names=self.asked([name])) for what, name in named.items() if name is not None]
+        if told:
+            return [self("weights_used", what=", ".join(told))]
+        return [self("weights_planned" if facts.reports is None else "weights_none")]
 
     def simulated(self) -> list[str]:
         """That reports are no people's, or only those of a pilot."""
         origin = self.facts.origin
         made_up = [self("simulated", made_up=str(origin.simulated))] if origin.simulated else []
         return [*made_up, *([self("pilot")] if origin.pilot else [])]
+
+    def corrected(self) -> list[str]:
+        """What was corrected in the words while people answered, and whether answers changed with them."""
+        return [sentence for one in self.facts.corrected for sentence in self._corrected(one)]
+
+    def _corrected(self, one: Corrected) -> list[str]:
+        changes = [
+            self(
+                "corrected_text", where=where(each), before=self.quoted([each.before]), after=self.quoted([each.after])
+            )
+            for each in one.correction.changes
+        ]
+        tests = [
+            self("corrected_untested", name=each.attribute)
+            if each.test is None
+            else self("corrected_tested", name=each.attribute, p=self.number_text(f"{each.test.pvalue:.2g}"))
+            for each in one.tests
+        ]
+        counts = {"before": _or_blank(one.before), "after": _or_blank(one.after)}
+        said = (
+            self("corrected", why=self.quoted([one.correction.why]), **counts)
+            if one.correction.why
+            else self("changed", **counts)
+        )
+        return [said, *([f"{'; '.join(changes)}."] if changes else []), *([f"{'; '.join(tests)}."] if tests else [])]
 
     def estimated(self) -> str:
         """Which sentence tells how estimates were made."""
@@ -308,6 +351,19 @@ class _Say:
         """What travels in clear."""
         names = self.facts.labels.public
         return [self("clear", names=self.asked(names))] if names else []
+
+    def panel(self) -> list[str]:
+        """What a panel keeps, and how many of its people are found again by it."""
+        panel, found = self.facts.panel, self.facts.found
+        if panel is None or found is None:
+            return []
+        said = {"people": str(panel.people), "found": self.number_text(in_hundred(found))}
+        return [self("panel", names=self.asked(panel.repeats), **said)]
+
+
+def _or_blank(number: int | None) -> str:
+    """A number, or a place where the researchers write it."""
+    return "[...]" if number is None else str(number)
 
 
 def _sent(channel: Channel) -> str:

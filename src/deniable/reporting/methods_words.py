@@ -12,9 +12,9 @@ SENTENCES: dict[str, dict[str, str]] = {
         "de": "Absätze zu: {title}",
     },
     "lead": {
-        "en": "Made from the design itself: every number is computed from what is executed, and rounded up. What "
-        "only you know stands in square brackets.",
-        "de": "Aus dem Design selbst gemacht: Jede Zahl ist aus dem berechnet, was ausgeführt wird, und "
+        "en": "Made from the design itself: every number is computed from what is executed, and bounds are rounded up. "
+        "What only you know stands in square brackets.",
+        "de": "Aus dem Design selbst gemacht: Jede Zahl ist aus dem berechnet, was ausgeführt wird, und Grenzen sind "
         "aufgerundet. Was nur Sie wissen, steht in eckigen Klammern.",
     },
     "participants_heading": {
@@ -154,11 +154,16 @@ SENTENCES: dict[str, dict[str, str]] = {
         "de": "Wie Antworten verschleiert werden, wird für jede Gruppe von Befragten neu veröffentlicht; die "
         "Grenze gilt für jede Gruppe, und jedes Gerät prüft sie.",
     },
-    "static": {
-        "en": "Asked again, a device goes on from its earlier disguise of these answers, and draws no other: "
-        "{names}. Asking often gains nothing there.",
-        "de": "Erneut gefragt, geht ein Gerät von seiner früheren Verschleierung dieser Antworten aus und lost "
-        "keine andere: {names}. Häufiges Fragen bringt dort nichts.",
+    "panel": {
+        "en": "This is one of several surveys of the same people. Asked again, a device goes on from the disguise "
+        "that it keeps of these answers, and draws no other: {names}. Asking often tells no more about them. If at "
+        "least {people} people take part, at most {found} in 100 of them can be recognised by what they send, "
+        "whatever else is known about them; if fewer do, it can be more.",
+        "de": "Dies ist eine von mehreren Umfragen unter denselben Menschen. Erneut gefragt, geht ein Gerät von "
+        "der Verschleierung aus, die es von diesen Antworten behält, und lost keine andere: {names}. Häufiges "
+        "Fragen verrät nicht mehr darüber. Wenn mindestens {people} Menschen teilnehmen, sind höchstens {found} "
+        "von 100 an dem zu erkennen, was sie senden, was auch sonst über sie bekannt ist; nehmen weniger teil, "
+        "können es mehr sein.",
     },
     "board_limits": {
         "en": "Not hidden are: that somebody took part, what is public, what somebody tells others, and what can "
@@ -173,6 +178,10 @@ SENTENCES: dict[str, dict[str, str]] = {
         "(Kasiviswanathan et al. 2011), with deniable {version}.",
         "de": "Die Antworten wurden durch Randomized Response (Warner 1965) unter lokaler Differential Privacy "
         "(Kasiviswanathan et al. 2011) mit deniable {version} erhoben.",
+    },
+    "methods_technique_alone": {
+        "en": "Answers were collected by randomized response (Warner 1965), with deniable {version}.",
+        "de": "Die Antworten wurden durch Randomized Response (Warner 1965) mit deniable {version} erhoben.",
     },
     "methods_n": {
         "en": "{n} reports came in.",
@@ -207,18 +216,6 @@ SENTENCES: dict[str, dict[str, str]] = {
         "de": "Anteile wurden aus allen Meldungen durch die bekannten Wahrscheinlichkeiten geschätzt, mit "
         "Standardfehlern und Score-Intervallen (Wilson 1927), die das Rauschen der Verschleierung "
         "enthalten; jede Tabelle nennt ihr Verfahren. Die Fragen und ihre Verschleierung:",
-    },
-    "channel_krr": {
-        "en": "{cells} answers; the true one is reported with probability {truth}, each other with {other}.",
-        "de": "{cells} Antworten; die wahre wird mit Wahrscheinlichkeit {truth} gemeldet, jede andere mit {other}.",
-    },
-    "channel_sets": {
-        "en": "{cells} answers, reported as a set ({name}).",
-        "de": "{cells} Antworten, als Menge gemeldet ({name}).",
-    },
-    "channel_other": {
-        "en": "{cells} answers through {name}, whose probabilities are in the design.",
-        "de": "{cells} Antworten durch {name}, dessen Wahrscheinlichkeiten im Design stehen.",
     },
     "data_n": {
         "en": "The data are {n} disguised reports; true answers were never collected.",
@@ -309,6 +306,32 @@ SENTENCES: dict[str, dict[str, str]] = {
         "de": "Diese Meldungen stammen aus einem Pilotversuch, in dem die Befragung ausprobiert wurde: Sie zählen "
         "nicht, und was aus ihnen geschätzt wird, ist kein Ergebnis.",
     },
+    "corrected": {
+        "en": "The survey's words were corrected while people answered, with the reason {why}: {before} reports were "
+        "made before and {after} after.",
+        "de": "Die Worte der Umfrage wurden berichtigt, während Menschen antworteten, mit der Begründung {why}: "
+        "{before} Meldungen entstanden vorher und {after} nachher.",
+    },
+    "changed": {
+        "en": "The survey's words were changed while people answered, which nobody declared: {before} reports were "
+        "made before and {after} after.",
+        "de": "Die Worte der Umfrage wurden geändert, während Menschen antworteten, was niemand erklärt hat: {before} "
+        "Meldungen entstanden vorher und {after} nachher.",
+    },
+    "corrected_text": {
+        "en": "{where}: {before} became {after}",
+        "de": "{where}: aus {before} wurde {after}",
+    },
+    "corrected_tested": {
+        "en": "answers to {name} before and after were compared through the known probabilities (test of homogeneity, "
+        "p = {p})",
+        "de": "Antworten auf {name} vorher und nachher wurden durch die bekannten Wahrscheinlichkeiten verglichen "
+        "(Homogenitätstest, p = {p})",
+    },
+    "corrected_untested": {
+        "en": "answers to {name} before and after could not be compared",
+        "de": "Antworten auf {name} vorher und nachher ließen sich nicht vergleichen",
+    },
     "methods_in_part": {
         "en": "The numbers that the survey was made for were estimated from all reports through the known "
         "probabilities, with standard errors and intervals that include the noise of the disguise; each "
@@ -317,10 +340,77 @@ SENTENCES: dict[str, dict[str, str]] = {
         "Wahrscheinlichkeiten geschätzt, mit Standardfehlern und Intervallen, die das Rauschen der "
         "Verschleierung enthalten; jede Tabelle nennt ihr Verfahren. Die Fragen und ihre Verschleierung:",
     },
-    "channel_blocks": {
-        "en": "{cells} answers; the true one is kept or a fake is drawn, with probabilities that are published for "
-        "each group of respondents.",
-        "de": "{cells} Antworten; die wahre bleibt stehen, oder eine falsche wird ausgelost, mit "
-        "Wahrscheinlichkeiten, die für jede Gruppe von Befragten veröffentlicht werden.",
+    "several_numbers": {
+        "en": "What a report of this design tells depends on who asks, or some answers can be read off it for certain, "
+        "so that no ready paragraph for participants or the board would be true. [Take every number of the statement "
+        "that `deniable report` prints, and the sentences that the respondent's page shows, and have people agree to "
+        "them.]",
+        "de": "Was eine Meldung bei diesem Design verrät, hängt davon ab, wer fragt, oder manche Antworten lassen sich "
+        "mit Gewissheit aus ihr lesen; kein fertiger Absatz für Teilnehmende oder Kommission wäre wahr. [Nehmen Sie "
+        "jede Zahl der Angaben, die `deniable report` macht, und die Sätze der Seite für Befragte, und lassen Sie "
+        "ihnen zustimmen.]",
+    },
+    "methods_disclosed": {
+        "en": "Some reports can come of certain answers only and disclose them, so that no epsilon bounds what "
+        "a report tells: this is not differential privacy.",
+        "de": "Manche Meldungen können nur von bestimmten Antworten kommen und geben sie preis; kein Epsilon begrenzt "
+        "daher, was eine Meldung verrät: Das ist keine Differential Privacy.",
+    },
+    "methods_pairs": {
+        "en": "That is against whoever knows the coin that a pair shares; against strangers, who do not know who was "
+        "paired with whom, epsilon = {claimed} is claimed on average, which is not local differential privacy.",
+        "de": "Das gilt gegenüber allen, die die Münze eines Paars kennen; gegenüber Fremden, die nicht wissen, "
+        "wer mit wem ein Paar war, wird im Durchschnitt Epsilon = {claimed} behauptet, was keine lokale "
+        "Differential Privacy ist.",
+    },
+    "sampled_open": {
+        "en": "The survey was open: anybody who knew the address could answer, more than once, so that respondents "
+        "selected themselves and there is no response rate. [How the address was made known.]",
+        "de": "Die Umfrage war offen: Wer die Adresse kannte, konnte antworten, auch mehrmals; die Befragten wählten "
+        "sich also selbst aus, und eine Ausschöpfungsquote gibt es nicht. [Wie die Adresse bekannt gemacht wurde.]",
+    },
+    "sampled_invited": {
+        "en": "Respondents were invited, and an invitation let in one report. [The population, how the sample was "
+        "drawn, how many were invited, and the response rate.]",
+        "de": "Befragte wurden eingeladen, und eine Einladung ließ eine Meldung zu. [Die Grundgesamtheit, wie die "
+        "Stichprobe gezogen wurde, wie viele eingeladen wurden, und die Ausschöpfungsquote.]",
+    },
+    "sampled_blind": {
+        "en": "Respondents were invited, and an invitation let in one report through a blindly signed token. [The "
+        "population, how the sample was drawn, how many were invited, and the response rate.]",
+        "de": "Befragte wurden eingeladen, und eine Einladung ließ durch einen blind unterschriebenen Token eine "
+        "Meldung zu. [Die Grundgesamtheit, wie die Stichprobe gezogen wurde, wie viele eingeladen wurden, und die "
+        "Ausschöpfungsquote.]",
+    },
+    "sampled_unknown": {
+        "en": "[The population, how the sample was drawn, how many people were approached, and how many answered.]",
+        "de": "[Die Grundgesamtheit, wie die Stichprobe gezogen wurde, wie viele Menschen angesprochen wurden, und wie "
+        "viele antworteten.]",
+    },
+    "weights_none": {
+        "en": "Reports were not weighted, and respondents are taken for independent draws. [If they are not: the "
+        "weights, strata and clusters.]",
+        "de": "Die Meldungen wurden nicht gewichtet, und die Befragten gelten als unabhängig gezogen. [Wenn sie es "
+        "nicht sind: Gewichte, Schichten und Klumpen.]",
+    },
+    "weights_planned": {
+        "en": "[Weights, strata and clusters, if there will be any.]",
+        "de": "[Gewichte, Schichten und Klumpen, wenn es welche geben wird.]",
+    },
+    "weights_used": {
+        "en": "Estimates and their standard errors are those of a sample {what}.",
+        "de": "Schätzungen und ihre Standardfehler sind die einer Stichprobe {what}.",
+    },
+    "by_weights": {
+        "en": "with weights ({names})",
+        "de": "mit Gewichten ({names})",
+    },
+    "by_strata": {
+        "en": "in strata ({names})",
+        "de": "in Schichten ({names})",
+    },
+    "by_clusters": {
+        "en": "of clusters ({names})",
+        "de": "von Klumpen ({names})",
     },
 }

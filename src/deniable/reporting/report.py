@@ -13,6 +13,7 @@ from deniable.estimation.refused import Refused
 from deniable.labels import UNKNOWN, Labels
 from deniable.origin import PEOPLE, Origin
 from deniable.reporting.charts import chart, strengths
+from deniable.reporting.disguise import disguised
 from deniable.reporting.document import (
     Block,
     Card,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.grouped import Grouped
     from deniable.inference.all_pairs import Pairs
+    from deniable.inference.corrected_words import CorrectedWords
     from deniable.inference.numbers.wanted import WantedNumbers
     from deniable.reporting.document import Column
     from deniable.summary import Summary
@@ -110,6 +112,7 @@ def document(
     numbers: WantedNumbers | None = None,
     nearness: str = "",
     origin: Origin = PEOPLE,
+    corrected: CorrectedWords | None = None,
 ) -> Document:
     """Compose the report.
 
@@ -131,6 +134,7 @@ def document(
         numbers: what else than tables was wanted.
         nearness: how near the design is to the best, a sentence.
         origin: whether the reports are simulated, or a pilot's; estimates know it too.
+        corrected: what changed in the survey's words while people answered.
     """
     cards = [_card(each, truth, level, f"chart-{number}", labels) for number, each in enumerate(estimates, start=1)]
     told = [each for each in estimates if not isinstance(each, Refused)]
@@ -139,8 +143,11 @@ def document(
     sections = [
         Section("What was asked", tuple(_asked(design, labels))),
         Section("What a report can tell about a person", tuple(_privacy(statement or design.describe()))),
+        Section("How answers were disguised", _disguise(design, labels)),
         Section("Estimates", (_reading(told, truth, level), Cards(tuple(cards)))),
     ]
+    if corrected is not None and len(corrected):
+        sections.insert(1, Section("Words that were corrected", tuple(_corrected(corrected))))
     if numbers is not None or nearness:
         grids = [] if numbers is None else [Grid("Wanted numbers", _columns(numbers.summary()))]
         sections.append(Section("What the survey was made for", (*grids, *([Text(nearness)] if nearness else []))))
@@ -188,6 +195,12 @@ def _asked(design: Design, labels: Labels) -> list[Block]:
     ]
 
 
+def _corrected(corrected: CorrectedWords) -> list[Block]:
+    """Old beside new, and whether answers before and after are alike."""
+    summary = corrected.summary()
+    return [Grid("What respondents were shown before and after", _columns(summary)), *map(Text, summary.notes)]
+
+
 def _privacy(statement: Statement) -> list[Block]:
     lines = tuple(Text(line, "note" if line in statement.notes else "") for line in statement.lines())
     return [
@@ -197,6 +210,11 @@ def _privacy(statement: Statement) -> list[Block]:
         ),
         Quote(lines),
     ]
+
+
+def _disguise(design: Design, labels: Labels) -> tuple[Block, ...]:
+    whole, *questions, where = disguised(design, labels)
+    return Text(whole), Items(tuple(questions)), Text(where, "note")
 
 
 def _reading(estimates: Sequence[Estimate], truth: Table | None, level: float) -> Text:

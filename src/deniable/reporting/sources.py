@@ -51,6 +51,63 @@ _SOURCES: dict[str, tuple[str, dict[str, str]]] = {
             "year": "2024",
         },
     ),
+    "wang2017": (
+        "inproceedings",
+        {
+            "author": "Wang, Tianhao and Blocki, Jeremiah and Li, Ninghui and Jha, Somesh",
+            "title": "Locally differentially private protocols for frequency estimation",
+            "booktitle": "USENIX Security Symposium",
+            "year": "2017",
+        },
+    ),
+    "ye": (
+        "article",
+        {
+            "author": "Ye, Min and Barg, Alexander",
+            "title": "Optimal schemes for discrete distribution estimation under locally differential privacy",
+            "journal": "IEEE Transactions on Information Theory",
+            "volume": "64",
+            "pages": "5662--5676",
+            "year": "2018",
+        },
+    ),
+    "erlingsson": (
+        "inproceedings",
+        {
+            "author": "Erlingsson, Úlfar and Pihur, Vasyl and Korolova, Aleksandra",
+            "title": "RAPPOR: randomized aggregatable privacy-preserving ordinal response",
+            "booktitle": "ACM Conference on Computer and Communications Security",
+            "year": "2014",
+        },
+    ),
+    "acharya": (
+        "inproceedings",
+        {
+            "author": "Acharya, Jayadev and Sun, Ziteng and Zhang, Huanyu",
+            "title": "Hadamard response: estimating distributions privately, efficiently, and with little "
+            "communication",
+            "booktitle": "International Conference on Artificial Intelligence and Statistics",
+            "year": "2019",
+        },
+    ),
+    "feldman": (
+        "inproceedings",
+        {
+            "author": "Feldman, Vitaly and Nelson, Jelani and Nguyen, Huy and Talwar, Kunal",
+            "title": "Private frequency estimation via projective geometry",
+            "booktitle": "International Conference on Machine Learning",
+            "year": "2022",
+        },
+    ),
+    "zheng": (
+        "misc",
+        {
+            "author": "Zheng, Y. and Seeam, S. R. and Hu, Y. and Zhang, R. and Zhang, Y.",
+            "title": "Locally differentially private frequency estimation via joint randomized response",
+            "note": "Slides",
+            "year": "2025",
+        },
+    ),
     "wilson": (
         "article",
         {

@@ -12,6 +12,7 @@ from deniable.errors import EstimationError
 from deniable.estimation.estimator import estimate
 from deniable.estimation.refused import Refused, answers_about, shown, too_few
 from deniable.inference.all_pairs import all_pairs
+from deniable.inference.corrected_words import corrected_words
 from deniable.inference.numbers.wanted import wanted_numbers
 from deniable.reporting.quality import alarms, fewest_published
 from deniable.wording import listed
@@ -78,6 +79,7 @@ def survey(
         "nearness": nearness(reports.design, wanted),
         "lead": _lead(reports, sampling),
         "origin": reports.origin,
+        "corrected": corrected_words(reports),
     }
     return [*singles, *larger], about
 
