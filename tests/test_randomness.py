@@ -269,7 +269,8 @@ def test_a_simulations_generator_follows_the_seed():
 # Where a function may take bits that somebody could repeat, by room. Channels and designs disguise answers, also in
 # simulations: there, few functions. Analysis sees disguised answers only and resamples them: there, any function but
 # another that disguises. Nowhere else: not in the client, the collector, the file engines, the survey, the web pages.
-EITHER = {"randomize", "randomize_codes", "simulate", "answer", "run"}
+# Secure bits, or a seed where nobody is disguised; `resend` is the second level of what a panel keeps.
+EITHER = {"randomize", "randomize_codes", "simulate", "answer", "run", "resend"}
 # Of a whole made-up population: nobody is disguised.
 COUNTS = {"draw", "draw_reports", "draw_sets", "multinomials", "independent_support"}
 MAY_TAKE_A_SOURCE = {

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from deniable.channels.patterns import Patterns as Patterns
     from deniable.channels.subset import SubsetSelection as SubsetSelection
     from deniable.channels.two_level import TwoLevel as TwoLevel
+    from deniable.channels.two_level_krr import TwoLevelKRR as TwoLevelKRR
     from deniable.channels.unary import Unary as Unary
     from deniable.designs.base import Design as Design
     from deniable.designs.blocks.design import Blocks as Blocks
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from deniable.inference.all_pairs import all_pairs as all_pairs
     from deniable.inference.association import conditional_independence as conditional_independence
     from deniable.inference.association import independence as independence
+    from deniable.inference.corrected_words import corrected_words as corrected_words
     from deniable.inference.delta import Measure as Measure
     from deniable.inference.delta import derived as derived
     from deniable.inference.goodness import goodness_of_fit as goodness_of_fit
@@ -218,6 +220,7 @@ if TYPE_CHECKING:
         "Totals",
         "Triangular",
         "TwoLevel",
+        "TwoLevelKRR",
         "Unary",
         "UnrelatedQuestion",
         "Variable",
@@ -234,6 +237,7 @@ if TYPE_CHECKING:
         "cloglog",
         "compliance",
         "conditional_independence",
+        "corrected_words",
         "correlate",
         "correlation",
         "cramers_v",

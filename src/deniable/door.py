@@ -27,6 +27,7 @@ NAMES = {
         "ProjectiveGeometry": "channels.named",
         "Channel": "channels.named",
         "TwoLevel": "channels.two_level",
+        "TwoLevelKRR": "channels.two_level_krr",
         "BinnedLaplace": "channels.laplace",
         "Coins": "channels.paired",
         "paired_optimum": "channels.paired_optimum",
@@ -118,6 +119,7 @@ NAMES = {
         "adjusted": "inference.all_pairs",
         "goodness_of_fit": "inference.goodness",
         "homogeneity": "inference.goodness",
+        "corrected_words": "inference.corrected_words",
     },
     "Regression": {
         "logit": "inference.regression.binary",

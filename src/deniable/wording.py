@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_LONGEST = 300  # characters of one of them
 SHOWN = 12  # how many things a message lists before it says "and N more"
 
 
@@ -17,8 +18,17 @@ def listed(items: Iterable[object]) -> str:
     "'a', 'b'"
     """
     shown = list(items)
-    text = ", ".join(repr(item) for item in shown[:SHOWN])
+    text = ", ".join(shortened(repr(item)) for item in shown[:SHOWN])
     return text if len(shown) <= SHOWN else f"{text} and {len(shown) - SHOWN} more"
+
+
+def shortened(text: str, most: int = _LONGEST) -> str:
+    """A text that a message quotes, and a stranger may have written at any length.
+
+    >>> shortened("Parquet magic bytes", 7)
+    'Parquet...'
+    """
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def counted(number: int, thing: str) -> str:

@@ -19,7 +19,9 @@ ADVERSARIES = {
     "The network": "test_network.py",
     "The thief of the disk": "test_thief.py",
     "The host of the page": "test_host_page.py",
+    "The analyst": "test_analyst.py",
     "The respondent": "test_respondent.py",
+    "The reader of the files": "test_reader.py",
 }
 
 

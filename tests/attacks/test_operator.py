@@ -13,7 +13,7 @@ import re
 import sys
 from collections import Counter
 from contextlib import suppress
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -22,21 +22,27 @@ from scipy.stats import chi2
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from matching import beside, expected_of_best, matched, through, twice
 from sentences import breaks
 
 from deniable.channels.codec import channel_from_dict
 from deniable.channels.krr import KRR
+from deniable.collection.export import stored_reports
 from deniable.collection.form import announcement, design_body, form_body
 from deniable.device.client import Client
 from deniable.device.form import PLAIN
 from deniable.device.messages import Report, design_id
 from deniable.device.problems import problem
+from deniable.device.ticket import Pass
 from deniable.device.transport import Response
+from deniable.device.verify import verify
 from deniable.device.wire import decode, encode
 from deniable.errors import DeniableError, InputError, PrivacyError, RefusedDesignError, SurveyError
+from deniable.inference.corrected_words import corrected_words
 from deniable.surveys.frames import FRAMES
 from deniable.surveys.survey import parse_survey
 from deniable.surveys.words import WORDS
+from deniable.web.serve import Service, background
 
 ASK = """
 format = 1
@@ -67,7 +73,8 @@ class Operator:
         if words is not None:
             words(form)
         self.form = encode(form)
-        message = json.loads(design_body(survey))
+        issuer = "ab" * 32 if survey.admission == "blind" else None
+        message = json.loads(design_body(survey, issuer=issuer))
         message["texts"] = design_id(self.form)
         if design is not None:
             design(message)
@@ -210,34 +217,171 @@ def test_many_reports_have_the_designs_own_law(channel):
 
 
 @breaks(
-    "A question is asked again for nothing: static answers have one disguise, all others are charged to the account."
+    "A question is asked again for nothing: what a panel keeps is paid for once, all else is drawn and charged anew."
 )
 def test_averaging_gains_nothing():
-    # A thousand surveys about one static question give one answer; changing the words costs the account each time.
+    # Three hundred waves of a panel are made of one disguise; changing the words costs the account each time.
+    panel = 'admission = "invited"\npanel = { name = "p", people = 1000, repeats = ["income"], again = 20 }'
     state = Client("http://localhost", transport=None)._state
     seen, refused = set(), 0
-    for wave in range(300):
-        static = ASK.replace("bins = [100, 200]", "bins = [100, 200]\nstatic = true")
-        operator = Operator(parse_survey(static.format(name=f"wave-{wave}", keys="", rest="")))
-        device = Client("http://localhost", transport=operator)
+
+    def ask(name, words="What do you earn?", keys=panel):
+        survey = parse_survey(ASK.format(name=name, keys=keys, rest="").replace("What do you earn?", words))
+        operator = Operator(survey)
+        device = Client("http://localhost", transport=operator, invitation=name)
         device._state = state
-        device.answer({"income": 137})
-        seen |= {report.answers for report in operator.received}
+        device.answer({"income": 137}, accept=["panel"])
+        return {report.answers for report in operator.received}
+
+    for wave in range(300):
+        seen |= ask(f"wave-{wave}")
     assert len(seen) == 1
     spent = state.ledger().spent
     for wave in range(20):
-        reworded = static.replace("What do you earn?", f"What do you earn, in all ({wave})?")
-        device = Client(
-            "http://localhost", transport=Operator(parse_survey(reworded.format(name="w", keys="", rest="")))
-        )
-        device._state = state
         try:
-            device.answer({"income": 137})
+            ask(f"reworded-{wave}", f"What do you earn, in all ({wave})?", panel if wave % 2 else "")
         except PrivacyError:
             refused += 1
     assert refused >= 15
     assert spent < state.ledger().spent
     assert state.ledger().epsilon_spent <= 5
+
+
+TWELVE = 12
+YES_NO = '[[questions]]\nname = "q{}"\ntext = "Number {}?"\nkind = "yes-no"\n'
+
+
+def survey_of_twelve(name, keys, epsilon=1):
+    asked = "".join(YES_NO.format(number, number) for number in range(TWELVE))
+    head = f'format = 1\nname = "{name}"\ntitle = "Twelve"\nepsilon = {TWELVE * epsilon}\n{keys}\n'
+    return parse_survey(f'{head}design = {{ kind = "independent" }}\n{asked}')
+
+
+def sent_by(devices, survey, truths):
+    """What the same devices send to a survey, a row each; an invitation or a token is whatever is asked for."""
+    operator = Operator(survey)
+    for number, (state, answers) in enumerate(zip(devices, truths.tolist(), strict=True)):
+        device = Client("http://localhost", transport=operator)
+        device._state = state
+        vars(device)["_admitted"] = lambda number=number: Pass(f"{number:064x}", None, None)
+        values = {f"q{question}": bool(answer) for question, answer in enumerate(answers)}
+        device.answer(values, accept=["panel"])
+    return np.array([report.answers for report in operator.received])
+
+
+OPEN, INVITED, BLIND = "", 'admission = "invited"', 'admission = "blind"'
+PANEL = f'panel = {{ name = "p", people = 100000, repeats = {[f"q{q}" for q in range(TWELVE)]}, again = 2 }}'
+
+
+@breaks(
+    "Outside of a panel nothing is repeated: two surveys are matched no better than two fresh disguises of the same "
+    "truths allow."
+)
+def test_reports_of_two_surveys_are_as_strange_to_each_other_as_fresh_ones():
+    n, rng = 100, np.random.default_rng(5)
+    truths = rng.integers(0, 2, (n, TWELVE))
+    law = [KRR(2, 1.0).matrix()] * TWELVE
+    fresh = [matched(beside(*(through(truths, law, rng) for _ in range(2)), twice(law)), rng) for _ in range(40)]
+    waves = {"open": OPEN, "invited": INVITED, "blind": BLIND, "panel": f"{INVITED}\n{PANEL}"}
+    devices = [Client("http://localhost", limit=200.0)._state for _ in range(n)]
+    seen = {
+        name: sent_by(devices, survey_of_twelve(f"{name}-{time}", keys), truths)
+        for name, keys in waves.items()
+        for time in (1,)
+    }
+    seen["open again"] = sent_by(devices, survey_of_twelve("open-2", OPEN), truths)
+    # Of two fresh disguises some 3 in 100 are matched, spread no wider than a Poisson number: above 23 with probability
+    # below 1e-12. Repeated as they were, 98 of 100 were found.
+    assert np.mean(fresh) < 8
+    for one, other in combinations(seen, 2):
+        assert matched(beside(seen[one], seen[other], twice(law)), rng) <= 20 + np.mean(fresh), (one, other)
+
+
+POPULATIONS = {
+    "even": lambda rng, n: rng.integers(0, 2, (n, 3)),
+    "skewed": lambda rng, n: (rng.random((n, 3)) < 0.05).astype(int),
+    "of one mind": lambda rng, n: np.repeat(rng.integers(0, 2, (n, 1)), 3, axis=1),
+    "nearly all alike": lambda _rng, n: np.eye(n, 3, dtype=int),
+    "every kind as often": lambda _rng, n: np.array(list(product((0, 1), repeat=3)) * (-(-n // 8)))[:n],
+}
+
+
+@breaks("Within a panel no more people are found again by what they send than its consent says.")
+def test_a_panel_s_people_are_found_no_more_often_than_its_consent_says():
+    # Three kept yes-or-no answers, and as few people as are allowed.
+    again, rng, n, times = KRR(2, 2.0), np.random.default_rng(6), 110, 60
+    keys = f'{INVITED}\npanel = {{ name = "p", people = {n}, repeats = ["q0", "q1", "q2"] }}'
+    asked = "".join(YES_NO.format(number, number) for number in range(3))
+    head = f'format = 1\nname = "wave"\ntitle = "T"\nepsilon = 3\n{keys}\ndesign = {{ kind = "independent" }}\n'
+    body = design_body(parse_survey(head + asked))
+    told = float(verify(body, design_id(body)).found_again)
+    assert 0.045 < told <= 0.05
+    law, first = [again.matrix()] * 3, [KRR(2, 1.0).matrix()] * 3
+    for name, draw in POPULATIONS.items():
+        found = {"all of the others known": [], "what is kept known": [], "the wave before": [], "five waves": []}
+        for _ in range(times):
+            kept = through(draw(rng, n), first, rng)
+            waves = [through(kept, law, rng) for _ in range(6)]
+            likely = beside(kept, waves[-1], law)
+            found["what is kept known"].append(matched(likely, rng))
+            mine = draw(rng, n)  # whatever the truths are, what is kept may also be as the population is
+            found["all of the others known"].append(matched(beside(mine, through(mine, law, rng), law), rng))
+            # Of what was seen before, the likeliest kept answers: each from one wave, or from five that are linked.
+            found["the wave before"].append(matched(beside(waves[0], waves[-1], twice(law)), rng))
+            most = (np.mean(waves[:5], axis=0) > 0.5).astype(int)
+            found["five waves"].append(matched(beside(most, waves[-1], law), rng))
+        for how, numbers in found.items():
+            # Six standard errors of the mean: below 1e-9 each, for twenty means.
+            error = np.std(numbers) / times**0.5
+            assert np.mean(numbers) / n <= told + 6 * error / n, (name, how)
+
+
+@breaks("Within a panel no more people are found again by what they send than its consent says.")
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_no_assignment_of_all_people_at_once_finds_more(k):
+    # Every outcome of few people enumerated, with the best assignment of each: never more than k p people in all.
+    rng = np.random.default_rng(k)
+    channels = [KRR(k, epsilon).matrix() for epsilon in (0.3, 1.0, 3.0)]
+    if k == 4:
+        channels.append(np.kron(KRR(2, 0.7).matrix(), KRR(2, 2.0).matrix()))
+    for law, n in product(channels, (2, 3, 4)):
+        for _ in range(4):
+            kept = rng.integers(0, k, n)
+            assert expected_of_best(law, kept) <= law.max(axis=1).sum() + 1e-12
+
+
+@breaks(
+    "No open or blind survey is a panel, and none is answered of which more than 5 in 100 people could be found again."
+)
+def test_a_panel_that_gives_its_people_away_is_left_out(tmp_path):
+    honest = survey_of_twelve("wave", f"{INVITED}\n{PANEL}")
+    people = PANEL.replace("100000", "90")
+
+    def kept_as_it_is(message):
+        message["plan"]["questions"] = [
+            {**question, "channel": question["channel"]["first"]} for question in message["plan"]["questions"]
+        ]
+
+    tried = {
+        "open": (set_in("admission", "open"), "wrong-panel"),
+        "blind": (lambda message: message.update(admission="blind", issuer="ab" * 32), "wrong-panel"),
+        "no panel": (set_in("panel", None), "wrong-panel"),
+        "as it is": (kept_as_it_is, "wrong-panel"),
+        "one answer hardly changed": (set_in("plan.questions.0.channel.again", KRR(2, 20.0).to_dict()), None),
+        "of too few": (set_in("panel.people", 90), "pseudonym"),
+    }
+    for name, (change, code) in tried.items():
+        operator = Operator(honest, design=change)
+        device = Client("http://localhost", tmp_path / name, transport=operator, invitation="Mmmm", limit=20.0)
+        values = {f"q{question}": True for question in range(TWELVE)}
+        if code is None:  # one answer that is sent nearly as it is kept: counted, and among so many people harmless
+            assert device.design.found_again <= 0.05
+            continue
+        with pytest.raises(RefusedDesignError) as caught:
+            device.answer(values, accept=["panel"])
+        assert (caught.value.code, operator.received, device._state.ledger().events) == (code, [], ()), name
+    with pytest.raises(SurveyError, match="could be found again"):
+        survey_of_twelve("wave", f"{INVITED}\n{people}")
 
 
 DISEASES = """
@@ -339,6 +483,112 @@ def test_corrections_do_not_ask_again():
         received += operator.received
     assert len(received) == 1
     assert state.ledger().spent == KRR(3, 1.0).ratio
+
+
+# What an operator may try with a survey that people have answered: other words, other answers, another question.
+TURNED = {
+    "negated": ("What do you earn?", "What do you not earn?"),
+    "another question": ("What do you earn?", "What do you owe?"),
+    "a character that nobody sees": ("What do you earn?", "What do you earn?\u200e"),
+    "a further language": ('title = "Income"', 'title = { en = "Income", de = "Einkommen" }\nlanguages = ["en", "de"]'),
+    "another title": ('"Income"', '"Gifts"'),
+    "a hint": ("bins =", "max = 300\nbins ="),
+    "an edge": ("[100, 200]", "[100, 201]"),
+    "a bin more": ("[100, 200]", "[100, 200, 300]"),
+    "a choice more": ("bins =", "prefer_not_to_say = true\nbins ="),
+    "swapped labels": ('text = "No"', 'text = "Yes."'),
+    "another order": (
+        '{ value = "no", text = "No" }, { value = "yes"',
+        '{ value = "yes", text = "Yes" }, { value = "no"',
+    ),
+    "another value": ('value = "no"', 'value = "never"'),
+    "a condition": ('name = "debts"', 'name = "debts"\nshow_if = { region = "town" }'),
+    "a question less": ('[[questions]]\nname = "debts"', '[[public]]\nname = "debts"'),
+    "a question more": ("[[public]]", '[[questions]]\nname = "more"\ntext = "?"\nkind = "yes-no"\n[[public]]'),
+}
+DEBTS = """
+[[public]]
+name = "region"
+text = "Where?"
+choices = ["town", "country"]
+[[questions]]
+name = "debts"
+text = "Do you owe anything?"
+choices = [{ value = "no", text = "No" }, { value = "yes", text = "Yes" }]
+"""
+ONLY_DECLARED = ("negated", "another question", "a character that nobody sees", "another title", "a hint")
+
+
+@breaks("What people have answered is served again to the letter, or with a declared correction.")
+@pytest.mark.parametrize("how", TURNED)
+def test_a_survey_that_was_answered_is_not_turned_round(how, tmp_path):
+    path, text = tmp_path / "survey.toml", ASK.format(name="income", keys="", rest=DEBTS)
+    path.write_text(text, encoding="utf-8")
+    turned = text.replace(*TURNED[how])
+    turned = turned.replace('text = "Yes" }]', 'text = "NO!" }]') if how == "swapped labels" else turned
+    assert turned != text
+    service = Service.open(path, tmp_path / "data")
+    with background(service) as url, Client(url) as device:
+        device.answer({"income": 137, "debts": "no", "region": "town"}, public=["region"])
+    served = service.collector.design_id
+    # At a restart and where workers are renewed, without and with a reason.
+    renewed = (("file", None), ("text", None), ("file", "a misprint"))
+    for place, why in renewed if how not in ONLY_DECLARED else renewed[:2]:
+        path.write_text(turned if place == "file" else text, encoding="utf-8")
+        given = {"text": turned} if place == "text" else {}
+        with pytest.raises((InputError, SurveyError)):
+            Service.open(path, tmp_path / "data", correct=why, **given)
+    path.write_text(text, encoding="utf-8")
+    again = Service.open(path, tmp_path / "data")
+    assert again.collector.design_id == served
+    again.collector.close()
+    if how in ONLY_DECLARED:
+        path.write_text(turned, encoding="utf-8")
+        declared = Service.open(path, tmp_path / "data", correct="a misprint")
+        reports = stored_reports(declared.store, declared.collector.design_id)
+        with background(declared) as url, Client(url) as device:
+            assert "Words were corrected after people had answered ('a misprint')" in str(device.describe())
+        (told,) = corrected_words(reports)
+        assert (told.before, told.after) == (1, 0)
+
+
+@breaks(
+    "A correction stands old beside new under the design's hash, puts no label beside another answer and takes no "
+    "language away."
+)
+def test_no_device_answers_a_correction_that_cannot_have_been():
+    first = "cd" * 32
+
+    def answered(*changes, replaces=first, why="a misprint"):
+        rows = [dict(zip(("part", "name", "place", "before", "after"), one, strict=True)) for one in changes]
+        corrected = [{"replaces": first, "why": why, "changes": [{**row, "language": "en"} for row in rows]}]
+
+        def words(form):
+            form["corrections"] = corrected if changes else []
+            if not changes:
+                del form["corrections"]
+
+        operator = Operator(survey_of(rest=DEBTS), design=set_in("replaces", replaces), words=words)
+        with suppress(DeniableError):
+            person = {"income": 137, "debts": "no", "region": "town"}
+            Client("http://localhost", transport=operator).answer(person, public=["region"])
+        return len(operator.received)
+
+    asked = ("question", "debts", None, "Do you ow anything?", "Do you owe anything?")
+    assert answered(asked) == 1
+    assert answered() == 0  # it replaces a design, and does not say what it corrected
+    assert answered(asked, replaces=None) == 0
+    assert answered(asked, replaces="ef" * 32) == 0
+    assert answered(asked, why="a mis\u200bprint") == 0
+    assert answered((*asked[:3], "Do you owe anything?", "Do you own anything?")) == 0  # that is not what is shown
+    assert answered((*asked[:3], "Do you\u202e owe?", asked[4])) == 0
+    swapped = (("choice", "debts", 0, "Yes", "No"), ("choice", "debts", 1, "No", "Yes"))
+    assert answered(*swapped) == 0
+    assert answered(("choice", "debts", 0, "yes.", "No"), ("choice", "debts", 1, "\uff2eo", "Yes")) == 0
+    assert answered(("question", "debts", None, "What do you earn", "Do you owe anything?"), asked) == 0
+    owes = ("question", "debts", None, "What do you have", "Do you owe anything?")
+    assert answered(owes, ("question", "income", None, "How much?", "What do you earn?")) == 1
+    assert answered(owes, ("question", "income", None, "Do you owe anything", "What do you earn?")) == 0
 
 
 @breaks("Server texts never reach the respondent.")

@@ -46,15 +46,15 @@ def collect(folder, survey, database=None):
     return collector.design_id
 
 
-@pytest.fixture(params=["folder", "file", "address"])
+@pytest.fixture(params=["folder", "file", "postgres"])
 def place(request, tmp_path):
     """A store of an independent survey, named in each of the three ways."""
-    database = request.getfixturevalue("database") if request.param == "address" else None
+    database = request.getfixturevalue("database") if request.param == "postgres" else None
     collect(tmp_path / "data", SURVEYS["independent"], database)
     if request.param == "file":
         copied = CliRunner().invoke(app, ["backup", str(tmp_path / "data"), str(tmp_path / "copy.db")])
         assert copied.exit_code == 0, copied.output
-    return {"folder": "data", "file": "copy.db", "address": database}[request.param]
+    return {"folder": "data", "file": "copy.db", "postgres": database}[request.param]
 
 
 def test_a_pilot_alone_is_called_so(tmp_path, run):

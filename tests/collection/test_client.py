@@ -7,25 +7,24 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
+import msgspec
 import numpy as np
 import pytest
 
 from deniable.channels.krr import KRR
-from deniable.collection.form import announcement, design_body, form_body
+from deniable.collection.form import announcement, design_body, form_body, form_of
 from deniable.device import messages
 from deniable.device.client import Client
+from deniable.device.corrections import changes_between, texts_of
 from deniable.device.encoding import codes_of, read_answers
-from deniable.device.events import Asked, Replayed
-from deniable.device.messages import Report, design_id
+from deniable.device.messages import Correction, Form, Report, design_id
 from deniable.device.origins import fingerprint
 from deniable.device.problems import PROBLEMS, problem
 from deniable.device.transport import Http, Response
 from deniable.device.wire import decode, encode
-from deniable.domain import Domain
 from deniable.errors import (
     CollectorError,
     InputError,
@@ -47,23 +46,23 @@ epsilon = {epsilon}
 name = "smokes"
 text = "Do you smoke?"
 kind = "yes-no"
-static = {static}
 {tail}
 """
 PROBLEM = "application/problem+json"
 DRINKS = '[[questions]]\nname = "drinks"\ntext = "How many?"\nkind = "number"\nbins = [1, 8]\nprefer_not_to_say = true'
 
 
-def survey_of(name="wave", *, epsilon=1.0, static="false", keys="", tail=""):
-    return parse_survey(SURVEY.format(name=name, epsilon=epsilon, static=static, keys=keys, tail=tail))
+def survey_of(name="wave", *, epsilon=1.0, keys="", tail=""):
+    return parse_survey(SURVEY.format(name=name, epsilon=epsilon, keys=keys, tail=tail))
 
 
 class Server:
     """A collector without a network: serves a survey, keeps what it is sent, and can fail in every way."""
 
-    def __init__(self, survey, *, body=None):
+    def __init__(self, survey, *, body=None, form=None):
         self.body = design_body(survey) if body is None else body
-        self.form, self.announced = form_body(survey), encode(announcement(survey, design_id(self.body)))
+        self.form = form_body(survey) if form is None else form
+        self.announced = encode(announcement(survey, design_id(self.body)))
         self.received, self.requests = [], []
         self.failing = []
 
@@ -304,169 +303,6 @@ def test_the_lifetime_limit_holds_over_all_surveys(tmp_path):
         device(server, state, limit=100)
 
 
-@pytest.mark.parametrize("value", ["yes", "no"])
-def test_charge_and_refusal_are_the_same_whatever_the_answer(tmp_path, value):
-    state = tmp_path / "device"
-    spent = []
-    for wave in range(4):
-        client = device(Server(survey_of(f"wave-{wave}", static="true")), state, limit=1.5)
-        client.answer({"smokes": value})
-        spent.append(client._state.ledger().spent)
-    assert spent == [KRR(2, 1.0).ratio] * 4
-    with pytest.raises(OverdrawnError):
-        device(Server(survey_of("other", epsilon=0.9)), state).answer({"smokes": value})
-
-
-def test_however_often_a_static_question_is_asked_there_is_one_report(tmp_path):
-    client, seen = None, set()
-    for wave in range(100):
-        server = Server(survey_of(f"wave-{wave}", static="true"))
-        client = device(server, None) if client is None else client
-        # The same device: its state goes from survey to survey.
-        vars(client).pop("form", None)
-        vars(client).pop("design", None)
-        client._line.transport = server
-        client.answer({"smokes": "yes" if wave < 50 else "no"})
-        (report,) = reports(server)  # every survey got one
-        seen.add(report.answers)
-    assert len(seen) == 1
-    events = client._state.ledger().events
-    assert isinstance(events[0], Asked)
-    assert all(isinstance(event, Replayed) for event in events[1:])
-    assert client._state.ledger().spent == KRR(2, 1.0).ratio
-
-
-TWELVE = """
-[[questions]]
-name = "born"
-text = "In which month were you born?"
-kind = "scale"
-first = 1
-last = 12
-static = {static}
-"""
-
-
-def sets_of(name, *, channel="subset", static="true"):
-    keys = f'design = {{ kind = "joint", channel = "{channel}" }}'
-    survey = SURVEY.partition("[[questions]]")[0] + TWELVE.format(static=static)
-    return parse_survey(survey.format(name=name, epsilon=1.0, keys=keys))
-
-
-@pytest.mark.parametrize("channel", ["subset", "unary"])
-def test_however_often_a_static_set_is_asked_for_reports_tell_no_more_than_the_set_that_is_kept(channel):
-    n, client, kept, sent = 300, None, set(), []
-    for wave in range(n):
-        server = Server(sets_of(f"wave-{wave}", channel=channel))
-        client = device(server, None) if client is None else client
-        vars(client).pop("form", None)
-        vars(client).pop("design", None)
-        client._line.transport = server
-        client.answer({"born": "3" if wave < 150 else "9"})
-        (report,) = reports(server)
-        sent.append(report.answers[0])
-        kept |= set(client._state._db.execute("SELECT question, answer FROM remembered").fetchall())
-    # One set was ever drawn, though the answer changed, and it was paid for once.
-    ((_, only),) = kept
-    two_levels = client.design.questions[0].channel
-    assert client._state.ledger().spent == two_levels.first.ratio == two_levels.ratio
-    assert all(isinstance(event, Replayed) for event in client._state.ledger().events[1:])
-    # Each report is the kept set with every bit turned over by a coin of its own, so that the bits' means lie around
-    # that set and nothing else: with 300 reports a mean is 6 standard errors off with probability below 4e-8
-    # (binomial, .12 of 300), and 12 bits of 2 channels are looked at.
-    turned = two_levels.again.other / (1 << two_levels.again.bits)
-    off = 6 * (turned * (1 - turned) / n) ** 0.5
-    for v in range(12):
-        mean = sum(report >> v & 1 for report in sent) / n
-        assert abs(mean - (1 - turned if only >> v & 1 else turned)) < off
-    # So no report is a name: hardly any comes twice, and none is the set itself more often than chance has it.
-    exactly = (1 - turned) ** 12
-    assert sent.count(only) < n * exactly + 6 * (n * exactly) ** 0.5
-
-
-@pytest.mark.parametrize("channel", ["subset", "unary", "hashing"])
-def test_a_static_set_without_a_second_level_is_refused(channel):
-    survey = sets_of("trap", channel=channel, static="false")
-    body = design_body(survey).replace(b'"static":[]', b'"static":["born"]')
-    client = device(Server(survey, body=body))
-    with pytest.raises(RefusedDesignError) as caught:
-        client.answer({"born": "3"})
-    assert caught.value.code == "pseudonym"
-    assert client._state.ledger().events == ()
-
-
-@pytest.mark.parametrize("channel", ["subset", "unary", "hashing"])
-def test_sets_of_what_changes_are_drawn_and_charged_anew(tmp_path, channel):
-    sent = []
-    for wave in range(4):
-        server = Server(sets_of(f"wave-{wave}", channel=channel, static="false"))
-        client = device(server, tmp_path / "device")
-        client.answer({"born": "3"})
-        sent += [report.answers for report in reports(server)]
-    ratio = client.design.questions[0].ratio
-    assert client._state.ledger().spent == Fraction(ratio) ** 4
-    # Of the 220 sets of three a device would draw the same four times with probability below 1e-6.
-    assert len(set(sent)) > 1
-
-
-def test_a_static_column_is_replayed_as_it_is(tmp_path):
-    sent = set()
-    for wave in range(3):
-        server = Server(sets_of(f"wave-{wave}", channel="hadamard"))
-        client = device(server, tmp_path / "device")
-        client.answer({"born": str(wave + 1)})
-        sent |= {report.answers for report in reports(server)}
-    assert len(sent) == 1
-    assert client._state.ledger().spent == client.design.questions[0].ratio
-
-
-def test_another_channel_or_another_wording_is_another_question_and_is_charged(tmp_path):
-    state = tmp_path / "device"
-    device(Server(survey_of("a", static="true")), state).answer({"smokes": "yes"})
-    client = device(Server(survey_of("b", static="true", epsilon=0.9)), state)
-    client.answer({"smokes": "yes"})
-    assert client._state.ledger().spent == KRR(2, 1.0).ratio * KRR(2, 0.9).ratio
-    reworded = SURVEY.replace("Do you smoke?", "Have you been to prison?")
-    client = device(Server(parse_survey(reworded.format(name="c", epsilon=1, static="true", keys="", tail=""))), state)
-    client.answer({"smokes": "no"})
-    assert client._state.ledger().spent == KRR(2, 1.0).ratio ** 2 * KRR(2, 0.9).ratio
-
-
-def test_a_static_question_with_other_categories_is_another_one(tmp_path):
-    # Under the same words and through the same channel: what was said of cigarettes must not answer for cigars.
-    asked = SURVEY.replace('kind = "yes-no"', "choices = {choices}")
-    server = None
-    for wave, choices in enumerate(('["none", "cigarettes"]', '["none", "cigars"]', '["cigars", "none"]')):
-        text = asked.format(name=f"wave-{wave}", epsilon=1, static="true", keys="", tail="", choices=choices)
-        server = Server(parse_survey(text))
-        client = device(server, tmp_path / "device")
-        client.answer({"smokes": "none"})
-        assert client._state.ledger().spent == KRR(2, 1.0).ratio ** (wave + 1)
-    (question,) = client.design.questions
-    renamed = replace(question, domain=Domain({"chews": ["cigars", "none"]}))
-    other = replace(question, domain=Domain({"smokes": ["none", "cigars"]}))
-    assert len({one.key(["?"]) for one in (question, renamed, other)}) == 3
-    assert len({one.first_key for one in (question, renamed, other)}) == 3
-
-
-def test_what_was_drawn_before_words_counted_is_not_drawn_again(tmp_path):
-    client = device(Server(survey_of("a", static="true")), tmp_path / "device")
-    (question,) = client.design.questions
-    with client._state.transaction():
-        client._state.charge(client._state.ledger(), Asked("first", 0, question.ratio))
-        client._state.remember(question.first_key, "first", 1)
-    for wave in range(3):
-        server = Server(survey_of(f"wave-{wave}", static="true"))
-        device(server, tmp_path / "device").answer({"smokes": "no"})
-        assert [report.answers for report in reports(server)] == [(1,)]
-    assert client._state.ledger().spent == question.ratio
-
-
-def test_the_first_key_is_byte_for_byte_what_version_1_wrote():
-    (question,) = Client("http://localhost", transport=Server(survey_of("a", static="true"))).design.questions
-    assert question.first_key == "aaaa7ada32fcedcb50f074178f1132a500529faf88b72984dda1514ed0efaeb4"
-
-
 # -- what the caller decides ------------------------------------------------------------------------------------------
 
 REGION = '[[public]]\nname = "hiv"\ntext = "?"\nchoices = ["a", "b"]\n'
@@ -524,14 +360,18 @@ def test_a_caller_is_told_before_anything_is_drawn(tmp_path):
 # -- amendments -------------------------------------------------------------------------------------------------------
 
 
-def amended(survey, server):
+def amended(survey, server, text="Do you smoke at all?"):
     """The survey with its question reworded, as a collector that served it before would serve it."""
-    corrected = survey.replace("Do you smoke?", "Do you smoke at all?")
-    found = parse_survey(corrected)
-    return Server(found, body=design_body(found, replaces=design_id(server.body)))
+    found, before = parse_survey(survey.replace("Do you smoke?", text)), decode(server.form, Form, most=10_000)
+    changes = changes_between(texts_of(before), texts_of(form_of(found)))
+    if not changes:
+        return server
+    replaces = design_id(server.body)
+    form = msgspec.structs.replace(form_of(found), corrections=(Correction(replaces, "a misprint", changes),))
+    return Server(found, body=design_body(found, replaces=replaces, form=form), form=encode(form))
 
 
-PLAIN = SURVEY.format(name="wave", epsilon=1.0, static="false", keys="", tail="")
+PLAIN = SURVEY.format(name="wave", epsilon=1.0, keys="", tail="")
 
 
 def test_who_answered_before_a_correction_is_not_asked_again(tmp_path):
@@ -556,71 +396,8 @@ def test_who_drew_before_a_correction_answers_the_corrected_question_and_pays_on
     assert len(client._state.ledger().events) == 1
 
 
-def test_a_correction_between_draw_and_answer_buys_no_second_disguise(tmp_path):
-    static = PLAIN.replace("static = false", "static = true")
-    state = tmp_path / "device"
-    device(Server(parse_survey(static.replace('"wave"', '"before"'))), state).answer({"smokes": "yes"})
-    first = Server(parse_survey(static))
-    device(first, state).draw()  # a replay: nothing is charged
-    ratio = KRR(2, 1.0).ratio
-    assert device(first, state)._state.ledger().spent == ratio
-    # Other words make another question of it, whose disguise is drawn anew and paid for; asked again, it is the same.
-    second = amended(static, first)
-    client = device(second, state)
-    for _ in range(3):
-        client.draw()
-    client.answer({"smokes": "yes"})
-    assert client._state.ledger().spent == ratio**2
-    # What was paid for at the draw is not charged again.
-    third = Server(parse_survey(PLAIN.replace('"wave"', '"third"')))
-    device(third, state).draw()
-    device(amended(PLAIN.replace('"wave"', '"third"'), third), state).answer({"smokes": "no"})
-    assert client._state.ledger().spent == ratio**3
-    # Nor is a correction answered that the account does not allow.
-    poor = tmp_path / "poor"
-    device(Server(parse_survey(static.replace('"wave"', '"before"'))), poor, limit=1.5).answer({"smokes": "yes"})
-    device(first, poor).draw()
-    with pytest.raises(OverdrawnError):
-        device(second, poor).answer({"smokes": "yes"})
-
-
-def reworded(first, text):
-    """The survey of a server under other words, which replaces it."""
-    found = parse_survey(PLAIN.replace("static = false", "static = true").replace("Do you smoke?", text))
-    return Server(found, body=design_body(found, replaces=design_id(first.body)))
-
-
-def test_corrections_never_charge_more_than_the_question_costs(tmp_path):
-    static = PLAIN.replace("static = false", "static = true")
-    device(Server(parse_survey(static.replace('"wave"', '"before"'))), tmp_path / "device").answer({"smokes": "yes"})
-    first = Server(parse_survey(static))
-    device(first, tmp_path / "device").draw()  # a replay
-    ratio = KRR(2, 1.0).ratio
-    # However often the words change before anything is disguised, and whichever come again, one disguise is paid for.
-    for text in ("One?", "Two?", "One?", "Do you smoke?", "Three?", "Two?"):
-        client = device(reworded(first, text), tmp_path / "device")
-        client.draw()
-        assert client._state.ledger().spent == ratio**2
-    client.answer({"smokes": "no"})
-    assert client._state.ledger().spent == ratio**2
-
-
-def test_what_was_disguised_under_corrected_words_is_replayed_later(tmp_path):
-    static = PLAIN.replace("static = false", "static = true")
-    device(Server(parse_survey(static.replace('"wave"', '"before"'))), tmp_path / "device").answer({"smokes": "yes"})
-    first = Server(parse_survey(static))
-    device(first, tmp_path / "device").draw()
-    second = reworded(first, "Two?")
-    device(second, tmp_path / "device").answer({"smokes": "no"})
-    later = Server(parse_survey(static.replace('"wave"', '"later"').replace("Do you smoke?", "Two?")))
-    client = device(later, tmp_path / "device")
-    client.answer({"smokes": "no"})
-    assert reports(later)[0].answers == reports(second)[0].answers
-    assert client._state.ledger().spent == KRR(2, 1.0).ratio ** 2
-
-
 def test_a_collector_does_not_hold_the_devices_state(tmp_path):
-    server = Server(survey_of("a", static="true"))
+    server = Server(survey_of("a"))
     slow = device(server, tmp_path / "device")
     asked = []
 
@@ -658,19 +435,9 @@ def test_words_that_are_not_the_designs_are_refused():
 def test_what_changes_is_charged_anew(tmp_path):
     state = tmp_path / "device"
     for wave in range(3):
-        client = device(Server(survey_of(f"wave-{wave}", static="false")), state)
+        client = device(Server(survey_of(f"wave-{wave}")), state)
         client.answer({"smokes": "yes"})
     assert client._state.ledger().spent == Fraction(KRR(2, 1.0).ratio) ** 3
-
-
-def test_on_a_ballot_with_static_and_changing_questions_only_the_changing_ones_are_charged_again(tmp_path):
-    state = tmp_path / "device"
-    independent = 'design = { kind = "independent" }'
-    for wave in range(2):
-        client = device(Server(survey_of(f"wave-{wave}", static="true", keys=independent, tail=DRINKS)), state)
-        client.answer({"smokes": "yes", "drinks": 0})
-    smokes, drinks = (question.ratio for question in client.design.questions)
-    assert client._state.ledger().spent == smokes * drinks**2
 
 
 def test_no_answer_is_written_to_disk_or_sent(tmp_path):

@@ -14,9 +14,8 @@ from deniable.collection import collector as module
 from deniable.collection.collector import Collector, read_batch
 from deniable.collection.form import form_body, words_mark
 from deniable.collection.simulated import simulated
-from deniable.collection.storage.base import Fate, Row
 from deniable.collection.storage.sqlite import SqliteStore
-from deniable.device.messages import MOST_BATCH_BYTES, Application, Report
+from deniable.device.messages import MOST_BATCH_BYTES, Application, Report, design_id
 from deniable.device.wire import encode
 from deniable.errors import StoreError
 from deniable.surveys.survey import parse_survey
@@ -83,8 +82,8 @@ def test_the_words_that_are_served_are_kept(collector):
     for text in ("?", "How?"):
         survey = survey_of(text)
         made = collector(survey)
-        ((name, body),) = made._forms.items()
-        assert body == form_body(survey) == made.form(name) == made.store.saved(words_mark(name))
+        body = form_body(survey)
+        assert body == made.form(design_id(body)) == made.store.saved(words_mark(design_id(body)))
         assert made.form("0" * 64) is None
 
 
@@ -181,20 +180,6 @@ def test_what_is_made_up_is_marked(collector):
         made = collector(survey_of())
         assert sent(made, report_to(made, f"{made_up:064x}"), made_up=made_up) is None
         assert simulated(made.store, made.numbers) == made_up
-
-
-def test_a_chain_of_blocks_is_told_what_is_new_and_its_own(collector, monkeypatch):
-    made, told = collector(survey_of(keys=BLOCKS)), []
-
-    class Listening:
-        def took(self, cells):
-            told.append(cells)
-            return False
-
-    monkeypatch.setattr(made, "_chain_of", {made.number: Listening()})
-    rows = [Row(b"1", made.number, "new"), Row(b"2", made.number, "seen"), Row(b"3", made.number + 1, "another's")]
-    asyncio.run(made._took(rows, [Fate.STORED, Fate.SAME, Fate.STORED]))
-    assert told == [["new"]]
 
 
 def test_a_batch_has_a_most_of_bytes_and_of_reports(collector, monkeypatch):

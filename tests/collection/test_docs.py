@@ -38,6 +38,8 @@ MESSAGES = [
     messages.BlockRule,
     messages.Form,
     messages.FormItem,
+    messages.Correction,
+    messages.Change,
     messages.Report,
     messages.Receipt,
     messages.Problem,

@@ -412,8 +412,8 @@ def first_design(survey):
     """The design as version 0.1 wrote it."""
     fields = json.loads(design_body(survey, LOOPBACK, issuer="0" * 64))
     public = [{"name": item["name"], "categories": item["categories"]} for item in fields["public"]]
-    kept = {name: fields[name] for name in ("survey", "epsilon", "plan", "static")}
-    return encode({**kept, "version": 1, "public": public})
+    kept = {name: fields[name] for name in ("survey", "epsilon", "plan")}
+    return encode({**kept, "static": [], "version": 1, "public": public})
 
 
 def fill_as_first(store, survey, used):

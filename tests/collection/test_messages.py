@@ -33,7 +33,6 @@ design = { kind = "independent" }
 name = "smokes"
 text = "Do you smoke?"
 kind = "yes-no"
-static = true
 [[public]]
 name = "region"
 text = "Where?"

@@ -43,6 +43,7 @@ def collect(service):
         }
         crowd.answer(person)
     crowd.flush()
+    service.store.seal()
 
 
 def kept(image, path):

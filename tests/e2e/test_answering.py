@@ -150,25 +150,38 @@ def test_two_tabs_draw_one_ballot_and_send_one_report(service, visitor):
     assert sum(stored(service).values()) == 1
 
 
-def test_a_static_question_has_one_disguise_under_every_survey(serving, visitor):
-    static = SURVEY.replace("tables = ", "# ").replace('kind = "yes-no"', 'kind = "yes-no"\nstatic = true')
-    static = static[: static.rindex("[[questions]]")].replace("epsilon = 1.5", "epsilon = 3.0")
-    someone, port, sent = visitor(), 0, set()
-    for wave in range(4):
-        with serving(static.replace('"smoking"', f'"smoking-{wave}"'), port) as service:
+PANEL = 'admission = "invited"\npanel = { name = "p", people = 400, repeats = ["smokes"] }\nepsilon = 3.0'
+
+
+def test_a_panel_is_agreed_to_and_paid_for_once(serving, visitor):
+    survey = SURVEY.replace("tables = ", "# ").replace("epsilon = 1.5", PANEL)
+    survey = survey[: survey.rindex("[[questions]]")]
+    someone, port, cards = visitor(), 0, []
+    for wave in range(3):
+        with serving(survey.replace('"smoking"', f'"smoking-{wave}"'), port) as service:
             port = urlsplit(service.url).port
-            page = someone.visit(service.url)
-            begin(page)
+            (invitation,) = service.collector.entrance.invite(1)
+            page = someone.visit(f"{service.url}/#invitation={invitation}")
+            cards.append(shown(page, "intro").locator("#weaker").inner_text())
+            page.locator("#begin").click()
+            assert page.locator("#disagreed").is_visible()  # not without consent
+            page.locator("#agree").check()
+            page.locator("#begin").click()
+            shown(page, "questions")
             page.get_by_label("north").check()
-            page.get_by_label("Yes").check()
-            page.get_by_role("button", name="Disguise my answers").click()
+            page.locator("#asked input[type=radio]").nth(1).check()
+            page.locator("#answers button[type=submit]").click()
             shown(page, "review")
-            sent.add(tuple(json.loads(page.locator("#bytes").text_content())["answers"]))
-            events = page.evaluate(LOOK, "events")
+            page.locator("#send").click()
+            shown(page, "done")
+            events, kept = page.evaluate(LOOK, "events"), page.evaluate(LOOK, "remembered")
             page.close()
-    # 3 was charged once, of 5: the other waves sent the same disguise for nothing.
-    assert len(sent) == 1
-    assert sorted(event["kind"] for event in events) == ["asked/1", "replayed/1", "replayed/1", "replayed/1"]
+            assert sum(stored(service).values()) == 1
+    # Of 2 regions and an answer through a second level of epsilon 2: 2 * 2 p / 400, rounded up.
+    assert all("at least 400 people take part, at most 0.89 in 100" in card for card in cards)
+    # 3 was charged once, of 5: the other waves went on from the same disguise, for nothing.
+    assert sorted(event["kind"] for event in events) == ["asked/1", "replayed/1", "replayed/1"]
+    assert len(kept) == 1
 
 
 def test_a_design_that_breaks_its_promise_is_refused(service, visitor):

@@ -124,15 +124,15 @@ def test_the_respondent_chooses_the_language(serving, visitor):
 
 
 def test_a_survey_in_a_language_that_the_program_does_not_speak(serving, visitor):
-    french = SURVEY.replace('title = "Smoking and sleep"', 'title = "Fumer"\nlanguages = ["fr"]')
-    with serving(french + '[texts]\nbegin = "Commencer"\n') as service:
+    swedish = SURVEY.replace('title = "Smoking and sleep"', 'title = "Rökning"\nlanguages = ["sv"]')
+    with serving(swedish + '[texts]\nbegin = "Börja"\nyes = "Ja"\nno = "Nej"\n') as service:
         page = visitor(locale="de-DE").visit(service.url)
         shown(page, "intro")
-        assert page.locator("html").get_attribute("lang") == "fr"
+        assert page.locator("html").get_attribute("lang") == "sv"
         words = page.get_by_text(WORDS["how_hidden"]["en"])
         assert words.get_attribute("lang") == "en"
-        button = page.get_by_role("button", name="Commencer")
-        assert button.get_attribute("lang") == "fr"
+        button = page.get_by_role("button", name="Börja")
+        assert button.get_attribute("lang") == "sv"
         assert flaws(page) == []
         button.click()
         shown(page, "questions")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from fractions import Fraction
+from math import inf
 
 from watching import LOOK, SURVEY, flaws, shown, stored
 
@@ -14,7 +15,7 @@ from deniable.device.ticket import report_id
 from deniable.surveys.survey import parse_survey
 
 TABLES = 'tables = [["smokes", "sleep"]]'
-BLOCKS = SURVEY.replace(TABLES, 'design = { kind = "blocks", k = 2, block_size = 3 }')
+BLOCKS = SURVEY.replace(TABLES, 'design = { kind = "blocks", k = 2, block_size = 20 }')
 PAIRS = SURVEY.replace("epsilon = 1.5", "epsilon = 4.0").replace(
     TABLES, 'design = { kind = "paired", p = 0.7, rho = -0.1, accept = "a partner who knows the coin" }'
 )
@@ -210,8 +211,10 @@ def test_a_survey_in_blocks(serving, visitor):
         shown(page, "done")
         # The block fills up, and what was disguised in it comes late, and counts all the same.
         crowd = Crowd(service.url)
-        for _ in range(2):
+        for _ in range(60):  # of which no more than 39 are held back
             crowd.answer({"smokes": "no", "sleep": "well", "region": "north"})
+        service.store.seal()
+        chain._read = -inf  # a second has passed
         assert chain.current().index == 1
         press(other, "Send")
         shown(other, "done")
@@ -361,7 +364,7 @@ def test_without_a_partner_or_without_the_means(serving, visitor):
 def test_a_survey_that_claims_deniability_shows_both_numbers_and_asks_to_agree(serving, visitor):
     accepted = 'mode = "deniability", keep = 0.5, accept = "deniability instead of differential privacy"'
     text = SURVEY.replace("epsilon = 1.5", "epsilon = 4.5").replace(
-        TABLES, f'design = {{ kind = "blocks", block_size = 3, {accepted} }}'
+        TABLES, f'design = {{ kind = "blocks", block_size = 20, {accepted} }}'
     )
     with serving(text) as service:
         page = visitor(viewport={"width": 360, "height": 740}).visit(service.url)

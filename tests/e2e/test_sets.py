@@ -13,6 +13,7 @@ from deniable.cli.app import app
 from deniable.collection.export import stored_reports
 from deniable.collection.simulation import Crowd
 from deniable.device.messages import design_id
+from deniable.device.wire import encode
 from deniable.estimation.estimator import estimate
 from deniable.web.login import new_link
 
@@ -24,22 +25,22 @@ name = "NAME"
 title = { en = "Birthdays", de = "Geburtstage" }
 languages = ["en", "de"]
 epsilon = 1.0
+MORE
 design = { channel = "CHANNEL", kind = "joint" }
 
 [[questions]]
 name = "month"
 text = { en = "When were you born?", de = "Wann wurden Sie geboren?" }
 choices = [CHOICES]
-static = STATIC
 """
 JSON = "application/json"
 CHOICE = '{ value = "%s", text = { en = "%s", de = "%s" } }'
 
 
-def survey(name="birthdays", channel="least_variance", static="false"):
+def survey(name="birthdays", channel="least_variance", more=""):
     choices = ", ".join(CHOICE % (month, month, month) for month in MONTHS)
     text = SURVEY.replace("NAME", name).replace("CHANNEL", channel)
-    return text.replace("CHOICES", choices).replace("STATIC", static)
+    return text.replace("CHOICES", choices).replace("MORE", more)
 
 
 def answer(page, month="March"):
@@ -111,24 +112,36 @@ def test_a_set_is_explained_in_german(serving, visitor):
         assert "etwa 48 eine Menge, in der sie ist" in shown(page, "questions").inner_text()
 
 
-@pytest.mark.parametrize("channel", ["unary", "subset"])
-def test_a_static_set_is_kept_and_sent_with_fresh_noise(serving, visitor, channel):
+PANEL = 'admission = "invited"\npanel = { name = "p", people = 1000000, repeats = ["month"] }'
+
+
+@pytest.mark.parametrize(("channel", "language"), [("unary", "en"), ("subset", "de"), ("krr", "de")])
+def test_what_a_panel_keeps_is_sent_with_fresh_noise(serving, visitor, channel, language):
     someone, port = visitor(), 0
     for wave in range(3):
-        with serving(survey(f"wave-{wave}", channel, "true"), port=port) as service:
+        with serving(survey(f"wave-{wave}", channel, PANEL), port=port) as service:
             port = int(service.url.rpartition(":")[2])
-            page = someone.visit(service.url)
-            shown(page, "intro")
-            page.get_by_role("button", name="Begin").click()
-            assert "draws such a set once and keeps it" in shown(page, "questions").inner_text()
+            (invitation,) = service.collector.entrance.invite(1)
+            page = someone.visit(f"{service.url}/?lang={language}#invitation={invitation}")
+            card = shown(page, "intro").locator("#weaker").inner_text()
+            assert ("1,000,000" if language == "en" else "1.000.000") in card
+            assert ("same people" if language == "en" else "Dieselben Menschen") in card
+            if wave == 0:
+                assert flaws(page) == []
+            page.locator("#agree").check()
+            page.locator("#begin").click()
+            asked = shown(page, "questions").inner_text()
+            assert ("keeps the disguise for the panel" if language == "en" else "behält das Ergebnis") in asked
             page.reload()
             shown(page, "questions")
             page.get_by_label(MONTHS[wave], exact=True).check()
-            page.get_by_role("button", name="Disguise my answers").click()
+            page.locator("#answers button[type=submit]").click()
             shown(page, "review")
             report = json.loads(page.locator("#bytes").text_content())
-            assert listed(page) == held(report["answers"][0]) or not report["answers"][0]
-            send(page)
+            if channel != "krr":
+                assert listed(page) == held(report["answers"][0]) or not report["answers"][0]
+            page.locator("#send").click()
+            shown(page, "done")
             remembered, events = (page.evaluate(LOOK, store) for store in ("remembered", "events"))
             page.close()
         if wave == 0:
@@ -164,18 +177,18 @@ def test_a_column_is_shown_as_the_answers_it_speaks_for(serving, visitor):
         send(page)
 
 
-def test_a_static_set_without_a_second_level_is_refused(serving, visitor):
+def test_a_repeated_set_without_a_second_level_is_refused(serving, visitor):
     with serving(survey(channel="subset")) as service:
         someone = visitor()
         served = service.collector.design(service.collector.design_id)
-        trap = served.replace(b'"static":[]', b'"static":["month"]')
+        panel = {"name": "p", "people": 10**6, "repeats": ["month"]}
+        trap = encode(json.loads(served) | {"panel": panel, "admission": "invited"})
         announced = json.loads(service.collector.announcement) | {"design": design_id(trap)}
         someone.context.route("**/v1/survey", lambda route: route.fulfill(json=announced))
         someone.context.route("**/v1/designs/*", lambda route: route.fulfill(body=trap, content_type=JSON))
         page = someone.visit(service.url)
         words = shown(page, "refused").inner_text()
-        assert "recognised by what is sent" in words
-        assert "(pseudonym)" in words
+        assert "(wrong-panel)" in words
         assert someone.posted() == []
 
 
@@ -243,5 +256,5 @@ def test_a_number_is_asked_through_a_channel_made_for_one_share_of_it(serving, v
         done = CliRunner().invoke(app, ["report", str(tmp_path / "data"), "-o", str(out), *words])
         assert done.exit_code == 0, done.output
         text = out.read_text(encoding="utf-8")
-        assert "ranges(hours; \\< 3..5 to \\< 6) weight 4" in text
+        assert "ranges(hours; &lt; 3..5 to &lt; 6) weight 4" in text
         assert "No table of 'hours' is shown" in text

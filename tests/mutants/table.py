@@ -40,5 +40,5 @@ SUBJECTS = {
     "sqlite": Subject("deniable.collection.storage.sqlite", _in("collection", "sqlite tail failures")),
     "collector": Subject("deniable.collection.collector", (*_COLLECTOR, *_in("web", "app"))),
     "designs": Subject("deniable.designs.base", _in("designs", "base designs codec")),
-    "job": Subject("deniable.frames.job", _in("frames", "job arrow domain_file objects")),
+    "job": Subject("deniable.frames.job", _in("frames", "job once arrow domain_file objects")),
 }

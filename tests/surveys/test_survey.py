@@ -16,7 +16,11 @@ from deniable.channels.hashing import LocalHashing
 from deniable.channels.krr import KRR
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
+from deniable.channels.two_level_krr import TwoLevelKRR
 from deniable.channels.unary import Unary
+from deniable.collection.form import design_body
+from deniable.device.messages import Panel, design_id
+from deniable.device.verify import verify
 from deniable.errors import SurveyError
 from deniable.optimal.channel import OptimalChannel
 from deniable.surveys.designs import KINDS
@@ -59,7 +63,6 @@ def test_the_example_holds_every_kind_of_question_and_is_a_design():
     survey = parse_survey(example_text())
     assert {item.kind for item in survey.questions} == {"yes-no", "scale", "number"}
     assert survey.languages == ("en", "de")
-    assert survey.static == ("born_abroad",)
     assert survey.design.epsilon <= survey.epsilon
     assert survey.design.covers(["cannabis", "sleep"])
     assert survey.domain["born_abroad"].categories[-1] == "prefer not to say"
@@ -117,30 +120,62 @@ def test_every_channel_can_be_asked_for(kind, channel):
     assert 0.99 < design.epsilon <= 1.0
 
 
-@pytest.mark.parametrize(("channel", "first"), [("unary", Unary), ("subset", SubsetSelection)])
-def test_sets_of_static_questions_get_a_second_level(channel, first):
+PANEL = 'admission = "invited"\npanel = { name = "p", people = 100000, repeats = ["smokes"]%s }'
+
+
+def waves(tail, more="", **fields):
+    """A survey that is a wave of a panel which repeats its first question."""
+    return minimal(keys=PANEL % more, tail=tail, **fields)
+
+
+@pytest.mark.parametrize(("channel", "first"), [("krr", KRR), ("unary", Unary), ("subset", SubsetSelection)])
+def test_what_a_panel_repeats_gets_a_second_level(channel, first):
     tail = f'[design]\nkind = "independent"\nchannel = "{channel}"\n'
-    static, changing = parse_survey(minimal(smokes=TWELVE + "\nstatic = true", tail=tail)).design.questions
-    assert isinstance(static.channel, TwoLevel)
-    assert type(static.channel.first) is first
-    assert static.channel.again == KRR(2, 2.0)
-    assert static.channel.first.epsilon > 0.499  # its share of the budget, whole
+    survey = parse_survey(waves(tail, smokes=TWELVE))
+    kept, changing = survey.design.questions
+    assert isinstance(kept.channel, TwoLevelKRR if first is KRR else TwoLevel)
+    assert type(kept.channel.first) is first
+    assert kept.channel.again == KRR(12 if first is KRR else 2, 2.0)
+    assert kept.channel.first.epsilon > 0.499  # its share of the budget, whole
     assert type(changing.channel) is first
-    louder = parse_survey(minimal(smokes=TWELVE + "\nstatic = true", tail=tail + "again = 4")).design
-    assert louder.questions[0].channel.again == KRR(2, 4.0)
-    # A question that changes in part is asked anew each time.
-    joint = tail.replace("independent", "joint")
-    (both,) = parse_survey(minimal(smokes=TWELVE + "\nstatic = true", tail=joint)).design.questions
-    assert type(both.channel) is first
+    louder = parse_survey(waves(tail, ", again = 4", smokes=TWELVE)).design
+    assert louder.questions[0].channel.again.epsilon == pytest.approx(4, abs=0.01)
+    assert survey.panel == Panel("p", 100_000, ("smokes",))
+    body = design_body(survey)
+    assert survey.found_again == verify(body, design_id(body)).found_again > 0
 
 
-def test_the_least_variance_of_a_static_question_counts_both_levels():
-    tail = '[design]\nkind = "sampled"\nchannel = "least_variance"\nagain = {again}\n'
-    for again, kind in ((2.0, HadamardResponse), (4.0, TwoLevel)):
-        static, _ = parse_survey(
-            minimal(smokes=TWELVE + "\nstatic = true", tail=tail.format(again=again))
-        ).design.questions
-        assert type(static.channel) is kind
+def test_the_least_variance_of_what_is_repeated_counts_both_levels():
+    tail = '[design]\nkind = "sampled"\nchannel = "least_variance"\n'
+    for asked, kind in ((TWELVE, TwoLevel), ('kind = "yes-no"', TwoLevelKRR)):
+        kept, _ = parse_survey(waves(tail, smokes=asked)).design.questions
+        assert type(kept.channel) is kind
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "way_out"),
+    [
+        ("panel", waves('[design]\nkind = "sampled"').replace("invited", "open"), 'admission = "invited"'),
+        ("panel", waves('[design]\nkind = "sampled"').replace("invited", "blind"), "drop [panel]"),
+        ("panel", waves('[design]\nkind = "blocks"\nk = 1'), "another kind of design"),
+        ("panel", waves('[design]\nkind = "optimal"'), '"independent"'),
+        ("panel", waves('[design]\nkind = "sampled"\nchannel = "hadamard"'), '"least_variance"'),
+        ("panel", waves('[design]\nkind = "sampled"\nchannel = "hashing"'), '"subset"'),
+        ("panel", waves('[design]\nkind = "sampled"').replace("100000", "20"), "It takes 33 people"),
+        ("panel.repeats", waves('[design]\nkind = "joint"'), 'design.kind = "independent"'),
+        ("panel.repeats", waves('[design]\nkind = "sampled"').replace('["smokes"]', '["smoke"]'), "smokes"),
+        ("panel.repeats", waves('[design]\nkind = "sampled"').replace('["smokes"]', '["smokes", "smokes"]'), "once"),
+        ("panel.again", waves('[design]\nkind = "sampled"', ", again = 0"), "above 0"),
+        ("panel.name", waves('[design]\nkind = "sampled"').replace('"p"', '"P p"'), "family-2030"),
+        ("panel.people", waves('[design]\nkind = "sampled"').replace("100000", "0"), ">= 1"),
+        ("panel", waves('[design]\nkind = "sampled"', ", size = 3"), "'repeats'"),
+    ],
+)
+def test_a_panel_that_cannot_be_kept_is_refused_with_the_way_out(path, text, way_out):
+    with pytest.raises(SurveyError) as caught:
+        parse_survey(text)
+    assert caught.value.details["path"] == path
+    assert way_out in caught.value.message
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
@@ -175,9 +210,9 @@ def test_built_in_phrases_exist_in_the_same_languages():
 
 
 def test_other_words_and_other_languages_are_given_under_texts():
-    texts = '[texts]\nyes = "Tak"\nno = "Nie"'
-    survey = parse_survey(minimal(keys='languages = ["pl"]', tail=texts))
-    assert [option.text for option in survey.questions[0].options] == [{"pl": "Nie"}, {"pl": "Tak"}]
+    texts = '[texts]\nyes = "Kyllä"\nno = "Ei"'
+    survey = parse_survey(minimal(keys='languages = ["fi"]', tail=texts))
+    assert [option.text for option in survey.questions[0].options] == [{"fi": "Ei"}, {"fi": "Kyllä"}]
 
 
 BAD = {
@@ -216,21 +251,10 @@ BAD = {
         minimal(tail='[design]\nkind = "blocks"\nchannel = "subset"'),
         minimal(tail='[design]\nkind = "paired"\nchannel = "krr"\n' + NEEDED["paired"]),
         minimal(smokes='kind = "scale"\nfirst = 1\nlast = 54', tail='[design]\nchannel = "subset"'),
-        minimal(
-            keys='tables = [["smokes"]]',
-            smokes='kind = "yes-no"\nstatic = true',
-            tail='[design]\nchannel = "hashing"',
-        ),
     ],
     "design.respondents": [
         minimal(tail="[design]\nrespondents = 100"),
         minimal(tail='[design]\nchannel = "least_variance"\nrespondents = 0'),
-    ],
-    "design.again": [
-        minimal(tail="[design]\nagain = 2.0"),
-        minimal(tail='[design]\nchannel = "hadamard"\nagain = 2.0'),
-        minimal(tail='[design]\nchannel = "subset"\nagain = 0'),
-        minimal(tail='[design]\nkind = "blocks"\nagain = 2.0'),
     ],
     "design.k": [minimal(tail='[design]\nkind = "joint"\nk = 2')],
     "design.clusters": [minimal(tail='[design]\nkind = "clusters"')],
@@ -243,7 +267,7 @@ BAD = {
     "closes": [minimal(keys="opens = 2030-01-02T00:00:00Z\ncloses = 2030-01-01T00:00:00Z")],
     "texts.belief": [minimal(tail='[texts]\nbelief = "Nobody learns anything."')],
     "texts.farewell": [minimal(tail='[texts]\nfarewell = "Bye"')],
-    "texts.no": [minimal(keys='languages = ["pl"]')],
+    "texts.no": [minimal(keys='languages = ["fi"]')],
 }
 
 

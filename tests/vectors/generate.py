@@ -41,6 +41,7 @@ from deniable.channels.some_sets import SomeSets
 from deniable.channels.some_truths import SomeTruths
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
+from deniable.channels.two_level_krr import TwoLevelKRR
 from deniable.channels.unary import Unary
 from deniable.designs.paired.design import Paired
 from deniable.device.block import Block
@@ -64,12 +65,12 @@ HERE = Path(__file__).parent
 ORIGIN = "https://survey.example.org"
 
 
-def second(first: dict, **more: object) -> dict:
-    """A design of version 2: what version 1 said, and everything else that bears on an answer, at its plainest."""
+def third(first: dict, **more: object) -> dict:
+    """A design of version 3: what version 1 said, and everything else that bears on an answer, at its plainest."""
     public = [{"coder": {"kind": "choice"}, "kind": "choice", **each} for each in first["public"]]
     adaptive = any(question["channel"]["kind"] == "adaptive" for question in first["plan"]["questions"])
     return {
-        **first,
+        **{name: value for name, value in first.items() if name != "static"},
         "admission": "open",
         "audience": [ORIGIN],
         "blocks": {"size": 100, "update": "pooled"} if adaptive else None,
@@ -78,17 +79,19 @@ def second(first: dict, **more: object) -> dict:
             {"coder": {"kind": "choice"}, "kind": "choice", "name": each["name"], "show_if": []}
             for each in first["plan"]["domain"]
         ],
+        "panel": None,
         "public": public,
         "published": None,
         "replaces": None,
         "texts": "ab" * 32,
-        "version": 2,
+        "version": 3,
         "wave": None,
         "weights": None,
         **more,
     }
 
 
+GOOD_REGION = {"categories": ["north", "south"], "name": "region"}
 FIRST = {
     "epsilon": "2.1",
     "plan": {
@@ -114,12 +117,12 @@ FIRST = {
             },
         ],
     },
-    "public": [{"categories": ["north", "south"], "name": "region"}],
+    "public": [GOOD_REGION],
     "static": ["smokes"],
     "survey": 'vectors é \u2028 "quoted" \\ \u0001',
     "version": 1,
 }
-GOOD = second(FIRST)
+GOOD = third(FIRST)
 
 LIMITS = {3: Limits.of(3, 1.0, Fraction(1, 2)), 2: Limits.of(2, 1.0, Fraction(1, 2))}
 COINS = Coins.of(0.7, -0.1)
@@ -144,12 +147,11 @@ def adaptive(cells: int) -> dict:
     return {"bits": 32, "cells": cells, "kind": "adaptive", "least_fake": limits.floor, "most_kept": limits.keep}
 
 
-BLOCKS = second(
+BLOCKS = third(
     {
         "epsilon": "2",
         "plan": plan("blocks", {"a": adaptive(3), "b": adaptive(2)}, [[0, 1], [0]]),
         "public": [],
-        "static": ["a"],
         "survey": "blocks",
     }
 )
@@ -157,10 +159,9 @@ PAIRED = {
     "epsilon": "3.4",
     "plan": plan("paired", {name: {"kind": "paired", **COINS.to_dict()} for name in "ab"}, [[0, 1]]),
     "public": [],
-    "static": ["a"],
     "survey": "pairs",
 }
-PAIRS = second(PAIRED)
+PAIRS = third(PAIRED)
 
 
 _SETS = {
@@ -173,10 +174,15 @@ _SETS = {
 }
 
 
-def sets(*names: str, static: tuple[str, ...] = ()) -> dict:
+def declared(*repeats: str, people: int = 100_000) -> dict:
+    """What makes a design a panel's."""
+    return {"admission": "invited", "panel": {"name": "the panel", "people": people, "repeats": list(repeats)}}
+
+
+def sets(*names: str, repeats: tuple[str, ...] = ()) -> dict:
     """A design that asks these by sets: all on one ballot, the first on another as well."""
     asked = {name: _SETS[name] for name in names}
-    return second(
+    return third(
         {
             "epsilon": "5.5",
             "plan": {
@@ -190,13 +196,13 @@ def sets(*names: str, static: tuple[str, ...] = ()) -> dict:
                 "questions": [{"attributes": [name], "channel": channel.to_dict()} for name, channel in asked.items()],
             },
             "public": [],
-            "static": list(static),
             "survey": "sets",
-        }
+        },
+        **(declared(*repeats) if repeats else {}),
     )
 
 
-SETS = sets(*_SETS, static=("faith", "born", "party"))
+SETS = sets(*_SETS, repeats=("born", "party"))
 # Numbers in bins, a question that is put to some, ballots of different weights: everything that stands around a plan.
 BINNED = {
     "epsilon": "2.2",
@@ -220,10 +226,9 @@ BINNED = {
         {"categories": ["under 18", "18 and older"], "name": "age"},
         {"categories": [1, 2, 3], "name": "wave"},
     ],
-    "static": [],
     "survey": "around",
 }
-AROUND = second(
+AROUND = third(
     BINNED,
     items=[
         {
@@ -276,6 +281,8 @@ def design_vectors() -> list[dict]:  # noqa: PLR0915 - one line a vector
     ):
         text = body if isinstance(body, str) else canonical(body)
         name_ = asked_for or hashlib.sha256(text.encode()).hexdigest()
+        if reason is None and "found" not in more and (share := verify(text.encode(), name_).found_again) is not None:
+            more["found"] = _text(share)
         found.append({"name": name, "hash": name_, "body": text, "reason": reason, "ratio": ratio, **more})
 
     krr, mixture = KRR(2, 1.0).ratio, Fraction(30000, 10000)
@@ -283,7 +290,7 @@ def design_vectors() -> list[dict]:  # noqa: PLR0915 - one line a vector
     add("ballots that overlap", changed("plan.ballots", [[0, 1], [2], [2, 0]]), None, ratio=_text(krr * mixture))
     add("another hash was asked for", GOOD, "wrong-hash", asked_for="0" * 64)
     add("not JSON", canonical(GOOD)[:-1], "malformed")
-    add("not a number", canonical(GOOD).replace('"version":2', '"version":NaN'), "malformed")
+    add("not a number", canonical(GOOD).replace('"version":3', '"version":NaN'), "malformed")
     add("nested without end", "[" * 5_000, "malformed")
     add("a field is missing", changed("epsilon", ...), "malformed")
     add("a wrong type", changed("plan.questions.0.channel.other", "17626"), "malformed")
@@ -291,24 +298,24 @@ def design_vectors() -> list[dict]:  # noqa: PLR0915 - one line a vector
     add("epsilon is not a decimal", changed("epsilon", "2e0"), "malformed")
     add("epsilon is zero", changed("epsilon", "0"), "malformed")
     add("categories of two types", changed("plan.domain.0.categories", ["no", 1]), "malformed")
-    add("an unknown version", changed("version", 3), "unknown-version")
+    add("an unknown version", changed("version", 4), "unknown-version")
+    add("the second version", changed("version", 2), "unknown-version")
     add("the first version", FIRST, "unknown-version")
     add("an unknown format", changed("plan.format", 2), "unknown-version")
     add("an unknown field", changed("expires", 1), "unknown-field")
     add("an unknown field of a channel", changed("plan.questions.0.channel.seed", 7), "unknown-field")
     add("an unknown channel", changed("plan.questions.0.channel.kind", "plain"), "unknown-channel")
     add("white space", json.dumps(GOOD, sort_keys=True, ensure_ascii=False), "not-canonical")
-    add("keys in another order", "{" + '"version":2,' + canonical(changed("version", ...))[1:], "not-canonical")
-    add("a key twice", canonical(GOOD).replace('"version":2', '"version":2,"version":2'), "not-canonical")
+    add("keys in another order", "{" + '"version":3,' + canonical(changed("version", ...))[1:], "not-canonical")
+    add("a key twice", canonical(GOOD).replace('"version":3', '"version":3,"version":3'), "not-canonical")
     add("an escape too many", canonical(GOOD).replace('"smokes"', '"smok\\u0065s"'), "not-canonical")
-    add("nothing said of what is static", changed("static", ...), "malformed")
+    add("nothing said of a panel", changed("panel", ...), "malformed")
     add("nothing said of public attributes", changed("public", ...), "malformed")
     add("two attributes of one name", changed("plan.domain.1.name", "smokes"), "repeated-name")
     add("public and disguised", changed("public.0.name", "smokes"), "repeated-name")
     add("a category twice", changed("plan.domain.1.categories", ["bad", "bad", "good"]), "repeated-name")
     add("one category", changed("plan.domain.0.categories", ["no"]), "too-few-categories")
     add("an undeclared attribute", changed("plan.questions.0.attributes", ["salary"]), "unknown-attribute")
-    add("an undeclared static attribute", changed("static", ["salary"]), "unknown-attribute")
     add("8-bit draws", changed("plan.questions.0.channel.bits", 8), "wrong-bits")
     add("no draw for the other answer", changed("plan.questions.0.channel.other", 0), "zero-weight")
     add("no draw for the truth", changed("plan.questions.0.channel.other", 1 << 16), "zero-weight")
@@ -403,9 +410,6 @@ def add_around(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a 
     older = changed("public.0", bins, AROUND)
     older["items"][0]["show_if"][0]["is"] = [">= 18"]
     add("a public attribute in bins", older, None, ratio=_text(KRR(5, 1.0).ratio))
-    around("a static attribute twice", "static", ["drives", "drives"], "wrong-items")
-    around("static attributes out of order", "static", ["drives", "drinks"], "wrong-items")
-    around("static attributes", "static", ["drinks", "drives"], None)
     around("an admission that nobody knows", "admission", "friends", "malformed")
     around("blind without an issuer", "issuer", None, "wrong-admission")
     around("an issuer without blind tokens", "admission", "invited", "wrong-admission")
@@ -430,6 +434,7 @@ def add_around(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a 
     around("blocks where there are none", "blocks", {"size": 100, "update": "pooled"}, "wrong-blocks")
     add("blocks without a size", changed("blocks", None, BLOCKS), "wrong-blocks")
     add("blocks of nobody", changed("blocks.size", 0, BLOCKS), "malformed")
+    add("blocks in which a report does not hide", changed("blocks.size", 19, BLOCKS), "malformed")
     add("blocks updated in a way that nobody knows", changed("blocks.update", "last", BLOCKS), "malformed")
     around("a weight too few", "weights", [3], "wrong-weights")
     around("a ballot that is never drawn", "weights", [1, 0], "wrong-weights")
@@ -448,45 +453,125 @@ def add_around(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a 
     spare["items"].append({"coder": {"kind": "choice"}, "kind": "yes-no", "name": "mark", "show_if": []})
     add("an attribute in no question", spare, "leftover")
     add_repeated(add)
+    add_panels(add)
     add("a channel with a name like a letter", changed("plan.questions.2.channel.name", "x" * 101), "leftover")
 
 
-def add_repeated(add: Callable[..., None]) -> None:
-    """What would be a name when it is repeated, and more than a report can hold."""
+def many(number: int, channel: Channel, **more: object) -> dict:
+    """A design that asks so many questions through one channel, all of them on its ballot."""
+    names = [f"q{i}" for i in range(number)]
+    return third(
+        {
+            "epsilon": "900",
+            "plan": {
+                "ballots": [list(range(number))],
+                "domain": [{"categories": list(range(channel.inputs)), "name": name} for name in names],
+                "format": 1,
+                "kind": "independent",
+                "questions": [{"attributes": [name], "channel": channel.to_dict()} for name in names],
+            },
+            "public": [],
+            "survey": "many",
+        },
+        **more,
+    )
 
-    def many(number: int, channel: Channel, *, static: bool) -> dict:
-        names = [f"q{i}" for i in range(number)]
-        return second(
-            {
-                "epsilon": "900",
-                "plan": {
-                    "ballots": [list(range(number))],
-                    "domain": [{"categories": list(range(channel.inputs)), "name": name} for name in names],
-                    "format": 1,
-                    "kind": "independent",
-                    "questions": [{"attributes": [name], "channel": channel.to_dict()} for name in names],
-                },
-                "public": [],
-                "static": names if static else [],
-                "survey": "many",
-            }
+
+# A wave of a panel: two answers are kept, and one is drawn anew; of so few people that a little more gives them away.
+WAVE = many(3, TwoLevelKRR(KRR(2, 1.0), KRR(2, 2.0)), **declared("q0", "q1", people=120))
+WAVE["plan"]["questions"][2]["channel"] = KRR(2, 1.0).to_dict()
+WAVE["epsilon"] = "3"
+
+
+def add_panels(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a vector
+    """What is repeated: declared, through two levels, by people whom nobody finds again."""
+    coin, half = KRR(2, 1.0), KRR(2, other=1 << 14, bits=16)
+    twice, exact = TwoLevelKRR(coin, coin), TwoLevelKRR(coin, half)  # k p = 1.5, exactly
+    one, twelve = many(1, exact), many(12, twice)
+    q = [f"q{i}" for i in range(12)]
+    told = (2 * Fraction(coin.keep, 1 << coin.bits)) ** 12
+
+    def kept(name: str, design: dict, found: Fraction | None, **more: object) -> None:
+        """Accepted, with the share that is found again, or too large a share."""
+        message = {**design, **declared(*more.pop("repeats", ["q0"]), **more)}
+        questions = message["plan"]["questions"]
+        dearest = max(
+            math.prod(kind_from_dict(questions[index]["channel"]).ratio for index in ballot)
+            for ballot in message["plan"]["ballots"]
         )
+        if found is None:
+            add(name, message, "pseudonym")
+        else:
+            add(name, message, None, ratio=_text(dearest), found=_text(found))
 
+    kept("5 in 100 of a panel, exactly", one, Fraction(1, 20), people=30)
+    kept("one fewer in the panel", one, None, people=29)
+    kept("twelve answers of a panel", twelve, told / 2000, people=2000, repeats=q)
+    kept("twelve answers of too small a panel", twelve, None, people=1900, repeats=q)
+    region = {"public": [{"coder": {"kind": "choice"}, "kind": "choice", **GOOD_REGION}]}
+    kept("a panel parted by a public attribute", {**one, **region}, Fraction(1, 20), people=60)
+    kept("too small a panel, parted by a public attribute", {**one, **region}, None, people=59)
+    two = many(2, exact)
+    two["plan"]["questions"][1]["channel"] = KRR(2, other=1 << 14, bits=16).to_dict()
+    kept("an answer that is kept beside one drawn anew", two, Fraction(9, 4 * 45), people=45)
+    kept("an answer drawn anew tells too much", two, None, people=44)
+    apart = changed("plan.ballots", [[0], [0, 1]], two)
+    kept("a panel's ballots are drawn anew", apart, Fraction(15, 8 * 40), people=40)
+    kept("and by their weights", {**apart, "weights": [2, 1]}, Fraction(7, 4 * 35), people=35)
+    unary, subset = TwoLevel(Unary(4, 1.0), half), TwoLevel(SubsetSelection(4, 1.0, d=2), half)
+    kept("a kept set", many(1, unary), Fraction(81, 16 * 200), people=200)
+    # Of the sets of two, one of four, none, one and three turn two, two, one and one bits over.
+    chance = (2 * 9 + (4 + 4) * 27 + 6 * 81) / Fraction(256)
+    kept("a kept set of two", many(1, subset), chance / 100, people=100)
+    kept("a kept set of too few people", many(1, subset), None, people=50)
+    for admission, issuer in (("open", None), ("blind", "cd" * 32)):
+        message = {**one, **declared("q0"), "admission": admission, "issuer": issuer}
+        add(f"a panel under {admission} admission", message, "wrong-panel")
+    add("a second level without a panel", one, "wrong-panel")
+    add("a second level without a panel, of a set", many(1, unary), "wrong-panel")
+    add("an answer repeated as it is", {**many(1, coin), **declared("q0")}, "wrong-panel")
+    add("a second level of what is not repeated", {**many(2, exact), **declared("q0")}, "wrong-panel")
+    add("a panel that repeats something twice", {**many(2, exact), **declared("q0", "q0")}, "wrong-panel")
+    add("a panel out of order", {**many(2, exact), **declared("q1", "q0")}, "wrong-panel")
+    add("a panel of an attribute that is not there", {**one, **declared("q0", "salary")}, "wrong-panel")
+    add("a panel that repeats nothing", {**one, **declared()}, "malformed")
+    add("a panel of nobody", {**one, **declared("q0", people=0)}, "malformed")
+    add("a panel of 2^31 people", {**one, **declared("q0", people=1 << 31)}, "malformed")
+    add("a panel without a name", changed("panel.name", "", {**one, **declared("q0")}), "malformed")
+    add("a mark in a panel", changed("panel.note", "Ada", {**one, **declared("q0")}), "unknown-field")
+    pair = many(2, coin)
+    pair["plan"]["questions"] = [
+        {"attributes": ["q0", "q1"], "channel": TwoLevelKRR(KRR(4, 1.0), KRR(4, 1.0)).to_dict()}
+    ]
+    pair["plan"]["ballots"] = [[0]]
+    add("a question that is repeated in part", {**pair, **declared("q0")}, "wrong-panel")
+    both = 4 * Fraction(KRR(4, 1.0).keep, 1 << 16)
+    kept("two attributes that are kept together", pair, both / 100, people=100, repeats=["q0", "q1"])
+    add("a panel in blocks", {**BLOCKS, **declared("a")}, "wrong-panel")
+    add("a panel in pairs", {**PAIRS, **declared("a")}, "wrong-panel")
+    where = "plan.questions.0.channel"
+    add("a wave of a panel", WAVE, None, ratio=_text(KRR(2, 1.0).ratio ** 3))
+    good = {**one, **declared("q0")}
+    add("8-bit draws of what is kept", changed(f"{where}.first.bits", 8, good), "wrong-bits")
+    add("8-bit draws of what is sent", changed(f"{where}.again.bits", 8, good), "wrong-bits")
+    add("a kept answer of sets", changed(f"{where}.first", Unary(2, 1.0).to_dict(), good), "unknown-channel")
+    add("more categories are sent than kept", changed(f"{where}.again", KRR(3, 1.0).to_dict(), good), "wrong-cells")
+    for level in ("first", "again"):
+        add(f"mostly lies ({level})", changed(f"{where}.{level}.other", 40000, good), "tells-nothing")
+        add(f"nothing told ({level})", changed(f"{where}.{level}.other", 1 << 15, good), "tells-nothing")
+        add(f"no draw for a lie ({level})", changed(f"{where}.{level}.other", 0, good), "zero-weight")
+        add(f"a field more ({level})", changed(f"{where}.{level}.seed", 7, good), "unknown-field")
+        add(f"a level is missing ({level})", changed(f"{where}.{level}", ..., good), "malformed")
+
+
+def add_repeated(add: Callable[..., None]) -> None:
+    """More than a report can hold."""
     coin = KRR(2, 1.0)
-    add("twelve static yes-or-no answers", many(12, coin, static=True), None, ratio=_text(coin.ratio**12))
-    add("thirteen static yes-or-no answers", many(13, coin, static=True), "pseudonym")
-    add("thirteen answers that change", many(13, coin, static=False), None, ratio=_text(coin.ratio**13))
-    add("one static answer out of five thousand", many(1, KRR(5000, 9.0), static=True), "pseudonym")
-    wide = Dense.from_weights([[14, 14]] * 4095 + [[6000, 2206], [2206, 6000]], 16, name="wide")
-    add("a static answer with thousands of reports", many(1, wide, static=True), "pseudonym")
-    add("a static column out of thousands", many(1, HadamardResponse(4097, 1.0), static=True), "pseudonym")
-    add("as many answers as a report holds", many(200, coin, static=False), None, ratio=_text(coin.ratio**200))
-    add("more answers than a report holds", many(201, coin, static=False), "too-many")
-    weak = TwoLevel(SubsetSelection(4, 1.0), KRR(2, other=436, bits=16)).to_dict()
-    add("a second level that turns hardly anything", changed("plan.questions.4.channel", weak, SETS), "pseudonym")
+    add("as many answers as a report holds", many(200, coin), None, ratio=_text(coin.ratio**200))
+    add("more answers than a report holds", many(201, coin), "too-many")
     public = changed("public", [{**GOOD["public"][0], "name": f"p{i}"} for i in range(201)], GOOD)
     add("more public attributes than a report holds", public, "too-many")
-    huge = many(1, coin, static=False)
+    huge = many(1, coin)
     huge["plan"]["questions"][0]["channel"]["other"] = 10**30
     add("a number beyond 64 bits", huge, "malformed")
     adaptive_ = changed("plan.domain.0.categories", list(range(1025)), BLOCKS)
@@ -521,6 +606,7 @@ def add_unserved(add: Callable[..., None]) -> None:
 def add_blocks(add: Callable[..., None]) -> None:
     ratios = [1 + Fraction(LIMITS[cells].keep, LIMITS[cells].floor) for cells in (3, 2)]
     add("in blocks", BLOCKS, None, ratio=_text(ratios[0] * ratios[1]))
+    add("the smallest blocks", changed("blocks.size", 20, BLOCKS), None, ratio=_text(ratios[0] * ratios[1]))
     claim = math.prod(Fraction(WHOLE, WHOLE - LIMITS[cells].keep) for cells in (3, 2))
     deniable = changed("plan.kind", "deniability", BLOCKS)
     add("blocks that claim deniability", deniable, None, ratio=_text(ratios[0] * ratios[1]), claim=_text(claim))
@@ -573,13 +659,9 @@ def add_sets(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a ve
 
     unary, subset, hashing, hadamard, kept_subset, kept_unary = range(6)
     plain, wide = [unary, subset, hadamard], "plan.questions.0.channel"
-    for static in ("drug", "town", "job"):
-        add(
-            f"a set that would be a name ({_SETS[static].to_dict()['kind']})",
-            changed("static", [static], SETS),
-            "pseudonym",
-        )
-        add(f"a set each time anew ({static})", sets(static), None, ratio=_text(_SETS[static].ratio))
+    for name in ("drug", "town", "job", "faith"):
+        add(f"a set repeated as it is ({name})", {**sets(name), **declared(name)}, "wrong-panel")
+        add(f"a set each time anew ({name})", sets(name), None, ratio=_text(_SETS[name].ratio))
     add("more than sets were promised", changed("epsilon", "5.4", SETS), "epsilon-exceeded")
     each("8-bit draws", plain, "bits", 8, "wrong-bits")
     each("8-bit draws inside", [hashing], "value.bits", 8, "wrong-bits")
@@ -641,7 +723,7 @@ def add_sets(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a ve
 
 
 _PLANE = BlockDesign(9, 1.0, order=3)
-PLANE = second(
+PLANE = third(
     {
         "epsilon": "1",
         "plan": {
@@ -652,7 +734,6 @@ PLANE = second(
             "questions": [{"attributes": ["party"], "channel": _PLANE.to_dict()}],
         },
         "public": [],
-        "static": [],
         "survey": "plane",
     }
 )
@@ -665,7 +746,7 @@ def add_planes(add: Callable[..., None]) -> None:
         add(f"{name} (block_design)", changed(f"{where}.{field}", value, PLANE), reason)
 
     add("a line of a plane", PLANE, None, ratio=_text(_PLANE.ratio))
-    add("a line that stays", changed("static", ["party"], PLANE), None, ratio=_text(_PLANE.ratio))
+    add("a line repeated as it is", {**PLANE, **declared("party")}, "wrong-panel")
     rare = {**_PLANE.to_dict(), "own": whole - 3 * (whole // 4)}
     add("lines through the truth are the rarer ones", changed(where, rare, PLANE), None, ratio=_text(_rarer(rare)))
     add("a line a hair too clear", changed(f"{where}.own", _PLANE.own + 1, PLANE), "epsilon-exceeded")
@@ -721,7 +802,7 @@ def _rarer(fields: dict) -> Fraction:
 
 
 _MEAN = Patterns(5, [[0, 1], [3, 4], [2]], [8000, 8000, 5000], [21000, 21000, 13000], 16)  # some sums of five shares
-PATTERNS = second(
+PATTERNS = third(
     {
         "epsilon": "1",
         "plan": {
@@ -738,7 +819,6 @@ PATTERNS = second(
             ],
         },
         "public": [],
-        "static": [],
         "survey": "patterns",
     }
 )
@@ -753,7 +833,7 @@ def add_patterns(add: Callable[..., None]) -> None:
 
     add("patterns, on ballots of different weights", good, None, ratio=dearest)
     add("patterns, on ballots drawn alike", PATTERNS, None, ratio=dearest)
-    add("a pattern that stays", changed("static", ["often"], good), None, ratio=dearest)
+    add("a pattern repeated as it is", {**good, **declared("often")}, "wrong-panel")
     add("weights that have a factor in common", changed("weights", [6, 2], good), "wrong-weights")
     add("weights that are all the same", changed("weights", [1, 1], good), "wrong-weights")
     add("a ballot that is never drawn", changed("weights", [3, 0], good), "wrong-weights")
@@ -912,7 +992,7 @@ def pair_vectors() -> dict:
         privacy = Paired({name: ["low", "middle"] for name in names}, p, rho).privacy
         asked = {name: {"kind": "paired", **coins.to_dict()} for name in names}
         ballots = [list(range(len(names)))]
-        message = second({**PAIRED, "epsilon": "50", "static": [], "plan": plan("paired", asked, ballots)})
+        message = third({**PAIRED, "epsilon": "50", "plan": plan("paired", asked, ballots)})
         told = privacy.claimed_epsilon, privacy.partner_epsilon, privacy.epsilon
         claimed, partner, coin = (f"{math.ceil(number * 1e4) / 1e4:.4f}" for number in told)
         statements.append(
@@ -975,6 +1055,8 @@ def set_channels() -> list[Channel]:
         LocalHashing(1000, 1.0),
         LocalHashing(65537, g=31, epsilon=4.0),
         TwoLevel(Unary(12, 1.0), KRR(2, 2.0)),
+        TwoLevelKRR(KRR(2, 1.0), KRR(2, 2.0)),
+        TwoLevelKRR(KRR(7, other=1 << 28, bits=32), KRR(7, 2.0)),
         TwoLevel(SubsetSelection(53, 3.0), KRR(2, other=1 << 28, bits=32)),
         BlockDesign(4, 1.0, order=2),
         BlockDesign(25, 0.5, order=5),
@@ -1016,14 +1098,15 @@ def set_outcomes(channel: Channel) -> dict:
             draw = Given(given, start)
             report = kind_from_dict(channel.to_dict()).disguise(truth, draw)
             found["outcomes"].append([truth, draw.used, report])
-    if isinstance(channel, TwoLevel):
+    if isinstance(channel, TwoLevel | TwoLevelKRR):
         found["resent"] = []
         for start in range(0, len(given), 3):
-            draw, kept = Given(given, start), found["outcomes"][start][2]
+            draw, kept = Given(given, start), found["outcomes"][start % len(found["outcomes"])][2]
             report = kind_from_dict(channel.to_dict()).resend(kept, draw)
             found["resent"].append([kept, draw.used, report])
     reports = [row[2] for row in found["outcomes"][:3]]
-    found["members"] = [[report, holders(channel, report)] for report in reports]
+    if not isinstance(channel, TwoLevelKRR):  # whose report is one category
+        found["members"] = [[report, holders(channel, report)] for report in reports]
     assert channel_from_dict(channel.to_dict()) == channel
     return found
 
@@ -1270,12 +1353,105 @@ def form_vectors() -> dict:
     ]
     cases += [(name, changed(f"{where}.entry", entry, good), reason) for name, where, entry, reason in entries]
     found = []
-    for name, body, reason in cases:
-        text = body if isinstance(body, str) else canonical(body)
-        texts = "0" * 64 if reason == "wrong-texts" else hashlib.sha256(text.encode()).hexdigest()
-        design = canonical(changed("texts", texts, AROUND))
-        found.append({"name": name, "body": text, "design": design, "reason": reason})
+    for replaces, among in ((None, cases), (REPLACED, corrected_forms(good))):
+        around = changed("replaces", replaces, AROUND)
+        for name, body, reason in among:
+            text = body if isinstance(body, str) else canonical(body)
+            texts = "0" * 64 if reason == "wrong-texts" else hashlib.sha256(text.encode()).hexdigest()
+            design = canonical(changed("texts", texts, around))
+            found.append({"name": name, "body": text, "design": design, "reason": reason})
     return found
+
+
+REPLACED = "ef" * 32
+
+
+def corrected_forms(good: dict) -> list[tuple[str, object, str | None]]:
+    """Forms of a design that replaces `REPLACED`."""
+
+    def change(path: str, before: str, after: str, language: str = "en") -> dict:
+        part, name, place = [*path.split("."), "", ""][:3]
+        at = int(place) if place else None
+        return {"part": part, "name": name, "place": at, "language": language, "before": before, "after": after}
+
+    def one(*changes: dict, why: str = "a misprint", replaces: str = REPLACED) -> dict:
+        return {"replaces": replaces, "why": why, "changes": list(changes)}
+
+    def with_(*corrections: object, form: dict = good) -> dict:
+        return {**form, "corrections": list(corrections)}
+
+    asked = change("question.drives", "driwes?", "drives?")
+    swapped = [change("choice.drives.0", "Yes", "No"), change("choice.drives.1", "No", "Yes")]
+    twice = [change("choice.drives.0", "Yes", "Never"), change("choice.drives.1", "No", "Often")]
+    back = [change("choice.drives.0", "Never", "No"), change("choice.drives.1", "Often", "Yes")]
+    loud = [change("choice.drives.0", "Yes!", "No"), change("choice.drives.1", "no.", "Yes")]
+    hinted = changed("questions.0.entry", {"max": "99.5", "min": None, "step": "0.5"}, good)
+    cases: list[tuple[str, object, str | None]] = [
+        ("a correction", with_(one(asked)), None),
+        (
+            "corrections of one text",
+            with_(one(change("question.drives", "?", "driwes?"), replaces="0" * 64), one(asked)),
+            None,
+        ),
+        ("of a title", with_(one(change("title", "Titles", "Title"))), None),
+        ("of a choice", with_(one(change("choice.age.1", "elder", "older"))), None),
+        ("of a choice in case", with_(one(change("choice.drives.1", "YES", "Yes"))), None),
+        ("of what stands around", with_(one(change("text.welcome", "Hello", "Welcome"))), None),
+        ("what stood around is left out", with_(one(change("text.thanks", "Thanks", ""))), None),
+        ("what stands around is new", with_(one(change("text.welcome", "", "Willkommen", "de"))), None),
+        ("of a hint", with_(one(change("entry.drinks", "0..9", "..99.5 / 0.5", "")), form=hinted), None),
+        ("a hint is left out", with_(one(change("entry.drinks", "0..9", "", ""))), None),
+        ("a further language", with_(one(change("languages", "en", "en de", ""))), None),
+        ("another first language", with_(one(change("languages", "de en", "en de", ""))), None),
+        ("a further language, and a text", with_(one(change("languages", "en", "en de", ""), asked)), None),
+        ("none, where a design is replaced", good, "form-unfit"),
+        ("an empty list", with_(), "malformed"),
+        ("of another design", with_(one(asked, replaces="0" * 64)), "form-unfit"),
+        ("too many", with_(*[one(asked)] * 21), "malformed"),
+        ("without a change", with_(one()), "malformed"),
+        ("without a reason", with_(one(asked, why="")), "malformed"),
+        ("with a reason that hides something", with_(one(asked, why="a mis\u200bprint")), "form-unfit"),
+        ("with a field more", with_({**one(asked), "when": "today"}), "unknown-field"),
+        ("of an unknown part", with_(one(change("promise", "a", "b"))), "malformed"),
+        ("to what is not shown", with_(one(change("question.drives", "driwes?", "driven?"))), "form-unfit"),
+        ("that changes nothing", with_(one(change("question.drives", "drives?", "drives?"))), "form-unfit"),
+        ("of one text twice", with_(one(asked, asked)), "form-unfit"),
+        ("of what was not there", with_(one(change("question.drives", "", "drives?"))), "form-unfit"),
+        ("of what nobody reads", with_(one(change("text.belief", "Safe", ""))), "form-unfit"),
+        ("of a hint for nothing", with_(one(change("entry.walks", "0..9", "", ""))), "form-unfit"),
+        ("of a choice that there is not", with_(one(change("choice.drives.2", "Both", ""))), "form-unfit"),
+        ("with what hides something", with_(one(change("question.drives", "dri\u200bves?", "drives?"))), "form-unfit"),
+        ("that takes a language away", with_(one(change("languages", "en de fr", "en de", ""))), "form-unfit"),
+        (
+            "in a language that was new",
+            with_(one(change("languages", "en", "en de", ""), change("title", "a", "Titel", "de"))),
+            "form-unfit",
+        ),
+        ("that turns answers round", with_(one(*swapped)), "form-unfit"),
+        (
+            "that turns them round in another language",
+            with_(
+                one(
+                    change("choice.drives.0", "Yes (de)", "No (de)", "de"),
+                    change("choice.drives.1", "No (de)", "Yes (de)", "de"),
+                )
+            ),
+            "form-unfit",
+        ),
+        ("that turns them round in two steps", with_(one(*twice, replaces="0" * 64), one(*back)), "form-unfit"),
+        ("that turns them round in other signs", with_(one(*loud)), "form-unfit"),
+        (
+            "that moves one label",
+            with_(one(change("choice.drives.1", "No", "Yes"), change("choice.drives.0", "Never", "No"))),
+            "form-unfit",
+        ),
+        (
+            "that gives one question another's text",
+            with_(one(change("question.drives", "Drinks", "drives?"), change("question.drinks", "drives", "drinks?"))),
+            "form-unfit",
+        ),
+    ]
+    return [(f"corrected: {name}", body, reason) for name, body, reason in cases]
 
 
 def files() -> dict[str, str]:

@@ -37,9 +37,10 @@ async function code([item, [type, text]]) {
   return codeOf({ name, categories: readJson(categories).value, coder, rules }, VALUES[type](text));
 }
 
-// What it costs, and of which questions reports tell only some sums of the shares: how many.
-const accepted = ({ ratio, questions }) =>
-  [`${ratio.n}/${ratio.d}`, ...partialOf(questions).map(({ name, sums, all }) => `${name}: ${sums} of ${all}`)].join("; ");
+// What it costs, how many of a panel are found again, and of which questions reports tell only some sums of the shares: how many.
+const text = ({ n, d }) => `${n}/${d}`;
+const accepted = ({ ratio, panel, questions }) =>
+  [text(ratio), ...(panel ? [text(panel.found)] : []), ...partialOf(questions).map(({ name, sums, all }) => `${name}: ${sums} of ${all}`)].join("; ");
 
 const found = { designs: [], forms: [], blocks: [], answers: [] };
 for (const { body, hash } of designs) {

@@ -22,10 +22,10 @@ function compare(what, found, wanted) {
 
 // -- designs, channels, the account, reports -------------------------------------------------------------------------
 
-for (const { name, hash, body, reason: refused, ratio, claim } of load("designs.json")) {
-  const both = (/** @type {any} */ design) => [design.ratio, ...(design.claim ? [design.claim] : [])].map(text).join(" ");
+for (const { name, hash, body, reason: refused, ratio, claim, found: again } of load("designs.json")) {
+  const both = (/** @type {any} */ design) => [design.ratio, design.claim, design.panel?.found].filter(Boolean).map(text).join(" ");
   const found = await verifying.verify(bytes(body), hash).then(both, reason);
-  compare(`design: ${name}`, found, refused ?? [ratio, ...(claim ? [claim] : [])].join(" "));
+  compare(`design: ${name}`, found, refused ?? [ratio, claim, again].filter(Boolean).join(" "));
 }
 
 for (const { name, hash, body, reason: refused } of load("first/designs.json")) {

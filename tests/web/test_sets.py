@@ -16,10 +16,12 @@ from deniable.channels.hashing import LocalHashing
 from deniable.channels.krr import KRR
 from deniable.channels.subset import SubsetSelection
 from deniable.channels.two_level import TwoLevel
+from deniable.channels.two_level_krr import TwoLevelKRR
 from deniable.channels.unary import Unary
 from deniable.cli.app import app
 from deniable.collection.simulation import Crowd
 from deniable.collection.storage.places import find_store
+from deniable.web.overview import MOST_CELLS
 from deniable.web.serve import Service, background
 
 SURVEY = """
@@ -27,6 +29,7 @@ format = 1
 name = "trips"
 title = "Trips"
 epsilon = 3.0
+{panel}
 tables = [["month"], ["abroad"]]
 
 [design]
@@ -38,7 +41,6 @@ text = "In which month did you last travel?"
 kind = "scale"
 first = 1
 last = 12
-static = {static}
 
 [[questions]]
 name = "abroad"
@@ -55,18 +57,20 @@ def served(tmp_path):
     """A function that serves a survey, lets people answer, and logs an analyst in."""
     opened = []
 
-    def start(design, static="false", people=PEOPLE):
+    def start(design, panel="", people=PEOPLE):
         path = tmp_path / "survey.toml"
-        path.write_text(SURVEY.format(design=design, static=static), encoding="utf-8")
+        path.write_text(SURVEY.format(design=design, panel=panel), encoding="utf-8")
         service = Service.open(path, tmp_path / "data")
         running = background(service)
         url = running.__enter__()
         opened.append(running)
-        crowd = Crowd(url, batch=500)
+        invitations = service.collector.entrance.invite(people) if panel else ()
+        crowd = Crowd(url, batch=500, invitations=invitations)
         months = np.random.default_rng(1).choice(12, p=np.arange(1, 13) / 78, size=people)
         for month in months.tolist():
             crowd.answer({"month": LABELS[month], "abroad": ["at home", "near", "far"][month % 3]})
         crowd.flush()
+        service.store.compact(service.collector.numbers)  # all are shown
         client = httpx.Client(base_url=url, timeout=300)
         opened.append(client)
         same = {"Origin": url}
@@ -142,10 +146,13 @@ def test_every_other_kind_is_served_too(served, channel):
     assert client.get("/analyst").status_code == 200
 
 
-@pytest.mark.parametrize("channel", ["unary", "subset"])
-def test_sets_of_a_static_question_have_two_levels(served, channel):
-    service, client, truth = served(f'channel = "{channel}"\nkind = "sampled"\nagain = 3.0', static="true")
-    assert isinstance(service.collector.survey.design.questions[0].channel, TwoLevel)
+@pytest.mark.parametrize("channel", ["krr", "unary", "subset"])
+def test_what_a_panel_repeats_has_two_levels_and_is_estimated_through_both(served, channel):
+    panel = 'admission = "invited"\npanel = { name = "p", people = 1000000, repeats = ["month"], again = 3.0 }'
+    service, client, truth = served(f'channel = "{channel}"\nkind = "sampled"', panel)
+    kind = TwoLevelKRR if channel == "krr" else TwoLevel
+    assert isinstance(service.collector.survey.design.questions[0].channel, kind)
+    assert "If at least 1000000 people take part, at most" in client.get("/analyst/privacy").text
     month = next(table for table in client.get("/v1/results").json()["tables"] if table["attributes"] == ["month"])
     near(month["cells"], truth)
 
@@ -161,7 +168,14 @@ def test_a_set_that_no_device_draws_is_turned_away(served):
 
 @pytest.mark.parametrize(
     "channel",
-    [Unary(5, 1.0), SubsetSelection(9, 1.0), LocalHashing(5, 1.0), TwoLevel(Unary(5, 1.0), KRR(2, 2.0)), KRR(4, 1.0)],
+    [
+        Unary(5, 1.0),
+        SubsetSelection(9, 1.0),
+        LocalHashing(5, 1.0),
+        TwoLevel(Unary(5, 1.0), KRR(2, 2.0)),
+        KRR(4, 1.0),
+        TwoLevelKRR(KRR(4, 1.0), KRR(4, 2.0)),
+    ],
     ids=lambda channel: channel.name,
 )
 def test_the_influence_of_a_made_up_report(channel):
@@ -180,7 +194,8 @@ def test_the_influence_of_a_made_up_column_is_known_without_the_matrix():
 
 def test_a_question_with_very_many_categories_does_not_fill_the_page(tmp_path):
     path = tmp_path / "survey.toml"
-    many = SURVEY.replace("last = 12", "last = 1000").format(design='channel = "hashing"', static="false")
+    most = MOST_CELLS + 1
+    many = SURVEY.replace("last = 12", f"last = {most}").format(design='channel = "hashing"', panel="")
     path.write_text(many, encoding="utf-8")
     service = Service.open(path, tmp_path / "data")
     with background(service) as url, httpx.Client(base_url=url, timeout=300) as client:
@@ -188,6 +203,7 @@ def test_a_question_with_very_many_categories_does_not_fill_the_page(tmp_path):
         for person in range(200):
             crowd.answer({"month": str(person + 1), "abroad": "near"})
         crowd.flush()
+        service.store.compact([service.collector.number])  # all are shown
         client.post("/analyst/login", data={"token": service.token}, headers={"Origin": url})
         page = client.get("/analyst").text
         assert "Too many categories for this page: month" in page
@@ -195,7 +211,7 @@ def test_a_question_with_very_many_categories_does_not_fill_the_page(tmp_path):
         assert client.get("/analyst/chart.svg?of=month").status_code == 422
         assert client.get("/analyst/associations").status_code == 200
         found = client.get("/analyst/results.json").json()
-        assert {len(table["cells"]) for table in found["tables"]} == {1000, 3}
+        assert {len(table["cells"]) for table in found["tables"]} == {most, 3}
     store = find_store(tmp_path / "data")
     assert store.total(1) == 200
     store.close()

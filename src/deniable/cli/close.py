@@ -9,7 +9,7 @@ import click
 
 from deniable.cli.common import Local
 from deniable.cli.common import name_of as place_of
-from deniable.collection.entrance import mark_end, was_served
+from deniable.collection.entrance import mark_end, numbers_of, was_served
 from deniable.collection.invitations import name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path
 from deniable.collection.searched import read_kept
@@ -53,5 +53,5 @@ def command(survey: Path, data: Path, database: str | None) -> None:
             click.echo("The issuer's secret key is deleted; every invitation is marked as used")
         if store is not None:
             mark_end(store, checked, data)
-            store.compact()
+            store.compact(numbers_of(store, checked))
             click.echo("The survey takes no more reports")

@@ -226,7 +226,7 @@ def _finite(data: Any) -> Any:
         return [_finite(value) for value in data]
     if isinstance(data, float) and not math.isfinite(data):
         return None
-    return data
+    return str(data) if isinstance(data, str) else data  # a sentence may be one of a kind
 
 
 def grid(headings: Sequence[str], right: Sequence[str] = ()) -> Grid:

@@ -81,8 +81,10 @@ def command(
     from deniable.designs.debiased import by_themselves
     from deniable.designs.files import write_table
     from deniable.designs.header import ADVICE
+    from deniable.designs.labelled import labelled_batches
     from deniable.designs.objects import place_of
     from deniable.frames.reading import read_header
+    from deniable.inference.corrected_words import corrected_words
     from deniable.reporting.scripts.write import SCRIPTS, write_script
 
     target = place_of(output)
@@ -91,6 +93,7 @@ def command(
     kind = target.suffix.lower()
     _refuse_what_does_not_fit(target, tables=tables, labelled=labelled, no_scores=no_scores)
     opened = reports_at(reports, design, words=words, language=language)
+    corrected = corrected_words(opened)
     made: list[Any] = [target]
     rows = None if kind == ".json" else opened.n
     scored = 0
@@ -101,21 +104,24 @@ def command(
             raise InputError(f"scripts are written to this machine, not to {target}; copy them from here")
         made = [*write_script(opened, target, [split(table) for table in tables])]
     elif labelled:
-        write_table(opened.labelled(in_words=bool(opened.labels.answers)), target, opened.origin)
+        write_table(labelled_batches(opened, in_words=bool(opened.labels.answers)), target, opened.origin)
     else:
         asked = [] if no_scores else [*by_themselves(opened.design), *(split(table) for table in tables)]
-        opened.write(target, debiased=asked)
+        opened.write(target, debiased=asked, remarks=corrected.lines)
         scored = len(read_header(target).scores or ())
     if as_json:
         beside = {"beside": [str(file) for file in made[1:]]} if len(made) > 1 else {}
         left_out = {"reports": None} if rows is None else {}
         more = {**beside, **({"scores": scored} if scored else {})}
-        emit({"output": str(output), **origin_json(opened), **left_out, **more})
+        said = {"corrections": [each.told for each in corrected]} if corrected else {}
+        emit({"output": str(output), **origin_json(opened), **said, **left_out, **more})
     else:
         told = "The design" if rows is None else f"{rows} {opened.origin.kind}reports"
         click.echo(f"{told} in {' and '.join(map(str, made))}")
         if scored:
             click.echo(ADVICE)
+        for line in corrected.lines:
+            click.echo(line)
 
 
 def _refuse_what_does_not_fit(

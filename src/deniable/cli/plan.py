@@ -157,9 +157,9 @@ def _read(path: Path) -> tuple[Domain, float | None, Sequence[Wanted], Design | 
 
 def _write(asked: Path, output: Path, forecast: Forecast, guess: Shares | None) -> None:
     """The survey file with the recommended design; it is read again, to be sure that it asks for that very one."""
-    from deniable.surveys.survey import parse_survey, with_design
+    from deniable.surveys.survey import parse_survey, read_text, with_design
 
-    text = asked.read_text(encoding="utf-8")
+    text = read_text(asked)
     best = next(one for one in forecast.candidates if not one.is_paired)
     name, _, rest = best.name.partition(", ")
     more: dict[str, Any] = {"answer": rest.split()[0]} if name == "views" else {}

@@ -26,6 +26,7 @@ from deniable.web.login import new_link
 from deniable.web.metrics import Figures, Served, showing
 from deniable.web.serve import Service, inherited, listen, refuse_pairs, server
 from deniable.web.workers import Workers, Workplace
+from deniable.wording import counted
 
 if TYPE_CHECKING:
     from deniable.surveys.survey import Survey
@@ -80,6 +81,12 @@ if TYPE_CHECKING:
     help=f"Try the survey out: as a survey of its own, without invitations and dates, whose reports go to the folder "
     f"{FOLDER!r} in that of the reports and never count.",
 )
+@click.option(
+    "--correct",
+    metavar="WHY",
+    help="Declare that words are corrected which people have answered under, and why. Respondents, and everybody who "
+    "reads results, are shown them before and after. Choices stay as they are.",
+)
 @click.option("--new-token", is_flag=True, help="Replace the analyst's token; whoever is logged in is logged out.")
 def command(
     *,
@@ -93,6 +100,7 @@ def command(
     workers: int,
     metrics: int | None,
     pilot: bool,
+    correct: str | None,
     new_token: bool,
 ) -> None:
     """Serve the survey file SURVEY until interrupted.
@@ -104,11 +112,15 @@ def command(
     on one port; a survey in pairs takes only one. SIGTERM finishes what has begun. With --workers, SIGHUP replaces
     all of them or none, and refuses nobody meanwhile.
 
+    Once the first report came, questions and choices stay as they are for good, and so do all words, unless --correct
+    declares what was wrong with them.
+
     \b
     Example:
       deniable serve survey.toml --port 8000
       deniable serve survey.toml --url https://survey.example.org
       deniable serve survey.toml --pilot --port 8001
+      deniable serve survey.toml --correct "a misprint in the second question"
     """  # noqa: D301 - click wants the character itself
     given = inherited()
     host = host if given is None else given.getsockname()[0]
@@ -122,7 +134,16 @@ def command(
         click.echo(f"Note: {warning}", err=True)
     # The port comes first: a token that was made can be shown only once.
     with given or listen(host, port) as taken, ExitStack() as beside:
-        service = Service.open(survey, data, database, issuer=issuer, new_token=new_token, origins=origins, pilot=pilot)
+        service = Service.open(
+            survey,
+            data,
+            database,
+            issuer=issuer,
+            new_token=new_token,
+            origins=origins,
+            pilot=pilot,
+            correct=correct,
+        )
         place = "PostgreSQL" if database is not None else data / FOLDER if pilot else data
         try:
             app = service.app()
@@ -225,6 +246,8 @@ def _announce(service: Service, url: str, place: Path | str, urls: tuple[str, ..
     true = rounded_up(known.survey.design.epsilon)
     click.echo(f"  promises    epsilon {known.survey.epsilon:g} a respondent; true {true}")
     click.echo(f"  reports in  {place}")
+    for each in known.corrections:
+        click.echo(f"  corrected   {counted(len(each.changes), 'text')} since people answered: {each.why}")
     if metrics is not None:
         click.echo(f"  metrics at  {metrics}")
     if not urls:  # elsewhere than at its own addresses devices refuse it, simulated ones too

@@ -18,15 +18,18 @@ from deniable.collection.amendments import current_design
 from deniable.collection.blocks import Chain
 from deniable.collection.closing import Closing
 from deniable.collection.entrance import Entrance
-from deniable.collection.form import LOOPBACK, announcement, form_body, words_mark
+from deniable.collection.form import LOOPBACK, announcement, words_mark
 from deniable.collection.meetings import Meetings
 from deniable.collection.opening import Ends, Opening
 from deniable.collection.rejections import Rejections
+from deniable.collection.shown import Shown
 from deniable.collection.simulated import mark
 from deniable.collection.storage.base import Fate, Row, key_of
 from deniable.collection.work import Work
 from deniable.collection.writer import MOST_WAITING, Writer
 from deniable.device import messages, wire
+from deniable.device.corrections import corrections_of
+from deniable.device.form import read_form
 from deniable.device.messages import (
     MOST_ADMISSION_BYTES,
     MOST_BATCH,
@@ -48,8 +51,8 @@ if TYPE_CHECKING:
 
     from deniable.collection.admission import Door
     from deniable.collection.issuer import Issuing
-    from deniable.collection.storage.base import Store
-    from deniable.device.messages import Signed
+    from deniable.collection.storage.base import Readable, Store
+    from deniable.device.messages import Correction, Signed
     from deniable.device.verified import VerifiedDesign
     from deniable.surveys.survey import Survey
 
@@ -82,14 +85,18 @@ class Collector:
         folder: Path | None = None,
         issuer: Issuing | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        correct: str | None = None,
     ) -> None:
         """Register the survey's design with the store; reports to designs served earlier are still taken.
+
+        `correct` says why words are corrected that people have answered under; without it, they may not change.
 
         `origins` are the addresses at which respondents reach this collector: devices refuse the design elsewhere.
         Blind tokens are issued from a file in `folder` (that of the store, if it has one), or by an `issuer` elsewhere.
 
         Raises:
-            InputError: another program matches the pairs of this survey already.
+            InputError: another program matches the pairs of this survey already; or people have answered it, and its
+                file says something else than they read (see `amendments`).
         """
         self.survey, self.store, self.origins = survey, store, tuple(origins)
         if self.is_paired and not store.claim():
@@ -98,21 +105,21 @@ class Collector:
                 "written down, so two servers could not agree on who is whose partner. Stop the other one first"
             )
         self.entrance = Entrance(survey, store, folder, issuer)
-        body = current_design(survey, store, self.origins, self.entrance.issuer_id)
+        is_over = self.entrance.is_ended or (survey.closes is not None and survey.closes <= now())
+        body, words = current_design(survey, store, self.origins, self.entrance.issuer_id, correct, is_over=is_over)
         self.design_id = messages.design_id(body)
+        store.save(words_mark(messages.design_id(words)), words)  # first: no design is known without its words
         self.number = store.register(self.design_id, body)
         self.chains: dict[str, Chain] = {}
-        self._chain_of: dict[int, Chain] = {}  # the same by number in the store
         self._ends = Ends(store, now)
         self._served = {name: self._serve(name, *known) for name, known in store.designs().items()}
         self.plan_id = self._served[self.design_id].verified.plan_id
-        texts = self._served[self.design_id].verified.terms.texts
-        self._forms = {texts: form_body(survey)}
-        store.save(words_mark(texts), self._forms[texts])
+        self._forms = store.saved_under(words_mark(""))  # of designs served earlier too: whoever began goes on
         self.announcement = wire.encode(announcement(survey, self.design_id))
         self.writer = Writer(store, most_waiting)
         self.rejections = Rejections(store)
         self.meetings = Meetings(store, self.design_id)
+        self._shown = Shown(store)
         self._work = Work()
         self.opening = Opening(survey, store, self.entrance.id, now, self._ends)
         self._closing = Closing(self._is_over, self._finish)
@@ -133,7 +140,6 @@ class Collector:
             shared = [chain for chain in self.chains.values() if chain.design.id == verified.plan_id]
             self.chains[name] = shared[0] if shared else Chain(self.store, verified)
             self.chains[name].join(number)
-            self._chain_of[number] = self.chains[name]
         survey = self.entrance.name_of(body)
         other = None if survey == self.entrance.id else survey
         if other is not None:
@@ -147,13 +153,21 @@ class Collector:
         return None if served is None else served.body
 
     def form(self, name: str) -> bytes | None:
-        """The words of the survey, by their hash."""
-        return self._forms.get(name)
+        """The words of the survey, by their hash; those that were corrected as well."""
+        return self._forms.get(words_mark(name))
 
     @property
     def amendments(self) -> list[str]:
         """The designs that ask the same under other words, oldest first; the one that is served is among them."""
         return [name for name, served in self._served.items() if served.verified.plan_id == self.plan_id]
+
+    @property
+    def corrections(self) -> tuple[Correction, ...]:
+        """What was corrected in the words since people answered, the first correction first."""
+        served = self._served[self.design_id].verified
+        words = self.form(served.terms.texts)
+        assert words is not None  # they were saved before the design was
+        return corrections_of(read_form(words, served))
 
     @property
     def numbers(self) -> list[int]:
@@ -164,6 +178,15 @@ class Collector:
     def is_open(self) -> bool:
         """Whether reports are taken now, as far as this worker knows. Never waits for the store."""
         return self.opening.is_open
+
+    @property
+    def shown(self) -> Readable:
+        """What of the store may be looked at: while the survey runs, what is shown; then everything. Never waits."""
+        return self.store if self.opening.is_settled else self._shown
+
+    def turned_away(self) -> dict[str, int]:
+        """What was turned away, by reason, as it is shown. Waits for the store."""
+        return self.rejections.shown(self.opening.end_name)
 
     def end(self) -> None:
         """Take no more reports, for good, whatever the survey file says. Waits for the store."""
@@ -187,7 +210,7 @@ class Collector:
             if self.entrance.issuer is not None:
                 self.entrance.end()  # without the issuer's secret nobody is let in again, whatever becomes of the date
             self.entrance.forget_earlier()
-            self.store.compact()
+            self.store.compact(numbers)
 
     def close(self) -> None:
         """Close the store; of a survey that has ended, write it anew, so that nothing of its history is left."""
@@ -334,8 +357,6 @@ class Collector:
             if made_up:  # first: what is made up is never without its mark
                 await asyncio.to_thread(mark, self.store, [row.key for row in rows])
             fates = await self.writer.submit(rows)
-            if self.chains:
-                await self._took(rows, fates)
         except BusyError:
             return problem("busy")
         except StoreFullError:
@@ -343,16 +364,6 @@ class Collector:
         except StoreError:
             return problem("unavailable")
         return fates
-
-    async def _took(self, rows: Sequence[Row], fates: Sequence[Fate]) -> None:
-        """Tell the chains of blocks what was stored, and wait for those that may have to publish one."""
-        stored: dict[Chain, list[str]] = {}
-        for row, fate in zip(rows, fates, strict=True):
-            if fate is Fate.STORED and row.design in self._chain_of:
-                stored.setdefault(self._chain_of[row.design], []).append(row.cell)
-        for chain in [chain for chain, cells in stored.items() if chain.took(cells)]:
-            with suppress(StoreError):  # these reports are stored; whoever comes next publishes the block
-                await asyncio.to_thread(chain.look)
 
     def _turn_away(self, wrong: Problem) -> Problem:
         self.rejections.add(wrong.code)

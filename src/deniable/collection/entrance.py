@@ -161,6 +161,16 @@ def was_served(store: Store, survey: Survey) -> bool:
     return name_of(survey) in [admission_id(body, survey.admission) for _, body in store.designs().values()]
 
 
+def numbers_of(store: Store, survey: Survey) -> list[int]:
+    """The numbers of a survey's designs in a store."""
+    mine, earlier = name_of(survey), adoption.earlier(store, survey)
+    return [
+        number
+        for name, (number, body) in store.designs().items()
+        if name in earlier or admission_id(body, survey.admission) == mine
+    ]
+
+
 def refuse_open(survey: Survey) -> None:
     """Refuse to invite people to a survey that everybody may answer."""
     if survey.admission == "open":

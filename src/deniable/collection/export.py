@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from weakref import WeakKeyDictionary
@@ -22,11 +23,13 @@ from deniable.collection.amendments import amendments_of
 from deniable.collection.blocks import ServedBlocks, kept_blocks, positions
 from deniable.collection.cells import Cells, Memory, all_cells, in_order, of_texts
 from deniable.collection.form import words_mark
-from deniable.collection.meetings import met_of
+from deniable.collection.shown import met_with
 from deniable.collection.simulated import origin_in
 from deniable.collection.storage.places import FILE, find_store, is_address, is_store
+from deniable.collection.wordings import UNCORRECTED, Wordings, wordings
 from deniable.designs.base import Design
 from deniable.designs.blocks.reports import BlockReports
+from deniable.designs.own_columns import WORDS
 from deniable.designs.paired.design import Paired
 from deniable.designs.paired.reports import PairedReports
 from deniable.designs.question import Question
@@ -44,14 +47,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from deniable.collection.meetings import Met
-    from deniable.collection.storage.base import Store
+    from deniable.collection.storage.base import Readable, Store
     from deniable.device.block import Block
     from deniable.device.kinds.base import Kind
     from deniable.device.messages import Attribute, FormItem
     from deniable.device.verified import VerifiedDesign
 
 # Of each store that is looked at again and again, what its sealed file says.
-_MEMORY: WeakKeyDictionary[Store, Memory] = WeakKeyDictionary()
+_MEMORY: WeakKeyDictionary[Readable, Memory] = WeakKeyDictionary()
+
+
+_WORDS_SHOWN = {"en": "Under which words", "de": "Unter welchen Worten"}
 
 
 def collected(place: str | Path, design: str | None = None) -> Reports | None:
@@ -110,11 +116,11 @@ def _chosen(store: Store, start: str | None) -> str:
     return found[0]
 
 
-def stored_reports(store: Store, design_id: str, *, to_keep: bool = True) -> Reports:
+def stored_reports(store: Readable, design_id: str, *, to_keep: bool = True) -> Reports:
     """Everything that was reported to a design and its amendments: they differ in their words alone.
 
     Args:
-        store: where the reports are.
+        store: where the reports are; or what of it is shown (`shown`), for whoever looks at a running survey.
         design_id: the design, or an amendment of it.
         to_keep: whether rows may be seen or written, and must come in the order of what they say. What is only
             estimated from need not be sorted, which takes as long as reading.
@@ -122,30 +128,33 @@ def stored_reports(store: Store, design_id: str, *, to_keep: bool = True) -> Rep
     known = store.designs()
     if design_id not in known:
         raise InputError(f"this store has no design {design_id}; it has {sorted(known)}", design=design_id)
-    verified = verify_stored(known[design_id][1], design_id)
     together = amendments_of(store, design_id)
+    words = wordings(store, together)
+    verified = verify_stored(known[words.newest][1], words.newest)
     if verified.is_adaptive:
-        counts: Counter[str] = Counter()  # before the blocks: every counted report's block is then among them
+        counts: Counter[tuple[str, int]] = Counter()  # before the blocks: every report's block is then among them
         for number, _ in together.values():
-            counts.update(store.counts(number))
+            counts.update({(cell, words.of.get(number, 0)): n for cell, n in store.counts(number).items()})
         design = ServedBlocks(verified)
-        found: Reports = _in_blocks(
-            reports_of_counts(verified, counts, design), design, counts, kept_blocks(store, design)
-        )
+        found: Reports = _in_blocks(verified, counts, design, kept_blocks(store, design), words)
     else:
         memory = _MEMORY.setdefault(store, Memory()) if not to_keep else Memory()
-        parts = [part for number, _ in together.values() for part in memory.decoded(store, number, verified)]
+        parts = [
+            words.told(part, words.of.get(number, 0))
+            for number, _ in together.values()
+            for part in memory.decoded(store, number, verified)
+        ]
         cells = all_cells(parts, verified)
-        found = _reports(verified, design_of(verified), in_order(cells) if to_keep else cells)
+        found = _reports(verified, design_of(verified), in_order(cells) if to_keep else cells, words)
     if verified.is_paired:
         # After the reports: whoever was told since then makes complete pairs fewer, never more.
-        found = _in_pairs(found, met_of(store, together))
+        found = _in_pairs(found, met_with(store, together, found.n))
     numbers = [number for number, _ in together.values()]
     found = found.with_origin(origin_in(store, numbers, verified.message.survey))
-    return found.with_labels(stored_labels(store, verified))
+    return found.with_labels(replace(stored_labels(store, verified), corrections=words.corrections))
 
 
-def stored_labels(store: Store, verified: VerifiedDesign) -> Labels:
+def stored_labels(store: Readable, verified: VerifiedDesign) -> Labels:
     """The words that a design was served with, if the store has them; at least under which hash it was served."""
     put_to_some = [coded for coded in verified.asked_coded if coded.rules]
     rules = {coded.name: {rule.attribute: rule.values for rule in coded.rules} for coded in put_to_some}
@@ -163,7 +172,7 @@ def stored_labels(store: Store, verified: VerifiedDesign) -> Labels:
     ]
     return Labels(
         form.title,
-        {item.name: item.text for item, _ in asked},
+        {item.name: item.text for item, _ in asked} | {WORDS: _WORDS_SHOWN},
         {item.name: _answers(item, known, form.languages, edges.get(item.name, ())) for item, known in asked},
         form.languages,
         design=verified.id,
@@ -188,10 +197,19 @@ def _in_pairs(reports: Reports, met: Met) -> Reports:
     return PairedReports.of_pairs(design, reports.answers, met.completed(reports.n), reports.public, "pyarrow")
 
 
-def _in_blocks(reports: Reports, design: ServedBlocks, counts: Mapping[str, int], blocks: list[Block]) -> BlockReports:
+def _in_blocks(
+    verified: VerifiedDesign,
+    counts: Mapping[tuple[str, int], int],
+    design: ServedBlocks,
+    blocks: list[Block],
+    words: Wordings,
+) -> BlockReports:
     at = positions(blocks)
-    cells = sorted((*decode_cell(cell)[1:], at[str(decode_cell(cell)[0])], number) for cell, number in counts.items())
-    index = np.repeat([position for *_, position, _ in cells], [number for *_, number in cells])
+    by_words = [{cell: n for (cell, one), n in counts.items() if one == number} for number in range(len(words.names))]
+    parts = [words.told(_cells(verified, each), which) for which, each in enumerate(by_words)]
+    reports = _reports(verified, design, in_order(all_cells(parts, verified)), words)
+    cells = sorted((*decode_cell(cell)[1:], one, at[str(decode_cell(cell)[0])], n) for (cell, one), n in counts.items())
+    index = np.repeat([position for *_, position, _ in cells], [n for *_, n in cells])
     return BlockReports.of_blocks(
         design, reports.ballots, reports.answers, index.astype(np.int64), blocks, public=reports.public
     )
@@ -200,21 +218,27 @@ def _in_blocks(reports: Reports, design: ServedBlocks, counts: Mapping[str, int]
 def reports_of_counts(verified: VerifiedDesign, counts: Mapping[str, int], known: Design | None = None) -> Reports:
     """Make reports of counted cells: a cell that came n times becomes n rows."""
     design = design_of(verified) if known is None else known
-    found = of_texts(list(counts), np.fromiter(counts.values(), dtype=np.int64, count=len(counts)), verified)
-    return _reports(verified, design, in_order(all_cells([found], verified)))
+    return _reports(verified, design, in_order(all_cells([_cells(verified, counts)], verified)))
 
 
-def _reports(verified: VerifiedDesign, design: Design, cells: Cells) -> Reports:
+def _cells(verified: VerifiedDesign, counts: Mapping[str, int]) -> Cells:
+    return of_texts(list(counts), np.fromiter(counts.values(), dtype=np.int64, count=len(counts)), verified)
+
+
+def _reports(verified: VerifiedDesign, design: Design, cells: Cells, words: Wordings = UNCORRECTED) -> Reports:
     import narwhals as nw
     import pyarrow as pa
 
     ballots = cells.ballots.astype(np.min_scalar_type(len(design.ballots) - 1))
     answers = np.asfortranarray(cells.answers, dtype=design.answer_dtype)
     clear = None
-    if verified.public:
+    listed_in = {variable.name: variable.categories for variable in verified.public}
+    if words.corrections:
+        listed_in[WORDS] = tuple(words.names)
+    if listed_in:
         columns = {
-            variable.name: pa.array(variable.categories).take(pa.array(np.repeat(cells.public[:, place], cells.times)))
-            for place, variable in enumerate(verified.public)
+            name: pa.array(categories).take(pa.array(np.repeat(cells.public[:, place], cells.times)))
+            for place, (name, categories) in enumerate(listed_in.items())
         }
         clear = nw.from_native(pa.table(columns), eager_only=True)
     if (cells.times != 1).any():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from deniable.device.messages import (
+    VERSION,
     Announcement,
     Bins,
     BlockRule,
@@ -40,9 +41,14 @@ UPDATE: Final = "pooled"  # the fakes of the next block follow from all reports 
 
 
 def design_body(
-    survey: Survey, audience: Sequence[str] = LOOPBACK, *, issuer: str | None = None, replaces: str | None = None
+    survey: Survey,
+    audience: Sequence[str] = LOOPBACK,
+    *,
+    issuer: str | None = None,
+    replaces: str | None = None,
+    form: Form | None = None,
 ) -> bytes:
-    """The design as it is served to devices that reach the collector at these origins.
+    """The design as it is served to devices that reach the collector at these origins; its words are those of `form`.
 
     It is verified here as every device will verify it.
     """
@@ -52,7 +58,7 @@ def design_body(
         raise DesignError(f"a {survey.design.kind} design cannot be served by this version: {error}") from error
     size = survey.design.served_in_blocks()
     message = Design(
-        version=2,
+        version=VERSION,
         survey=survey.name,
         epsilon=decimal_text(survey.epsilon),
         plan=plan,
@@ -61,7 +67,7 @@ def design_body(
             PublicItem(item.name, item.kind, _coder(item), tuple(map(_category, item.variable.categories)))
             for item in survey.public
         ),
-        static=survey.static,
+        panel=survey.panel,
         admission=survey.admission,
         issuer=issuer,
         audience=tuple(sorted(set(audience))),
@@ -70,7 +76,7 @@ def design_body(
         wave=None,
         replaces=replaces,
         published=survey.published,
-        texts=design_id(form_body(survey)),
+        texts=design_id(form_body(survey) if form is None else encode(form)),
     )
     body = encode(message)
     verify(body, design_id(body))
@@ -106,19 +112,22 @@ def _category(category: Any) -> str | int | bool:
     return category
 
 
-def form_body(survey: Survey) -> bytes:
-    """The survey's words as they are served, and as their hash stands in the design."""
-    return encode(
-        Form(
-            version=2,
-            survey=survey.name,
-            languages=survey.languages,
-            title=dict(survey.title),
-            questions=tuple(map(_words, survey.questions)),
-            public=tuple(map(_words, survey.public)),
-            texts={name: dict(words) for name, words in survey.texts.items()},
-        )
+def form_of(survey: Survey) -> Form:
+    """The survey's words, as its file says them."""
+    return Form(
+        version=2,
+        survey=survey.name,
+        languages=survey.languages,
+        title=dict(survey.title),
+        questions=tuple(map(_words, survey.questions)),
+        public=tuple(map(_words, survey.public)),
+        texts={name: dict(words) for name, words in survey.texts.items()},
     )
+
+
+def form_body(survey: Survey) -> bytes:
+    """The same as it is served, and as its hash stands in the design, where nothing was corrected."""
+    return encode(form_of(survey))
 
 
 def words_mark(texts: str) -> str:

@@ -15,7 +15,7 @@ from deniable.surveys.pilot import is_pilot
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from deniable.collection.storage.base import Store
+    from deniable.collection.storage.base import Readable, Store
 
 _PURPOSE = "simulated"
 
@@ -25,19 +25,19 @@ def mark(store: Store, keys: Sequence[bytes]) -> None:
     store.add_tokens(keys, _PURPOSE)
 
 
-def simulated(store: Store, designs: Collection[int]) -> int:
+def simulated(store: Readable, designs: Collection[int]) -> int:
     """How many of the reports to these designs, by their numbers, are simulated."""
     return sum(row.design in designs for row in store.find(store.tokens(_PURPOSE)).values())
 
 
-def has_others(store: Store) -> bool:
+def has_others(store: Readable) -> bool:
     """Whether a store holds any report, to any of its designs, that is not simulated."""
     numbers = [number for number, _ in store.designs().values()]
     made_up = simulated(store, numbers)  # first: what comes meanwhile is then another's
     return sum(map(store.total, numbers)) > made_up
 
 
-def origin_in(store: Store, designs: Collection[int], survey: str) -> Origin:
+def origin_in(store: Readable, designs: Collection[int], survey: str) -> Origin:
     """Where the reports to these designs come from, which are of a survey of this name."""
     made_up = simulated(store, designs)  # first: what comes meanwhile is then another's
     return Origin(made_up, sum(map(store.total, designs)), pilot=is_pilot(survey))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from deniable.device.client import Client
-from deniable.device.consent import BLOCKS, DENIABILITY
+from deniable.device.consent import BLOCKS, DENIABILITY, PANEL
 from deniable.device.line import Line
 from deniable.device.partner import PAUSE, Seeker, find_partner
 from deniable.device.sending import SIMULATED, persist, post_batch, post_report
@@ -79,7 +79,7 @@ class Crowd:
             vars(client)["_sides"] = lambda: sides
         agreed = [variable.name for variable in self.design.public]
         self._waiting.append(
-            encode(client.answer(values, public=agreed, accept=[BLOCKS, DENIABILITY], send=False).report)
+            encode(client.answer(values, public=agreed, accept=[BLOCKS, DENIABILITY, PANEL], send=False).report)
         )
         client.close()
         if len(self._waiting) >= self._batch:

@@ -1,18 +1,18 @@
 """One survey on a device's lifetime account: which ballot is drawn, what it costs, what is kept for good.
 
 **Charge and refusal never depend on an answer.** The account is settled before a question is shown: from the design,
-the drawn ballot, and which questions the device has answered for good. A device that cannot afford the dearest ballot
+the drawn ballot, and which disguises the device keeps. A device that cannot afford the dearest ballot
 refuses before it draws.
 
-**A static question has one permanent disguise** for each channel, drawn and charged the first time it is asked; under
-whatever survey it comes again, the same disguise is sent and nothing is charged. A thousand askings give one report, so
-there is nothing to average. It stays the same even if the respondent answers differently later: a changed repetition
-would prove the change. A question is remembered by its attributes, their categories, its words in the survey's first
-language and its channel: a server that rewords any of these asks another question, and pays for it from the account.
+**What is drawn anew is charged anew.** A disguise that is sent twice, word for word, is a pseudonym: whoever sees it in
+two surveys knows that one person answered both. So nothing is repeated, but in a panel that was declared and agreed to.
 
-**A set that is sent again would be a name.** So a static question with sets has two levels: the disguise that is kept
-is a set, and each report is made of it anew, some of its bits turned over. All of them together tell what the kept set
-does, which is what was charged. Without the second level such a question is refused.
+**A panel keeps one disguise** of each answer that it repeats, drawn and charged in its first wave; every report is made
+of it anew, through the channel's second level, and nothing more is charged. A thousand waves tell together what the
+kept disguise does, so there is nothing to average. It stays the same even if the respondent answers differently later:
+a changed repetition would prove the change. It is kept by the panel's name and addresses, the question's attributes,
+their categories, its words in the survey's first language and its channel: a server that changes any of these asks
+another question, and pays for it from the account.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Account:
     Args:
         state: what the device keeps.
         design: what is asked.
-        form: its words, by which static questions are remembered.
+        form: its words, which kept disguises go by.
         url: where the report is to go.
     """
 
@@ -110,29 +110,31 @@ class Account:
     def _fresh(self, number: int) -> list[VerifiedQuestion]:
         """The questions of a ballot for which a new disguise will be drawn. Decided without any answer."""
         asked = self._design.asked(number)
-        return [question for question in asked if not (self._design.is_static(question) and self._recall(question))]
+        return [question for question in asked if not (question.is_repeated and self._recall(question))]
 
     def _cost(self, number: int) -> Fraction:
         total = compose(question.ratio for question in self._fresh(number))
         assert not isinstance(total, float)  # a verified channel has no zero weight
         return total
 
-    # -- what is kept for good ----------------------------------------------------------------------------------------
+    # -- what a panel keeps -------------------------------------------------------------------------------------------
 
     def _key(self, question: VerifiedQuestion) -> str:
-        """What a static question is remembered by: its words in the survey's first language are part of it."""
+        """What a disguise is kept by: the words in the survey's first language are part of it."""
+        panel = self._design.panel
+        assert panel is not None
         words = {item.name: item.text[self._form.languages[0]] for item in self._form.questions}
-        return question.key([words[name] for name in question.domain])
+        return question.key(panel.name, self._design.terms.audience, [words[name] for name in question.domain])
 
     def _recall(self, question: VerifiedQuestion) -> tuple[str, int] | None:
-        # What was drawn before words were part of the key is looked up second: a second draw would be averaging.
-        return self._state.recall(self._key(question)) or self._state.recall(question.first_key)
+        return self._state.recall(self._key(question))
 
-    def permanent(self, question: VerifiedQuestion, cell: int) -> int:
-        """The disguise that is kept for good: drawn the first time, whatever the answer is later."""
+    def kept(self, question: VerifiedQuestion, cell: int) -> int:
+        """The disguise that the panel keeps: drawn the first time, whatever the answer is later."""
         remembered = self._recall(question)
         if remembered is not None:
             return remembered[1]
+        assert question.channel.kept is not None
         drawn = question.channel.kept.disguise(cell, draw)
         # What is replayed later refers to what was paid for it.
         self._state.remember(self._key(question), self._state.payments(self._design.plan_id)[-1], drawn)

@@ -23,6 +23,7 @@ from deniable.device.account import Account
 from deniable.device.chain import MOST_PAGE, follow, open_block
 from deniable.device.chance import below, draw
 from deniable.device.consent import agree, needs_chain
+from deniable.device.corrections import corrections_of, said_of
 from deniable.device.encoding import Coded, codes_of, plain, read_answers
 from deniable.device.form import read_form
 from deniable.device.kinds.mixture import MixtureWeights
@@ -31,6 +32,7 @@ from deniable.device.line import Line
 from deniable.device.memory import DELIVERED, REJECTED, State
 from deniable.device.messages import Announcement, Form, Problem, Report
 from deniable.device.origins import fingerprint, is_for
+from deniable.device.panel import panel_sentence
 from deniable.device.partner import find_sides
 from deniable.device.sending import settles
 from deniable.device.statement import Statement, both_numbers, rounded_down, told_in_part
@@ -149,7 +151,7 @@ class Client:
 
     def describe(self) -> Statement:
         """Say what a whole report may tell, what travels in clear, and how to compare the design with others'."""
-        design, terms = self.design, self.design.terms
+        design, terms, found = self.design, self.design.terms, self.design.found_again
         clear = f"In clear, outside epsilon: {listed(v.name for v in design.public)}." if design.public else None
         issuer = f"; the issuer's key {fingerprint(terms.issuer)}" if terms.issuer else ""
         place = f" It is published at {terms.published}." if terms.published else ""
@@ -160,6 +162,8 @@ class Client:
                 if (question.channel.sums or 0) < question.channel.truths - 1
             ),
             clear or "Nothing travels in clear.",
+            *(said_of(each) for each in corrections_of(self.form)),
+            *([] if terms.panel is None or found is None else [panel_sentence(terms.panel, found)]),
             f"Admission: {terms.admission}. Reports may go to {listed(terms.audience)}.",
             f"Design {fingerprint(design.id)}{issuer}: the same for everybody, or somebody is being told apart.{place}",
         )
@@ -224,7 +228,8 @@ class Client:
             public: the attributes that may travel in clear. A survey that wants others is refused.
             design: the hash of the design, as it was published for everybody; another one is refused.
             epsilon: the most that this survey's whole report may tell; one that may tell more is refused.
-            accept: "deniability" for a survey that claims a smaller epsilon than its reports may tell, as `describe`
+            accept: "panel" for a wave of a panel, by which people can be found again as often as `describe` says.
+                "deniability" for a survey that claims a smaller epsilon than its reports may tell, as `describe`
                 says. "blocks" for a survey with blind tokens whose fakes are published block by block. Whoever shows
                 you a block of your own could recognise your report by it; the chain is compared before you answer.
             send: False leaves the report for a later `send`.
@@ -336,8 +341,8 @@ class Client:
             channel, cell = question.channel, question.cell(codes)
             if block is not None:
                 channel = MixtureWeights(block.keep[index], block.fakes[index], BITS)
-            if self.design.is_static(question):
-                answers.append(channel.resend(account.permanent(question, cell), draw))
+            if question.is_repeated:
+                answers.append(channel.resend(account.kept(question, cell), draw))
             elif sides is not None:
                 answers.append(channel.beside(cell, draw, sides[index]))
             else:

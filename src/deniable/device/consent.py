@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deniable.device.panel import panel_sentence
 from deniable.device.statement import both_numbers, rounded_up
 from deniable.errors import PrivacyError
 from deniable.wording import listed
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from deniable.device.verified import VerifiedDesign
 
 BLOCKS = "blocks"  # what a caller accepts who answers a survey with blind tokens and blocks
+PANEL = "panel"  # and one of a panel
 DENIABILITY = "deniability"  # and one that claims less than its reports may tell
 
 
@@ -45,6 +47,10 @@ def agree(
             f"this survey wants {listed(unnamed)} in clear, not disguised. If you agree, say "
             f"public={[variable.name for variable in found.public]}; else leave it out. Nothing was sent",
             attributes=unnamed,
+        )
+    if found.panel is not None and found.found_again is not None and PANEL not in accept:
+        raise PrivacyError(
+            f"{panel_sentence(found.panel, found.found_again)} If you agree, say accept=['panel']", design=found.id
         )
     if found.claim is not None and DENIABILITY not in accept:
         raise PrivacyError(

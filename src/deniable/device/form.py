@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
+from deniable.device.corrections import check as check_corrections
 from deniable.device.messages import MOST_FORM_BYTES, Form, design_id
 from deniable.device.refusal import refuse
 from deniable.device.text_safety import MOST_AROUND, MOST_CHOICE, MOST_QUESTION, alike, fault
@@ -67,6 +68,7 @@ def read_form(body: bytes, design: VerifiedDesign) -> Form:
     _check_texts(form)
     if form.survey != design.message.survey or not set(form.texts) <= {*AROUND, *PLAIN}:
         refuse("form-unfit", "the words are for another survey, or some stand where the program's own belong")
+    check_corrections(form, design.terms.replaces, {*AROUND, *PLAIN})
     return form
 
 

@@ -1,10 +1,10 @@
-"""What a device keeps: its account, its drawn ballots, its finished reports, its permanent disguises.
+"""What a device keeps: its account, its drawn ballots, its finished reports, the disguises of panels.
 
-**The answer itself is never written.** What lies on disk is what has been sent or is about to be, and the kept sets of
-static questions, which is what a collector would know in the end that asks without end: whoever takes the device learns
-which surveys it answered, and about the person no more than was charged. There is no device secret either. A disguise
-derived from a stored secret could be undone by whoever holds it: they would try every value and see which one gives the
-report. So disguises are drawn from the operating system and only their outcome is kept.
+**The answer itself is never written.** What lies on disk is what has been sent or is about to be, and the kept
+disguises of panels, which is what a collector would know in the end that asks wave after wave: whoever takes the device
+learns which surveys it answered, and about the person no more than was charged. There is no device secret either. A
+disguise derived from a stored secret could be undone by whoever holds it: they would try every value and see which one
+gives the report. So disguises are drawn from the operating system and only their outcome is kept.
 
 One SQLite file, written in transactions that are on disk before anything is shown or sent. `BEGIN IMMEDIATE` is the
 lock: two programs with the same file take turns.
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable.device.ledger import Ledger
-from deniable.errors import InputError, PrivacyError, StoreError
+from deniable.errors import InputError, PrivacyError, StoreError, StoreFullError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,11 +74,17 @@ class State:
         """Open the file, or make it with this lifetime limit."""
         if path is not None and not Path(path).exists():
             # Nobody else on the machine has business here.
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+            try:
+                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+            except OSError as error:
+                raise StoreError(f"no state of a device can be kept in {path}: {error.strerror}") from error
         # For one thread at a time; but whichever thread collects a forgotten client closes it.
-        self._db = sqlite3.connect(
-            ":memory:" if path is None else path, timeout=_WAIT, isolation_level=None, check_same_thread=False
-        )
+        try:
+            self._db = sqlite3.connect(
+                ":memory:" if path is None else path, timeout=_WAIT, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.OperationalError as error:
+            raise StoreError(f"the device's state {path} cannot be opened: {error}") from error
         try:
             with self.transaction():
                 (version,) = self._db.execute("PRAGMA user_version").fetchone()
@@ -119,18 +125,27 @@ class State:
         """All or nothing, on disk when it ends, and no other program in between.
 
         Raises:
-            StoreError: another program has held the file for too long.
+            StoreError: the file cannot be written, or another program has held it for too long. Nothing in it has
+                changed then: nothing is charged, and whoever tries again is charged once.
         """
         try:
             self._db.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
-            raise StoreError(f"the device's state cannot be used at this time: {error}") from error
+            raise StoreError(f"the device's state cannot be used at this time: {error}. Nothing was charged") from error
         try:
             yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+            self._db.execute("COMMIT")
+        except BaseException as error:
+            # Where the disk is full SQLite may have taken everything back by itself.
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            if not isinstance(error, sqlite3.OperationalError):
+                raise
+            is_full = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL
+            raise (StoreFullError if is_full else StoreError)(
+                f"the device's state cannot be written: {error}. Nothing was charged; make room, or let it be written, "
+                f"and try again"
+            ) from error
 
     def close(self) -> None:
         """Close the file."""
@@ -202,17 +217,17 @@ class State:
         with self.transaction():
             self._db.execute("UPDATE drawn SET fate = ? WHERE plan = ?", (fate, plan))
 
-    # -- permanent disguises ----------------------------------------------------------------------------------------
+    # -- what panels keep -------------------------------------------------------------------------------------------
 
     def recall(self, question: str) -> tuple[str, int] | None:
-        """The permanent disguise of a static question, and the design it was charged for."""
+        """The kept disguise of a panel's question, and the design it was charged for."""
         row: tuple[str, int] | None = self._db.execute(
             "SELECT origin, answer FROM remembered WHERE question = ?", (question,)
         ).fetchone()
         return row
 
     def remember(self, question: str, origin: str, answer: int) -> None:
-        """Keep the disguise of a static question for good."""
+        """Keep the disguise of a panel's question."""
         self._db.execute("INSERT OR IGNORE INTO remembered VALUES (?, ?, ?)", (question, origin, answer))
 
     # -- notes --------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ How messages become bytes, and the only way they do, is in `wire`; channels, kin
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -45,13 +45,15 @@ from deniable.device.wire import (
 )
 from deniable.frozen import Still
 
-VERSION = 2
+VERSION: Final = 3  # of designs
 MOST_FORM_BYTES = 1 << 22
 MOST_DESIGN_BYTES = 1 << 22  # a device reads no more of a design than this
 MOST_REPORT_BYTES = 1 << 14
 MOST_ADMISSION_BYTES = 1 << 14
+MOST_CORRECTIONS = 20
 MOST_BATCH = 1000
 MOST_BATCH_BYTES = 1 << 20
+FEWEST_TOGETHER = 20  # reports among which one hides: no block is smaller, and nothing shows fewer more of them
 
 # -- the design ---------------------------------------------------------------------------------------------------
 
@@ -129,8 +131,20 @@ class PublicItem(Message, frozen=True):
 class BlockRule(Message, frozen=True):
     """When a block is full, and how the fakes of the next follow from the reports before it."""
 
-    size: Annotated[int, Meta(ge=1, lt=1 << 31)]
+    size: Annotated[int, Meta(ge=FEWEST_TOGETHER, lt=1 << 31)]
     update: Literal["pooled"]
+
+
+class Panel(Message, frozen=True):
+    """The same people are asked again, survey after survey: what is kept for that, and of how many it is to be one.
+
+    Surveys with the same `name` at the same addresses are waves of one panel; `people` take part in each of them at
+    least; the disguises of the attributes that it `repeats` are kept from one to the next.
+    """
+
+    name: Short
+    people: Annotated[int, Meta(ge=1, lt=1 << 31)]
+    repeats: Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
 class Design(Message, frozen=True):
@@ -138,16 +152,17 @@ class Design(Message, frozen=True):
 
     `audience` are the origins that reports may be sent to, `weights` how often each ballot is drawn (None: all alike),
     `issuer` the hash of the key that signs blind tokens, `texts` the hash of the form, `replaces` the design whose
-    words this one corrects, `published` the public place where its hash can be compared.
+    words this one corrects, `published` the public place where its hash can be compared. Only a `panel` repeats a
+    disguise.
     """
 
-    version: Literal[2]
+    version: Literal[3]
     survey: Short
     epsilon: Annotated[str, Meta(pattern=r"\A(0|[1-9][0-9]{0,3})(\.[0-9]{0,3}[1-9])?\Z")]
     plan: Plan
     items: tuple[Item, ...]
     public: tuple[PublicItem, ...]
-    static: tuple[str, ...]
+    panel: Panel | None
     admission: Literal["open", "invited", "blind"]
     issuer: Hash | None
     audience: tuple[str, ...]
@@ -219,8 +234,36 @@ class FormItem(Message, frozen=True):
         force_setattr(self, "choices", tuple(map(Still, self.choices)))
 
 
+Part: TypeAlias = Literal["languages", "title", "question", "choice", "entry", "text"]
+
+
+class Change(Message, frozen=True):
+    """A text that was corrected, in one language: what stood there before, and what after; empty where nothing did.
+
+    `languages` and `entry` are of no language: their texts are the list of languages, and how a number may be typed.
+    """
+
+    part: Part
+    name: Annotated[str, Meta(max_length=1000)]  # of the attribute or the text; the title has none
+    place: Small | None  # of a choice
+    language: Annotated[str, Meta(max_length=1000)]
+    before: str
+    after: str
+
+
+class Correction(Message, frozen=True):
+    """Words that were changed after somebody had answered: in place of which design's, why, and every change."""
+
+    replaces: Hash
+    why: Annotated[str, Meta(min_length=1)]
+    changes: Annotated[tuple[Change, ...], Meta(min_length=1)]
+
+
 class Form(Message, frozen=True):
-    """The survey's words, in every language. Sentences that state the promise are not among them."""
+    """The survey's words, in every language. Sentences that state the promise are not among them.
+
+    `corrections` are what changed since somebody answered, the first one first; absent where nothing did.
+    """
 
     version: Literal[2]
     survey: Short
@@ -229,6 +272,7 @@ class Form(Message, frozen=True):
     questions: tuple[FormItem, ...]
     public: tuple[FormItem, ...]
     texts: dict[Short, Words]
+    corrections: Annotated[tuple[Correction, ...], Meta(min_length=1, max_length=MOST_CORRECTIONS)] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         force_setattr(self, "title", Still(self.title))

@@ -95,12 +95,6 @@ def _places(values: Sequence[Category], categories: Sequence[object]) -> list[in
     return places if -1 not in places and all(low < high for low, high in pairwise(places)) else None
 
 
-def check_static(message: Design, domain: Mapping[str, Attribute]) -> None:
-    """Check that each attribute which is said not to change is named once, in order."""
-    if [name for name in domain if name in message.static] != list(message.static):
-        refuse("wrong-items", "the static attributes do not stand once each in the order of the plan")
-
-
 def check_door(message: Design) -> None:
     """Check who may answer, and whom a report may be sent to."""
     if (message.admission == "blind") != (message.issuer is not None):

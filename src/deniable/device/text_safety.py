@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from bisect import bisect_right
+from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,12 @@ _BLANK = dict.fromkeys(
         *(9, 10, 0x20, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000),
         *(0x61C, 0x200C, 0x200D, 0x200E, 0x200F, 0xFE0E, 0xFE0F),
     ]
+)
+_PUNCTUATION = dict.fromkeys(
+    map(
+        ord,
+        ".,;:!?\"'()[]\u2026\u00b7\u00a1\u00bf\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb\u2039\u203a\u060c\u061b\u061f\u3002\u3001\uff0c\uff01\uff1f",
+    )
 )
 
 
@@ -106,6 +113,17 @@ def alike(texts: Sequence[str]) -> tuple[str, str] | None:
             if first != place:
                 return texts[first], text
     return None
+
+
+@lru_cache(maxsize=1 << 16)
+def shapes(text: str) -> tuple[str, str]:
+    """What a text looks like, in two ways: texts of which one is the same cannot be told apart, but for punctuation.
+
+    >>> shapes("Yes!") == shapes(" yes"), shapes("-1") == shapes("1")
+    (True, False)
+    """
+    plain = text.translate(_PUNCTUATION) or text
+    return _shape(plain), _shape_of_lower(plain)
 
 
 def _shape(text: str) -> str:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from deniable.device import messages
 from deniable.device.epsilon import epsilon_of
+from deniable.device.panel import share_of
 from deniable.device.refusal import refuse
 from deniable.device.wire import encode
 from deniable.frozen import Frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from deniable.device.encoding import Coded
     from deniable.device.kinds.base import Kind
@@ -34,10 +35,10 @@ class VerifiedQuestion(Frozen):
         """The attributes, joined."""
         return "*".join(self.domain)
 
-    def is_static(self, static: Collection[str]) -> bool:
-        """Tell whether none of the attributes changes, and the channel stays the same."""
-        stays = self.channel.limits is None and not self.channel.has_coin
-        return stays and all(name in static for name in self.domain)
+    @property
+    def is_repeated(self) -> bool:
+        """Tell whether a panel keeps its disguise: `verify` has looked that just those have two levels."""
+        return self.channel.kept is not None
 
     def cell(self, codes: Mapping[str, int]) -> int:
         """The truth of the channel that the attributes' codes make together."""
@@ -46,18 +47,10 @@ class VerifiedQuestion(Frozen):
             cell = cell * len(attribute) + codes[attribute.name]
         return cell
 
-    def key(self, words: Sequence[str]) -> str:
-        """Names the question, its main-language words and its channel: what a device remembers answers by."""
-        return messages.design_id(encode([*self._named, list(words)]))
-
-    @cached_property
-    def first_key(self) -> str:
-        """What version 1 remembered answers by: the words were not part of it. Read, and never written any more."""
-        return messages.design_id(encode(self._named))
-
-    @property
-    def _named(self) -> list[object]:
-        return [[[v.name, list(v.categories)] for v in self.domain.values()], self.channel]
+    def key(self, panel: str, audience: Sequence[str], words: Sequence[str]) -> str:
+        """What a disguise is kept by: a panel at its addresses, a question, its main-language words and its channel."""
+        attributes = [[v.name, list(v.categories)] for v in self.domain.values()]
+        return messages.design_id(encode([panel, list(audience), attributes, self.channel, list(words)]))
 
 
 @dataclass(frozen=True)
@@ -119,6 +112,12 @@ class VerifiedDesign(Frozen):
         """Tell whether respondents share coins two by two."""
         return any(question.channel.has_coin for question in self.questions)
 
-    def is_static(self, question: VerifiedQuestion) -> bool:
-        """Tell whether none of a question's attributes changes, and its channel stays the same."""
-        return question.is_static(self.message.static)
+    @property
+    def panel(self) -> messages.Panel | None:
+        """The panel that this is a wave of, if it is one."""
+        return None if isinstance(self.message, messages.FirstDesign) else self.message.panel
+
+    @cached_property
+    def found_again(self) -> Fraction | None:
+        """At most this share of a panel's people is found again by what they send; None for what is no panel."""
+        return None if isinstance(self.message, messages.FirstDesign) else share_of(self.message)

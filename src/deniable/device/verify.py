@@ -14,10 +14,10 @@ bytes (`tests/vectors/designs.json`).
 `not-canonical`        the bytes are not the canonical ones, so another reader might read them differently
 `repeated-name`        two attributes (sensitive or public) share a name, or two categories are the same
 `too-few-categories`   an attribute with fewer than two categories
-`wrong-items`          items that are not the plan's attributes in their order; static attributes out of order
+`wrong-items`          items that are not the plan's attributes in their order
 `wrong-coder`          edges that do not rise or are not plain decimals, or that do not make the categories
 `wrong-rule`           a question put by something that is not public, or without a way to send "does not apply"
-`unknown-attribute`    a question or the static list names an attribute that does not exist
+`unknown-attribute`    a question names an attribute that does not exist
 `wrong-admission`      blind tokens without an issuer, or an issuer without blind tokens
 `wrong-audience`       no origin that reports may be sent to, or something that is not one
 `wrong-bits`           draws of another width than 16 or 32 bits
@@ -25,8 +25,9 @@ bytes (`tests/vectors/designs.json`).
 `wrong-sum`            weights that do not add up to the number of draws
 `tells-nothing`        every truth is reported alike, so that answering would be in vain
 `wrong-cells`          a channel whose truths are not the question's possible answers, or sets that there cannot be
-`pseudonym`            static answers that would be names when they are repeated: sets without a real second level, or
-                       more different reports on a ballot than there are people to share them
+`wrong-panel`          answers that repeat without a panel, without a second level or in part, or under an admission
+                       that nobody can connect with a person; a second level that is not needed
+`pseudonym`            a panel of which more than 5 in 100 people could be found again by what they send
 `wrong-blocks`         blocks without a size, or a size without blocks
 `unknown-question`     a ballot names a question that does not exist
 `empty-ballot`         a ballot without a question
@@ -47,8 +48,9 @@ from typing import TYPE_CHECKING, TypeVar
 from deniable.device import messages, wire
 from deniable.device.epsilon import compose, epsilon_of, exp_below
 from deniable.device.messages import Attribute
+from deniable.device.panel import check_panel
 from deniable.device.refusal import refuse
-from deniable.device.terms import check_ballots, check_blocks, check_door, check_items, check_static
+from deniable.device.terms import check_ballots, check_blocks, check_door, check_items
 from deniable.device.verified import VerifiedDesign, VerifiedQuestion
 from deniable.errors import DesignError, MessageError, RefusedDesignError
 
@@ -59,7 +61,6 @@ if TYPE_CHECKING:
 
 MOST_ASKED = 200  # questions of a ballot, and public attributes: a report fits its message, an account holds its ratio
 MOST_CELLS = 1 << 20  # possible answers to a question
-MOST_REPEATED = 1 << 12  # different reports that the static answers of a ballot can be
 
 D = TypeVar("D", messages.Design, messages.FirstDesign)
 
@@ -73,8 +74,8 @@ def verify_stored(body: bytes, expected: str) -> VerifiedDesign:
     """Check a design as it was stored, of this version or of the first: what was collected stays readable."""
     try:
         return verify(body, expected)
-    except RefusedDesignError as error:
-        if error.details["code"] != "unknown-version":
+    except RefusedDesignError:
+        if wire.version_of(body) != 1:
             raise
     return _judge(expected, _read(body, expected, messages.FirstDesign))
 
@@ -86,8 +87,13 @@ def _read(body: bytes, expected: str, kind: type[D]) -> D:
     if found != expected:
         refuse("wrong-hash", f"the design's bytes have the hash {found}, not the promised {expected}")
     version = 1 if kind is messages.FirstDesign else messages.VERSION
-    if wire.version_of(body) not in (None, version):  # before all else: its fields mean something else
-        refuse("unknown-version", f"the design is not of version {version}")
+    written = wire.version_of(body)
+    if written not in (None, version):  # before all else: its fields mean something else
+        refuse(
+            "unknown-version",
+            f"the design is of version {written}, and this program reads version {version}: "
+            + ("open the survey anew, in an empty folder" if written < version else "upgrade deniable"),
+        )
     try:
         message = wire.decode(body, kind, most=messages.MOST_DESIGN_BYTES)
     except MessageError as error:
@@ -110,8 +116,9 @@ def _judge(identity: str, message: messages.Design | messages.FirstDesign) -> Ve
     for number, ballot in enumerate(plan.ballots):
         _check_ballot(number, ballot, questions)
     if isinstance(message, messages.Design):
-        _check_size(message, questions)
+        _check_size(message)
         check_ballots(message)
+        check_panel(message)
     dearest = max(_composed(questions[index].ratio for index in ballot) for ballot in plan.ballots)
     promised = _bound(message.epsilon)
     if dearest > promised:
@@ -128,27 +135,20 @@ def _around(
     message: messages.Design | messages.FirstDesign, domain: Mapping[str, Attribute], public: tuple[Attribute, ...]
 ) -> tuple[tuple[Coded, ...], tuple[Coded, ...]]:
     """Check what stands around the plan; version 1 knew little of it, and served the rest beside the design."""
-    coded: tuple[tuple[Coded, ...], tuple[Coded, ...]] = ((), ())
     if isinstance(message, messages.Design):
         coded = check_items(message, domain, public)
+        check_door(message)
+        return coded
     for name in message.static:
         if name not in domain:
             refuse("unknown-attribute", f"the static attribute {name!r} is not asked for")
-    if isinstance(message, messages.Design):
-        check_static(message, domain)
-        check_door(message)
-    return coded
+    return (), ()
 
 
 def _check_together(message: messages.Design | messages.FirstDesign, questions: tuple[VerifiedQuestion, ...]) -> None:
     """Check what no question shows by itself."""
     if len({question.channel.limits is None for question in questions}) > 1:
         refuse("unknown-channel", "either all channels are published block by block, or none")
-    for question in questions:
-        if question.channel.is_pseudonym and all(name in message.static for name in question.domain):
-            refuse(
-                "pseudonym", f"question {question.name!r} is static, and a set that is sent again is as good as a name"
-            )
     if isinstance(message, messages.Design):
         check_blocks(message, adaptive=questions[0].channel.limits is not None)
 
@@ -195,15 +195,10 @@ def _check_ballot(number: int, ballot: Sequence[int], questions: Sequence[Verifi
         refuse("attribute-twice", f"ballot {number} asks an attribute twice: {asked}")
 
 
-def _check_size(message: messages.Design, questions: Sequence[VerifiedQuestion]) -> None:
-    """Check that a report can be held by its message, and that what is repeated of it is shared by many."""
+def _check_size(message: messages.Design) -> None:
+    """Check that a report can be held by its message."""
     if len(message.public) > MOST_ASKED or max(map(len, message.plan.ballots)) > MOST_ASKED:
         refuse("too-many", f"a report has at most {MOST_ASKED} answers, and as many public attributes")
-    for number, ballot in enumerate(message.plan.ballots):
-        asked = [questions[index] for index in ballot]
-        static = [q for q in asked if q.is_static(message.static)]
-        if prod(question.channel.repeats for question in static) > MOST_REPEATED:
-            refuse("pseudonym", f"the static answers of ballot {number} are one of more than {MOST_REPEATED}: a name")
 
 
 def _composed(ratios: Iterable[Fraction]) -> Fraction:

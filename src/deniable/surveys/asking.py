@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from deniable.channels.krr import KRR
 from deniable.designs.distance import loss_of
 from deniable.errors import DesignError, NotCoveredError, SurveyError, UnknownAttributeError
 from deniable.optimal.aims import shares_and_pairs
@@ -16,13 +15,11 @@ from deniable.surveys.designs import KINDS, design_kind
 from deniable.surveys.designs.wish import Channels, Wish
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from deniable.designs.base import Design
     from deniable.domain import Domain
-    from deniable.surveys.schema import DesignEntry
-
-AGAIN = 2.0  # epsilon of a bit of a kept set each time it is sent, unless the file says otherwise
+    from deniable.surveys.schema import DesignEntry, PanelEntry
 
 # Which key a detail of an error speaks of.
 _AT_FAULT = {"channel": "design.channel", "requested": "epsilon", "epsilon": "epsilon"}
@@ -33,7 +30,7 @@ def build(
     epsilon: float,
     entry: DesignEntry,
     tables: Sequence[Sequence[str]],
-    static: Collection[str] = (),
+    panel: PanelEntry | None = None,
     *,
     wanted: tuple[Wanted, ...] = (),
 ) -> Design:
@@ -52,7 +49,7 @@ def build(
         except (UnknownAttributeError, DesignError) as error:
             raise SurveyError(f"tables[{index}]: {error.message}", path=f"tables[{index}]") from error
     every = everything(domain, tables, wanted)
-    channels = Channels(entry.channel or "krr", _coin(entry), static, every, _planned(entry))
+    channels = Channels(entry.channel or "krr", panel, every, _planned(entry))
     try:
         design = kind.make(Wish(domain, epsilon, entry, tables, channels, every))
     except SurveyError:
@@ -84,14 +81,14 @@ def everything(domain: Domain, tables: Sequence[Sequence[str]], wanted: Sequence
 
 
 def searched_for(
-    domain: Domain, epsilon: float, entry: DesignEntry, every: Sequence[Wanted], static: Collection[str]
+    domain: Domain, epsilon: float, entry: DesignEntry, every: Sequence[Wanted], panel: PanelEntry | None
 ) -> str | None:
     """The hash of what decides about a design that is searched for; None: it is not, or the file carries it."""
     if entry.made is not None or "optimal" not in (entry.kind, entry.channel):
         return None
     asked = [(name, domain[name].categories) for name in domain]
     said = {key: value for key, value in msgspec.structs.asdict(entry).items() if value is not None}
-    content = [asked, epsilon, said, list(map(str, every)), list(static)]
+    content = [asked, epsilon, said, list(map(str, every)), [] if panel is None else [*panel.repeats, panel.again]]
     return hashlib.sha256(msgspec.json.encode(content, order="deterministic")).hexdigest()
 
 
@@ -123,18 +120,3 @@ def _planned(entry: DesignEntry) -> int | None:
             path="design.respondents",
         )
     return entry.respondents
-
-
-def _coin(entry: DesignEntry) -> KRR:
-    """What every bit of a kept set goes through each time it is sent."""
-    sets = ("unary", "subset", "least_variance", *([None] if entry.kind == "optimal" else []))
-    if entry.again is not None and entry.channel not in sets:
-        raise SurveyError(
-            'design.again: only sets have a second level. Say channel = "subset", "unary" or "least_variance", or drop '
-            "this key",
-            path="design.again",
-        )
-    try:
-        return KRR(2, AGAIN if entry.again is None else entry.again)
-    except DesignError as error:
-        raise SurveyError(f"design.again: {error.message}", path="design.again") from error

@@ -1,9 +1,13 @@
-"""The words that tell the program's sentences from the researcher's, and say how to compare what a device was shown.
+"""The words that tell the program's sentences from the researcher's, and by which people compare what they are shown.
+
+That is: with what others are shown, and with what stood there before it was corrected.
 
 They belong to the program alone: a survey file cannot say them otherwise, in any language.
 """
 
 from __future__ import annotations
+
+from deniable.surveys.languages import add_languages
 
 FRAMES: dict[str, dict[str, str]] = {
     "device_says": {"en": "Your device says:", "de": "Ihr Gerät sagt:"},
@@ -18,6 +22,21 @@ FRAMES: dict[str, dict[str, str]] = {
         "de": "Sätze mit einem Schild davor kommen vom Programm auf Ihrem Gerät. Was schreibt, wer diese Umfrage "
         "betreibt, steht in einem gestrichelten Rahmen. Nichts, was dort steht, ändert, was gesendet wird.",
     },
+    "corrected_note": {
+        "en": "Words of this survey were corrected after people had answered it. Whether a report was made before or "
+        "after is kept with it, and whoever reads the results is told what the words were.",
+        "de": "Worte dieser Umfrage wurden berichtigt, nachdem Menschen geantwortet hatten. Ob eine Meldung vorher "
+        "oder nachher entstand, wird mit ihr aufbewahrt, und wer die Ergebnisse liest, erfährt, was dort stand.",
+    },
+    "corrected_list": {"en": "What was corrected", "de": "Was berichtigt wurde"},
+    "corrected_here": {
+        "en": "This was corrected. People who answered earlier read something else:",
+        "de": "Dies wurde berichtigt. Wer früher geantwortet hat, las etwas anderes:",
+    },
+    "corrected_before": {"en": "Before", "de": "Vorher"},
+    "corrected_now": {"en": "Now", "de": "Jetzt"},
+    "corrected_nothing": {"en": "(nothing)", "de": "(nichts)"},
+    "corrected_why": {"en": "The reason given:", "de": "Die Begründung:"},
     "tag_clear": {"en": "Sent as it is, not disguised", "de": "Wird so gesendet, wie es ist, nicht verschleiert"},
     "tag_disguised": {"en": "Disguised before it is sent", "de": "Wird vor dem Senden verschleiert"},
     "goes_to": {
@@ -52,6 +71,25 @@ FRAMES: dict[str, dict[str, str]] = {
         "de": "Vergleichen Sie dort, an einem öffentlichen Ort, der für alle derselbe ist. Ein Fingerabdruck in einem "
         "Link oder Brief, den nur Sie bekommen, beweist nichts: Wer ihn schickt, kann jeder Person einen anderen "
         "schicken.",
+    },
+    "weaker_panel": {
+        "en": "This survey belongs to a panel: the same people are asked again later. Your device keeps the disguise "
+        "that it draws now, and makes what it sends next time out of it. So what you send at different times is alike.",
+        "de": "Diese Umfrage gehört zu einem Panel: Dieselben Menschen werden später wieder gefragt. Ihr Gerät behält "
+        "die Verschleierung, die es jetzt auslost, und macht daraus, was es beim nächsten Mal sendet. Was Sie zu "
+        "verschiedenen Zeiten senden, ist sich also ähnlich.",
+    },
+    "weaker_panel_found": {
+        "en": "If at least {people} people take part, at most {found} in 100 can be recognised by what they send, "
+        "however much is known about them. If fewer take part, it can be more. Being asked again about an "
+        "answer that is kept tells no more about it than the bound above.",
+        "de": "Wenn mindestens {people} Menschen teilnehmen, sind höchstens {found} von 100 an dem zu erkennen, was "
+        "sie senden, wie viel auch über sie bekannt ist. Nehmen weniger teil, können es mehr sein. Noch "
+        "einmal nach einer behaltenen Antwort gefragt zu werden, verrät über sie nicht mehr als die Grenze oben.",
+    },
+    "agree_panel": {
+        "en": "I have read this and take part in the panel.",
+        "de": "Ich habe das gelesen und nehme am Panel teil.",
     },
     "weaker_deniability": {
         "en": "This survey claims deniability: whatever you send, everybody may have sent it by chance. For that it "
@@ -106,3 +144,5 @@ FRAMES: dict[str, dict[str, str]] = {
         "de": "Die Adresse dieser Seite sollte den Server der Umfrage nennen, etwa ?collector=https://...",
     },
 }
+
+add_languages(FRAMES)

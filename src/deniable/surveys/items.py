@@ -31,7 +31,6 @@ class Item(Frozen):
     options: tuple[Option, ...]
     bins: tuple[float, ...] = ()
     entry: tuple[float | None, float | None, float | None] | None = None
-    static: bool = False
     show_if: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -61,7 +60,6 @@ def question_item(entry: QuestionEntry, path: str, say: Translator, public: Mapp
         tuple(options),
         bins,
         _typed(entry, path),
-        entry.static,
         show_if,
     )
 

@@ -42,7 +42,6 @@ class QuestionEntry(_Entry, frozen=True):
     min: int | float | None = None
     max: int | float | None = None
     step: int | float | None = None
-    static: bool = False
     prefer_not_to_say: bool = False
     show_if: dict[str, str | tuple[str, ...]] = {}
 
@@ -55,12 +54,20 @@ class PublicEntry(_Entry, frozen=True):
     choices: tuple[str | ChoiceEntry, ...]
 
 
+class PanelEntry(_Entry, frozen=True):
+    """A panel: the same people are asked again, and devices keep the disguises of what it repeats."""
+
+    name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
+    people: Annotated[int, Meta(ge=1, lt=1 << 31)]
+    repeats: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    again: int | float = 2.0
+
+
 class DesignEntry(_Entry, frozen=True):
     """Who is asked what; `designs` says what each kind takes."""
 
     kind: str = "tables"
     channel: Choice | None = None
-    again: int | float | None = None
     respondents: int | None = None
     guess: dict[str, tuple[float, ...]] | None = None
     made: str | None = None
@@ -90,6 +97,7 @@ class SurveyEntry(_Entry, frozen=True):
     wanted: tuple[str, ...] = ()
     public: tuple[PublicEntry, ...] = ()
     admission: Admission = "open"
+    panel: PanelEntry | None = None
     opens: datetime | None = None
     closes: datetime | None = None
     published: Annotated[str, Meta(min_length=1, max_length=200)] | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import msgspec
 
+from deniable import untrusted
 from deniable.device.epsilon import exp_below
 from deniable.domain import Domain
 from deniable.errors import DeniableError, DesignError, InputError, SurveyError
@@ -20,15 +20,18 @@ from deniable.optimal.language import read_wanted
 from deniable.surveys.asking import build, everything, searched_for
 from deniable.surveys.items import Item, public_item, question_item
 from deniable.surveys.lines import line_of
-from deniable.surveys.schema import Admission, DesignEntry, PublicEntry, QuestionEntry, SurveyEntry
+from deniable.surveys.panel import panel_of, share_found
+from deniable.surveys.schema import Admission, DesignEntry, PanelEntry, PublicEntry, QuestionEntry, SurveyEntry
 from deniable.surveys.texts import Translator
 from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
+    from fractions import Fraction
 
     from deniable.designs.base import Design
+    from deniable.device.messages import Panel
     from deniable.optimal.wanted import Wanted
 
 _AT = re.compile(r"^(?P<what>.*?)(?: - at `(?:key in )?\$(?P<path>.*?)`)?$", re.DOTALL)
@@ -54,6 +57,8 @@ class Survey(Frozen):
     published: str | None = None
     guess: Mapping[str, tuple[float, ...]] | None = None  # shares at which an optimal design was to be judged
     searched: str | None = None  # the hash of what the design was searched for; None: it follows from the file
+    panel: Panel | None = None
+    found_again: Fraction | None = None  # at most this share of the panel's people, by what they send
 
     @property
     def aims(self) -> tuple[Wanted, ...]:
@@ -64,11 +69,6 @@ class Survey(Frozen):
     def domain(self) -> Domain:
         """The sensitive attributes."""
         return Domain([item.variable for item in self.questions])
-
-    @property
-    def static(self) -> tuple[str, ...]:
-        """The attributes declared not to change."""
-        return tuple(item.name for item in self.questions if item.static)
 
     @cached_property
     def labels(self) -> Labels:
@@ -109,7 +109,7 @@ def read_survey(path: str | Path, text: str | None = None) -> Survey:
 def read_text(path: str | Path) -> str:
     """The text of a survey file, not checked yet."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return untrusted.read_text(Path(path), "survey file")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"the survey file {path} cannot be read: {error}", path=str(path)) from error
 
@@ -146,8 +146,8 @@ def _written(value: object) -> str:
 def is_survey(path: str | Path) -> bool:
     """Tell a survey file from other TOML files, such as a list of categories, without checking either."""
     try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        data = untrusted.parse_toml(read_text(path))
+    except InputError:
         return False
     return "questions" in data and "format" in data
 
@@ -169,9 +169,9 @@ def parse_survey(text: str) -> Survey:
     Domain(smokes: 'no', 'yes')
     """
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SurveyError(f"this is not TOML: {error}", path="") from error
+        data = untrusted.parse_toml(text)
+    except InputError as error:
+        raise SurveyError(error.message, path="") from None
     return check(_typed(data))
 
 
@@ -194,9 +194,10 @@ def check(entry: SurveyEntry) -> Survey:
             raise SurveyError(f"{key}: say in which time zone, as in 2030-01-31T12:00:00Z", path=key)
     if entry.opens and entry.closes and entry.opens >= entry.closes:
         raise SurveyError(f"closes: the survey would close ({entry.closes}) before it opens", path="closes")
-    static = [item.name for item in questions if item.static]
+    panel = panel_of(entry)
     wanted = _wanted(entry.wanted, domain)
-    design = build(domain, float(entry.epsilon), entry.design, entry.tables, static, wanted=wanted)
+    design = build(domain, float(entry.epsilon), entry.design, entry.tables, entry.panel, wanted=wanted)
+    found = None if panel is None else share_found(panel, design, tuple(public.values()))
     return Survey(
         entry.name,
         title,
@@ -213,7 +214,9 @@ def check(entry: SurveyEntry) -> Survey:
         say.around(),
         entry.published,
         entry.design.guess,
-        searched_for(domain, float(entry.epsilon), entry.design, everything(domain, entry.tables, wanted), static),
+        searched_for(domain, float(entry.epsilon), entry.design, everything(domain, entry.tables, wanted), entry.panel),
+        panel,
+        found,
     )
 
 
@@ -251,6 +254,7 @@ def _typed(data: dict[str, Any]) -> SurveyEntry:
 
 _PATTERNS = {
     "languages": "a language is a code such as 'en' or 'pt-BR'",
+    "panel.name": "a panel's name is made of small letters, digits and hyphens, such as 'family-2030'",
     "name": "a survey's name is made of small letters, digits and hyphens, such as 'smoking-2030'",
     ".name": "a name is made of letters, digits and underscores, at most 64, and begins with no digit, such as "
     "'ever_smoked'",
@@ -262,7 +266,7 @@ def _plain(what: str, path: str, data: dict[str, Any]) -> str:
     value = _value(data, path)
     shown = "" if value is None or isinstance(value, dict | list) else f"; found {value!r}"
     if "regex" in what:
-        kind = "languages" if path.startswith("languages") else path if path == "name" else ".name"
+        kind = "languages" if path.startswith("languages") else path if path in _PATTERNS else ".name"
         return _PATTERNS[kind] + shown
     if "enum value" in what:
         return f"choose from {listed(_choices(path))}{shown}"
@@ -283,7 +287,12 @@ def _value(data: Any, path: str) -> Any:
 
 def _entry(path: str) -> Any:
     """The table that a path leads into."""
-    homes: dict[str, Any] = {"questions": QuestionEntry, "public": PublicEntry, "design": DesignEntry}
+    homes: dict[str, Any] = {
+        "questions": QuestionEntry,
+        "public": PublicEntry,
+        "design": DesignEntry,
+        "panel": PanelEntry,
+    }
     return next((kind for name, kind in homes.items() if path.startswith(name)), SurveyEntry)
 
 

@@ -4,12 +4,15 @@ Most of them state the promise: what is disguised, what travels in clear, how mu
 survey can replace these, because whoever runs a survey could then promise what the program does not do. The few words
 of `PLAIN` promise nothing; a survey says them otherwise, or in other languages, under `[texts]`.
 
-`{name}` is a place that the page fills with a number. What a language has no word for here is said in English.
+`{name}` is a place that the page fills with a number. English and German stand here, further languages in `languages`;
+in others the page speaks English.
 
 `SENTENCES` says which word stands for which codes: why a device refuses a survey, and what a collector finds wrong.
 """
 
 from __future__ import annotations
+
+from deniable.surveys.languages import add_languages
 
 WORDS: dict[str, dict[str, str]] = {
     "loading": {
@@ -210,11 +213,11 @@ WORDS: dict[str, dict[str, str]] = {
         "man auch nimmt.",
     },
     "chances_again": {
-        "en": "Your device draws such a set once and keeps it. Whenever this question comes again, it sends the kept "
-        "set with answers put in and taken out anew, so that it is harder to recognise you by what you send.",
-        "de": "Ihr Gerät lost eine solche Menge einmal aus und behält sie. Kommt diese Frage wieder, sendet es die "
-        "behaltene Menge und nimmt dafür Antworten neu hinein und heraus, damit man Sie am Gesendeten "
-        "weniger leicht wiedererkennt.",
+        "en": "Your device disguises this answer once and keeps the disguise for the panel. Each time it sends it, it "
+        "changes it by chance once more, so that it is harder to recognise you by what you send.",
+        "de": "Ihr Gerät verschleiert diese Antwort einmal und behält das Ergebnis für das Panel. Jedes Mal, wenn es "
+        "sendet, verändert es das Behaltene noch einmal zufällig, damit man Sie am Gesendeten weniger leicht "
+        "wiedererkennt.",
     },
     "set_own": {"en": "the set holds your answer", "de": "Ihre Antwort ist in der Menge"},
     "set_other": {"en": "the set holds a given other answer", "de": "eine bestimmte andere Antwort ist in der Menge"},
@@ -381,8 +384,8 @@ WORDS: dict[str, dict[str, str]] = {
         "de": "Manche Antworten ließen sich aus dem Gesendeten mit Gewissheit ablesen.",
     },
     "reason_pseudonym": {
-        "en": "You could be recognised by what is sent whenever the same question comes again.",
-        "de": "Man könnte Sie am Gesendeten wiedererkennen, sooft dieselbe Frage wiederkommt.",
+        "en": "Too many people could be recognised by what they send whenever they are asked again.",
+        "de": "Zu viele Menschen könnte man am Gesendeten wiedererkennen, sooft sie wieder gefragt werden.",
     },
     "reason_vain": {
         "en": "Nothing could be learned from what is sent, so answering would be in vain.",
@@ -407,6 +410,8 @@ WORDS: dict[str, dict[str, str]] = {
     "reason_numbers": {"en": "Its numbers are not in order.", "de": "Ihre Zahlen sind nicht in Ordnung."},
 }
 
+add_languages(WORDS)
+
 # The word for a code, of a device's refusal or of a collector's problem; the last one for all that are not here.
 SENTENCES: dict[str, str] = {
     "problem_uninvited": "uninvited",
@@ -429,6 +434,6 @@ SENTENCES: dict[str, str] = {
     "reason_issuer": "unsound-issuer another-issuer wrong-signature",
     "reason_numbers": "malformed too-large repeated-name too-few-categories unknown-attribute wrong-bits wrong-sum "
     "wrong-cells unknown-question empty-ballot attribute-twice questions sum wrong-items wrong-coder wrong-rule "
-    "wrong-admission wrong-audience wrong-blocks wrong-weights leftover too-many",
+    "wrong-admission wrong-audience wrong-panel wrong-blocks wrong-weights leftover too-many",
     "problem_other": "",
 }

@@ -42,7 +42,7 @@ def document() -> dict[str, Any]:
             "/v1/survey": {"get": _operation("Which design is served, and when.", {"200": _json("Announcement")})},
             "/v1/simulated": {
                 "get": _operation(
-                    "Whether there are reports that are not simulated: simulations keep away from them.",
+                    "Whether reports are shown that are not simulated: simulations keep away from them.",
                     {"200": _content(_object(others={"type": "boolean"})), **_problems("unavailable")},
                 )
             },
@@ -162,6 +162,23 @@ _SHOWN = _object(
     },
 )
 _REFUSED = _object(attributes=_TEXTS, reports=_COUNT, refused=_TEXT, cells={"type": "array", "maxItems": 0})
+_CORRECTION = _object(
+    why={"type": ["string", "null"]},
+    before={"type": ["integer", "null"]},
+    after={"type": ["integer", "null"]},
+    changes={
+        "type": "array",
+        "items": _object(**dict.fromkeys(("part", "name", "category", "language", "before", "after"), _TEXT)),
+    },
+    tests={
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["attribute", "p"],
+            "properties": {"attribute": _TEXT, "p": {"type": ["number", "null"]}},
+        },
+    },
+)
 _RESULTS = _object(
     survey=_TEXT,
     design=_TEXT,
@@ -171,6 +188,7 @@ _RESULTS = _object(
     open={"type": "boolean"},
     rejected={"type": "object", "additionalProperties": _COUNT},
     level=_NUMBER,
+    corrections={"type": "array", "items": _CORRECTION},
     tables={
         "type": "array",
         "items": {"anyOf": [_SHOWN, _REFUSED]},

@@ -14,6 +14,7 @@ from deniable.designs.distance import nearness
 from deniable.device.encoding import NOT_ASKED
 from deniable.device.epsilon import epsilon_of
 from deniable.device.origins import fingerprint
+from deniable.device.panel import panel_sentence
 from deniable.errors import DeniableError, EstimationError, InputError, NotCoveredError
 from deniable.estimation.estimator import estimate
 from deniable.estimation.grouped import Grouped
@@ -21,9 +22,11 @@ from deniable.estimation.refused import Refused, answers_about, shown, too_few
 from deniable.estimation.shown import records
 from deniable.inference.all_pairs import all_pairs, of_pairs, stars
 from deniable.inference.association import independence
+from deniable.inference.corrected_words import corrected_words
 from deniable.inference.numbers.wanted import wanted_numbers
 from deniable.labels import UNKNOWN
 from deniable.reporting.charts import chart, chart_png
+from deniable.reporting.disguise import disguised
 from deniable.reporting.quality import alarms, fewest_published
 from deniable.reporting.scripts.write import SCRIPTS, write_script
 from deniable.summary import of_shares
@@ -51,7 +54,7 @@ MOST_TESTED = 60  # categories of an attribute whose pairs are tested for a page
 
 def overview(surveyed: Surveyed) -> dict[str, Any]:
     """Everything the pages show about all reports together."""
-    reports = stored_reports(surveyed.store, surveyed.design_id, to_keep=False)
+    reports = stored_reports(surveyed.shown, surveyed.design_id, to_keep=False)
     domain = surveyed.survey.domain
     small = [name for name, variable in domain.items() if len(variable) <= MOST_CELLS]
     singles = [_shown(reports, [name]) for name in small]
@@ -64,6 +67,7 @@ def overview(surveyed: Surveyed) -> dict[str, Any]:
         "large": [name for name in domain if name not in small],
         "privacy": _privacy(surveyed, reports),
         "numbers": _numbers(surveyed, reports),
+        "corrected": [{"said": each.said, "changes": each.told["changes"]} for each in corrected_words(reports)],
         "nearness": nearness(reports.design, surveyed.survey.aims),
         "alarms": alarms(reports, [each for each in (*singles, *wanted) if not isinstance(each, Refused)]),
     }
@@ -195,24 +199,31 @@ def _privacy(surveyed: Surveyed, reports: Reports) -> dict[str, Any]:
         "epsilon": design.epsilon,
         "statement": list(reports.describe(published=fewest_published(reports, public)).lines()),
         "influence": influence,
-        "static": list(surveyed.survey.static),
+        "disguise": disguised(design, surveyed.survey.labels),
+        "panel": _panel(surveyed),
         "amendments": _amendments(surveyed),
         "public": public,
     }
 
 
+def _panel(surveyed: Surveyed) -> str | None:
+    """What the served design says of a panel, as devices tell it; nothing for what is no panel."""
+    panel, found = surveyed.survey.panel, surveyed.survey.found_again
+    return None if panel is None or found is None else panel_sentence(panel, found)
+
+
 def _amendments(surveyed: Surveyed) -> list[dict[str, Any]]:
     """The designs whose reports are counted together, oldest first: each corrects the words of the one before."""
-    designs = surveyed.store.designs()
+    designs = surveyed.shown.designs()
     return [
-        {"design": name, "compare": fingerprint(name), "reports": surveyed.store.total(designs[name][0])}
+        {"design": name, "compare": fingerprint(name), "reports": surveyed.shown.total(designs[name][0])}
         for name in surveyed.amendments
     ]
 
 
 def associations(surveyed: Surveyed) -> dict[str, Any] | None:
     """Tests of every pair of questions; None where none can be made. They draw many samples, so they take a moment."""
-    reports = stored_reports(surveyed.store, surveyed.design_id, to_keep=False)
+    reports = stored_reports(surveyed.shown, surveyed.design_id, to_keep=False)
     names = [
         name
         for name, variable in reports.design.domain.items()
@@ -232,13 +243,13 @@ def associations(surveyed: Surveyed) -> dict[str, Any] | None:
             | {"stars": stars(p), "test": test.method}
             for pair, v, test, p in zip(found.pairs, found.v, found.tests, found.adjusted, strict=True)
         ],
-        "notes": found.notes(),
+        "notes": [str(note) for note in found.notes()],  # a plain text is what can be kept
     }
 
 
 def table(surveyed: Surveyed, names: Sequence[str]) -> dict[str, Any]:
     """Any table, or why there is none, and a test where it has two sides."""
-    reports = stored_reports(surveyed.store, surveyed.design_id, to_keep=False)
+    reports = stored_reports(surveyed.shown, surveyed.design_id, to_keep=False)
     if not reports.design.covers(names):
         return {"problem": "Nobody has reported about these together, and under this design nobody will."}
     found = _shown(reports, names)
@@ -273,7 +284,7 @@ def drawing(surveyed: Surveyed, names: Sequence[str], by: str, language: str, ki
 
 def _spoken(surveyed: Surveyed, language: str) -> Reports:
     labels = surveyed.survey.labels.speaking(language)
-    return stored_reports(surveyed.store, surveyed.design_id, to_keep=False).with_labels(labels)
+    return stored_reports(surveyed.shown, surveyed.design_id, to_keep=False).with_labels(labels)
 
 
 def _small_enough(found: Shares) -> Shares:
@@ -285,9 +296,9 @@ def _small_enough(found: Shares) -> Shares:
 
 def write(surveyed: Surveyed, path: str, language: str) -> None:
     """Write the disguised reports to a file, or a script that analyses them; words in a language of the survey."""
-    reports, place = stored_reports(surveyed.store, surveyed.design_id), Path(path)
+    reports, place = stored_reports(surveyed.shown, surveyed.design_id), Path(path)
     reports = reports.with_labels(reports.labels.speaking(language)) if reports.labels.languages else reports
     if place.suffix.lower() in SCRIPTS:
         write_script(reports, place)
     else:
-        reports.write(place)
+        reports.write(place, remarks=corrected_words(reports).lines)

@@ -9,11 +9,12 @@ from weakref import WeakKeyDictionary
 
 from deniable.collection.export import stored_reports
 from deniable.collection.simulated import origin_in
+from deniable.estimation.corrected import correction_notes
 from deniable.estimation.estimator import estimate
 from deniable.estimation.refused import Refused, shown
 from deniable.estimation.shown import records
 from deniable.formulas import plain
-from deniable.frames.stored import MOST_SINGLY
+from deniable.inference.corrected_words import corrected_words
 from deniable.summary import STAMPED
 from deniable.typeset import comma_separated_rows
 
@@ -33,13 +34,15 @@ _NUMBERS = ("estimate", "std_error", "low", "high", "unbiased", "efficient", "un
 
 
 def results(collector: Collector, tables: Sequence[Sequence[str]] | None = None) -> dict[str, Any]:
-    """Estimate tables (by default the wanted ones and every single question) from what is stored now."""
+    """Estimate tables (by default the wanted ones and every single question) from what is shown now."""
     collector.opening.look()
     return told(collector, *estimates(collector, tables))
 
 
-def told(collector: Collector, reports: int, tables: list[dict[str, Any]]) -> dict[str, Any]:
-    """Estimated tables, with what a collector says of itself besides."""
+def told(
+    collector: Collector, reports: int, tables: list[dict[str, Any]], corrections: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Estimated tables and corrected words, with what a collector says of itself besides."""
     return {
         "survey": collector.survey.name,
         "design": collector.design_id,
@@ -47,19 +50,26 @@ def told(collector: Collector, reports: int, tables: list[dict[str, Any]]) -> di
         "reports": reports,
         "origin": _origin(collector).told,
         "open": collector.is_open,
-        "rejected": collector.rejections.total(),
+        "rejected": collector.turned_away(),
         "level": LEVEL,
+        "corrections": corrections,
         "tables": tables,
     }
 
 
-def estimates(surveyed: Surveyed, tables: Sequence[Sequence[str]] | None = None) -> tuple[int, list[dict[str, Any]]]:
-    """How many reports are stored, and tables (by default the wanted ones and every single question) of them."""
+def estimates(
+    surveyed: Surveyed, tables: Sequence[Sequence[str]] | None = None
+) -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]:
+    """How many reports are shown, tables of them, and what was corrected in the words meanwhile.
+
+    The tables are by default the wanted ones and every single question.
+    """
     survey = surveyed.survey
     wanted = [(name,) for name in survey.domain] + list(survey.tables) if tables is None else tables
-    reports = stored_reports(surveyed.store, surveyed.design_id, to_keep=False)
+    reports = stored_reports(surveyed.shown, surveyed.design_id, to_keep=False)
     names = [list(names) for names in dict.fromkeys(map(tuple, wanted)) if reports.design.covers(names)]
-    return reports.n, [_table(shown(reports, one, partial(estimated, reports, one))) for one in names]
+    found = [_table(shown(reports, one, partial(estimated, reports, one))) for one in names]
+    return reports.n, found, [each.told for each in corrected_words(reports)]
 
 
 def estimated(reports: Reports, names: Sequence[str]) -> Estimate:
@@ -68,12 +78,14 @@ def estimated(reports: Reports, names: Sequence[str]) -> Estimate:
     Each of a million sets is another report, so that to weigh each by its likelihood takes minutes. Their counts take a
     second, and have errors of their own.
     """
-    if reports.n <= MOST_SINGLY or not any(asked.channel.is_support for asked in reports.design.questions):
+    told = (reports.told(ballot, names) for ballot in range(len(reports.design.ballots)))
+    if all(each is None or reports.weighs_singly(each) for each in told):
         return estimate(reports, names)
     found = estimate(tabulated(reports, names), names)
     unasked = reports.n - reports.among_asked(names).people
-    told = (f"{unasked} people were not asked.",) if unasked else ()
-    return replace(found, labels=reports.labels, warnings=(*found.warnings, *told))
+    of = (f"{unasked} people were not asked.",) if unasked else ()
+    notes = (*of, *correction_notes([reports], names))
+    return replace(found, labels=reports.labels, warnings=(*found.warnings, *notes))
 
 
 def tabulated(reports: Reports, names: Sequence[str]) -> list[Observation]:
@@ -102,7 +114,7 @@ def _table(found: Estimate | Refused) -> dict[str, Any]:
 
 
 def _origin(collector: Collector) -> Origin:
-    return origin_in(collector.store, collector.numbers, collector.survey.name)
+    return origin_in(collector.shown, collector.numbers, collector.survey.name)
 
 
 def results_csv(found: dict[str, Any]) -> str:
@@ -119,4 +131,18 @@ def results_csv(found: dict[str, Any]) -> str:
         for cell in table["cells"]:
             labels = plain(" * ".join(map(str, cell["categories"])))
             rows.append([attributes, labels, table["reports"], *(cell[name] for name in _NUMBERS), *stamp])
+    for correction in found["corrections"]:
+        rows += _corrected(correction, stamp)
     return comma_separated_rows(rows)
+
+
+def _corrected(correction: dict[str, Any], stamp: Sequence[str]) -> list[list[Any]]:
+    """A line for every text that was corrected, and for every test of the answers before and after, without numbers."""
+    sides = f"{correction['before']} reports before, {correction['after']} after"
+    why = f"words corrected ({correction['why'] or 'nobody said why'}); {sides}"
+    told = [(each["name"], f"{why}: {each['before']!r} became {each['after']!r}") for each in correction["changes"]]
+    for test in correction["tests"]:
+        p = test["reason"] if test["p"] is None else f"p = {test['p']:.2g} ({test['method']})"
+        told.append((test["attribute"], f"{why}: answers alike? {p}"))
+    n = correction["before"] + correction["after"]
+    return [[plain(name), plain(text), n, *([""] * len(_NUMBERS)), *stamp] for name, text in told]

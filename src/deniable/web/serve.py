@@ -24,7 +24,7 @@ from deniable.device.transport import Http
 from deniable.errors import InputError, MissingExtraError
 from deniable.surveys.pilot import FOLDER
 from deniable.web.ending import GRACE, Ending
-from deniable.web.log import configuration
+from deniable.web.log import tell_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -61,13 +61,15 @@ class Service:
         origins: Sequence[str] = LOOPBACK,
         pilot: bool = False,
         text: str | None = None,
+        correct: str | None = None,
     ) -> Service:
         """Read the survey, open (or make) the store, and make the analyst's token the first time, or a new one.
 
         `origins` are the addresses at which respondents reach the survey: devices refuse it everywhere else.
         `issuer` is the address of an issuer that runs elsewhere, or a file with its public key.
         A `pilot` is another survey, with a store of its own inside the folder `data`. One of several workers is given
-        the `text` of the survey file that all of them serve.
+        the `text` of the survey file that all of them serve. `correct` says why words are corrected that people have
+        answered under.
         """
         _application()  # before anything is made: without it there is nothing to show a token for
         if pilot:
@@ -83,7 +85,7 @@ class Service:
         store = open_store(data, database)
         try:
             is_restored = settle(store)
-            collector = Collector(checked, store, origins=origins, folder=data, issuer=elsewhere)
+            collector = Collector(checked, store, origins=origins, folder=data, issuer=elsewhere, correct=correct)
             if new_token:
                 token: str | None = tokens.replace(store)
             else:  # several workers may start at once: each adds its own, and ends nobody else's
@@ -192,12 +194,13 @@ def server(app: Starlette, store: Store | None = None) -> Server:
 
     from deniable.web.protocol import Connection, Server
 
+    tell_errors()
     return Server(
         uvicorn.Config(
             app,
             access_log=False,
             log_level="error",
-            log_config=configuration(),
+            log_config=None,
             server_header=False,
             proxy_headers=False,
             http=Connection,

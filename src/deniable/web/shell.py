@@ -17,6 +17,7 @@ import hashlib
 import json
 import re
 import sys
+from html import escape
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,7 +95,8 @@ def page() -> str:
     script = _ascii("the program", bundle("deniable", lambda name: _part("static", f"{name}.mjs")), r"\u{:04x}")
     if re.search(r"</(script|style)|<!--", script + style, re.IGNORECASE):
         raise DeniableError("style and program must not hold what ends them inside a page: </script, </style, <!--")
-    frame = _ascii("shell.html", _part("page", "shell.html"), "&#x{:x};")
+    frame = _part("page", "shell.html").replace("{{ no_script }}", _no_script())
+    frame = _ascii("shell.html", frame, "&#x{:x};")
     reach = f"'self' {COLLECTORS}"
     parts = {
         "policy": policy(integrity(style), integrity(script), reach),
@@ -102,6 +104,12 @@ def page() -> str:
         "program": script,
     }
     return re.sub(r"\{\{ (\w+) \}\}", lambda found: parts[found.group(1)], frame)
+
+
+def _no_script() -> str:
+    """What is said where no program runs, in every language."""
+    said = [f'<p lang="{code}" dir="auto">{escape(text)}</p>' for code, text in WORDS["no_script"].items()]
+    return "\n".join(said)
 
 
 def header_policy(made: str) -> str:

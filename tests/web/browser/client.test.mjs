@@ -8,6 +8,7 @@ import { codesOf } from "../../../src/deniable/web/static/encoding.mjs";
 import { epsilonOf } from "../../../src/deniable/web/static/exact.mjs";
 import { DELIVERED, REJECTED, WAITING } from "../../../src/deniable/web/static/memory.mjs";
 import {
+  PANEL,
   HERE,
   canonical,
   designOf,
@@ -33,12 +34,20 @@ async function answer(client, values = ANSWERS) {
   return client.finish(codesOf(client.design, values));
 }
 
-async function amendments(first = {}, second = {}) {
+async function amendments(first = {}, second = {}, title = formOf().title.en, fields = {}) {
   const before = formOf(first);
   const after = formOf(second);
-  const old = await designOf(before);
+  after.title.en = title;
+  const old = await designOf(before, fields);
   const replaces = await hash(canonical(old));
-  return { before, old, after, corrected: await designOf(after, { replaces }) };
+  const changes = [{ part: "title", name: "", before: before.title.en, after: title }];
+  before.questions.forEach(({ name, text }, at) => {
+    changes.push({ part: "question", name, before: text.en, after: after.questions[at].text.en });
+  });
+  const changed = changes.filter((each) => each.before !== each.after);
+  const all = changed.map((each) => ({ ...each, place: null, language: "en" }));
+  after.corrections = [{ replaces, why: "a misprint", changes: all }];
+  return { before, old, after, corrected: await designOf(after, { ...fields, replaces }) };
 }
 
 // -- from the survey to a report -------------------------------------------------------------------------------------
@@ -293,9 +302,7 @@ test("a device that answered one amendment is refused the other", async () => {
 });
 
 test("a drawn ballot goes on under the corrected words", async () => {
-  const { before, old, after, corrected } = await amendments({}, {});
-  after.title.en = "A corrected survey";
-  corrected.texts = await hash(canonical(after));
+  const { before, old, after, corrected } = await amendments({}, {}, "A corrected survey");
   await serve(before, old);
   const first = await Client.open();
   await first.draw();
@@ -307,63 +314,91 @@ test("a drawn ballot goes on under the corrected words", async () => {
   assert.deepEqual((await second.account()).spent, spent); // nothing was reworded: nothing more is charged
 });
 
-// -- static questions ------------------------------------------------------------------------------------------------
+// -- what is repeated ------------------------------------------------------------------------------------------------
 
 /** Answer a survey of its own with these words, and tell what was sent and what it cost in all. */
-async function repeated(texts, number) {
+async function asked(texts, number, fields = PANEL) {
   const form = formOf(texts);
   form.survey = `wave ${number}`;
-  const design = await designOf(form, { survey: form.survey, texts: await hash(canonical(form)) });
+  const design = await designOf(form, { ...fields, survey: form.survey, texts: await hash(canonical(form)) });
   await serve(form, design);
   const client = await Client.open();
+  if (client.weaker.length) await client.consent();
+  if (design.admission === "invited") await client.admission.enter(`invitation ${number}`);
   const report = JSON.parse(await answer(client));
-  return { answers: report.answers, spent: epsilonOf((await client.account()).spent) };
+  const kept = await client.memory.all("remembered");
+  return { answers: report.answers, spent: epsilonOf((await client.account()).spent), kept };
 }
 
-test("the same question is answered by the same disguise, however often it is asked", async () => {
-  const first = await repeated({}, 0);
-  for (let number = 1; number < 30; number += 1) assert.deepEqual(await repeated({}, number), first);
+test("outside of a panel everything is drawn and charged anew, and nothing is kept", async () => {
+  const first = await asked({}, 0, {});
+  const second = await asked({}, 1, {});
+  assert.ok(Math.abs(second.spent - 2 * first.spent) < 1e-9);
+  assert.deepEqual(second.kept, []);
+  await assert.rejects(asked({}, 2, {}), code("overdrawn")); // six epsilons of about 1 are more than 5
+});
+
+test("a panel's answers are made of the same disguise, however often they are asked", async () => {
+  const first = await asked({}, 0);
+  assert.equal(first.kept.length, 2);
+  for (let number = 1; number < 30; number += 1) assert.deepEqual(await asked({}, number), first);
+});
+
+test("another panel, and the same at other addresses, keep disguises of their own", async () => {
+  const first = await asked({}, 0);
+  const another = await asked({}, 1, { ...PANEL, panel: { ...PANEL.panel, name: "another" } });
+  assert.ok(Math.abs(another.spent - 2 * first.spent) < 1e-9);
+  assert.equal(another.kept.length, 4);
+  const moved = { ...PANEL, audience: [HERE, "https://zz.example"].sort() };
+  await assert.rejects(asked({}, 2, moved), code("overdrawn"));
+});
+
+test("a panel is answered by nobody who did not agree to be found again", async () => {
+  const form = formOf();
+  await serve(form, await designOf(form, PANEL));
+  const client = await Client.open();
+  await client.admission.enter("invitation");
+  assert.deepEqual(client.weaker, ["panel"]);
+  await assert.rejects(client.draw(), code("no-consent"));
+});
+
+test("a panel that repeats a disguise under open admission, or as it is, is refused", async () => {
+  const form = formOf();
+  const plain = await designOf(form);
+  const bad = [{ ...PANEL, admission: "open" }, { panel: PANEL.panel, admission: "invited" }, { plan: PANEL.plan }];
+  for (const fields of bad) {
+    await serve(form, { ...plain, ...fields });
+    await assert.rejects(Client.open(), code("wrong-panel"));
+  }
+  await serve(form, { ...plain, ...PANEL, panel: { ...PANEL.panel, people: 100 } });
+  await assert.rejects(Client.open(), code("pseudonym"));
 });
 
 test("a reworded question is another question: drawn anew, and charged", async () => {
-  const first = await repeated({}, 0);
-  const second = await repeated({ smokes: "Are you ill?" }, 1);
+  const first = await asked({}, 0);
+  const second = await asked({ smokes: "Are you ill?" }, 1);
   assert.ok(Math.abs(second.spent - 1.5 * first.spent) < 1e-9);
   assert.equal(second.answers[1], first.answers[1]);
-  await repeated({ smokes: "Were you ill?" }, 2);
-  await repeated({ smokes: "Will you be ill?" }, 3);
+  await asked({ smokes: "Were you ill?" }, 2);
+  await asked({ smokes: "Will you be ill?" }, 3);
   // Four epsilons of about 1 for smoking and one for drinking are spent: the account of 5 ends here.
-  await assert.rejects(repeated({ smokes: "Is anybody ill?" }, 4), code("overdrawn"));
-  assert.deepEqual((await repeated({}, 5)).answers, first.answers);
+  await assert.rejects(asked({ smokes: "Is anybody ill?" }, 4), code("overdrawn"));
+  assert.deepEqual((await asked({}, 5)).answers, first.answers);
 });
 
 test("words that change between drawing and answering are charged too", async () => {
-  const { before, old, after, corrected } = await amendments({}, { smokes: "Are you ill?" });
-  await repeated({}, 0);
+  const { before, old, after, corrected } = await amendments({}, { smokes: "Are you ill?" }, undefined, PANEL);
+  await asked({}, 0);
   await serve(before, old);
   const first = await Client.open();
+  await first.consent();
+  await first.admission.enter("another invitation");
   await first.draw();
   const spent = epsilonOf((await first.account()).spent);
   await serve(after, corrected);
   const second = await Client.open();
   await answer(second);
   assert.ok(Math.abs(epsilonOf((await second.account()).spent) - 1.5 * spent) < 1e-9);
-});
-
-test("what version 1 remembered is looked up, and never written", async () => {
-  const { firstKeyOf } = await import("../../../src/deniable/web/static/verify.mjs");
-  const form = formOf();
-  await serve(form, await designOf(form));
-  const client = await Client.open();
-  const remembered = [];
-  for (const question of client.design.questions) {
-    remembered.push({ question: await firstKeyOf(question), origin: "0".repeat(64), answer: 1 });
-  }
-  await client.memory.put({ remembered });
-  assert.deepEqual((await repeated({}, 1)).answers, [1, 1]);
-  assert.deepEqual((await repeated({ smokes: "Are you ill?" }, 2)).answers, [1, 1]);
-  assert.deepEqual(await client.memory.all("remembered"), remembered);
-  assert.deepEqual((await client.memory.all("events")).map(({ kind }) => kind), ["replayed/1", "replayed/1"]);
 });
 
 // -- what older programs wrote ---------------------------------------------------------------------------------------
@@ -549,7 +584,7 @@ async function inBlocks(fields = {}) {
   const channel = { bits: 32, cells: 2, kind: "adaptive", least_fake: LIMITS.floor, most_kept: LIMITS.keep };
   const questions = plain.plan.questions.map(({ attributes }) => ({ attributes, channel }));
   const plan = { ...plain.plan, kind: "blocks", questions };
-  const design = { ...plain, plan, static: [], blocks: { size: 100, update: "pooled" }, ...fields };
+  const design = { ...plain, plan, blocks: { size: 100, update: "pooled" }, ...fields };
   const { texts, replaces, ...kept } = design;
   return { form, design, planId: await hash(canonical(kept)), id: await hash(canonical(design)) };
 }
@@ -638,7 +673,7 @@ test("a survey that claims deniability is drawn by nobody who did not agree to t
 
 test("pairs are drawn by nobody who did not agree to what they promise", async () => {
   const form = formOf();
-  const plain = await designOf(form, { epsilon: "4", static: [] });
+  const plain = await designOf(form, { epsilon: "4" });
   const channel = { bits: 16, kind: "paired", shift: 4000, truthful: 46000 };
   const questions = plain.plan.questions.map(({ attributes }) => ({ attributes, channel }));
   const pages = { "/v1/partners": () => json('{"partner":null,"version":1,"wait":0}') };
@@ -675,7 +710,7 @@ const REPORTS = 20_000;
 
 test("reports of k-RR have the design's own law", async () => {
   const form = formOf();
-  await serve(form, await designOf(form, { static: [] }));
+  await serve(form, await designOf(form));
   const found = await counted(await Client.open(), ANSWERS, REPORTS);
   const lie = 17626 / 2 ** 16;
   // One degree of freedom: above 25 with a probability below 6e-7.
@@ -684,7 +719,7 @@ test("reports of k-RR have the design's own law", async () => {
 
 test("reports of sets have the design's own law", async () => {
   const form = formOf();
-  const plain = await designOf(form, { static: [], epsilon: "3" });
+  const plain = await designOf(form, { epsilon: "3" });
   const channel = { bits: 16, k: 2, kind: "unary", other: 20000, own: 40000 };
   const [first, second] = plain.plan.questions;
   const plan = { ...plain.plan, kind: "design", questions: [{ ...first, channel }, second] };

@@ -127,7 +127,7 @@ export const html = (status, headers = {}) =>
 
 const word = (text) => ({ en: text, de: `${text} (de)` });
 
-/** A form of two static questions and a public one, with a text exchanged or not. */
+/** A form of two questions and a public one, with a text exchanged or not. */
 export const formOf = (texts = {}) => ({
   languages: ["en", "de"],
   public: [{ name: "region", text: word("Where?"), choices: [word("north"), word("south")] }],
@@ -162,14 +162,30 @@ export const designOf = async (form, fields = {}) => ({
   public: [{ categories: ["north", "south"], coder: { kind: "choice" }, kind: "choice", name: "region" }],
   published: null,
   replaces: null,
-  static: ["smokes", "drinks"],
+  panel: null,
   survey: "sample",
   texts: await hash(canonical(form)),
-  version: 2,
+  version: 3,
   wave: null,
   weights: null,
   ...fields,
 });
+
+/** What makes that design a wave of a panel: both answers are kept, and hardly ever changed on their way (once in 2^32). */
+export const PANEL = {
+  admission: "invited",
+  panel: { name: "the panel", people: 100_000, repeats: ["smokes", "drinks"] },
+  plan: {
+    ballots: [[0, 1]],
+    domain: ["smokes", "drinks"].map((name) => ({ categories: ["no", "yes"], name })),
+    format: 1,
+    kind: "independent",
+    questions: ["smokes", "drinks"].map((name) => ({
+      attributes: [name],
+      channel: { again: { bits: 32, k: 2, kind: "krr", other: 1 }, first: krr(17626), kind: "two_level_krr" },
+    })),
+  },
+};
 
 /** A collector: what it serves by path, and every request that came. `fetch` goes to it from now on. */
 export async function serve(form, design, pages = {}) {

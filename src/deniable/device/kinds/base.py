@@ -75,23 +75,23 @@ class Kind(Message, frozen=True):
     # -- asked again ------------------------------------------------------------------------------------------------
 
     @property
-    def is_pseudonym(self) -> bool:
-        """Whether hardly two people send the same report, so that whoever repeats one can be recognised by it."""
-        return False
+    def kept(self) -> Kind | None:
+        """The channel whose report a panel keeps; None where there is no second level to send it through."""
+        return None
 
-    @property
-    def repeats(self) -> int:
-        """How many different reports there are that a static answer is repeated as."""
-        return self.reports
-
-    @property
-    def kept(self) -> Kind:
-        """The channel whose report is kept for good where a question is static."""
-        return self
-
-    def resend(self, kept: int, draw: Draw) -> int:  # noqa: ARG002 - a category is sent again as it is
+    def resend(self, kept: int, draw: Draw) -> int:
         """What is sent of a kept report this time."""
-        return kept
+        raise NotImplementedError
+
+    @property
+    def singled_out(self) -> Fraction:
+        """At most the sum over all reports of the largest chance that each has: how many of n people it tells apart.
+
+        Whoever knows of each of n people what their report is made of puts so many of n reports to the right person.
+        For what is drawn anew that is the truth. No channel of k truths and ratio R has more than k R / (R + k - 1),
+        which is k-RR's own (`deniable.device.panel` has the proof).
+        """
+        return self.truths * self.ratio / (self.ratio + self.truths - 1)
 
     # -- not by itself ------------------------------------------------------------------------------------------------
 
@@ -112,16 +112,6 @@ class SetKind(Kind, frozen=True):
     def reports(self) -> int:
         """Every set."""
         return 1 << self.truths
-
-    @property
-    def is_pseudonym(self) -> bool:
-        """There are so many sets that one is as good as a name."""
-        return True
-
-    @property
-    def repeats(self) -> int:
-        """One: a set is made anew each time, or not repeated at all."""
-        return 1
 
 
 # -- what the checks of several kinds share ----------------------------------------------------------------------------

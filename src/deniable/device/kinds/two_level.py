@@ -1,7 +1,9 @@
-"""A set that is kept for good, and sent with every bit turned over anew with some chance."""
+"""A set that a panel keeps, and sends with every bit turned over anew with some chance."""
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import comb
 from typing import TYPE_CHECKING
 
 from deniable.device.kinds.base import SetKind, set_of
@@ -11,16 +13,12 @@ from deniable.device.kinds.unary import UnaryWeights
 from deniable.device.refusal import refuse
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from deniable.device.chance import Draw
     from deniable.device.kinds.base import Kind
 
-LEAST_TURNED = 150  # one bit in so many is turned over, at least, each time a kept set is sent
-
 
 class TwoLevelWeights(SetKind, frozen=True, tag="two_level", tag_field="kind"):
-    """The `first` set is drawn once for good; each time it is sent, every bit of it goes through `again`."""
+    """The `first` set is drawn once for a panel; each time it is sent, every bit of it goes through `again`."""
 
     first: UnaryWeights | SubsetWeights
     again: KRRWeights
@@ -43,14 +41,17 @@ class TwoLevelWeights(SetKind, frozen=True, tag="two_level", tag_field="kind"):
             refuse("wrong-cells", f"question {name!r}: a bit of a set has two values, not {self.again.k}")
 
     @property
-    def is_pseudonym(self) -> bool:
-        """Unless enough of the set's bits are turned over each time."""
-        return self.again.other * LEAST_TURNED < 1 << self.again.bits
-
-    @property
     def kept(self) -> Kind:
         """The first set is drawn once."""
         return self.first
+
+    @property
+    def singled_out(self) -> Fraction:
+        """Of a set of s, the likeliest kept one of d turns |s - d| bits over; of any size, none: (2 p)^k."""
+        k, keep, other = self.truths, self.again.keep, self.again.other
+        turned = [abs(s - self.first.d) if isinstance(self.first, SubsetWeights) else 0 for s in range(k + 1)]
+        ways = sum(comb(k, s) * keep ** (k - over) * other**over for s, over in enumerate(turned))
+        return Fraction(ways, 1 << (k * self.again.bits))
 
     def resend(self, kept: int, draw: Draw) -> int:
         """A draw for each category: below `other`, its bit is turned over."""

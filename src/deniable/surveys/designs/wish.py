@@ -9,37 +9,36 @@ from deniable.channels.choice import best_channel, kept_channel
 from deniable.optimal.made_for import MadeFor
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from deniable.channels.base import Channel
     from deniable.channels.choice import Choice
-    from deniable.channels.krr import KRR
     from deniable.domain import Domain
     from deniable.optimal.wanted import Wanted
-    from deniable.surveys.schema import DesignEntry
+    from deniable.surveys.schema import DesignEntry, PanelEntry
 
-SETS = ("channel", "again", "respondents")  # the keys of every design whose questions may go through any channel
+SETS = ("channel", "respondents")  # the keys of every design whose questions may go through any channel
 
 
 @dataclass(frozen=True)
 class Channels:
-    """Makes the channel of each question: `choice`, with a second level for sets that are sent again."""
+    """Makes the channel of each question: `choice`, with a second level for what a panel repeats."""
 
     choice: Choice
-    again: KRR
-    static: Collection[str]
+    panel: PanelEntry | None
     wanted: tuple[Wanted, ...] = ()
     respondents: int | None = None  # so many are planned: of channels alike in variance, the one of the least work
 
     def __call__(self, question: Domain, epsilon: float) -> Channel:
         """The channel of a question with so much epsilon."""
+        if self.panel is not None and set(question) <= set(self.panel.repeats):
+            choice: Choice = "least_variance" if self.choice == "optimal" else self.choice
+            return kept_channel(question.cells, epsilon, choice, float(self.panel.again))
         if self.choice == "optimal":
             made = MadeFor(self.wanted or [question.names])(question, epsilon)
-            if made.kind == "patterns":  # whose reports are categories, which may be sent again
+            if made.kind == "patterns":  # whose reports are categories
                 return made
             return replace(self, choice="least_variance")(question, epsilon)
-        if all(name in self.static for name in question):
-            return kept_channel(question.cells, epsilon, self.choice, self.again)
         return best_channel(question.cells, epsilon, self.choice, n=self.respondents)
 
 

@@ -16,8 +16,7 @@ import { refuse } from "./messages.mjs";
  * @property {(truth: number, draw: Draw, side?: number) => number} outcome the report that draws make of a truth
  * @property {number} kept the largest share of draws that report the truth as it is; of sets, that hold it
  * @property {Held} [held] where a report speaks for several categories
- * @property {Levels} [levels] where one set is kept for good, and others are made of it
- * @property {boolean} [isPseudonym] hardly two people send the same report: one that is repeated is a name
+ * @property {Levels} [levels] where a panel keeps one report, and others are made of it
  * @property {number} [reports] how many different reports there are, where a report is one category
  * @property {() => number | null} [sums] where reports may tell only some of the inputs - 1 independent sums of the shares,
  * how many they tell, from the integers; null: there are too many to count
@@ -26,7 +25,10 @@ import { refuse } from "./messages.mjs";
  */
 /** @typedef {{other: number, members: (report: number) => number[]}} Held The share of draws that hold a category which
  * is not the truth, and which categories a report holds. */
-/** @typedef {{first: Channel, resend: (kept: number, draw: Draw) => number}} Levels */
+/**
+ * @typedef {{first: Channel, resend: (kept: number, draw: Draw) => number, singledOut: Ratio}} Levels How many of n people
+ * a report tells apart, to whoever knows what all of them keep.
+ */
 /** @typedef {{cells: number, keep: bigint, floor: bigint}} Limits The most that is kept, the least for every fake. */
 /** @typedef {{truthful: bigint, shift: bigint, bits: bigint}} Coins */
 

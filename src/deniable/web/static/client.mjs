@@ -7,9 +7,9 @@
  *   down -> show what will be sent -> send the same bytes until taken
  *
  * The rules are those of the Python client. Nothing a server says is believed that can be computed. Charge and refusal
- * never depend on an answer. The answer itself is never stored and never sent. A static question has one permanent
- * disguise for its words and its channel; where that is a set, each report is made of it anew, so that no report is a
- * name. A plan is answered once, however often its words are corrected.
+ * never depend on an answer. The answer itself is never stored and never sent. What is asked is drawn and charged anew,
+ * but for what a declared panel repeats: of that a disguise is kept, and each report is made of it anew through a second
+ * level, so that no report is a name. A plan is answered once, however often its words are corrected.
  */
 
 import { Admission, tokenId } from "./admission.mjs";
@@ -22,7 +22,7 @@ import { canonical, decode, hash, object, optional, refuse, string, two } from "
 import { search } from "./pairs.mjs";
 import { isFor } from "./terms.mjs";
 import { Collector, Problem } from "./transport.mjs";
-import { costOf, firstKeyOf, keyOf, verify } from "./verify.mjs";
+import { costOf, keyOf, verify } from "./verify.mjs";
 
 /** @typedef {import("./memory.mjs").Drawn} Drawn */
 /** @typedef {import("./memory.mjs").Remembered} Remembered */
@@ -106,26 +106,26 @@ export class Client {
     return found;
   }
 
-  /** @param {Question} question Names it together with its words in the main language. */
+  /** @param {Question} question Names it together with its panel and its words in the main language. */
   async key(question) {
     const { languages, questions } = this.form;
-    return keyOf(question, question.attributes.map(({ name }) => questions.get(name)?.text[languages[0] ?? ""] ?? ""));
+    const { panel, audience } = this.design;
+    const words = question.attributes.map(({ name }) => questions.get(name)?.text[languages[0] ?? ""] ?? "");
+    return keyOf(panel?.name ?? "", audience, question, words);
   }
 
   /** @param {Question} question @returns {Promise<Remembered | undefined>} */
   async recall(question) {
-    if (!question.static) return undefined;
-    const known = await this.memory.get("remembered", await this.key(question));
-    return known ?? this.memory.get("remembered", await firstKeyOf(question));
+    return question.channel.levels && this.memory.get("remembered", await this.key(question));
   }
 
   // -- consent --------------------------------------------------------------------------------------------------------
 
-  /** @returns {string[]} why less is promised here than elsewhere, which has to be agreed to: "pairs", "deniability", "blocks" */
+  /** @returns {string[]} why less is promised here than elsewhere, which has to be agreed to: "panel", "pairs", "deniability", "blocks" */
   get weaker() {
-    const { isPaired, isAdaptive, claim, admission } = this.design;
+    const { panel, isPaired, isAdaptive, claim, admission } = this.design;
     // A block that was shown to one respondent only would mark a report, which its blind token does not.
-    const reasons = { pairs: isPaired, deniability: claim !== null, blocks: isAdaptive && admission === "blind" };
+    const reasons = { panel: panel !== null, pairs: isPaired, deniability: claim !== null, blocks: isAdaptive && admission === "blind" };
     return Object.entries(reasons).flatMap(([name, holds]) => (holds ? [name] : []));
   }
 
@@ -190,7 +190,7 @@ export class Client {
   }
 
   /**
-   * Go on with a drawn ballot under corrected words. A static question whose words changed is another question, with a
+   * Go on with a drawn ballot under corrected words. A panel's question whose words changed is another question, with a
    * disguise of its own to be paid for.
    *
    * @param {Drawn} known @returns {Promise<Drawn>}
@@ -253,13 +253,13 @@ export class Client {
     for (const [number, question] of this.questions(known).entries()) {
       const channel = block ? mixtureOf(block, question.place) : question.channel;
       const cell = cells[number] ?? -1;
-      if (!question.static) {
+      if (!channel.levels) {
         answers.push(channel.outcome(cell, draw, sides[question.place]));
         continue;
       }
-      // The disguise that is kept for good; where it is a set, what is sent is made of it anew each time.
+      // The disguise that the panel keeps; what is sent is made of it anew each time.
       const before = await this.recall(question);
-      const { first, resend } = channel.levels ?? { first: channel, resend: (/** @type {number} */ kept) => kept };
+      const { first, resend } = channel.levels;
       const answer = before ? before.answer : first.outcome(cell, draw);
       if (!before) remembered.push({ question: await this.key(question), origin: known.design, answer });
       answers.push(resend(answer, draw));

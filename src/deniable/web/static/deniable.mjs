@@ -20,6 +20,7 @@ import { offerLanguages, returnToLanguage } from "./languages.mjs";
 import { DELIVERED, REJECTED } from "./memory.mjs";
 import { Refusal } from "./messages.mjs";
 import { isSupported } from "./pairs.mjs";
+import { tellCorrections, tellCorrectionsOf } from "./old_and_new.mjs";
 import { clearLine, disguisedLine, tellChances } from "./pictures.mjs";
 import { Screen, element, input, make } from "./screen.mjs";
 import { Problem } from "./transport.mjs";
@@ -91,6 +92,7 @@ class Page {
   introduce() {
     const { screen, client } = this;
     introduce(screen, client);
+    tellCorrections(screen, client.form.corrections);
     offerLanguages(screen, client.form.languages, (language) => this.guard(() => this.speakIn(language)));
   }
 
@@ -199,6 +201,7 @@ class Page {
     /** @param {import("./verify.mjs").Attribute} attribute */
     const add = (attribute) => {
       const field = fieldOf(screen, attribute, this.item(attribute.name), this.fields.length);
+      tellCorrectionsOf(screen, client.form.corrections, field.root, attribute.name, this.fields.length);
       this.fields.push(field);
       return field.root;
     };

@@ -4,6 +4,7 @@
  * else under the same name. Sentences that state the promise are not in it; they come with the program.
  */
 
+import { checkCorrections, corrections } from "./corrections.mjs";
 import { EDGE, isBelow } from "./decimals.mjs";
 import {
   canonical,
@@ -34,6 +35,7 @@ import { hasAlike, isPlain, MOST_AROUND, MOST_CHOICE, MOST_QUESTION } from "./te
  * @property {Map<string, Item>} questions by attribute, in the order of the design
  * @property {Map<string, Item>} public
  * @property {Record<string, Words>} texts
+ * @property {import("./corrections.mjs").Correction[]} corrections the first one first
  */
 
 const MOST_BYTES = 1 << 22;
@@ -67,15 +69,19 @@ const words = record(language, text);
 const decimal = optional(matching(EDGE));
 const entry = object({ min: decimal, max: decimal, step: decimal });
 const item = object({ name: short, text: words, choices: list(words), entry }, { entry: null });
-const form = object({
-  version: two,
-  survey: short,
-  languages: list(language, 1),
-  title: words,
-  questions: list(item),
-  public: list(item),
-  texts: record(short, words),
-});
+const form = object(
+  {
+    version: two,
+    survey: short,
+    languages: list(language, 1),
+    title: words,
+    questions: list(item),
+    public: list(item),
+    texts: record(short, words),
+    corrections,
+  },
+  { corrections: [] },
+);
 
 /**
  * Read a form as it came from a server: it must be the one that the design names, and fit it.
@@ -96,12 +102,14 @@ export async function readForm(body, design) {
   if (message.survey !== design.survey || !isKnown) {
     refuse("form-unfit", "the words are for another survey, or some stand where the program's own belong");
   }
+  checkCorrections(message, design.replaces, OWN_WORDS);
   return {
     languages: message.languages,
     title: Object.fromEntries(message.title),
     questions: byName(message.questions),
     public: byName(message.public),
     texts: Object.fromEntries([...message.texts].map(([name, said]) => [name, Object.fromEntries(said)])),
+    corrections: message.corrections,
   };
 }
 

@@ -3,7 +3,7 @@
 
 import { shown, shownDelta, statement } from "./pairs.mjs";
 import { element, make, reveal } from "./screen.mjs";
-import { belief, cost, left } from "./shown.mjs";
+import { belief, cost, inHundred, left } from "./shown.mjs";
 import { partialOf } from "./verify.mjs";
 
 /** @typedef {import("./client.mjs").Client} Client */
@@ -56,7 +56,11 @@ function warn(screen, client) {
   for (const each of document.querySelectorAll("[data-weaker]")) {
     each.toggleAttribute("hidden", !client.weaker.includes(each.getAttribute("data-weaker") ?? ""));
   }
-  const { claim, ratio } = client.design;
+  const { claim, panel, ratio } = client.design;
+  if (panel) {
+    const said = { found: inHundred(panel.found), people: String(panel.people) };
+    for (const [name, value] of Object.entries(said)) screen.fill(document, { [name]: (speech) => speech.number(value) });
+  }
   if (claim) {
     const both = { claimed: shown(claim), claimedsure: belief(claim), told: shown(ratio), toldsure: belief(ratio) };
     for (const [name, value] of Object.entries(both)) screen.fill(document, { [name]: (speech) => speech.number(value) });

@@ -12,7 +12,8 @@ import { kind as paired } from "./kinds/paired.mjs";
 import { kind as patterns } from "./kinds/patterns.mjs";
 import { kind as subset } from "./kinds/subset.mjs";
 import { kind as two_level } from "./kinds/two_level.mjs";
+import { kind as two_level_krr } from "./kinds/two_level_krr.mjs";
 import { kind as unary } from "./kinds/unary.mjs";
 
 /** @type {Record<string, import("./channels.mjs").Kind>} */
-export const KINDS = { adaptive, block_design, dense, hadamard, hashing, krr, mixture, paired, patterns, subset, two_level, unary };
+export const KINDS = { adaptive, block_design, dense, hadamard, hashing, krr, mixture, paired, patterns, subset, two_level, two_level_krr, unary };

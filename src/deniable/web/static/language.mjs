@@ -9,8 +9,7 @@ import { PLAIN, SENTENCES, WORDS } from "./words.mjs";
 /** @typedef {Record<string, string>} Texts by language */
 /** @typedef {{languages: string[], texts: Record<string, Texts>}} Said what a survey says around its questions */
 
-/** @type {string[]} */
-const SPOKEN = ["en", "de"];
+const SPOKEN = Object.keys(WORDS["loading"] ?? {});
 
 /** @param {string} code */
 const main = (code) => code.toLowerCase().split("-")[0];
@@ -52,9 +51,10 @@ export class Speech {
   word(name) {
     const theirs = PLAIN.includes(name) ? this.said?.texts[name]?.[this.language] : undefined;
     if (theirs) return { text: theirs, lang: this.language, isTheirs: true };
-    const text = WORDS[name]?.[this.own];
-    if (text === undefined) throw new Error(`there is no word ${name}`);
-    return { text, lang: this.own, isTheirs: false };
+    const said = WORDS[name];
+    if (said === undefined) throw new Error(`there is no word ${name}`);
+    const lang = said[this.own] === undefined ? "en" : this.own;
+    return { text: said[lang] ?? "", lang, isTheirs: false };
   }
 
   /** @param {Texts | undefined} texts @returns {string} one of the survey's texts */
@@ -74,7 +74,10 @@ export class Speech {
 
   /** @param {string} name @param {Record<string, string>} values @returns {string} one of our words, filled */
   filled(name, values) {
-    return this.word(name).text.replace(/\{([a-z]+)\}/g, (_, place) => values[place] ?? "");
+    const { text, lang } = this.word(name);
+    // Among letters that run leftwards a value keeps its own order: a minus, a decimal point, a range.
+    const [open, close] = direction(lang) === "rtl" ? ["\u2068", "\u2069"] : ["", ""];
+    return text.replace(/\{([a-z]+)\}/g, (_, place) => `${open}${values[place] ?? ""}${close}`);
   }
 
   /**

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * What this browser keeps for this site: its account, drawn ballots, finished reports, permanent disguises, and notes.
- * No answer is among them: what is stored is what was sent, or is about to be, and the kept sets of static questions,
- * which tell no more than was charged.
+ * What this browser keeps for this site: its account, drawn ballots, finished reports, kept disguises, and notes. No
+ * answer is among them: what is stored is what was sent, or is about to be, and the disguises that panels keep, which tell
+ * no more than was charged.
  */
 
 import { compose, ratioOfText } from "./exact.mjs";

@@ -152,10 +152,11 @@ export const optional = (reader) => (value, path) => (value === null ? null : re
 
 /** @param {bigint} known @returns {Reader} */
 const version = (known) => (value, path) =>
-  value === known ? value : refuse("unknown-version", `${path} is not a version known here`);
+  value === known ? value : refuse("unknown-version", `${path} is ${value}, and this program reads version ${known}`);
 
 export const one = version(1n);
 export const two = version(2n);
+export const three = version(3n);
 
 /** @param {...string} known @returns {Reader} */
 export const oneOf = (...known) => such((value) => known.includes(value));

@@ -15,14 +15,14 @@ const MOST_LISTED = 100; // members of a set that are shown one by one
 const [ROWS, COLUMNS] = [5, 20];
 
 /** @param {Screen} screen @param {ParentNode} card @param {Question} question */
-export function tellChances(screen, card, { channel, static: isStatic }) {
+export function tellChances(screen, card, { channel }) {
   const { limits, held, levels } = channel;
   leave(card, "data-chances", limits ? "adaptive" : held ? "set" : "fixed");
   const kept = limits ? Math.ceil(channel.kept * 100) : ofHundred(channel.kept);
   const other = ofHundred(held?.other ?? 0);
   screen.fill(card, { kept: String(kept), changed: String(100 - kept), other: String(other) });
   screen.fill(card, { belief: screen.speech.number(belief(channel.ratio)) });
-  card.querySelector(".again")?.toggleAttribute("hidden", !(levels && isStatic));
+  card.querySelector(".again")?.toggleAttribute("hidden", !levels);
   drawDots(card.querySelector("svg.own"), ofHundred(channel.kept));
   drawDots(card.querySelector("svg.others"), other);
 }

@@ -47,6 +47,24 @@ export function reveal(mark, value) {
   }
 }
 
+/**
+ * A sentence with places for numbers. Each stands in an element of its own, with the percent sign that belongs to it, so
+ * that neither turns round what stands beside it, whichever way the sentence runs.
+ *
+ * @param {string} text @param {string} dir @returns {(Node | string)[]}
+ */
+function sentence(text, dir) {
+  const parts = text.split(/(%?)\{([a-z]+)\}(%?)/);
+  /** @type {(Node | string)[]} */
+  const made = [parts[0] ?? ""];
+  for (let at = 1; at < parts.length; at += 4) {
+    const [before = "", name = "", after = "", rest = ""] = parts.slice(at, at + 4);
+    const value = make("b", { "data-fill": name, ...(before || after ? {} : { dir: "auto" }) });
+    made.push(before || after ? make("span", { dir }, before, value, after) : value, rest);
+  }
+  return made;
+}
+
 /** The screen, in one language at a time. */
 export class Screen {
   /** @param {Speech} speech */
@@ -79,8 +97,7 @@ export class Screen {
         place.replaceChildren(make("span", { class: "theirs" }, this.quote(text)));
         continue;
       }
-      const parts = text.split(/\{([a-z]+)\}/);
-      place.replaceChildren(...parts.map((part, at) => (at % 2 ? make("b", { "data-fill": part }) : part)));
+      place.replaceChildren(...sentence(text, direction(lang)));
     }
     for (const frame of root.querySelectorAll(".device")) {
       if (!frame.querySelector(":scope > .says")) frame.prepend(this.piece("says"));
@@ -91,6 +108,7 @@ export class Screen {
         frame.before(make("span", { class: "writes", hidden: frame.hasAttribute("hidden") }));
       }
       frame.previousElementSibling?.setAttribute("lang", lang);
+      frame.previousElementSibling?.setAttribute("dir", direction(lang));
       frame.previousElementSibling?.replaceChildren(text);
     }
   }

@@ -22,6 +22,9 @@ const up = (n, d) => (n + d - 1n) / d;
 /** @param {Ratio} r How sure somebody can become who was undecided: r / (1 + r), in percent, rounded up. */
 export const belief = ({ n, d }) => decimal(up(10000n * n, n + d));
 
+/** @param {Ratio} share @returns {string} so many in 100, rounded up */
+export const inHundred = ({ n, d }) => decimal(up(10000n * n, d));
+
 /** @param {Ratio} r @returns {bigint} ln r in hundredths, rounded up */
 function hundredthsOf(r) {
   // r = e^whole * rest with 1 <= rest < e, and ln rest <= m / 100 where rest^100 <= e^m. e^x is bounded from below

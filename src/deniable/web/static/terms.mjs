@@ -140,19 +140,6 @@ function codesIn({ attribute, is }, clear) {
   return is.map((each) => known.indexOf(each));
 }
 
-/** @param {Anything} message Check the attributes that are said not to change. */
-export function checkStatic({ plan, static: names }) {
-  /** @type {string[]} */
-  const known = plan.domain.map((/** @type {Anything} */ each) => each.name);
-  for (const name of names) {
-    if (!known.includes(name)) refuse("unknown-attribute", `the static attribute ${name} is not asked for`);
-  }
-  const ordered = known.filter((name) => names.includes(name));
-  if (ordered.length !== names.length || !ordered.every((name, place) => name === names[place])) {
-    refuse("wrong-items", "the static attributes do not stand once each in the order of the plan");
-  }
-}
-
 /** @param {Anything} message Check who may answer, and whom a report may be sent to. */
 export function checkDoor({ admission, issuer, audience }) {
   if ((admission === "blind") !== (issuer !== null)) {

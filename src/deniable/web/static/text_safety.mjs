@@ -13,6 +13,7 @@ export const MOST_QUESTION = 3000;
 export const MOST_CHOICE = 500;
 export const MOST_AROUND = 30_000;
 const BLANK = /[\t\n \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u061c\u200c-\u200f\ufe0e\ufe0f]/g;
+const PUNCTUATION = /[.,;:!?"'()[\]\u2026\u00b7\u00a1\u00bf\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb\u2039\u203a\u060c\u061b\u061f\u3002\u3001\uff0c\uff01\uff1f]/g;
 
 /** @param {Ranges} ranges @param {number | undefined} code */
 const holds = (ranges, code) => code !== undefined && ranges.some(([first = 0, last = -1]) => code >= first && code <= last);
@@ -57,9 +58,18 @@ const normal = (text) => text.normalize("NFKC").replace(BLANK, "");
 /** @param {string} text */
 const looks = (text) => [...text].map((letter) => ALIKE.get(letter) ?? letter).join("");
 
+/** @param {string} text */
+const shape = (text) => normal(looks(normal(text)).toLowerCase());
+/** @param {string} text */
+const shapeOfLower = (text) => looks(normal(normal(text).toLowerCase()));
+
+/** @param {string} text What it looks like, in two ways; punctuation does not count, unless there is nothing else. */
+export function shapes(text) {
+  const plain = text.replace(PUNCTUATION, "") || text;
+  return [shape(plain), shapeOfLower(plain)];
+}
+
 /** @param {string[]} texts @returns {boolean} whether two of them cannot be told apart */
 export function hasAlike(texts) {
-  const shapes = texts.map((text) => normal(looks(normal(text)).toLowerCase()));
-  const lower = texts.map((text) => looks(normal(normal(text).toLowerCase())));
-  return [shapes, lower].some((keys) => new Set(keys).size < keys.length);
+  return [shape, shapeOfLower].some((look) => new Set(texts.map(look)).size < texts.length);
 }

@@ -20,31 +20,33 @@ import {
   short,
   string,
   such,
-  two,
+  three,
   whole,
 } from "./messages.mjs";
-import { attributesOf, checkBallots, checkBlocks, checkDoor, checkStatic, coder } from "./terms.mjs";
+import { panelOf } from "./panel.mjs";
+import { attributesOf, checkBallots, checkBlocks, checkDoor, coder } from "./terms.mjs";
 
 /** @typedef {import("./messages.mjs").Anything} Anything */
 /** @typedef {import("./exact.mjs").Ratio} Ratio */
 /** @typedef {import("./channels.mjs").Channel} Channel */
+/** @typedef {import("./panel.mjs").Panel} Panel */
 /** @typedef {import("./terms.mjs").Attribute} Attribute */
 /** @typedef {import("./terms.mjs").Category} Category */
 
 const MOST_DESIGN_BYTES = 1 << 22;
 const MOST_ASKED = 200; // questions of a ballot, and public attributes
 const MOST_CELLS = 1n << 20n; // possible answers to a question
-const MOST_REPEATED = 1 << 12; // different reports that the static answers of a ballot can be
 
 const decimal = matching(/^(0|[1-9][0-9]{0,3})(\.[0-9]{0,3}[1-9])?$/);
 /** @type {import("./messages.mjs").Reader} */
 const category = (value, path) =>
   typeof value === "bigint" ? whole(value, path) : such((each) => ["string", "boolean"].includes(typeof each))(value, path);
 const positive = between(1n, 1n << 31n);
+const together = between(20n, 1n << 31n); // reports a block: among fewer, none would hide
 const kind = oneOf("choice", "yes-no", "scale", "number");
 const rule = object({ attribute: short, is: list(category) });
 const design = object({
-  version: two,
+  version: three,
   survey: short,
   epsilon: decimal,
   plan: object({
@@ -56,11 +58,11 @@ const design = object({
   }),
   items: list(object({ name: short, kind, coder, show_if: list(rule) })),
   public: list(object({ name: short, kind, coder, categories: list(category) })),
-  static: list(string),
+  panel: optional(object({ name: short, people: positive, repeats: list(string, 1) })),
   admission: oneOf("open", "invited", "blind"),
   issuer: optional(hash),
   audience: list(string),
-  blocks: optional(object({ size: positive, update: oneOf("pooled") })),
+  blocks: optional(object({ size: together, update: oneOf("pooled") })),
   weights: optional(list(whole)),
   wave: optional(positive),
   replaces: optional(hash),
@@ -75,7 +77,6 @@ const design = object({
  * @property {Attribute[]} attributes
  * @property {Channel} channel
  * @property {string} written its attributes and its channel, in canonical form
- * @property {boolean} static none of its attributes changes, and its channel stays the same
  */
 /**
  * @typedef {object} Design A design that keeps its promise.
@@ -99,6 +100,7 @@ const design = object({
  * @property {Ratio} ratio of the dearest ballot
  * @property {boolean} isAdaptive channels are published block by block
  * @property {Ratio | null} claim what is claimed for a whole report, where that is less than the true ratio: deniability
+ * @property {Panel | null} panel what is repeated for the same people, and how many are found again by it
  * @property {boolean} isPaired respondents share coins two by two
  */
 
@@ -114,7 +116,7 @@ export async function verify(body, expected) {
   if (id !== expected) refuse("wrong-hash", `the design's bytes have the hash ${id}`);
   const { value, repeated, text } = parse(body, MOST_DESIGN_BYTES);
   const version = value instanceof Map ? value.get("version") : undefined;
-  if (typeof version === "bigint") two(version, "design.version"); // before all else: its fields mean something else
+  if (typeof version === "bigint") three(version, "design.version"); // before all else: its fields mean something else
   const message = design(value, "design");
   if (repeated || canonical(message) !== text) refuse("not-canonical", "the design is not in its canonical form");
   return judge(id, message);
@@ -124,19 +126,15 @@ export async function verify(body, expected) {
 async function judge(id, message) {
   const { plan } = message;
   const { attributes, clear } = attributesOf(message);
-  checkStatic(message);
   checkDoor(message);
   const domain = new Map(attributes.map((each) => [each.name, each]));
   /** @type {Question[]} */
   const questions = plan.questions.map((/** @type {Anything} */ asked, /** @type {number} */ place) =>
-    questionOf(asked, place, domain, message.static),
+    questionOf(asked, place, domain),
   );
   const isAdaptive = questions.some(({ channel }) => channel.limits);
   if (isAdaptive && questions.some(({ channel }) => !channel.limits)) {
     refuse("unknown-channel", "either all channels are published block by block, or none");
-  }
-  for (const { name, channel, static: isStatic } of questions) {
-    if (isStatic && channel.isPseudonym) refuse("pseudonym", `${name} is static, and a set sent again is a name`);
   }
   checkBlocks(message, isAdaptive);
   /** @type {Question[][]} */
@@ -145,6 +143,7 @@ async function judge(id, message) {
   );
   checkSize(message, ballots);
   checkBallots(message);
+  const panel = panelOf(message, questions, ballots);
   const dearest = ballots.map(costOf).reduce(larger);
   if (!fits(dearest, Number(message.epsilon))) {
     const found = epsilonOf(dearest).toFixed(6);
@@ -173,6 +172,7 @@ async function judge(id, message) {
     ratio: dearest,
     isAdaptive,
     claim: plan.kind === "deniability" ? ballots.map(claimOf).reduce(larger) : null,
+    panel,
     isPaired: questions.some(({ channel }) => channel.coins),
   };
 }
@@ -181,20 +181,10 @@ async function judge(id, message) {
 const claimOf = (ballot) =>
   compose(ballot.flatMap(({ channel: { limits } }) => (limits ? [ratio(1n << 32n, (1n << 32n) - limits.keep)] : [])));
 
-/**
- * Check that a report can be held by its message, and that what is repeated of it is shared by many.
- *
- * @param {Anything} message @param {Question[][]} ballots
- */
+/** @param {Anything} message @param {Question[][]} ballots Check that a report can be held by its message. */
 function checkSize(message, ballots) {
   if (message.public.length > MOST_ASKED || ballots.some((ballot) => ballot.length > MOST_ASKED)) {
     refuse("too-many", `a report has at most ${MOST_ASKED} answers, and as many public attributes`);
-  }
-  for (const ballot of ballots) {
-    const repeated = ballot.filter((question) => question.static).map(({ channel }) => channel.reports ?? 1);
-    if (repeated.reduce((product, each) => product * each, 1) > MOST_REPEATED) {
-      refuse("pseudonym", `the static answers of a ballot are one of more than ${MOST_REPEATED}: a name`);
-    }
   }
 }
 
@@ -212,11 +202,8 @@ export const partialOf = (questions) =>
 /** @param {Question[]} questions */
 export const costOf = (questions) => compose(questions.map((question) => question.channel.ratio));
 
-/**
- * @param {Anything} asked @param {number} place @param {Map<string, Attribute>} domain @param {string[]} unchanging
- * @returns {Question}
- */
-function questionOf(asked, place, domain, unchanging) {
+/** @param {Anything} asked @param {number} place @param {Map<string, Attribute>} domain @returns {Question} */
+function questionOf(asked, place, domain) {
   const name = asked.attributes.join("*");
   /** @type {Attribute[]} */
   const attributes = asked.attributes.map(
@@ -229,14 +216,12 @@ function questionOf(asked, place, domain, unchanging) {
   if (truths !== cells) refuse("wrong-cells", `${name} has ${cells} possible answers, its channel ${truths} truths`);
   checkTold(asked.channel, name);
   const channel = channelOf(asked.channel);
-  const stays = !channel.limits && !channel.coins;
   return {
     place,
     name,
     attributes,
     channel,
     written: canonical([attributes.map((each) => [each.name, each.categories]), asked.channel]),
-    static: stays && attributes.every((each) => unchanging.includes(each.name)),
   };
 }
 
@@ -251,15 +236,13 @@ function ballotOf(number, ballot, questions) {
   return asked;
 }
 
-// -- what a device remembers a permanent disguise by -----------------------------------------------------------------
+// -- what a kept disguise goes by ------------------------------------------------------------------------------------
 
 /**
- * Names a question, its words in the survey's main language, and its channel, whatever survey they come in: to somebody
- * who is asked something else the old disguise would be no answer.
+ * Names a panel at its addresses, a question, its main-language words and its channel, whatever wave they come in: to
+ * somebody who is asked something else the old disguise would be no answer.
  *
- * @param {Question} question @param {string[]} words one text an attribute
+ * @param {string} panel @param {string[]} audience @param {Question} question @param {string[]} words one text an attribute
  */
-export const keyOf = ({ written }, words) => hashOf(`${written.slice(0, -1)},${canonical(words)}]`);
-
-/** @param {Question} question What version 1 remembered it by: without the words. Looked up, and not written. */
-export const firstKeyOf = ({ written }) => hashOf(written);
+export const keyOf = (panel, audience, { written }, words) =>
+  hashOf(`[${canonical(panel)},${canonical(audience)},${written.slice(1, -1)},${canonical(words)}]`);

@@ -55,7 +55,6 @@ export const kind = {
           return Array.from({ length: k }, (_, v) => v).filter((v) => hashed(a, b, c, v) === y);
         },
       },
-      isPseudonym: true,
     };
   },
 };

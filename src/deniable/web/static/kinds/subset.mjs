@@ -35,7 +35,6 @@ export const kind = {
       },
       kept,
       held: { other: (kept * (d - 1) + (1 - kept) * d) / (k - 1), members: membersOf(k) },
-      isPseudonym: true,
     };
   },
 };

@@ -1,6 +1,7 @@
 // @ts-check
-/** A set that is kept for good, and sent with every bit turned over anew with some chance. */
+/** A set that a panel keeps, and sends with every bit turned over anew with some chance. */
 
+import { ratio } from "../exact.mjs";
 import { holds, maskOf, membersOf } from "../integers.mjs";
 import { object, refuse, string } from "../messages.mjs";
 import { mostlyTrue, part } from "./krr.mjs";
@@ -8,10 +9,9 @@ import { kind as subset } from "./subset.mjs";
 import { kind as unary } from "./unary.mjs";
 
 /** @typedef {import("../messages.mjs").Anything} Anything */
+/** @typedef {import("../exact.mjs").Ratio} Ratio */
 /** @typedef {import("../channels.mjs").Kind} Kind */
 /** @typedef {import("../channels.mjs").Draw} Draw */
-
-const LEAST_TURNED = 150; // one bit in so many is turned over, at least, each time a kept set is sent
 
 /** @type {Record<string, Kind>} */
 const KEPT = { unary, subset };
@@ -23,7 +23,23 @@ function keptKind(kind, path) {
   return found ?? refuse("unknown-channel", `${path} is ${kind}, which is not kept and sent again`);
 }
 
-/** @type {Kind} A set that is kept for good, and sent with every bit turned over anew with some chance. */
+/**
+ * Of a set of s, the likeliest kept one of d turns |s - d| bits over; of any size, none.
+ *
+ * @param {{first: {k: bigint, d?: bigint}, again: {other: bigint, bits: bigint}}} fields @returns {Ratio}
+ */
+function singledOut({ first, again: { other, bits } }) {
+  const keep = (1n << bits) - other;
+  let [ways, sum] = [1n, 0n];
+  for (let s = 0n; s <= first.k; s += 1n) {
+    const turned = first.d === undefined ? 0n : s > first.d ? s - first.d : first.d - s;
+    sum += ways * keep ** (first.k - turned) * other ** turned;
+    ways = (ways * (first.k - s)) / (s + 1n);
+  }
+  return ratio(sum, 1n << (first.k * bits));
+}
+
+/** @type {Kind} A set that a panel keeps, and sends with every bit turned over anew with some chance. */
 export const kind = {
   reader: object({
     kind: string,
@@ -49,8 +65,7 @@ export const kind = {
       outcome: (truth, draw) => resend(first.outcome(truth, draw), draw),
       kept: after(first.kept),
       held: { other: after(first.held?.other ?? 0), members: membersOf(first.inputs) },
-      levels: { first, resend },
-      isPseudonym: other * LEAST_TURNED < 2 ** bits,
+      levels: { first, resend, singledOut: singledOut(fields) },
     };
   },
 };

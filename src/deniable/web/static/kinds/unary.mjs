@@ -26,7 +26,6 @@ export const kind = {
       outcome: (truth, draw) => maskOf(k, (v) => draw(bits) < (v === truth ? own : other)),
       kept: own / 2 ** bits,
       held: { other: other / 2 ** bits, members: membersOf(k) },
-      isPseudonym: true,
     };
   },
 };

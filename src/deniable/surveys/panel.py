@@ -1,0 +1,89 @@
+"""`[panel]`: the same people are asked again, and devices go on from the disguises that they keep."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from deniable.channels.krr import KRR
+from deniable.device.messages import Panel, Plan
+from deniable.device.panel import MOST_FOUND, found_again, in_hundred, singled_out
+from deniable.errors import DesignError, SurveyError
+from deniable.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from deniable.designs.base import Design
+    from deniable.surveys.items import Item
+    from deniable.surveys.schema import SurveyEntry
+
+_WITHOUT = ("optimal", "blocks", "paired")  # designs that make channels of their own, which have no second level
+_LEVELS = ("krr", "unary", "subset", "least_variance", "optimal")  # channels that have a second level, or can be one
+
+
+def panel_of(entry: SurveyEntry) -> Panel | None:
+    """The panel that a file declares, if what it says of it can be kept."""
+    panel = entry.panel
+    if panel is None:
+        return None
+    if entry.admission != "invited":
+        raise SurveyError(
+            f"panel: a panel's reports are made of one disguise, so that some of them can be connected; under "
+            f'admission = "{entry.admission}" nobody is to connect anything. Say admission = "invited", or drop '
+            f"[panel]: answers are then drawn and charged anew each time",
+            path="panel",
+        )
+    if entry.design.kind in _WITHOUT:
+        raise SurveyError(
+            f'panel: design.kind = "{entry.design.kind}" makes channels of its own, which have no second level, so no '
+            f'disguise can be kept. Use another kind of design, such as "independent", or drop [panel]',
+            path="panel",
+        )
+    if entry.design.channel not in (None, *_LEVELS):
+        raise SurveyError(
+            f'panel: what is repeated needs a second level, and channel = "{entry.design.channel}" has none. Use '
+            f'"krr", "unary", "subset" or "least_variance", or drop [panel]',
+            path="panel",
+        )
+    try:
+        KRR(2, panel.again)
+    except DesignError as error:
+        raise SurveyError(f"panel.again: {error.message}", path="panel.again") from error
+    names = [question.name for question in entry.questions]
+    strangers = [name for name in panel.repeats if name not in names]
+    if strangers or len(set(panel.repeats)) != len(panel.repeats):
+        raise SurveyError(
+            f"panel.repeats: names questions, each once; there are {listed(names)}, found {listed(panel.repeats)}",
+            path="panel.repeats",
+        )
+    return Panel(panel.name, panel.people, tuple(name for name in names if name in panel.repeats))
+
+
+def share_found(panel: Panel, design: Design, public: Sequence[Item]) -> Fraction:
+    """The share of a panel's people that is found again, as devices compute it; refused where it is too large."""
+    for question in design.questions:
+        inside = [name for name in question.attributes if name in panel.repeats]
+        others = [name for name in question.attributes if name not in panel.repeats]
+        if inside and others:
+            raise SurveyError(
+                f"panel.repeats: {listed(inside)} would be asked together with {listed(others)}, which is drawn anew "
+                f"each time, so that nothing could be kept. Name both or neither, list tables that hold only one or "
+                f'the other, or use design.kind = "independent"',
+                path="panel.repeats",
+            )
+    plan = msgspec.convert(design.plan(), Plan)
+    sizes = [len(item.options) for item in public]
+    share = found_again(plan, design.weights, sizes, panel.people)
+    if share > MOST_FOUND:
+        fewest = ceil(singled_out(plan, design.weights, sizes) / MOST_FOUND)
+        raise SurveyError(
+            f"panel: of {panel.people} people up to {in_hundred(share)} in 100 could be found again by what they send; "
+            f"at most {in_hundred(MOST_FOUND)} may. It takes {fewest} people; or a smaller again, fewer questions to a "
+            f"respondent, or fewer combinations of public attributes",
+            path="panel",
+        )
+    return share
