@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 PATIENCE = 300.0  # seconds, after which a test hangs rather than waits
@@ -15,3 +16,9 @@ def until(happens, told="it never happened"):
             raise TimeoutError(told() if callable(told) else told)
         time.sleep(0.01)
     return found
+
+
+def later(chain):
+    """A second passes for a chain of blocks: it looks which block is open, and publishes the next if that is full."""
+    chain._read = -math.inf
+    return chain.current()
