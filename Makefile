@@ -20,6 +20,7 @@ BENCH_EXTRAS := $(DEMO_EXTRAS),bench
 WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 PYTEST_ARGS ?= -n $(WORKERS) --dist worksteal
 BENCH ?= all
+ITEM ?=
 MUTANTS ?=
 TIMES ?= 1
 
@@ -106,7 +107,7 @@ docs: .venv/.docs ## set up, then build the documentation in build/site; a link 
 	@echo "build/site/index.html"
 
 bench: .venv/.bench ## set up with the peers, then measure side by side (BENCH=name for one)
-	@$(BIN)/deniable bench $(BENCH)
+	@$(BIN)/python -m benchmarks $(BENCH)
 
 page: .venv/.test ## put the respondent's page together anew, and its hashes into the documentation
 	@$(BIN)/python -m deniable.web.shell docs/how-to/answer-in-a-browser.md
@@ -117,14 +118,14 @@ pictures: .venv/.test ## take the documentation's pictures of pages and of the n
 	@$(BIN)/python -m deniable.reporting.picture docs/images/estimates.svg
 
 calibrate: .venv/.test ## simulate sizes of tests and coverage of intervals; writes two pages of docs/explanation
-	@$(BIN)/python -m deniable.bench.calibrate --keep build/calibrate --write docs/explanation/calibration.md \
+	@$(BIN)/python -m benchmarks.calibration.calibrate --keep build/calibrate --write docs/explanation/calibration.md \
 		--write-tests docs/explanation/which-test-when.md
 
 matrix: .venv/.test ## every analysis of surveys that no test has seen (MATRIX="--seed 7 --surveys 61"; some minutes)
 	@PYTHONPATH=tests $(BIN)/python tests/contracts/held_back.py $(MATRIX)
 
-reproduce: .venv/.test ## compute the papers' tables and figures anew; writes docs/explanation/reproduction.md
-	@$(BIN)/deniable reproduce all --write docs/explanation/reproduction.md
+reproduce: .venv/.test ## compute the papers' tables and figures anew, and write their page (ITEM="rrba table-6" for one, and none)
+	@$(BIN)/python -m reproduction $(or $(ITEM),all --write docs/explanation/reproduction.md)
 
 wheels: .venv/.uv ## ask the index whether every dependency comes as a wheel, for each Python and system
 	@./.ci/wheels
@@ -139,7 +140,7 @@ lock: .venv/.uv ## resolve the lock files again (UPGRADE=--upgrade for newer ver
 
 clean: ## remove the environment, builds and caches
 	rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks reproduction -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- the environment; each stamp is newer than what it was made from --------------------------------------------------
 

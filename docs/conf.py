@@ -13,7 +13,7 @@ project = "deniable"
 author = "the deniable authors"
 root_doc = "docs/index"
 include_patterns = ["*.md", "docs/**"]
-exclude_patterns = [".*", "bench-results", "build", "deniable-*", "dist", "src", "tests", "docs/_*"]
+exclude_patterns = [".*", "build", "deniable-*", "dist", "src", "tests", "docs/_*"]
 
 # The last three are ours, in docs/_sphinx.
 extensions = [

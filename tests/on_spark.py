@@ -15,7 +15,7 @@ import pytest
 from pyspark.errors import AnalysisException
 
 import deniable as dn
-from deniable.bench.engines import below
+from benchmarks.speed.engines import below
 from deniable.designs.header import Header
 from deniable.errors import DeniableError, InputError, PrivacyError
 from deniable.frames.spark import randomize

@@ -277,10 +277,10 @@ MAY_TAKE_A_SOURCE = {
     "channels": EITHER | COUNTS,
     "designs": EITHER
     | {"draw_ballots", "drawn_ballots", "drawn_observation"},  # whose ballot is whose: both ways go through them
-    "cli": {"bench", "demo", "reproduce", "simulate"},
+    "cli": {"demo", "simulate"},
     "collection": {"Population"},  # made-up people: the seed is theirs, their devices disguise with secure bits
 }
-ANALYSIS = {"bench", "datasets", "estimation", "graphs", "inference", "planning", "reproduce"}
+ANALYSIS = {"datasets", "estimation", "graphs", "inference", "planning"}
 DISGUISES = {"randomize_in_clusters", "randomize"}
 
 

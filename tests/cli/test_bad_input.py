@@ -230,8 +230,6 @@ CASES = [
     (nothing, ("plan", "in/domain.toml", "--n", "9", "--epsilon", "1", "--error", "0"), 3, "is above 0"),
     (nothing, ("plan", "in/domain.toml", "--n", "9", "--epsilon", "1", "--plot", "a.png"), 3, "written to .svg"),
     (broken_survey, ("plan", "survey.toml", "--n", "9"), 3, "questions"),
-    (nothing, ("bench", "nonsense"), 3, "there is no benchmark 'nonsense'"),
-    (nothing, ("reproduce", "nonsense"), 3, "nonsense"),
     (nothing, ("serve", "nothing.toml"), 3, "nothing.toml cannot be read"),
     (nothing, ("simulate", "http://127.0.0.1:9"), 8, "127.0.0.1:9"),
     (nothing, ("report", "in/reports.parquet", "-o", "in/people.csv/r.html"), 3, "people.csv"),

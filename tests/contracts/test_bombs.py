@@ -60,8 +60,6 @@ READ_NOTHING = {
     "demo": "its survey comes with it",
     "simulate": "a server's address",
     "verify-page": "a server's address",
-    "bench": "names of benchmarks",
-    "reproduce": "its own pages",
 }
 # What is written, folders of the collector, and an option that all who print words share (`estimate` is called).
 WRITES = {"output", "plot", "table", "data", "path", "page", "full", "folder", "file", "words"}

@@ -254,8 +254,8 @@ OTHERS = {
     "Released": lambda: Released(np.arange(3.0), 1.0, 1.0, 0.0, "none"),
     "Network": lambda: Network(dn.Domain({"a": [0, 1]}), {"a": ()}, {"a": np.array([0.4, 0.6])}),
 }
-# A ledger goes on, and a record is of the rooms that reproduce papers.
-FOUND = {name: make for name, make in RESULTS.items() if not name.startswith(("Ledger", "Record"))}
+# A ledger goes on.
+FOUND = {name: make for name, make in RESULTS.items() if not name.startswith("Ledger")}
 
 
 VALUES = {**CHANNELS, **DESIGNS, **OTHERS, **FOUND}
@@ -513,7 +513,7 @@ def test_the_words_of_a_form_are_not_changed():
 
 
 def modules():
-    left_out = ("deniable.web", "deniable.cli", "deniable.bench", "deniable.reproduce")
+    left_out = ("deniable.web", "deniable.cli")
     for module in pkgutil.walk_packages(dn.__path__, "deniable."):
         if not module.name.startswith(left_out) and not module.name.endswith("__main__"):
             yield import_module(module.name)

@@ -129,8 +129,6 @@ NOTHING_OF_REPORTS = {
     "randomize": "reports of people in a table",
     "audit": "of a channel",
     "graph": "of a graph",
-    "reproduce": "of papers",
-    "bench": "times",
 }
 PAGES = {
     "/analyst": ["/analyst"],

@@ -25,7 +25,6 @@ from deniable.device.events import Asked, Replayed
 from deniable.device.statement import Statement
 from deniable.inference.numbers.wanted import wanted_numbers
 from deniable.privacy.paired import PairedPrivacy
-from deniable.reproduce.record import Line, Record
 from deniable.results import Interval, TestResult
 
 ODD = "<b>&$x_1$"  # a category that HTML and matplotlib would both misread
@@ -174,7 +173,6 @@ RESULTS = {
     "NodeEstimate": lambda: noisy().degrees(),
     "NodeEstimate of few nodes": lambda: noisy(8).triangles(),
     "EdgeStatement": lambda: noisy().describe(),
-    "Record": lambda: Record((Line(ODD, 0.21, paper=0.2, tolerance=0.05), Line("new", 3.0)), (), 1, 1, 0.0),
 }
 
 
@@ -279,7 +277,7 @@ def test_the_caller_s_settings_are_left_alone(result):
 def classes():
     """Every class of the package that shows itself in a notebook."""
     for module in pkgutil.walk_packages(dn.__path__, "deniable."):
-        if not module.name.startswith(("deniable.web", "deniable.cli", "deniable.bench")):
+        if not module.name.startswith(("deniable.web", "deniable.cli")):
             for _, kind in inspect.getmembers(import_module(module.name), inspect.isclass):
                 if kind.__module__.startswith("deniable.") and (hasattr(kind, "_repr_html_") or hasattr(kind, "plot")):
                     yield kind

@@ -70,7 +70,7 @@ def test_what_nobody_is_asked_together_is_refused():
 def test_all_pairs_come_as_near_to_the_floor_as_they_must():
     domain = network("survey").domain
     pairs = list(combinations(domain.names, 2))
-    for epsilon, most in ((1.0, 1.2), (2.0, 1.2), (3.0, 1.4)):  # `deniable bench accuracy` does Child and Alarm too
+    for epsilon, most in ((1.0, 1.2), (2.0, 1.2), (3.0, 1.4)):  # `make bench BENCH=accuracy` does Child and Alarm too
         design = dn.Optimal(domain, pairs, epsilon)
         assert 1 <= design.times <= most
         # Whole numbers cost next to nothing over the real-valued mix.
@@ -142,7 +142,7 @@ def random_list(rng):
 
 def test_it_is_never_worse_than_the_best_of_the_others():
     rng = np.random.default_rng(5)
-    for _ in range(4):  # `deniable bench accuracy` does forty
+    for _ in range(4):  # `make bench BENCH=accuracy` does forty
         domain, wanted, epsilon = random_list(rng)
         forecast = dn.plan(domain, epsilon, wanted, 10_000)
         losses = {one.name: one.loss for one in forecast.candidates}

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 import deniable as dn
-from deniable.bench.alarms import DESIGNS, accusing, power
+from benchmarks.calibration.alarm_rates import DESIGNS, accusing, power
 from deniable.estimation.fewer_than_chance import ALARM, fewer_than_chance
 from deniable.results import frame_of
 from every_design import answered, every_design

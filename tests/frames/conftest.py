@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from deniable.bench.engines import spark_cluster
+from benchmarks.speed.engines import spark_cluster
 
 
 @pytest.fixture(scope="session")

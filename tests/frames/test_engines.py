@@ -12,7 +12,7 @@ import pytest
 
 import deniable as dn
 import on_spark
-from deniable.bench import engines as five
+from benchmarks.speed import engines as five
 from deniable.channels.two_level import TwoLevel
 from deniable.errors import DesignError, InputError, MissingColumnError, PrivacyError, UnknownAttributeError
 from deniable.frames import engines

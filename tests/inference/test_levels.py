@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom
 
 import deniable as dn
-from deniable.bench import levels, strengths
+from benchmarks.calibration import measure_coverage, sizes_of_tests
 from deniable.errors import NotCoveredError
 from deniable.estimation.fit.engine import fit
 from deniable.estimation.fit.evidence import of_counts
@@ -39,7 +39,7 @@ def joint(pi, n, epsilon, seed=1):
 @pytest.mark.parametrize("place", [1, 2, 9], ids=["k-RR, epsilon 1", "k-RR, epsilon 3", "rare, epsilon 1"])
 def test_true_hypotheses_are_rarely_rejected_where_margins_are_noise(place):
     """The small twin of `make calibrate`: of 200 surveys at a size of .06, 31 or fewer are rejected but for 1e-6."""
-    case = list(levels.independence_cases())[place]
+    case = list(sizes_of_tests.independence_cases())[place]
     assert binom.sf(31, 200, 0.06) < 1e-6
     assert case.rejected(200, np.random.default_rng(5)) <= 31
 
@@ -191,17 +191,19 @@ def test_one_attribute_of_a_pair_that_cannot_be_reduced_to_it():
 
 def test_intervals_of_cramers_v_hold_it(monkeypatch):
     """Of 80 surveys with a coverage of .93 or more, 60 or fewer hold the truth once in 1e6 seeds."""
-    monkeypatch.setattr(strengths, "TABLES", dict(list(strengths.TABLES.items())[:1]))
-    monkeypatch.setattr(strengths, "TABLES", {k: (pi, each[:1]) for k, (pi, each) in strengths.TABLES.items()})
+    monkeypatch.setattr(measure_coverage, "TABLES", dict(list(measure_coverage.TABLES.items())[:1]))
+    monkeypatch.setattr(
+        measure_coverage, "TABLES", {k: (pi, each[:1]) for k, (pi, each) in measure_coverage.TABLES.items()}
+    )
     assert binom.cdf(60, 80, 0.93) < 1e-6
-    for _, _, _, _, hits, _ in strengths.covered(80, 3):
+    for _, _, _, _, hits, _ in measure_coverage.covered(80, 3):
         assert hits > 60
 
 
 def test_coverage_has_no_upper_bound_only_next_to_empty_cells():
-    table = strengths.TABLES["2x2, V .167"][0]
-    assert [strengths._in_doubt(table, 1.0, n) for n in (500, 1000, 4000)] == [True, False, False]
-    assert strengths._in_doubt(strengths.TABLES["2x3, V .302, one empty"][0], 3.0, 100_000)
+    table = measure_coverage.TABLES["2x2, V .167"][0]
+    assert [measure_coverage._in_doubt(table, 1.0, n) for n in (500, 1000, 4000)] == [True, False, False]
+    assert measure_coverage._in_doubt(measure_coverage.TABLES["2x3, V .302, one empty"][0], 3.0, 100_000)
 
 
 def _phi_at(line, inverted, value):

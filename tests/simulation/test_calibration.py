@@ -5,9 +5,18 @@ import pytest
 from scipy.stats import binom
 
 import deniable as dn
-from deniable.bench import alarms, calibrate, kept, levels, pooled, strengths, surveyed, weighted
-from deniable.bench import recommended as shown
-from deniable.bench.section import Section
+from benchmarks.calibration import (
+    alarm_rates,
+    calibrate,
+    checkpoints,
+    measure_coverage,
+    pooled_errors,
+    simulated_surveys,
+    sizes_of_tests,
+    weighted_coverage,
+)
+from benchmarks.calibration import recommended_designs as shown
+from benchmarks.calibration.report_section import Section
 from deniable.inference.prevalence import prevalence
 
 
@@ -17,16 +26,17 @@ def test_calibration_writes_its_tables_between_the_marks(tmp_path, capsys, monke
     monkeypatch.setattr(calibrate, "SIZES", (2_000,))
     monkeypatch.setattr(calibrate, "EPSILONS", (2.0,))
     monkeypatch.setattr(
-        "deniable.bench.coverage._CASES", {"RR logit": (1_000,), "RR predictor in a linear model": (300,)}
+        "benchmarks.calibration.regression_coverage._CASES",
+        {"RR logit": (1_000,), "RR predictor in a linear model": (300,)},
     )
-    monkeypatch.setattr("deniable.bench.pooled.DESIGNS", dict(list(pooled.DESIGNS.items())[2:3]))
-    monkeypatch.setattr("deniable.bench.weighted.DESIGNS", dict(list(weighted.DESIGNS.items())[:1]))
-    monkeypatch.setattr("deniable.bench.levels.cases", lambda: list(levels.homogeneity_cases())[:1])
+    monkeypatch.setattr(pooled_errors, "DESIGNS", dict(list(pooled_errors.DESIGNS.items())[2:3]))
+    monkeypatch.setattr(weighted_coverage, "DESIGNS", dict(list(weighted_coverage.DESIGNS.items())[:1]))
+    monkeypatch.setattr(sizes_of_tests, "cases", lambda: list(sizes_of_tests.homogeneity_cases())[:1])
     monkeypatch.setattr(
-        strengths, "TABLES", {k: (pi, each[:1]) for k, (pi, each) in list(strengths.TABLES.items())[:1]}
+        measure_coverage, "TABLES", {k: (pi, each[:1]) for k, (pi, each) in list(measure_coverage.TABLES.items())[:1]}
     )
-    monkeypatch.setattr(alarms, "DESIGNS", dict(list(alarms.DESIGNS.items())[:1]))
-    monkeypatch.setattr(alarms, "SIZES", (50,))
+    monkeypatch.setattr(alarm_rates, "DESIGNS", dict(list(alarm_rates.DESIGNS.items())[:1]))
+    monkeypatch.setattr(alarm_rates, "SIZES", (50,))
     monkeypatch.setattr(shown, "SIZES", (200,))
     monkeypatch.setattr(shown, "EPSILONS", (3.0,))
     other = tmp_path / "other.md"
@@ -52,7 +62,7 @@ def test_calibration_writes_its_tables_between_the_marks(tmp_path, capsys, monke
 def test_size_of_the_bootstrap_likelihood_ratio():
     rng = np.random.default_rng(11)
     runs = 600
-    found = surveyed.surveys(dn.KRR(12, epsilon=1.0), surveyed.TABLES["3x4"], 10_000, runs, rng)
+    found = simulated_surveys.surveys(dn.KRR(12, epsilon=1.0), simulated_surveys.TABLES["3x4"], 10_000, runs, rng)
     # Binomial(600, .05) has sd .0089: six of them are .053.
     assert calibrate.rejects(found, rng) < 0.05 + 0.053
 
@@ -90,8 +100,8 @@ def test_weighted_intervals_cover_under_clustering():
 
 
 def test_a_stratified_cluster_sample_has_the_errors_that_are_stated(monkeypatch):
-    monkeypatch.setattr(weighted, "DESIGNS", dict(list(weighted.DESIGNS.items())[1:2]))
-    ((_, clusters, held, ratio, size),) = weighted.weighted(150, 9)
+    monkeypatch.setattr(weighted_coverage, "DESIGNS", dict(list(weighted_coverage.DESIGNS.items())[1:2]))
+    ((_, clusters, held, ratio, size),) = weighted_coverage.weighted(150, 9)
     assert clusters == 40
     # 150 independent surveys: a share of .95 is found at .82 or below, and one of .05 at .18 or above, with probability
     # 8e-9. The root of summed variances of 150 surveys has a relative error of at most .058: five of them.
@@ -124,11 +134,11 @@ def test_finished_sections_are_kept_and_not_those_of_another_program(tmp_path, m
         section.add(["x"], 0.25, (0.0, 0.1))
         return section
 
-    first, again = (kept.kept(tmp_path / "new", "t", 10, 1, make) for _ in range(2))
+    first, again = (checkpoints.kept(tmp_path / "new", "t", 10, 1, make) for _ in range(2))
     assert made == [(10, 1)]
     assert again.markdown() == first.markdown()
     assert not again.met
-    monkeypatch.setattr(kept, "program", lambda: "another")
-    kept.kept(tmp_path / "new", "t", 10, 1, make)
-    kept.kept(None, "t", 10, 1, make)
+    monkeypatch.setattr(checkpoints, "program", lambda: "another")
+    checkpoints.kept(tmp_path / "new", "t", 10, 1, make)
+    checkpoints.kept(None, "t", 10, 1, make)
     assert len(made) == 3

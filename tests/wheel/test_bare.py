@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -49,7 +50,7 @@ for name in COMMANDS:
     done = run(name, "--help")
     assert done.exit_code == 0, (name, done.output, done.exception)
 assert run("new", "survey.toml").exit_code == 0
-for arguments in (["demo"], ["serve", "survey.toml"], ["issuer", "survey.toml"], ["reproduce", "rrba", "table-3"]):
+for arguments in (["demo"], ["serve", "survey.toml"], ["issuer", "survey.toml"]):
     done = run(*arguments)
     assert done.exit_code == MissingExtraError.exit_code, (arguments, done.output, done.exception)
     print(arguments[0], " ".join(done.output.split()))
@@ -97,7 +98,7 @@ def test_with_its_extra_the_command_is_there(command, with_commands, tmp_path):
 def test_with_the_commands_alone_each_explains_itself_or_names_what_it_needs(with_commands, tmp_path):
     done = run(with_commands / "python", "-c", COMMANDS_ALONE, cwd=tmp_path)
     said = dict(line.split(" ", 1) for line in done.stdout.splitlines())
-    needs = {"demo": "demo", "serve": "service", "issuer": "service", "reproduce": "reproduce"}
+    needs = {"demo": "demo", "serve": "service", "issuer": "service"}
     assert {name: f"pip install 'deniable[{extra}]'" in said[name] for name, extra in needs.items()} == dict.fromkeys(
         needs, True
     )
@@ -111,8 +112,28 @@ def test_the_source_distribution_builds_the_same_wheel(distributions, wheel, tmp
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, cwd=unpacked)
     assert contents(tmp_path / wheel.name) == contents(wheel)
     # What `make test` starts from is in it too.
-    for file in ("Makefile", ".ci/venv", "requirements.lock", "tests/conftest.py", "CITATION.cff", "SECURITY.md"):
+    for file in (
+        "Makefile",
+        ".ci/venv",
+        "requirements.lock",
+        "tests/conftest.py",
+        "CITATION.cff",
+        "SECURITY.md",
+        "benchmarks/speed/encoding.py",
+        "reproduction/CLAIMS.md",
+        "reproduction/rrba/views.json",
+    ):
         assert (unpacked / file).is_file(), file
+
+
+def test_the_wheel_is_the_package_and_what_describes_it(wheel):
+    held = set(contents(wheel))
+    package = {name for name in held if name.startswith("deniable/")}
+    (described,) = {name.partition("/")[0] for name in held - package}
+    assert described.endswith(".dist-info")
+    source = Path(__file__).parents[2] / "src"
+    files = {path.relative_to(source).as_posix() for path in (source / "deniable").rglob("*") if path.is_file()}
+    assert package == {name for name in files if "__pycache__" not in name}
 
 
 def contents(wheel):

@@ -36,8 +36,6 @@ COMMANDS = {
     "audit": "Check a design's epsilon by watching it run.",
     "export": "Write reports in another format.",
     "graph": "Disguise a graph's edges, or estimate from disguised ones.",
-    "reproduce": "Compute the papers' tables and figures anew.",
-    "bench": "Measure this package beside its peers.",
 }
 
 

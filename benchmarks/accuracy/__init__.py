@@ -1,0 +1,1 @@
+"""How near estimates come to the truth, beside other mechanisms and the best possible."""

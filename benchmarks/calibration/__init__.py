@@ -1,0 +1,1 @@
+"""Whether tests hold their level, and intervals and errors what they promise."""
