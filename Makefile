@@ -27,6 +27,13 @@ TIMES ?= 1
 # The rooms of what is computed, without a server, a program or a picture. What takes long is left to `make test`.
 UNIT := src tests/test_*.py $(addprefix tests/,channels core designs device estimation graphs optimal privacy surveys tables)
 
+# The respondent's page is no part of the repository. Every installation makes it, and so does make when a part has changed.
+PAGE := src/deniable/web/static/page.html
+PAGE_PARTS := $(addprefix src/deniable/,web/shell.py web/bundle.py surveys/words.py surveys/frames.py \
+	device/replaceable_words.py device/text_safety.json) \
+	$(shell find src/deniable/web/page src/deniable/web/static src/deniable/surveys/languages -type f \
+		! -name page.html ! -name '*.pyc')
+
 # Bytecode is kept, whatever the shell says: tests start hundreds of programs, each of which would compile NumPy anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -139,10 +146,16 @@ lock: .venv/.uv ## resolve the lock files again (UPGRADE=--upgrade for newer ver
 		--python-version 3.11 --generate-hashes --no-emit-index-url --output-file requirements-pandas3.lock $(UPGRADE)
 
 clean: ## remove the environment, builds and caches
-	rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(PAGE) .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks reproduction -name __pycache__ -type d -prune -exec rm -rf {} +
 
+$(PAGE): $(PAGE_PARTS) | .venv/.uv
+	@PYTHONPATH=src $(BIN)/python -m deniable.web.shell
+	@touch $@
+
 # --- the environment; each stamp is newer than what it was made from --------------------------------------------------
+
+.venv/.demo .venv/.test .venv/.docs .venv/.bench: | $(PAGE)
 
 .venv/.uv: .ci/venv
 	@PYTHON="$(PYTHON)" ./.ci/venv

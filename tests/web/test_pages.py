@@ -71,7 +71,7 @@ def part(html, tag):
 
 
 def test_the_page_is_what_its_parts_make():
-    again = "write it anew: python -m deniable.web.shell"
+    again = "write it anew: make page"
     assert asset("words.mjs").decode() == words_module(), again
     assert asset("kinds.mjs").decode() == kinds_module(), again
     assert asset(PAGE).decode() == page(), again

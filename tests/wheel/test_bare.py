@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from deniable.errors import MissingExtraError
 from deniable.version import __version__
 
+PAGE = Path("src", "deniable", "web", "static", "page.html")
 WITHOUT_EXTRAS = """
 import warnings
 from importlib.util import find_spec
@@ -109,6 +111,7 @@ def test_the_source_distribution_builds_the_same_wheel(distributions, wheel, tmp
     with tarfile.open(source) as archive:
         archive.extractall(tmp_path, filter="data")
     (unpacked,) = [place for place in tmp_path.iterdir() if place.is_dir()]
+    assert not (unpacked / PAGE).exists()  # it is made where the wheel is
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, cwd=unpacked)
     assert contents(tmp_path / wheel.name) == contents(wheel)
     # What `make test` starts from is in it too.
@@ -119,11 +122,18 @@ def test_the_source_distribution_builds_the_same_wheel(distributions, wheel, tmp
         "tests/conftest.py",
         "CITATION.cff",
         "SECURITY.md",
+        "hatch_build.py",
         "benchmarks/speed/encoding.py",
         "reproduction/CLAIMS.md",
         "reproduction/rrba/views.json",
     ):
         assert (unpacked / file).is_file(), file
+
+
+def test_the_page_in_the_wheel_is_the_one_whose_hash_is_published(wheel):
+    page = contents(wheel)[PAGE.relative_to("src").as_posix()]
+    published = Path(__file__).parents[2] / "docs" / "how-to" / "answer-in-a-browser.md"
+    assert f"    {sha256(page).hexdigest()}  page.html\n" in published.read_text(encoding="utf-8")
 
 
 def test_the_wheel_is_the_package_and_what_describes_it(wheel):

@@ -6,7 +6,8 @@
 `partner`, `ticket`                 for a partner, being let in
 `verify`, `terms`, `verified`       whether a design keeps its promise, recomputed from its integers
 `kinds`                             the channels, a file each: what their integers must be, and what draws make of them
-`encoding`, `form`                  from an answer to its code; the words that the design names
+`encoding`, `form`,                 from an answer to its code; the words that the design names
+`replaceable_words`
 `epsilon`, `statement`              exact ratios and their logarithms, rounded against whoever claims privacy; in words
 `ledger`, `events`, `memory`        the lifetime account, and the file that keeps it
 `messages`, `wire`, `block`         what travels, and as which bytes

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from deniable.device.corrections import check as check_corrections
 from deniable.device.messages import MOST_FORM_BYTES, Form, design_id
 from deniable.device.refusal import refuse
+from deniable.device.replaceable_words import AROUND, PLAIN
 from deniable.device.text_safety import MOST_AROUND, MOST_CHOICE, MOST_QUESTION, alike, fault
 from deniable.device.wire import decode, encode
 from deniable.errors import MessageError
@@ -20,27 +21,6 @@ if TYPE_CHECKING:
     from deniable.device.encoding import Coded
     from deniable.device.messages import FormItem
     from deniable.device.verified import VerifiedDesign
-
-# What a survey may say around its questions; empty where the file leaves it out.
-AROUND = ("welcome", "thanks", "contact")
-# Words that promise nothing, and that a survey may replace.
-PLAIN = (
-    "language",
-    "closed_heading",
-    "closed",
-    "invitation_heading",
-    "invitation",
-    "invitation_label",
-    "enter",
-    "another_invitation",
-    "begin",
-    "questions_heading",
-    "unanswered",
-    "question_column",
-    "unsent_heading",
-    "again",
-    "done_heading",
-)
 
 
 def read_form(body: bytes, design: VerifiedDesign) -> Form:

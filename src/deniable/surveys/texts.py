@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.device.form import AROUND, PLAIN
+from deniable.device.replaceable_words import AROUND, PLAIN
 from deniable.device.text_safety import MOST_AROUND, MOST_QUESTION, fault
 from deniable.errors import SurveyError
 from deniable.surveys.phrases import PHRASES

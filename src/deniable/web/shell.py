@@ -1,10 +1,12 @@
 """The respondent's page: one file, the same for every survey, every language and everybody.
 
-    python -m deniable.web.shell docs/how-to/answer-in-a-browser.md
+    python -m deniable.web.shell
 
-writes it, `static/page.html`, out of its parts: the frame `page/shell.html`, the style `page/page.css` and the program,
-whose words `static/words.mjs` and list of channels `static/kinds.mjs` it writes first; then it puts the hashes into the
-documentation. A test makes all of it anew and compares.
+writes it, `static/page.html`, out of its parts: the frame `page/shell.html`, the style `page/page.css` and the program.
+So does every installation from source (`hatch_build.py`), with the standard library alone; the repository does not hold
+the file, but its hash. With documents behind it, the modules that are made too are written first (`static/words.mjs`,
+`static/kinds.mjs`, `static/text_safety_table.mjs`), and the hashes into the documents: `make page`. A test makes all of
+it anew and compares.
 
 Style and program stand in the page itself, and its policy names their hashes. Nothing that a server sends beside the
 page can take their place: not another file, and not a header that loads one before the page is read.
@@ -22,7 +24,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deniable.device.form import PLAIN
+from deniable.device.replaceable_words import PLAIN
 from deniable.errors import DeniableError
 from deniable.surveys.frames import FRAMES
 from deniable.surveys.words import SENTENCES, WORDS
@@ -140,13 +142,21 @@ def _ascii(name: str, text: str, escape: str) -> str:
 _MADE = {WORDS_MODULE: words_module, KINDS_MODULE: kinds_module, TABLE_MODULE: table_module}
 
 
+def _write(path: Path, content: bytes) -> None:
+    """Write a file, unless that is in it: somebody may be reading it."""
+    if not path.exists() or path.read_bytes() != content:
+        path.write_bytes(content)
+
+
 def main(documents: Sequence[str]) -> int:
-    """Write the page and its words, and their hashes into documents."""
+    """Write the page; where documents are named the modules that are made, too, and all hashes into the documents."""
+    with as_file(_HERE.joinpath("static")) as folder:
+        for name, make in {**(_MADE if documents else {}), PAGE: page}.items():
+            _write(folder / name, make().encode())
+    if not documents:
+        return 0
     from deniable.web.assets import published
 
-    with as_file(_HERE.joinpath("static")) as folder:
-        for name, make in {**_MADE, PAGE: page}.items():
-            (folder / name).write_text(make(), encoding="utf-8")
     hashes = "".join(f"    {line}\n" for line in published().splitlines())
     for path in map(Path, documents):
         path.write_text(_HASHES.sub(lambda _: hashes, path.read_text(encoding="utf-8"), count=1), encoding="utf-8")
