@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from deniable.errors import DeniableError, InputError, MissingExtraError
+from deniable import DeniableError
+from deniable.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -6,13 +6,12 @@ machine and to its load. Times are CPU time, the best of several repeats.
 
 from __future__ import annotations
 
+import math
 import sys
 import tracemalloc
 from dataclasses import dataclass
 from time import process_time
 from typing import TYPE_CHECKING
-
-from deniable.summary import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -61,6 +60,35 @@ class Measurement:
         """Print it; 0 when every claim is met, else 1."""
         sys.stdout.write(f"{self}\n")
         return 0 if self.met else 1
+
+
+def number(value: object) -> str:
+    """Write a value short enough for a table.
+
+    >>> number(0.123456), number(12), number(2.5e7)
+    ('0.1235', '12', '2.500e+07')
+    """
+    if not isinstance(value, float):
+        return str(value)
+    if math.isnan(value):
+        return "-"
+    return f"{value:.4f}" if value == 0 or 1e-4 <= abs(value) < 1e6 else f"{value:.3e}"
+
+
+def text_table(columns: Mapping[str, Sequence[object]]) -> str:
+    """Lay columns out as plain text, numbers to the right.
+
+    >>> print(text_table({"by": ["ours", "plain"], "rate": [0.25, 0.75]}))
+    by       rate
+    ours   0.2500
+    plain  0.7500
+    """
+    made = []
+    for heading, values in columns.items():
+        texts = [heading, *map(number, values)]
+        width, right = max(map(len, texts)), all(isinstance(value, int | float) for value in values)
+        made.append([text.rjust(width) if right else text.ljust(width) for text in texts])
+    return "\n".join("  ".join(row).rstrip() for row in zip(*made, strict=True))
 
 
 def side_by_side(tasks: Mapping[str, Callable[[], object]], repeats: int = 5) -> dict[str, float]:

@@ -14,7 +14,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
 
-from deniable.errors import DeniableError, InputError
+from deniable import DeniableError
+from deniable.errors import InputError
 from reproduction.pages import choosing, claims, figure, filled, reproduction
 from reproduction.registry import find, papers
 from reproduction.runner import SEED, Done, execute

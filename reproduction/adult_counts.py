@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable import Domain, Table
 from deniable.datasets import adult, adult_path
-from deniable.domain import Domain
-from deniable.tables.table import Table, tally
+from reproduction.simulated_counts import tally
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
-from deniable.randomness import Seeded
+from deniable import Seeded
 from reproduction.record import Line, Record
 
 if TYPE_CHECKING:

@@ -8,18 +8,12 @@ item, with what they were made from.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from deniable.results import axes
-from deniable.summary import html_table
-from reproduction.plots import MOST_LINES, comparison
-
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from matplotlib.axes import Axes
 
 Verdict = Literal["reproduced", "differs", "new"]
 _SIGMAS = 6.0  # standard errors between two runs beyond which a number has drifted: not by chance, one in 10^8
@@ -98,22 +92,6 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if not no:
             return "reproduced" if yes else "new"
         return f"partly ({yes} of {yes + no})" if yes else "differs"
-
-    def _repr_html_(self) -> str:
-        columns: dict[str, list[Any]] = {
-            "what": [line.what for line in self.lines],
-            "paper": [float("nan") if line.paper is None else line.paper for line in self.lines],
-            "ours": [line.ours for line in self.lines],
-            "std_error": [line.error for line in self.lines],
-            "verdict": [line.verdict for line in self.lines],
-        }
-        return html_table(columns, " ".join([f"Verdict: {self.verdict}.", *self.notes]))
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the paper's numbers beside ours."""
-        ax = axes(ax, rows=min(len(self.lines), MOST_LINES))
-        comparison(ax, self.lines)
-        return ax
 
     def drift(self, before: Record) -> list[str]:
         """Say which lines cannot be those of an earlier record, in words; lines of either that the other lacks pass.

@@ -20,8 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import deniable
-from deniable.reporting.charts import drawn
-from reproduction.plots import comparison
+from reproduction.plots import comparison, written
 from reproduction.record import Record
 
 if TYPE_CHECKING:
@@ -82,8 +81,8 @@ def picture(item: Item, outcome: Reproduced) -> str:
     """The outcome as SVG."""
     draw = item.draw
     if draw is None or not outcome.data:
-        return drawn(lambda ax: comparison(ax, outcome.lines), item.title, size=item.size, name=item.name)
-    return drawn(lambda ax: draw(ax, outcome.data), item.title, size=item.size, name=item.name)
+        return written(lambda ax: comparison(ax, outcome.lines), item.size)
+    return written(lambda ax: draw(ax, outcome.data), item.size)
 
 
 def _write_csv(path: Path, outcome: Reproduced) -> None:

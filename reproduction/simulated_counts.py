@@ -1,4 +1,4 @@
-"""What most items need: counts of reports drawn at once, distances between tables, means with their errors."""
+"""What most items need: counts of reports drawn at once, projections, distances between tables, means with errors."""
 
 from __future__ import annotations
 
@@ -31,6 +31,28 @@ def disguised(
         if people:
             total += rng.multinomial(people, matrix[:, truth] / matrix[:, truth].sum(), size=trials)
     return total.T.reshape(*channel.output_shape, trials).astype(np.float64)
+
+
+def tally(codes: NDArray[np.integer], shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Count rows of codes into a table.
+
+    >>> tally(np.array([[0, 1], [0, 1], [1, 0]]), (2, 2)).tolist()
+    [[0, 2], [1, 0]]
+    """
+    cells = np.ravel_multi_index(tuple(codes.T.astype(np.int64)), shape)
+    return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
+
+
+def projected_rows(rows: NDArray[np.float64], total: float = 1.0) -> NDArray[np.float64]:
+    """The nearest distribution to every row ("Norm-Sub"): less one number, and nothing below zero.
+
+    >>> projected_rows(np.array([[0.6, 0.5, -0.1]])).round(3).tolist()
+    [[0.55, 0.45, 0.0]]
+    """
+    ordered = -np.sort(-rows, axis=1)
+    excess = (ordered.cumsum(axis=1) - total) / np.arange(1, rows.shape[1] + 1)
+    kept = (ordered > excess).sum(axis=1, keepdims=True)  # the largest cells, which stay above zero
+    return np.maximum(rows - np.take_along_axis(excess, kept - 1, axis=1), 0.0)
 
 
 def each_mean(values: NDArray[np.float64], truth: NDArray[np.float64], power: int) -> NDArray[np.float64]:
@@ -71,11 +93,15 @@ def spread_error(values: ArrayLike) -> tuple[float, float]:
     return variance**0.5, error / (2 * variance**0.5) if variance else 0.0
 
 
+def phi_squared(table: NDArray[np.float64]) -> float:
+    """Pearson's chi-square of a two-way table of shares, a respondent."""
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True)
+    return float(((table - expected) ** 2)[expected > 0] @ (1 / expected[expected > 0]))
+
+
 def cramers_v(table: NDArray[np.float64]) -> float:
     """Cramer's V of a two-way table of shares."""
-    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True)
-    phi2 = float(((table - expected) ** 2)[expected > 0] @ (1 / expected[expected > 0]))
-    return (phi2 / (min(table.shape) - 1)) ** 0.5
+    return (phi_squared(table) / (min(table.shape) - 1)) ** 0.5
 
 
 def jensen_shannon(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:

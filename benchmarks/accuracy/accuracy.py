@@ -22,18 +22,11 @@ import numpy as np
 from benchmarks.accuracy.against_rivals import draw, measured, table
 from benchmarks.accuracy.same_people import compared
 from benchmarks.benchmark import Claim, Measurement
-from deniable.channels.choice import best_channel
-from deniable.channels.krr import KRR
+from deniable import KRR, Domain, Joint, Seeded, Wanted, optimal_channel, optimal_mix
 from deniable.datasets import network
-from deniable.domain import Domain
-from deniable.optimal.channel import optimal_channel
-from deniable.optimal.language import gathered
-from deniable.optimal.mix import optimal_mix
-from deniable.optimal.wanted import Wanted, matrix_of
-from deniable.randomness import Seeded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -67,12 +60,24 @@ def wanted_rows(name: str) -> NDArray[np.float64]:
         t = int(name.split()[1])
         return np.tril(np.ones((t, t)))[:-1]
     made: dict[str, Any] = {
-        "pairs of 3": lambda: matrix_of(_THREE, gathered(_PAIRS)),
+        "pairs of 3": lambda: _over_three(Wanted.table(*pair) for pair in _PAIRS),
         "mean, shares": lambda: np.vstack([np.arange(5.0), 0.1 * np.eye(5)]),
         "mean of 11": lambda: np.arange(11.0)[None],
-        "associations": lambda: matrix_of(_THREE, [Wanted.association(*pair) for pair in _PAIRS]),
+        "associations": lambda: _over_three(Wanted.association(*pair) for pair in _PAIRS),
     }
     return np.asarray(made[name](), dtype=np.float64)
+
+
+def _over_three(wanted: Iterable[Wanted]) -> NDArray[np.float64]:
+    """Wanted numbers of some of three attributes as rows over all their cells."""
+    found = []
+    for one in wanted:
+        rows = one.rows(_THREE)
+        shape = [2 if name in one.attributes else 1 for name in _THREE]
+        found.append(
+            np.broadcast_to(rows.reshape(len(rows), *shape), (len(rows), *_THREE.shape)).reshape(len(rows), -1)
+        )
+    return np.concatenate(found)
 
 
 def sets_loss(problem: Problem) -> float:
@@ -152,7 +157,7 @@ def measure(
             claims.append(Claim(f"mix for all pairs of {name}, epsilon {epsilon:g}", times, required, at_most=True))
     rows = wanted_rows("cdf 11")
     n = 10_000
-    today = errors(best_channel(11, 1.0, "least_variance"), rows, n, surveys, 1)
+    today = errors(Joint({"x": range(11)}, 1.0, channel="least_variance").questions[0].channel, rows, n, surveys, 1)
     ratio = errors(optimal_channel(rows, 1.0), rows, n, surveys, 2) / today
     claims.append(Claim(f"cdf 11, {surveys} surveys: squared error over least variance", ratio, 0.65, at_most=True))
     columns = {key: [row[key] for row in found] for key in found[0] if key != "CPU s"}

@@ -14,16 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.accuracy import rivals
-from deniable.channels.hadamard import HadamardResponse
-from deniable.channels.krr import KRR
+from benchmarks.benchmark import text_table
+from deniable import KRR, Domain, HadamardResponse, optimal_channel, optimal_mix
 from deniable.datasets import adult, network
-from deniable.domain import Domain
-from deniable.drawing import pyplot, style
-from deniable.optimal.channel import optimal_channel
-from deniable.optimal.contrasts import Contrasts
-from deniable.optimal.language import gathered
-from deniable.optimal.mix import information, optimal_mix
-from deniable.summary import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +46,7 @@ def _of_scale(problem: Problem, epsilon: float) -> Row:
     t = problem.answers
     return {
         "ours: k-RR": problem.loss(KRR(t, epsilon).matrix()),
-        "ours: sets, block designs": rivals.alike(information(t, epsilon), problem),
+        "ours: sets, block designs": rivals.alike(rivals.told_by_best_sets(t, epsilon), problem),
         "McKenna factorization": rivals.factorization(problem),
         "square wave": problem.loss(rivals.square_wave(t, epsilon)),
         "hierarchical": problem.loss(rivals.hierarchy(t, epsilon)),
@@ -68,7 +61,7 @@ def tables(domain: Domain, order: int, epsilon: float) -> Row:
     wanted = list(combinations(domain.names, order))
     mix = optimal_mix(domain, wanted, epsilon)
     best = mix.loss / mix.times
-    squares = Contrasts(domain, gathered(wanted)).squares
+    squares = rivals.squares_of(domain, wanted)
     asked = rivals.asked_one(wanted)
 
     def by(told: Callable[[int, float], float]) -> float:
@@ -77,7 +70,7 @@ def tables(domain: Domain, order: int, epsilon: float) -> Row:
     losses = {
         "ours: optimal": mix.loss,
         "ours: k-RR": by(rivals.told_by_krr),
-        "ours: sets, block designs": by(information),
+        "ours: sets, block designs": by(rivals.told_by_best_sets),
         "CALM": rivals.calm(squares, domain, epsilon, order),
         "InpHT": rivals.input_hadamard(squares, domain, epsilon),
         "RRBA, split": rivals.split(squares, domain, epsilon, order),
@@ -133,17 +126,18 @@ def _table(wanted: str, by_epsilon: Mapping[float, Row]) -> str:
 
 def draw(found: Mapping[str, Mapping[float, Row]], path: str, epsilon: float = 1.0) -> None:
     """Draw one epsilon: a panel a workload, a dot a mechanism, on a scale of factors."""
-    plt = pyplot()
+    import matplotlib.pyplot as plt
+
     names = list(dict.fromkeys(name for rows in found.values() for name in rows[epsilon]))
     across = min(len(found), _PANELS)
     down = -(-len(found) // across)
-    with plt.rc_context({**style(), "svg.hashsalt": "deniable"}):
+    with plt.rc_context({"axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "deniable"}):
         size = (3 + 1.6 * across, 4.4 * down)
         figure, grid = plt.subplots(down, across, sharey=True, squeeze=False, figsize=size, layout="constrained")
         for panel, (wanted, rows) in zip(grid.ravel(), found.items(), strict=False):
             values = np.minimum([rows[epsilon].get(name, np.nan) for name in names], _FAR)
             ours = [name.startswith("ours") for name in names]
-            panel.scatter(values, range(len(names)), c=["C0" if one else "0.5" for one in ours])
+            panel.scatter(values, range(len(names)), c=["#08519c" if one else "0.5" for one in ours])
             panel.axvline(1, color="black", linewidth=0.8)
             panel.set_xscale("log")
             panel.set_xlim(0.9, 1.1 * _FAR)

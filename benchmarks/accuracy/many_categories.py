@@ -15,15 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement, peak_memory
-from deniable.channels.block_design import BlockDesign
+from deniable import KRR, BlockDesign, DeniableError, HadamardResponse, LocalHashing, Seeded, SubsetSelection, Unary
 from deniable.channels.choice import steps
-from deniable.channels.hadamard import HadamardResponse
-from deniable.channels.hashing import LocalHashing
-from deniable.channels.krr import KRR
-from deniable.channels.subset import MOST_CATEGORIES, SubsetSelection
-from deniable.channels.unary import Unary
-from deniable.errors import DeniableError
-from deniable.randomness import Seeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +26,7 @@ if TYPE_CHECKING:
 CATEGORIES = (16, 50, 500, 50_000)
 EPSILONS = (1.0, 2.0, 4.0)
 REPORTS = 1_000_000
-_MOST_WRITTEN = 4096  # categories of k-RR and unary encoding that are worth a row
+_MOST_WRITTEN = 4096  # categories of sets that are written out
 
 MAKERS: dict[str, Callable[[int, float], Channel]] = {
     "KRR": KRR,
@@ -68,7 +61,7 @@ def factor(channel: Channel, epsilon: float) -> float:
 def factors(k: int, epsilons: Sequence[float] = EPSILONS) -> dict[str, list[str]]:
     """A row a channel: factors at each epsilon, and the steps of decoding a million reports.
 
-    >>> from deniable.summary import text_table
+    >>> from benchmarks.benchmark import text_table
     >>> print(text_table(factors(16, [1.0])))
     channel                   epsilon 1  steps
     KRR                       1.922      1.0e+06
@@ -81,9 +74,7 @@ def factors(k: int, epsilons: Sequence[float] = EPSILONS) -> dict[str, list[str]
     """
     columns: dict[str, list[str]] = {"channel": [], **{f"epsilon {e:g}": [] for e in epsilons}, "steps": []}
     for name, make in MAKERS.items():
-        if name == "SubsetSelection" and k > MOST_CATEGORIES:
-            continue
-        if name == "Unary" and k > _MOST_WRITTEN:
+        if name in ("SubsetSelection", "Unary") and k > _MOST_WRITTEN:
             continue
         columns["channel"].append(name)
         work = ""

@@ -18,21 +18,13 @@ import numpy as np
 from benchmarks.accuracy.random_aims import in_one_thread
 from benchmarks.benchmark import Claim, Measurement
 from benchmarks.calibration.all_pairs_errors import simulated
+from deniable import Domain, Joint, Optimal, Seeded, Table, Wanted, estimate, plan
 from deniable.datasets import network
-from deniable.designs.joint import Joint
-from deniable.designs.optimal import Optimal
-from deniable.domain import Domain
-from deniable.estimation.fit.efficient import efficient_from
-from deniable.estimation.fit.gathering import gather
-from deniable.optimal.wanted import Wanted
-from deniable.planning.forecast import plan
-from deniable.randomness import Seeded
-from deniable.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from deniable.designs.base import Design
+    from deniable import Design
 
 REQUIRED = {"survey": (1.2, 1.2, 1.4), "child": (1.4, 1.4, 1.45), "alarm": (1.52, 1.54, 1.6)}
 EPSILONS = (1.0, 2.0, 3.0)
@@ -77,7 +69,7 @@ def cdf_errors(design: Design, n: int, surveys: int, seed: int) -> float:
     even = Table(design.domain, np.full(t, 1 / t))
     rows, total = np.tril(np.ones((t, t)))[:-1], 0.0
     for _ in range(surveys):
-        found = efficient_from(gather(design.simulate(even, n, source=source), design.domain.names)).values
+        found = estimate(design.simulate(even, n, source=source), design.domain.names, "norm_sub").efficient.values
         total += n * float(((rows @ (found - 1 / t)) ** 2).sum())
     return total / surveys
 

@@ -18,11 +18,9 @@ from time import process_time
 import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement
-from deniable.channels.paired import Coins
+from deniable import Coins, PairedReports, estimate
 from deniable.collection.export import stored_reports
 from deniable.collection.simulation import Crowd
-from deniable.designs.paired.reports import PairedReports
-from deniable.estimation.estimator import estimate
 from deniable.web.serve import Service, background
 
 P, RHO = 0.75, -0.3

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.benchmark import Claim
+from deniable import optimal_channel
 from deniable.device.epsilon import exp_below
-from deniable.optimal.channel import optimal_channel
 from deniable.optimal.search import certified, solution
 
 if TYPE_CHECKING:

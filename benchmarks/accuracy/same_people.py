@@ -16,10 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.accuracy import rivals
-from deniable.channels.choice import best_channel
-from deniable.channels.krr import KRR
-from deniable.optimal.channel import optimal_channel
-from deniable.tables.simplex import norm_sub
+from deniable import KRR, BlockDesign, optimal_channel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,8 +61,16 @@ def least_squares(matrix: Array, counts: Array) -> Array:
         pulled = np.einsum("ua,us->sa", matrix, counts / n / lam, optimize=True)
         # Where not all shares are told, those of the least length: what is wanted is told.
         found = np.einsum("sab,sb->as", np.linalg.pinv(information, rcond=1e-10, hermitian=True), pulled)
-        likely = _MIXED / t + (1 - _MIXED) * np.stack([norm_sub(one) for one in found.T], axis=1)
+        likely = _MIXED / t + (1 - _MIXED) * _projected(found)
     return np.asarray(found)
+
+
+def _projected(shares: Array) -> Array:
+    """The nearest distribution to every column: less one number, and nothing below zero."""
+    ordered = -np.sort(-shares, axis=0)
+    excess = (ordered.cumsum(axis=0) - 1) / np.arange(1, len(shares) + 1)[:, None]
+    kept = (ordered > excess).sum(axis=0)[None]  # the largest shares, which stay above zero
+    return np.maximum(shares - np.take_along_axis(excess, kept - 1, axis=0), 0.0)
 
 
 def smoothed(matrix: Array, counts: Array, epsilon: float) -> Array:
@@ -111,7 +116,7 @@ def _channels(t: int, epsilon: float) -> Mapping[str, Array]:
     cdf = np.tril(np.ones((t, t)))[:-1]
     return {
         "ours: optimal for the cdf": optimal_channel(cdf, epsilon).matrix(),
-        "ours: block design": best_channel(t, epsilon, "block_design").matrix(),
+        "ours: block design": BlockDesign(t, epsilon).matrix(),
         "ours: k-RR": KRR(t, epsilon).matrix(),
         "square wave, unbiased": rivals.square_wave(t, epsilon),
         "hierarchical intervals": rivals.hierarchy(t, epsilon),

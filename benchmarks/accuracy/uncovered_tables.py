@@ -16,24 +16,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement
+from deniable import Reports, Seeded, Table, Views, estimate, synthesize
 from deniable.datasets import Network, network
-from deniable.designs.reports import Reports
-from deniable.designs.views import Views
 from deniable.errors import MissingExtraError
 from deniable.estimation.consistency import ENGINES, product_is_nearer
-from deniable.estimation.estimator import estimate, observations_of
+from deniable.estimation.estimator import observations_of
 from deniable.estimation.graphical import fit_graphical
-from deniable.estimation.synthesis import synthesize
-from deniable.randomness import Seeded
-from deniable.tables.table import Table, tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.designs.observation import Observation
-    from deniable.domain import Domain
+    from deniable import Domain, Observation
     from deniable.estimation.consistency import Engine
 
 Triple = tuple[str, ...]
@@ -44,7 +39,10 @@ CASES = (("survey", 120_000, 1.0), ("alarm", 80_000, 1.0), ("alarm", 80_000, 4.0
 def counted(codes: NDArray[np.integer], source: Network, attributes: Sequence[str]) -> Table:
     """The records' own table."""
     part = source.domain.project(attributes)
-    return Table(part, tally(codes[:, list(source.domain.axes(attributes))], part.shape)).normalize()
+    cells = np.ravel_multi_index(
+        tuple(codes[:, axis].astype(np.int64) for axis in source.domain.axes(attributes)), part.shape
+    )
+    return Table(part, np.bincount(cells, minlength=part.cells).reshape(part.shape)).normalize()
 
 
 def distance(table: Table, truth: Table) -> float:

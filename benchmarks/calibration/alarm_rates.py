@@ -12,22 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.calibration.report_section import Section
-from deniable.channels.devices import Warner
-from deniable.channels.krr import KRR
-from deniable.designs.independent import Independent
-from deniable.designs.joint import Joint
-from deniable.designs.observation import Observation
-from deniable.designs.optimal import Optimal
-from deniable.designs.sampled import Sampled
-from deniable.designs.views import Views
-from deniable.domain import Domain
+from deniable import KRR, Domain, Independent, Joint, Observation, Optimal, Sampled, Seeded, Table, Views, Warner
 from deniable.estimation.fewer_than_chance import ALARM, fewer_than_chance
-from deniable.randomness import Seeded
-from deniable.tables.table import Table
 
 if TYPE_CHECKING:
+    from deniable import Design
     from deniable.channels.base import Channel
-    from deniable.designs.base import Design
 
 SURVEYS = 2000
 SIZES = (50, 240, 1000, 10_000)

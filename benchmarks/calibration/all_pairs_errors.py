@@ -12,22 +12,21 @@ error is the sum of theirs.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.designs.reports import Reports
+from deniable import Reports, Seeded
 from deniable.errors import InputError
-from deniable.optimal.contrasts import subsets
-from deniable.optimal.pooled import contrast_information
-from deniable.randomness import Seeded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.designs.base import Design
+    from deniable import Design
+    from deniable.channels.base import Channel
 
     Parts = dict[tuple[str, ...], NDArray[np.float64]]
 
@@ -55,18 +54,24 @@ def parts(reports: Reports) -> Parts:
             continue
         if not told.channel.treats_alike:
             raise InputError(f"{question.name} goes through a channel made for some numbers; this is for whole tables")
-        tells = contrast_information(told.channel)
+        tells = _information(told.channel)
         counts = reports.count(ballot, told).astype(np.float64).reshape(told.channel.output_shape)
         table = told.channel.solve(counts).reshape(told.domain.shape)
-        for names in subsets(tuple(sorted(told.domain, key=order.__getitem__))):
-            if len(names) <= _PAIR:
-                others = tuple(axis for axis, name in enumerate(told.domain) if name not in names)
-                held = table.sum(axis=others)
-                if [name for name in told.domain if name in names] != list(names):
-                    held = held.T
-                above[names] = above.get(names, np.zeros(held.shape)) + tells * held
-                below[names] = below.get(names, 0.0) + tells * n
+        inside = sorted(told.domain, key=order.__getitem__)
+        for names in (names for size in range(1, _PAIR + 1) for names in combinations(inside, size)):
+            others = tuple(axis for axis, name in enumerate(told.domain) if name not in names)
+            held = table.sum(axis=others)
+            if [name for name in told.domain if name in names] != list(names):
+                held = held.T
+            above[names] = above.get(names, np.zeros(held.shape)) + tells * held
+            below[names] = below.get(names, 0.0) + tells * n
     return {names: _centred(above[names] / below[names]) for names in above}
+
+
+def _information(channel: Channel) -> float:
+    """What one report tells about every contrast of a question, through a channel that treats all cells alike."""
+    k = channel.inputs
+    return (k - 1) / (k * float(channel.variance(np.full(k, 1 / k), 1).sum()))
 
 
 def _centred(table: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -33,17 +33,11 @@ from benchmarks.calibration.simulated_surveys import ALPHA, TABLES, Surveys, sur
 from benchmarks.calibration.sizes_of_tests import LIMIT, NOISY, REPLICATES, SIZE, TESTED, hard_cases
 from benchmarks.calibration.weighted_coverage import HELD, weighted
 from benchmarks.calibration.weighted_coverage import SURVEYS as CLUSTERED
-from deniable.channels.devices import Warner
-from deniable.channels.kronecker import Kronecker
-from deniable.channels.krr import KRR
-from deniable.channels.subset import SubsetSelection
-from deniable.designs.observation import Observation
-from deniable.estimation.estimator import estimate
+from deniable import KRR, Kronecker, Observation, Seeded, SubsetSelection, Warner, estimate, prevalence
 from deniable.estimation.fit.engine import fit
 from deniable.estimation.fit.models import OddsRatio
-from deniable.inference.prevalence import Difference, prevalence
+from deniable.inference.prevalence import Difference
 from deniable.inference.ratio import independence_ratio
-from deniable.randomness import Seeded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,32 +12,38 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.calibration.few_clusters import DOMAIN, SAMPLES, SIZE, Sample, drawn_survey
-from deniable.designs.clusters import Clusters
-from deniable.designs.independent import Independent
-from deniable.designs.joint import Joint
-from deniable.designs.optimal import Optimal
-from deniable.designs.sampled import Sampled
-from deniable.designs.views import Views
+from deniable import (
+    Clusters,
+    Independent,
+    Joint,
+    Optimal,
+    Sampled,
+    Seeded,
+    Views,
+    cdf,
+    correlation,
+    cramers_v,
+    difference,
+    entropy,
+    estimate,
+    goodness_of_fit,
+    independence,
+    logit,
+    mean,
+    mean_difference,
+    means_by,
+    median,
+    odds_ratio,
+    risk_ratio,
+)
 from deniable.errors import DivergenceError
-from deniable.estimation.estimator import estimate
-from deniable.inference.association import independence
-from deniable.inference.goodness import goodness_of_fit
-from deniable.inference.measures import correlation, cramers_v, difference, entropy, odds_ratio, risk_ratio
-from deniable.inference.numbers.distribution import cdf
-from deniable.inference.numbers.mean import mean, mean_difference, means_by
-from deniable.inference.numbers.quantile import median
-from deniable.inference.regression.binary import logit
-from deniable.randomness import Seeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.designs.base import Design
-    from deniable.designs.reports import Reports
-    from deniable.estimation.estimate import Estimate
-    from deniable.inference.delta import Measure
+    from deniable import Design, Estimate, Measure, Reports
     from deniable.inference.numbers.known import Options
 
     Held = NDArray[np.bool_]

@@ -6,13 +6,9 @@ import numpy as np
 
 from benchmarks.calibration.report_section import Section
 from benchmarks.calibration.simulated_surveys import ALPHA, SHIFTS, TABLES, Surveys, associated, surveys, wald_rejects
-from deniable.channels.krr import KRR
-from deniable.designs.observation import Observation
+from deniable import KRR, Observation, Seeded, estimate, independence
 from deniable.inference.association import chi_square
 from deniable.inference.ratio import independence_ratio
-from deniable.inference.two_step import two_step
-from deniable.randomness import Seeded
-from deniable.tables.simplex import norm_sub
 
 # Required of the default test is the power of the best test in an earlier simulation. On the sparse table nothing is
 # required: the best test had .21 there, but at a size of .061, and powers at different sizes cannot be compared.
@@ -39,7 +35,8 @@ def pearson(found: Surveys, *, reconstructed: bool = False, most: int | None = N
     for i in range(count):
         table = drawn[..., i]
         if reconstructed:
-            table = observation.n * norm_sub(observation.channel.solve(table / observation.n))
+            one = Observation(observation.domain, observation.channel, table)
+            table = observation.n * estimate(one, observation.domain.names, "norm_sub").values
         statistic, df = chi_square(table.reshape(shape))
         rejected += df > 0 and statistic > float(chdtri(df, ALPHA))
     return rejected / count
@@ -55,7 +52,7 @@ def _two_step(found: Surveys, most: int, source: Seeded) -> float:
     observation, rejected = found.first, 0
     for i in range(most):
         one = Observation(["a", "b"], observation.channel, found.counts[..., i].reshape(observation.domain.shape))
-        rejected += two_step(one, ["a", "b"], replicates=199, source=source).pvalue <= ALPHA
+        rejected += independence(one, "a", "b", "two_step", replicates=199, source=source).pvalue <= ALPHA
     return rejected / most
 
 

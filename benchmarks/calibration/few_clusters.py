@@ -11,24 +11,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from deniable.designs.independent import Independent
-from deniable.designs.joint import Joint
-from deniable.designs.optimal import Optimal
-from deniable.designs.reports import Reports
-from deniable.domain import Domain
-from deniable.estimation.estimator import estimate
-from deniable.inference.association import independence
-from deniable.inference.numbers.mean import mean, mean_difference
-from deniable.optimal.made_for import MadeFor
-from deniable.randomness import Seeded
+from deniable import (
+    Domain,
+    Independent,
+    Joint,
+    MadeFor,
+    Optimal,
+    Reports,
+    Seeded,
+    estimate,
+    independence,
+    mean,
+    mean_difference,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.designs.base import Design
-    from deniable.inference.delta import Measure
+    from deniable import Design, Measure
 
 SURVEYS = 1000
 SIZE = (0.0, 0.09)  # where the size of a test at level .05 must lie: four clusters seldom tell anything

@@ -13,9 +13,7 @@ import numpy as np
 
 from benchmarks.calibration.report_section import Section
 from benchmarks.calibration.sizes_of_tests import TESTED
-from deniable.channels.krr import KRR
-from deniable.designs.observation import Observation
-from deniable.estimation.estimator import estimate
+from deniable import KRR, Observation, estimate
 from deniable.inference.inverted import Inverted
 from deniable.inference.likely_information import SURE, with_likely
 from deniable.inference.phi_squared import information, phi_squared

@@ -9,22 +9,15 @@ import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement
 from benchmarks.calibration.regression_coverage import COVERED
-from deniable.designs.independent import Independent
-from deniable.designs.reports import Reports
-from deniable.designs.views import Views
-from deniable.domain import Domain
-from deniable.estimation.fit.efficient import efficient_from
-from deniable.estimation.fit.gathering import gather
-from deniable.randomness import Seeded
+from deniable import Domain, Independent, Reports, Seeded, Views, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from deniable.designs.base import Design
+    from deniable import Design
 
 SURVEYS = 2000
 STATED = (0.95, 1.05)  # where stated standard errors over actual ones must lie
-_Z2 = 1.959963984540054**2
 _YES_NO = Domain({f"x{i}": ["no", "yes"] for i in range(8)})
 _THREE = Domain({"x0": range(2), "x1": range(3), "x2": range(4)})
 DESIGNS: dict[str, tuple[Design, int]] = {
@@ -52,11 +45,11 @@ def pooled(surveys: int, seed: int) -> Iterator[tuple[str, int, list[int], float
             cells = rng.choice(len(shares), n, p=shares)
             codes = np.stack(np.unravel_index(cells, design.domain.shape), axis=1)
             sent = design.randomize_codes(codes, source=Seeded(seed * surveys + survey))
-            found = efficient_from(gather(Reports.of_codes(design, *sent), pair))
-            low, high = found.score_interval(_Z2)
+            found = estimate(Reports.of_codes(design, *sent), pair, "norm_sub")
+            low, high = found.interval(clip=False)
             held += ((low <= truth) & (truth <= high)).ravel()
-            values.append(found.values)
-            variances.append(found.variances)
+            values.append(found.efficient.values)
+            variances.append(found.covariance.variances)
         ratio = np.sqrt(np.mean(variances, axis=0).sum() / np.var(values, axis=0, ddof=1).sum())
         yield name, n, held.tolist(), float(ratio)
 

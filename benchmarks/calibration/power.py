@@ -22,10 +22,8 @@ import numpy as np
 from benchmarks.calibration.compared_tests import MONTE_CARLO
 from benchmarks.calibration.report_section import Section, write
 from benchmarks.calibration.simulated_surveys import ALPHA, SHIFTS, TABLES, associated, surveys, wald_rejects
-from deniable.channels.krr import KRR
+from deniable import KRR, Seeded
 from deniable.inference.ratio import independence_ratio
-from deniable.inference.residuals import residual_jacobian
-from deniable.randomness import Seeded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +62,10 @@ def moments(channel: Channel, pi: NDArray[np.float64]) -> tuple[NDArray[np.float
     kept = np.zeros(pi.shape, dtype=bool)
     kept[:-1, :-1] = True
     lam, inverse = channel.apply(pi.ravel()), np.linalg.inv(channel.matrix())
-    slope = residual_jacobian(rows, columns)[kept.ravel()] @ inverse
+    own, other = (np.eye(size) for size in pi.shape)
+    # How pi_ij - pi_i pi_j moves with every cell.
+    moves = np.kron(own, other) - np.kron(own, np.outer(columns, np.ones(len(columns))))
+    slope = (moves - np.kron(np.outer(rows, np.ones(len(rows))), other))[kept.ravel()] @ inverse
     return (pi - np.outer(rows, columns))[kept], slope @ (np.diag(lam) - np.outer(lam, lam)) @ slope.T
 
 

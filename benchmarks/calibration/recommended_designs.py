@@ -12,19 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.calibration.report_section import Section
-from deniable.designs.reports import Reports
-from deniable.domain import Domain
-from deniable.estimation.estimator import estimate
-from deniable.planning.forecast import plan
-from deniable.randomness import Seeded
-from deniable.tables.table import Table
+from deniable import Domain, Reports, Seeded, Table, estimate, plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.designs.base import Design
+    from deniable import Design
     from deniable.designs.tallies import Tallies
 
 SURVEYS, SINGLY = 2000, 200  # drawn as counts, and report by report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deniable.summary import number
+from benchmarks.benchmark import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.designs.observation import Observation
-from deniable.domain import Domain
+from deniable import Domain, Observation
 from deniable.estimation.fit.evidence import of_counts
 from deniable.estimation.fit.quasi import Quasi, countable
 

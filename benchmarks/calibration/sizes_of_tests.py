@@ -12,21 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.calibration.report_section import Section
-from deniable.channels.hadamard import HadamardResponse
-from deniable.channels.krr import KRR
-from deniable.channels.subset import SubsetSelection
-from deniable.channels.unary import Unary
-from deniable.designs.joint import Joint
-from deniable.designs.observation import Observation
-from deniable.designs.views import Views
-from deniable.domain import Domain
+from deniable import KRR, Domain, HadamardResponse, Joint, Observation, Seeded, SubsetSelection, Table, Unary, Views
 from deniable.estimation.fit.evidence import Evidence, of_counts
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.models import GivenMargin, Saturated
 from deniable.estimation.fit.quasi import countable
 from deniable.inference.ratio import LikelihoodRatio, Part, independence_ratio, interaction_ratio
-from deniable.randomness import Seeded
-from deniable.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

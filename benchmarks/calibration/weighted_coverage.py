@@ -7,31 +7,21 @@ attribute differs between strata and clusters, the second is the same everywhere
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement
 from benchmarks.calibration.pooled_errors import STATED
 from benchmarks.calibration.regression_coverage import COVERED
-from deniable.designs.independent import Independent
-from deniable.designs.joint import Joint
-from deniable.designs.reports import Reports
-from deniable.designs.views import Views
-from deniable.domain import Domain
-from deniable.estimation.fit.efficient import efficient_from
-from deniable.estimation.fit.gathering import gather
-from deniable.estimation.intervals import critical_value
-from deniable.estimation.sampling.reading import sampling
-from deniable.inference.weighted import weighted_independence
-from deniable.randomness import Seeded
+from deniable import Domain, Independent, Joint, Reports, Seeded, Views, estimate, independence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from deniable.designs.base import Design
+    from deniable import Design
 
 SURVEYS = 2000
 HELD = (0.02, 0.06)  # where the size of a test at level .05 must lie
@@ -73,14 +63,13 @@ def weighted(surveys: int, seed: int) -> Iterator[tuple[str, int, list[int], flo
                 axis=1,
             )
             sent = Reports.of_codes(design, *design.randomize_codes(codes, source=Seeded(seed * surveys + survey)))
-            drawn = sampling(len(home), _STRATA[stratum[home]], stratum[home], home)
-            found = efficient_from(gather(sent, ["a", "b"], sampling=drawn))
-            low, high = found.score_interval(critical_value(0.05, drawn.df) ** 2)
+            drawn: dict[str, Any] = {"weights": _STRATA[stratum[home]], "strata": stratum[home], "clusters": home}
+            found = estimate(sent, ["a", "b"], "norm_sub", **drawn)
+            low, high = found.interval(clip=False)
             held += ((low <= truth) & (truth <= high)).ravel()
-            values.append(found.values)
-            variances.append(found.variances)
-            test = weighted_independence(sent, ("a", "b"), (), drawn, "auto", replicates=0, source=Seeded(0))
-            rejected += test.pvalue <= 0.05
+            values.append(found.efficient.values)
+            variances.append(found.covariance.variances)
+            rejected += independence(sent, "a", "b", **drawn).pvalue <= 0.05
         ratio = np.sqrt(np.mean(variances, axis=0).sum() / np.var(values, axis=0, ddof=1).sum())
         yield name, clusters, held.tolist(), float(ratio), rejected
 

@@ -27,8 +27,8 @@ from deniable.surveys.survey import parse_survey
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from deniable import Survey
     from deniable.collection.storage.base import Readable, Store
-    from deniable.surveys.survey import Survey
 
 MOST_COLD, MOST_WARM = 2.0, 0.5
 _PORTION = 5000

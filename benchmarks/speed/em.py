@@ -12,14 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement
-from deniable.channels.kronecker import Kronecker
-from deniable.channels.krr import KRR
+from deniable import KRR, Domain, Kronecker, Observation, Seeded
 from deniable.datasets import adult
-from deniable.designs.observation import Observation
-from deniable.domain import Domain
 from deniable.errors import ConvergenceError, MissingExtraError
 from deniable.estimation.em import GAP, maximum_likelihood
-from deniable.randomness import Seeded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

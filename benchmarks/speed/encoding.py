@@ -21,16 +21,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.benchmark import Claim, Measurement, side_by_side
-from deniable.channels.base import CHUNK
-from deniable.channels.krr import KRR
-from deniable.designs.independent import Independent
-from deniable.designs.views import Views
-from deniable.domain import Domain
+from deniable import KRR, Domain, Independent, Views
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROWS = 2_000_000
+PORTION = 1 << 17  # as many as are disguised at a time
 FEW, MANY = 4, 37
 TWICE, SAVED, GATHERED = 2.0, 4.0, 1.5
 
@@ -57,8 +54,8 @@ def all_columns(design: Views, codes: np.ndarray[Any, np.dtype[Any]]) -> None:
 
 def narrowed(codes: np.ndarray[Any, np.dtype[np.int64]]) -> None:
     """Look whether every code is small, and make it so: what codes of 8 bits are spared, by portions as large."""
-    for start in range(0, len(codes), CHUNK):
-        part = codes[start : start + CHUNK]
+    for start in range(0, len(codes), PORTION):
+        part = codes[start : start + PORTION]
         part.view(np.uint64).max()
         part.astype(np.uint8)
 

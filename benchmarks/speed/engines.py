@@ -27,13 +27,9 @@ import pyarrow.parquet as pq
 
 from benchmarks.benchmark import Claim, Measurement
 from benchmarks.speed.servers import postgres
-from deniable.channels.hashing import LocalHashing
-from deniable.channels.krr import KRR
-from deniable.channels.unary import Unary
+from deniable import KRR, Domain, Independent, LocalHashing, Unary
 from deniable.designs.header import Header
-from deniable.designs.independent import Independent
 from deniable.designs.own_columns import answer_columns
-from deniable.domain import Domain
 from deniable.errors import MissingExtraError
 from deniable.frames.engines import IbisEngine, ParquetEngine
 from deniable.frames.stored import StoredReports

@@ -21,16 +21,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.benchmark import Claim, Measurement, side_by_side
-from deniable.designs.independent import Independent
-from deniable.designs.views import Views
-from deniable.domain import Domain, Variable
+from deniable import Domain, Independent, Variable, Views, open_reports
 from deniable.frames.job import randomize_table
-from deniable.frames.stored import open_reports
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from deniable.designs.base import Design
+    from deniable import Design
 
 ROWS = 10_000_000
 GROUP = 1 << 20

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement, peak_memory
+from deniable import Seeded
 from deniable.graphs import (
     Graph,
     degree_variance,
@@ -27,7 +28,6 @@ from deniable.graphs import (
     triangle_variance,
 )
 from deniable.graphs.examples import clustered_graph
-from deniable.randomness import Seeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

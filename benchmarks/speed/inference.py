@@ -14,22 +14,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement, side_by_side
-from deniable.channels.devices import Warner
-from deniable.channels.krr import KRR
-from deniable.designs.observation import Observation
-from deniable.designs.optimal import Optimal
-from deniable.designs.views import Views
-from deniable.inference.all_pairs import all_pairs
-from deniable.inference.association import independence
-from deniable.inference.goodness import goodness_of_fit
-from deniable.planning.power import sample_size
-from deniable.planning.width import sample_size_for_width
-from deniable.randomness import Seeded
+from deniable import (
+    KRR,
+    Observation,
+    Optimal,
+    Seeded,
+    Views,
+    Warner,
+    all_pairs,
+    goodness_of_fit,
+    independence,
+    sample_size,
+    sample_size_for_width,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deniable.designs.reports import Reports
+    from deniable import Reports
 
 REPLICATES = 999
 LIMITS = {

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement, peak_memory, side_by_side
-from deniable.channels.kronecker import Kronecker
-from deniable.channels.krr import KRR
+from deniable import KRR, Kronecker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

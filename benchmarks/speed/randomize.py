@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement, peak_memory, side_by_side
-from deniable.channels.base import CHUNK
-from deniable.channels.krr import KRR
+from deniable import KRR
 from deniable.randomness import SECURE
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 EPSILON = 1.0
+PORTION = 1 << 17  # as many as are disguised at a time
 # k -> how many times plain NumPy's rate, how many times the peers'
 REQUIRED = {4: (10, 300), 64: (5, 200)}
 MEGABYTES = 16
@@ -48,22 +48,22 @@ def same_trick(codes: NDArray[np.uint8], k: int, rng: np.random.Generator) -> ND
     """
     other = -(-(1 << 16) // (exp(EPSILON) + k - 1))
     out = np.empty(len(codes), dtype=np.uint8)
-    for start in range(0, len(codes), CHUNK):
-        part = codes[start : start + CHUNK]
+    for start in range(0, len(codes), PORTION):
+        part = codes[start : start + PORTION]
         drawn = rng.integers(0, 1 << 16, len(part), dtype=np.uint16)
         drawn //= np.uint16(other)
         np.minimum(drawn, np.full_like(drawn, k - 1), out=drawn)
         drawn += part
         drawn += np.uint16(1)
-        np.minimum(drawn, drawn - np.uint16(k), out=out[start : start + CHUNK], casting="unsafe")
+        np.minimum(drawn, drawn - np.uint16(k), out=out[start : start + PORTION], casting="unsafe")
     return out
 
 
 def keystream(count: int, bits: int) -> None:
     """Draw the random bits that `randomize` needs and do nothing with them."""
     stream = SECURE.stream()
-    words = np.empty(min(CHUNK, count), dtype=f"<u{bits // 8}")
-    for start in range(0, count, CHUNK):
+    words = np.empty(min(PORTION, count), dtype=f"<u{bits // 8}")
+    for start in range(0, count, PORTION):
         stream.fill(words[: count - start])
 
 

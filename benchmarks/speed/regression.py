@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement, side_by_side
-from deniable.channels.devices import Warner
+from deniable import Seeded, Warner, logit
 from deniable.errors import MissingExtraError
-from deniable.inference.regression.binary import logit
-from deniable.randomness import Seeded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

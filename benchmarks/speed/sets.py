@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement, side_by_side
-from deniable.channels.hadamard import HadamardResponse
-from deniable.channels.hashing import LocalHashing
-from deniable.channels.subset import SubsetSelection
-from deniable.channels.unary import Unary
+from deniable import HadamardResponse, LocalHashing, SubsetSelection, Unary
 
 if TYPE_CHECKING:
     from collections.abc import Callable

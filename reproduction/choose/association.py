@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
-from deniable.channels.krr import KRR
-from deniable.designs.observation import Observation
-from deniable.domain import Domain
+from deniable import KRR, Domain, Kronecker, Observation, Table
 from deniable.estimation.reconcile import reconcile
-from deniable.inference.residuals import residual_jacobian
-from deniable.tables.table import Table
 from reproduction.item import Item, Reproduced, Run
 from reproduction.simulated_counts import sampled
 
@@ -44,7 +39,10 @@ def noncentrality(pi: NDArray[np.float64], covariance: NDArray[np.float64]) -> f
     rows, columns = pi.sum(axis=1), pi.sum(axis=0)
     kept = np.zeros(pi.shape, dtype=bool)
     kept[:-1, :-1] = True
-    slope = residual_jacobian(rows, columns)[kept.ravel()]
+    own, other = (np.eye(size) for size in pi.shape)
+    # How pi_ij - pi_i pi_j moves with every cell.
+    moves = np.kron(own, other) - np.kron(own, np.outer(columns, np.ones(len(columns))))
+    slope = (moves - np.kron(np.outer(rows, np.ones(len(rows))), other))[kept.ravel()]
     d = (pi - np.outer(rows, columns))[kept]
     return float(d @ np.linalg.solve(slope @ covariance @ slope.T, d))
 

@@ -7,24 +7,17 @@ variation from the population, averaged over the tables (all of them, or a rando
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 from itertools import combinations
-from math import comb
+from math import comb, expm1
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
-from deniable.channels.krr import KRR
-from deniable.channels.mixture import Mixture
-from deniable.device.limits import Limits
-from deniable.randomness import Seeded
-from deniable.tables.simplex import norm_sub_rows
-from deniable.tables.table import tally
+from deniable import KRR, Kronecker, Mixture, Seeded
 from reproduction.adult_counts import adult_codes
 from reproduction.item import Reproduced, Run
-from reproduction.simulated_counts import sampled
+from reproduction.simulated_counts import projected_rows, sampled, tally
 from reproduction.wang.cholesterol import laplace_at
 
 if TYPE_CHECKING:
@@ -38,7 +31,7 @@ EPSILONS = (1.0, 4.0)
 N = 20_000
 _RECORDS = 100_000
 _MOST_TABLES = 60
-_HALF = Fraction(1, 2)  # of the fakes stay even: the default floor
+_HALF = 0.5  # of the fakes stay even: the default floor
 
 PAIRS = (
     "one pair, k-RR (Views)",
@@ -119,7 +112,7 @@ def compare(name: str) -> Callable[[Run], Reproduced]:
 
 def apart(estimates: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
     """Total variation of projected estimates (trials last) from the truth."""
-    flat = norm_sub_rows(estimates.reshape(truth.size, -1).T)
+    flat = projected_rows(estimates.reshape(truth.size, -1).T)
     return np.abs(flat - truth.ravel()).sum(axis=1) / 2
 
 
@@ -146,7 +139,8 @@ def two_way(
     yield PAIRS[0], apart(alone, pi)
     target = product(*(pooled_margin(people, axis, epsilon, run) for axis in pair))
     yield PAIRS[1], apart(shrunk(alone, target, float(channel.variance(pi.ravel(), round(asked)).sum())), pi)
-    keep = Limits.of(t, epsilon, _HALF).keep / 2**32
+    odds = _HALF * expm1(epsilon)
+    keep = odds / (t + odds)
     yield PAIRS[2], apart(through(run, Mixture(keep, (0.5 / t + 0.5 * pi.ravel()).tolist()), pi, asked), pi)
     rounds = d - 1 if d % 2 == 0 else d
     yield PAIRS[3], apart(through(run, krr(t, epsilon / (d // 2)), pi, N / rounds), pi)
@@ -188,5 +182,5 @@ def shrunk(tables: NDArray[np.float64], target: NDArray[np.float64], variance: f
 
 def product(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
     """Products of projected margins, trials last."""
-    rows, columns = norm_sub_rows(a.T), norm_sub_rows(b.T)
+    rows, columns = projected_rows(a.T), projected_rows(b.T)
     return (rows[:, :, None] * columns[:, None, :]).transpose(1, 2, 0)

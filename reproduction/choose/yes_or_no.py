@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from deniable.channels.krr import KRR
-from deniable.channels.laplace import BinnedLaplace
-from deniable.channels.paired_optimum import paired_optimum
+from deniable import KRR, BinnedLaplace, paired_optimum
 from reproduction.item import Item, Reproduced, Run
 
 N = 10_000

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from deniable.channels.paired import count_variance, joint_truthfulness, lowest_rho
 from reproduction.item import Item, Reproduced, Run
+from reproduction.jrr.theorems import count_variance, joint_truthfulness
 
 P = 0.8
 
@@ -22,7 +22,7 @@ def compute(_run: Run) -> Reproduced:
         out.line(f"{name}: variance of the number of yeses", spread, variance, tolerance=5e-3)
         out.row(method=name, variance=spread, printed=variance)
     note = "P(00) = q^2 + rho p q is negative below -q / p"
-    out.line("least rho at p = .8", float(lowest_rho(P)), -1.0, tolerance=1e-9, note=note)
+    out.line("least rho at p = .8", -(1 - P) / P, -1.0, tolerance=1e-9, note=note)
     return out
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.paired import count_variance
-from deniable.channels.paired_optimum import allowed_at, paired_optimum
+from deniable import paired_optimum
 from reproduction.item import Item, Reproduced, Run
+from reproduction.jrr.theorems import allowed, count_variance
 from reproduction.plots import split
 
 if TYPE_CHECKING:
@@ -23,9 +23,7 @@ N, YES, EPSILON = 10_000, 200, 1.0
 def grid_best(colluders: int, steps: int) -> float:
     """The least variance on a grid of p and rho, as the paper searches."""
     p, rho = np.meshgrid(np.linspace(0.5, 0.8, steps + 1)[1:], np.linspace(-1, 1, steps))
-    allowed = allowed_at(p, rho, epsilon=EPSILON, respondents=N, colluders=colluders)
-    each: Any = count_variance
-    return float(each(p, rho, N, YES)[allowed].min())
+    return float(count_variance(p, rho, N, YES)[allowed(p, rho, EPSILON, N, colluders)].min())
 
 
 def compute(run: Run) -> Reproduced:

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
-from deniable.channels.paired import count_variance
-from deniable.channels.paired_optimum import paired_optimum, truthfulness
+from deniable import paired_optimum
 from reproduction.item import Item, Reproduced, Run
+from reproduction.jrr.theorems import count_variance
 from reproduction.plots import curves
 
 N = 10_000
@@ -23,7 +23,7 @@ def most_colluders(epsilon: float, share: float) -> int:
 
 def against_partner(epsilon: float, rho: float) -> float:
     """Variance over RR's when the partner, too, may learn no more than epsilon: (1 - rho) p = p of RR."""
-    plain = truthfulness(epsilon)
+    plain = 1 / (1 + math.exp(-epsilon))
     p = plain / (1 - rho)
     if p <= 0.5:
         return math.inf

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from deniable.channels.paired import Coins
-from deniable.channels.paired_optimum import paired_optimum
+from deniable import Coins, paired_optimum
 from reproduction.item import Item, Reproduced, Run
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from math import exp
 
-from deniable.channels.paired import count_variance
-from deniable.channels.paired_optimum import paired_optimum
+from deniable import Table, paired_optimum
 from deniable.datasets import fair
-from deniable.tables.table import Table
 from reproduction.adult_counts import adult_counts
 from reproduction.item import Item, Reproduced, Run
 from reproduction.jrr.surveys import simulated_gain
+from reproduction.jrr.theorems import count_variance
 
 QUESTIONS = (("income", ">50K"), ("sex", "Female"), ("race", "Other"), ("education", "Doctorate"))
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.paired_optimum import paired_optimum
-from deniable.designs.paired.pairing import deal, pair_up
+from deniable import paired_optimum
+from reproduction.jrr.theorems import sides
 
 if TYPE_CHECKING:
     from reproduction.item import Run
@@ -22,7 +22,7 @@ def simulated_gain(run: Run, epsilon: float, n: int, yes: int) -> tuple[float, f
     squares = []
     for _ in range(run.trials):
         stream = run.source.stream()
-        count = coins.disguise(truths, deal(pair_up(n, stream), stream), stream).sum()
+        count = coins.disguise(truths, sides(n, stream), stream).sum()
         squares.append(((count - n * (1 - p)) / (2 * p - 1) - yes) ** 2)
     ratio = np.array(squares) / best.plain_variance
     return float(ratio.mean()), float(ratio.std(ddof=1)) / len(ratio) ** 0.5

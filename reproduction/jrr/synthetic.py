@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deniable.channels.paired_optimum import paired_optimum
+from deniable import paired_optimum
 from reproduction.item import Item, Reproduced, Run
 from reproduction.jrr.surveys import simulated_gain
 from reproduction.plots import curves

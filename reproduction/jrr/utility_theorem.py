@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from deniable.channels.paired import Coins, count_variance
-from deniable.designs.paired.pairing import deal, pair_up
+from deniable import Coins
 from reproduction.item import Item, Reproduced, Run
+from reproduction.jrr.theorems import count_variance, sides
 
 SETTINGS = [
     (n, share, p, scale)
@@ -23,8 +23,7 @@ def simulate(n: int, yes: int, coins: Coins, run: Run) -> np.ndarray:
     found = []
     for _ in range(run.trials):
         stream = run.source.stream()
-        sides = deal(pair_up(n, stream), stream)
-        found.append((coins.disguise(truths, sides, stream).sum() - n * (1 - p)) / (2 * p - 1))
+        found.append((coins.disguise(truths, sides(n, stream), stream).sum() - n * (1 - p)) / (2 * p - 1))
     return np.array(found)
 
 

@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
-from deniable.channels.krr import KRR
-from deniable.designs.observation import Observation
-from deniable.estimation.em import GAP
-from deniable.estimation.estimator import estimate
+from deniable import KRR, Kronecker, Observation, estimate
 from reproduction.adult_counts import adult_counts
 from reproduction.item import Item, Reproduced, Run
 from reproduction.simulated_counts import disguised, each_mean, mean_error
@@ -22,6 +18,7 @@ if TYPE_CHECKING:
 
 TABLES = (("sex", "income"), ("education", "occupation"), ("sex", "income", "race", "education"))
 # How, and how many nats of log-likelihood may be left to gain.
+GAP = 1e-3
 METHODS: dict[str, tuple[Method, float]] = {
     "raw": ("inversion", GAP),
     "Norm-Sub": ("norm_sub", GAP),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
-from deniable.channels.krr import KRR
+from deniable import KRR, Kronecker
 from reproduction.item import Item, Reproduced, Run
 from reproduction.plots import curves
 from reproduction.rr_ind_joint.synthetic import dependent, product

@@ -7,8 +7,7 @@ from math import prod
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
-from deniable.channels.krr import KRR
+from deniable import KRR, Kronecker
 from reproduction.item import Item, Reproduced, Run
 from reproduction.plots import curves
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from deniable.channels.kronecker import Kronecker
-from deniable.channels.krr import KRR
+from deniable import KRR, Kronecker
 from reproduction.item import Item, Reproduced, Run
 from reproduction.plots import heat_maps
 from reproduction.rr_ind_joint.synthetic import dependent, errors, product, projected

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
-from deniable.channels.mixture import Mixture
+from deniable import Kronecker, Mixture
 from reproduction.adult_counts import ages
 from reproduction.item import Item, Reproduced, Run
 from reproduction.plots import heat_maps

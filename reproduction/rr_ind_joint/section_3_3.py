@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deniable.channels.devices import Warner
-from deniable.channels.kronecker import Kronecker
+from deniable import Kronecker, Warner
 from reproduction.item import Item, Reproduced, Run
 from reproduction.simulated_counts import cramers_v, each_mean, mean_error, sampled
 

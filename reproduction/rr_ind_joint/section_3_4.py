@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from deniable.channels.krr import KRR
-from deniable.channels.mixture import Mixture
+from deniable import KRR, Mixture
 from reproduction.item import Item, Reproduced, Run
 
 

@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
-from deniable.channels.krr import KRR
-from deniable.designs.observation import Observation
-from deniable.domain import Domain
-from deniable.estimation.em import maximum_likelihood
-from deniable.tables.simplex import norm_sub_rows
-from reproduction.simulated_counts import each_mean, sampled
+from deniable import KRR, Domain, Kronecker, Observation, estimate
+from reproduction.simulated_counts import each_mean, projected_rows, sampled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,14 +35,14 @@ def product(tables: NDArray[np.float64]) -> NDArray[np.float64]:
 def projected(tables: NDArray[np.float64]) -> NDArray[np.float64]:
     """The nearest tables without negative cells (trials last)."""
     flat = tables.reshape(-1, tables.shape[-1]).T
-    return norm_sub_rows(flat).T.reshape(tables.shape)
+    return projected_rows(flat).T.reshape(tables.shape)
 
 
 def likeliest(channel: Channel, counts: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Maximum-likelihood tables of the first few trials."""
     domain = Domain({f"a{i}": range(size) for i, size in enumerate(shape)})
     fits = [
-        maximum_likelihood([Observation(domain, channel, counts[..., i])], domain, gap=1e-2).table.values
+        estimate(Observation(domain, channel, counts[..., i]), domain.names, "mle", gap=1e-2).values
         for i in range(min(counts.shape[-1], _MOST_FITS))
     ]
     return np.stack(fits, axis=-1)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
-from deniable.channels.mixture import Mixture
+from deniable import Kronecker, Mixture
 from reproduction.adult_counts import adult_counts
 from reproduction.item import Item, Reproduced, Run
 from reproduction.rr_ind_joint.synthetic import product

@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.mixture import Mixture
-from deniable.designs.observation import Observation
+from deniable import Mixture, Observation, Table
 from deniable.estimation.consistency import ENGINES
 from deniable.estimation.graphical import fit_graphical
 from deniable.estimation.quadratic import fit_quadratic
-from deniable.tables.simplex import norm_sub
-from deniable.tables.table import Table, tally
 from reproduction.item import Item, Reproduced, Run
 from reproduction.rrba.protocol import BLOCK, records, survey
-from reproduction.simulated_counts import mean_error, sampled
+from reproduction.simulated_counts import mean_error, projected_rows, sampled, tally
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +71,7 @@ def margins_of_all(pairs: Pairs) -> dict[str, NDArray[np.float64]]:
     for observed in pairs.values():
         for name in observed.domain.names:
             found.setdefault(name, []).append(unbiased(observed).project(name).values)
-    return {name: norm_sub(np.mean(each, axis=0)) for name, each in found.items()}
+    return {name: projected_rows(np.mean(each, axis=0)[None])[0] for name, each in found.items()}
 
 
 def distance(values: NDArray[np.float64], truth: Table) -> float:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.krr import KRR
-from deniable.tables.simplex import norm_sub_rows
+from deniable import KRR
 from reproduction.item import Reproduced, Run
 from reproduction.rrba.protocol import N, Surveys, binary_tables, survey
 from reproduction.rrba.subset_formula import typical_distance
-from reproduction.simulated_counts import mean_error
+from reproduction.simulated_counts import mean_error, projected_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +45,7 @@ def distances(
         "Laplace 2|T|/eps": (found, found.people / N + wide),
         "Laplace 2/eps, central": (found, found.people / N + right),
         "k-RR at the true epsilon": (found, told),
-        "k-RR at the true epsilon, projected": (found, norm_sub_rows(told)),
+        "k-RR at the true epsilon, projected": (found, projected_rows(told)),
     }
     return {name: (surveys.l2(x), surveys.js(x)) for name, (surveys, x) in shares.items()}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from deniable.channels.mixture import Mixture
+from deniable import Mixture
 from reproduction.item import Item, Reproduced, Run
 from reproduction.plots import curves
 

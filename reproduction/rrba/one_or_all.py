@@ -6,14 +6,13 @@ from itertools import combinations
 
 import numpy as np
 
-from deniable.channels.krr import KRR
+from deniable import KRR
 from deniable.datasets import network
-from deniable.designs.views import views
-from deniable.tables.table import tally
 from reproduction.item import Item, Reproduced, Run
 from reproduction.plots import curves
-from reproduction.rrba.protocol import records
+from reproduction.rrba.protocol import records, views
 from reproduction.rrba.subset_formula import variance as subset_variance
+from reproduction.simulated_counts import tally
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 
@@ -24,7 +23,7 @@ def compute(run: Run) -> Reproduced:
     for name in run.track(("survey",) if run.smoke else ("survey", "child", "alarm")):
         domain = network(name).domain
         codes = records(name)[1]
-        rounds = views(domain.names, 2)
+        rounds = views(domain)
         answers = max(len(view) for view in rounds)
         pairs = [pair for view in rounds for pair in view]
         tables = [tally(codes[:, list(domain.axes(pair))], domain.project(pair).shape).ravel() for pair in pairs]

@@ -14,15 +14,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from deniable.channels.blockwise import Blockwise
+from deniable import Domain, Mixture, Observation, Seeded, Views, estimate
 from deniable.datasets import Network, network
-from deniable.designs.observation import Observation
-from deniable.domain import Domain
-from deniable.estimation.em import maximum_likelihood
-from deniable.randomness import Seeded
-from deniable.tables.simplex import norm_sub_rows
-from deniable.tables.table import tally
-from reproduction.simulated_counts import jensen_shannon
+from reproduction.simulated_counts import jensen_shannon, projected_rows, tally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +24,6 @@ if TYPE_CHECKING:
 Update = Literal["pooled", "last"]
 N, BLOCK = 8000, 250
 _RECORDS = 100_000  # of a network too large for its joint table
-_BITS = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,15 +64,14 @@ class Surveys:
 
     def likeliest(self) -> NDArray[np.float64]:
         """Reading "EM": maximum likelihood over all blocks."""
-        whole = 1 << _BITS
-        keep = round(self.keep * whole)
+        domain = Domain({"cell": range(self.reports.shape[2])})
         rows = []
         for reports, fakes in zip(self.reports.swapaxes(0, 1), self.fakes.swapaxes(0, 1), strict=True):
-            weights = np.floor(fakes * (whole - keep)).astype(np.int64)
-            weights[np.arange(len(weights)), weights.argmax(axis=1)] += whole - keep - weights.sum(axis=1)
-            channel = Blockwise([keep] * len(weights), weights, reports.sum(axis=1), _BITS)
-            domain = Domain({"cell": range(reports.shape[1])})
-            rows.append(maximum_likelihood([Observation(domain, channel, reports)], domain).table.values)
+            blocks = [
+                Observation(domain, Mixture(self.keep, own.tolist()), counts)
+                for own, counts in zip(fakes, reports, strict=True)
+            ]
+            rows.append(estimate(blocks, "cell", "mle").values)
         return np.array(rows)
 
     def l2(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -88,7 +80,7 @@ class Surveys:
 
     def js(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
         """The Jensen-Shannon distance (root of the divergence) of the projected estimate from the people's shares."""
-        return jensen_shannon(norm_sub_rows(shares).T, (self.people / self.n).T)
+        return jensen_shannon(projected_rows(shares).T, (self.people / self.n).T)
 
 
 def survey(
@@ -114,9 +106,15 @@ def survey(
         people += came
         own = (sent / block - (1 - keep) * fakes) / keep
         total += own
-        fakes = norm_sub_rows(own if update == "last" else total / len(used))
+        fakes = projected_rows(own if update == "last" else total / len(used))
         fakes = fakes / fakes.sum(axis=1, keepdims=True)
     return Surveys(np.array(reports, dtype=np.float64), np.array(used), people, keep)
+
+
+def views(domain: Domain, k: int = 2) -> list[list[tuple[str, ...]]]:
+    """The views of some attributes: combinations of k of them, no attribute twice in a view."""
+    design = Views(domain, k, answer="all")
+    return [[design.questions[index].attributes for index in ballot] for ballot in design.ballots]
 
 
 @cache

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.designs.views import views
-from deniable.tables.simplex import norm_sub_rows
-from reproduction.rrba.protocol import records
+from reproduction.rrba.protocol import records, views
+from reproduction.simulated_counts import projected_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +27,7 @@ def revealed(
 ) -> tuple[float, float]:
     """Shares of tables sent with a zero, and of clients one of whose answers is certain."""
     source, codes = records(name)
-    shape, rounds = source.domain.shape, views(source.domain.names, 2)
+    shape, rounds = source.domain.shape, views(source.domain)
     pairs = [source.domain.axes(pair) for view in rounds for pair in view]
     view_of = np.repeat(np.arange(len(rounds)), [len(view) for view in rounds])
     people = codes[rng.choice(len(codes), n, replace=False)].astype(np.int64)
@@ -56,6 +55,6 @@ def _learned(estimates: NDArray[np.float64], sizes: NDArray[np.int64], never_bel
     fakes = np.zeros_like(estimates)
     for size in np.unique(sizes):
         rows = sizes == size
-        fakes[rows, :size] = norm_sub_rows(estimates[rows, :size])
+        fakes[rows, :size] = projected_rows(estimates[rows, :size])
     fakes[fakes <= never_below] = 0.0
     return fakes / fakes.sum(axis=1, keepdims=True)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.krr import KRR
+from deniable import KRR
 from deniable.inference.two_step import independent_rows, pearson
-from deniable.tables.simplex import norm_sub_rows
 from reproduction.item import Item, Reproduced, Run
 from reproduction.rrba.protocol import N, survey
+from reproduction.simulated_counts import projected_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def alternative(k: int, strength: float) -> NDArray[np.float64]:
 
 def fitted(noisy: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Both steps on rows of noisy counts: the nearest table of counts, and independence fitted to it."""
-    near = norm_sub_rows(noisy, total=N)
+    near = projected_rows(noisy, total=N)
     return near, independent_rows(near.reshape(-1, *(2,) * k)).reshape(noisy.shape)
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable import Blocks
 from deniable.datasets import network
-from deniable.designs.blocks.design import Blocks
 from reproduction.item import Item, Reproduced, Run
 from reproduction.rrba.protocol import N
 from reproduction.rrba.revealed import revealed

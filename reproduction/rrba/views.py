@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from math import comb
+from typing import TYPE_CHECKING
 
-from deniable.designs.views import views
+from deniable import Domain
 from reproduction.item import Item, Reproduced, Run
+from reproduction.rrba.protocol import views
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SIX = ["AR EO ST", "AE RS OT", "AT RE OS", "AO RT ES", "AS RO ET"]
 FIVE = ["AR EO", "RE OS", "AE RS", "AO ES", "AS RO"]
@@ -16,17 +21,22 @@ def as_sets(listed: list[str]) -> set[frozenset[str]]:
     return {frozenset("".join(sorted(pair)) for pair in view.split()) for view in listed}
 
 
+def yes_no(names: Iterable[str]) -> Domain:
+    """Attributes of two categories each."""
+    return Domain({name: range(2) for name in names})
+
+
 def compute(run: Run) -> Reproduced:
     """Our views beside the printed ones."""
     out = Reproduced()
     for names, printed in (("AREOST", SIX), ("AREOS", FIVE)):
-        ours = {frozenset("".join(sorted(pair)) for pair in view) for view in views(list(names), 2)}
+        ours = {frozenset("".join(sorted(pair)) for pair in view) for view in views(yes_no(names))}
         same = len(ours & as_sets(printed))
         out.line(f"d = {len(names)}: number of views", len(ours), len(printed), tolerance=0)
         out.line(f"d = {len(names)}: views as printed", same, len(printed), tolerance=0)
         out.row(attributes=len(names), k=2, views=len(ours), bound=len(printed))
     for d, k in ((6, 3), (12, 3)) if run.smoke else ((6, 3), (12, 3), (37, 3)):
-        found, bound = len(views([str(i) for i in range(d)], k)), -(-comb(d, k) // (d // k))
+        found, bound = len(views(yes_no(map(str, range(d))), k)), -(-comb(d, k) // (d // k))
         out.line(f"d = {d}, k = {k}: views", found)
         out.line(f"d = {d}, k = {k}: fewest possible", bound)
         out.row(attributes=d, k=k, views=found, bound=bound)

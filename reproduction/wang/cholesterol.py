@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.krr import KRR
-from deniable.channels.laplace import BinnedLaplace
+from deniable import KRR, BinnedLaplace
 
 if TYPE_CHECKING:
     from deniable.channels.base import Channel

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.krr import KRR
-from deniable.channels.laplace import BinnedLaplace
+from deniable import KRR, BinnedLaplace
 from reproduction.item import Item, Reproduced, Run
 from reproduction.wang.cholesterol import LDL, channels
 

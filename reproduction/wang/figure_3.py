@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.designs.observation import Observation
-from deniable.estimation.estimator import estimate
-from deniable.inference.measures import entropy
+from deniable import Observation, entropy, estimate
 from reproduction.item import Item, Reproduced, Run
 from reproduction.plots import curves
 from reproduction.simulated_counts import mean_error, sampled, spread_error

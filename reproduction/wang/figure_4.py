@@ -6,19 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.kronecker import Kronecker
-from deniable.channels.krr import KRR
-from deniable.channels.mixture import Mixture
-from deniable.designs.observation import Observation
-from deniable.estimation.em import GAP, maximum_likelihood
-from deniable.estimation.estimator import estimate
-from deniable.inference.measures import chi2
-from deniable.inference.phi_squared import null_mean, phi_squared
-from deniable.tables.simplex import norm_sub_rows
+from deniable import KRR, Kronecker, Mixture, Observation, chi2, estimate, null_mean
 from reproduction.adult_counts import adult_counts
 from reproduction.item import Item, Reproduced, Run
 from reproduction.plots import curves
-from reproduction.simulated_counts import cramers_v, mean_error, sampled, spread_error
+from reproduction.simulated_counts import cramers_v, mean_error, phi_squared, projected_rows, sampled, spread_error
 from reproduction.wang.cholesterol import COUNTS, N, channels
 
 if TYPE_CHECKING:
@@ -27,15 +19,15 @@ if TYPE_CHECKING:
     from deniable.channels.base import Channel
 
 PI = COUNTS / N
-_FITS = 60
+_FITS, GAP = 60, 1e-3
 TRUTH = N * 2 * cramers_v(PI) ** 2
 
 
 def plugged_in(channel: Channel, run: Run) -> NDArray[np.float64]:
     """The paper's chi-squares: estimates projected to the simplex and plugged into eq 26."""
     raw = channel.solve(sampled(run.rng, channel, PI, N, run.trials) / N)
-    tables = norm_sub_rows(raw.reshape(PI.size, -1).T).reshape(-1, *PI.shape)
-    return np.array([N * float(phi_squared(table)) for table in tables])
+    tables = projected_rows(raw.reshape(PI.size, -1).T).reshape(-1, *PI.shape)
+    return np.array([N * phi_squared(table) for table in tables])
 
 
 def corrected(channel: Channel, run: Run) -> NDArray[np.float64]:
@@ -83,8 +75,8 @@ def noise_alone(out: Reproduced, run: Run) -> None:
         "no association, 16 x 15: mean chi-square, closed form", null_mean(estimate(even, ["a", "b"], "inversion"))
     )
     raw = channel.solve(sampled(run.rng, channel, pi, n, run.trials) / n).reshape(240, -1).T
-    for what, tables in (("unprojected", raw), ("projected", norm_sub_rows(raw))):
-        mean, error = mean_error([n * float(phi_squared(table.reshape(shape))) for table in tables])
+    for what, tables in (("unprojected", raw), ("projected", projected_rows(raw))):
+        mean, error = mean_error([n * phi_squared(table.reshape(shape)) for table in tables])
         out.line(f"no association, 16 x 15: mean chi-square, {what}, simulated", mean, error=error)
     skewed(out, run)
 
@@ -96,8 +88,8 @@ def skewed(out: Reproduced, run: Run) -> None:
     pi = np.outer(counts.values.sum(axis=1), counts.values.sum(axis=0)) / n**2
     kept = Kronecker([Mixture(0.5, [1 / size] * size) for size in shape])
     reports = sampled(run.rng, kept, pi, n, run.trials)
-    tables = norm_sub_rows(kept.solve(reports / n).reshape(pi.size, -1).T).reshape(-1, *shape)
-    mean, error = mean_error([n * float(phi_squared(table)) for table in tables])
+    tables = projected_rows(kept.solve(reports / n).reshape(pi.size, -1).T).reshape(-1, *shape)
+    mean, error = mean_error([n * phi_squared(table) for table in tables])
     out.line("no association, Adult's margins, half of the truths kept: mean chi-square, projected", mean, error=error)
     if run.smoke:
         return
@@ -106,10 +98,10 @@ def skewed(out: Reproduced, run: Run) -> None:
                                ("epsilon 1 an attribute, EM 100 nats short", spent, 100.0)):  # fmt: skip
         drawn = sampled(run.rng, channel, pi, n, _FITS)
         fits = [
-            maximum_likelihood([Observation(counts.domain, channel, drawn[..., i])], counts.domain, gap=gap)
+            estimate(Observation(counts.domain, channel, drawn[..., i]), counts.attributes, "mle", gap=gap)
             for i in range(_FITS)
         ]
-        mean, error = mean_error([n * float(phi_squared(fit.table.values)) for fit in fits])
+        mean, error = mean_error([n * phi_squared(fit.values) for fit in fits])
         out.line(f"no association, Adult's margins, {name}: mean chi-square, likelihood", mean, error=error)
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable import Seeded
 from deniable.graphs import Graph
-from deniable.randomness import Seeded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

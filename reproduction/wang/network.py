@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable import Seeded
 from deniable.graphs import Graph, laplace_global, laplace_local, laplace_smooth, randomize, resampled
-from deniable.randomness import Seeded
 from reproduction.simulated_counts import mean_error
 
 if TYPE_CHECKING:

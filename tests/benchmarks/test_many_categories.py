@@ -8,7 +8,7 @@ import pytest
 
 import deniable as dn
 from benchmarks.accuracy.many_categories import factor, factors, least, measure
-from deniable.summary import text_table
+from benchmarks.benchmark import text_table
 
 
 def test_the_least_is_subset_selection_s():

@@ -17,11 +17,10 @@ ITEMS = find("all")
 FIRST = {item.paper: item for item in reversed(ITEMS)}
 
 
-def only_axes(draw, label, **_size_and_name):
-    """What `drawn` does up to the layout and the file, which are the same for every picture."""
+def only_axes(draw, _size):
+    """What `written` does up to the layout and the file, which are the same for every picture."""
     figure = Figure()
     draw(figure.add_subplot())
-    assert label
     assert any(ax.has_data() or ax.texts for ax in figure.axes)
     return "<svg/>"
 
@@ -30,7 +29,7 @@ def only_axes(draw, label, **_size_and_name):
 def test_a_short_run_finds_what_was_found_before(item, tmp_path, monkeypatch):
     whole = item is FIRST[item.paper]  # of a paper one picture is laid out and written; `make reproduce` writes all
     if not whole:
-        monkeypatch.setattr(runner, "drawn", only_axes)
+        monkeypatch.setattr(runner, "written", only_axes)
     done = execute(item, tmp_path, smoke=True)
     assert item.stored is not None
     assert done.record.drift(item.stored) == []

@@ -65,10 +65,9 @@ def test_what_an_item_depends_on():
         reached = runner.reached(item.file)
         return {path.relative_to(package if path.is_relative_to(package) else beside).as_posix() for path in reached}
 
-    (pairs,) = find("jrr", "example")
-    assert {"reproduction/jrr/example.py", "channels/paired.py", "reproduction/item.py", "randomness.py"} <= names(
-        pairs
-    )
+    (pairs,) = find("jrr", "privacy-theorem")
+    beside = {"reproduction/jrr/privacy_theorem.py", "reproduction/item.py"}
+    assert beside | {"channels/paired.py", "randomness.py"} <= names(pairs)
     assert not any(name.startswith(("inference/", "graphs/", "cli/")) for name in names(pairs))
     (graphs,) = find("wang", "figure-5")
     assert {"graphs/__init__.py", "graphs/statistics.py", "reproduction/wang/network.py"} <= names(graphs)
