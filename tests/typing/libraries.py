@@ -11,13 +11,13 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-OURS = ROOT / "src"
+OURS = ("src", "benchmarks", "reproduction")
 MADE = ROOT / "build" / "libraries.py"
 
 
 def imported():
     """What our modules import that is not ours."""
-    for path in OURS.rglob("*.py"):
+    for path in (path for folder in OURS for path in (ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 yield from (one.name for one in node.names)
@@ -30,7 +30,7 @@ def read(*settings):
 
 
 if __name__ == "__main__":
-    names = {name for name in imported() if name.partition(".")[0] not in ("__future__", "deniable")}
+    names = {name for name in imported() if name.partition(".")[0] not in ("__future__", "deniable", *OURS)}
     MADE.parent.mkdir(exist_ok=True)
     MADE.write_text("".join(f"import {name}\n" for name in sorted(names)), encoding="utf-8")
     read()  # as for our own code
