@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -75,19 +74,6 @@ def test_dir_shows_what_is_there_and_nothing_else():
 def test_a_name_stands_in_one_group():
     named = [name for names in deniable._NAMES.values() for name in names]
     assert sorted([*named, *deniable._GROUPS]) == deniable.__all__
-    assert not set(deniable._GOING) & set(deniable.__all__)
-
-
-@pytest.mark.parametrize(("name", "instead"), deniable._GOING.items())
-def test_what_goes_away_says_what_to_write_and_works_until_then(name, instead):
-    with pytest.warns(DeprecationWarning, match=re.escape(f"gone in version 0.3; write deniable.{instead}")) as told:
-        old = getattr(deniable, name)
-    assert told[0].filename == __file__, "the warning is about whoever wrote the old name"
-    if instead.startswith("estimate("):
-        assert (old.func, *old.keywords.values()) == (deniable.estimate, instead.split('"')[1])
-    else:
-        group, short = instead.split(".")
-        assert old is getattr(getattr(deniable, group), short)
 
 
 def test_an_unknown_name_is_an_attribute_error():

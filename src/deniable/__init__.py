@@ -294,12 +294,8 @@ if TYPE_CHECKING:
         "unrelated_two_samples",
     ]
 else:
-    import warnings as _warnings
-    from functools import partial as _partial
     from importlib import import_module as _import_module
 
-    from deniable.door import GOING as _GOING
-    from deniable.door import GONE_IN as _GONE_IN
     from deniable.door import GROUPS as _GROUPS
     from deniable.door import INSTEAD as _INSTEAD
     from deniable.door import NAMES as _NAMES
@@ -312,8 +308,6 @@ else:
             value = _import_module(f"{__name__}.{_GROUPS[name]}")
         elif name in _HOME:
             value = getattr(_import_module(f"{__name__}.{_HOME[name]}"), name)
-        elif name in _GOING:
-            return _going(name, _GOING[name])
         else:
             raise AttributeError(_unknown(name))
         globals()[name] = value
@@ -331,15 +325,6 @@ else:
         alike = {each.lower(): each for each in __all__}
         close = get_close_matches(name.lower(), alike, n=2, cutoff=0.8)
         return f"{told}; did you mean {' or '.join(alike[each] for each in close)}?" if close else told
-
-    def _going(name: str, instead: str) -> object:
-        """What an old name stood for, with a warning that says what to write."""
-        told = f"deniable.{name} will be gone in version {_GONE_IN}; write deniable.{instead}"
-        _warnings.warn(told, DeprecationWarning, stacklevel=3)
-        group, _, rest = instead.partition(".")
-        if group in _GROUPS:
-            return getattr(__getattr__(group), rest)
-        return _partial(__getattr__("estimate"), method=instead.split('"')[1])
 
     def __dir__() -> list[str]:
         return [*__all__, "__version__"]

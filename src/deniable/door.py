@@ -175,24 +175,6 @@ NAMES = {
 }
 # Rooms that are groups of names of their own.
 GROUPS = {"compliance": "inference.compliance", "graphs": "graphs"}
-# What goes away with the next minor version, and what to write instead.
-GOING = {
-    "cdm": "compliance.cdm",
-    "cdm_symmetric": "compliance.cdm_symmetric",
-    "cheating_detection": "compliance.cheating_detection",
-    "sld": "compliance.sld",
-    "extended_crosswise": "compliance.extended_crosswise",
-    "anchored_crosswise": "compliance.anchored_crosswise",
-    "self_protective": "compliance.self_protective",
-    "sum_score": "compliance.sum_score",
-    "Graph": "graphs.Graph",
-    "NoisyGraph": "graphs.NoisyGraph",
-    "read_graph": "graphs.read_graph",
-    "read_noisy_graph": "graphs.read_noisy_graph",
-    "rr_independent": 'estimate(reports, attributes, "product")',
-    "rr_joint": 'estimate(reports, attributes, "inversion")',
-    "rr_ind_joint": 'estimate(reports, attributes, "inversion")',
-}
 # What people write first, and what to write.
 INSTEAD = {
     "Channel": "Dense(P), for a matrix with P[u, v] = Pr(report u | truth v)",
@@ -211,4 +193,3 @@ INSTEAD = {
     "test": "independence(reports, a, b), all_pairs(reports) or goodness_of_fit(...)",
     "regression": "logit(formula, data, channel), or another of the regressions",
 }
-GONE_IN = "0.3"

@@ -11,7 +11,6 @@ found = dn.estimate(reports, ["smokes"])
 
 # Names that are not there.
 dn.no_such_thing  # wrong: attr-defined
-dn.rr_joint  # wrong: attr-defined
 dn.import_module  # wrong: attr-defined
 dn.joint(domain, epsilon=1.0)  # wrong: attr-defined
 found.tabel  # wrong: attr-defined
