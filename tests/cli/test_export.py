@@ -56,7 +56,7 @@ def test_different_questions_make_a_column_each_with_gaps(run):
         assert table[name].notna().tolist() == (reports.ballots == ballot).tolist()
 
 
-@pytest.mark.parametrize("suffix", ["R", "py", "do", "ipynb"])
+@pytest.mark.parametrize("suffix", ["R", "py", "ipynb"])
 def test_scripts(suffix, run):
     result = run("export", "in/reports.parquet", "-o", f"analysis.{suffix}", "--table", "sex,income")
     assert result.exit_code == 0, result.output

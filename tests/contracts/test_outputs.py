@@ -192,9 +192,7 @@ def test_thin_parts_stand_in_their_place_in_what_commands_write(thin, tmp_path, 
         told = "".join(body.decode("utf-8", "replace") for body in made.values())
         if "--by" in called or "report" in called:
             assert (ISLANDS in told) != ("--methods" in called), called
-        if "--by" not in called and called.startswith(
-            ("estimate", "report", "export -o x.R", "export -o x.py", "export -o x.do")
-        ):
+        if "--by" not in called and called.startswith(("estimate", "report", "export -o x.R", "export -o x.py")):
             assert (C in told) != ("--methods" in called), called
 
 

@@ -163,7 +163,7 @@ def test_scripts_say_it_too(tmp_path):
     reports = dn.Joint(DOMAIN, 2.0, channel="subset").randomize(
         {"a": ["no", "yes"] * 100, "b": ["x", "y"] * 100, "c": ["no"] * 200}, source=dn.Seeded(1)
     )
-    for name in ("s.R", "s.py", "s.do", "s.ipynb"):
+    for name in ("s.R", "s.py", "s.ipynb"):
         write_script(reports, tmp_path / name)
         text = re.sub(r"\W+", " ", (tmp_path / name).read_text(encoding="utf-8"))
         for sentence in disguised(reports.design, UNKNOWN):

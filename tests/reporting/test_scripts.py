@@ -1,12 +1,10 @@
-"""Scripts: base R and bare NumPy compute our numbers anew; a notebook runs; a do-file, which we cannot run, is kept."""
+"""Scripts: base R and bare NumPy compute our numbers anew, and a notebook runs."""
 
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,7 +16,6 @@ from deniable.labels import Labels
 from deniable.reporting.scripts.write import write_script
 from exams import TOGETHER, answered
 
-GOLDEN = Path(__file__).parent / "golden" / "analysis.do"
 TABLES = [["cheated", "stress"]]
 
 
@@ -98,21 +95,8 @@ def test_the_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch):
     assert "## Wie gestresst sind Sie? (stress)" in ["".join(cell["source"]) for cell in cells]
 
 
-def test_the_do_file_stays_as_it_is_and_says_that_we_did_not_run_it(tmp_path):
-    """`PYTHONPATH=tests python tests/reporting/test_scripts.py` writes it anew; whoever has a Stata, please run it."""
-    write_script(small(), tmp_path / "analysis.do")
-    text = (tmp_path / "analysis.do").read_text(encoding="utf-8")
-    assert text.startswith("* This file was not run by us")
-    assert rounded(text) == rounded(GOLDEN.read_text(encoding="utf-8"))
-
-
-def rounded(text):
-    """The same with twelve digits of every number: the last ones depend on the processor."""
-    return re.sub(r"\d+\.\d+", lambda found: f"{float(found[0]):.12g}", text)
-
-
 def small():
-    """Reports whose counts are round, so that the golden file has few digits."""
+    """A hundred reports about one attribute."""
     answers = pa.table({"dn_answer_smokes": [0] * 60 + [1] * 40})
     design = dn.Joint({"smokes": ["no", "yes"]}, 1.0)
     return dn.Reports(answers, design)
@@ -127,10 +111,6 @@ def test_words_cannot_become_commands(tmp_path):
         write_script(reports, tmp_path / name)
         subprocess.run([*run, name], cwd=tmp_path, capture_output=True, check=True)
     assert not (tmp_path / "ran").exists()
-    write_script(reports, tmp_path / "analysis.do")
-    written = (tmp_path / "analysis.do").read_text(encoding="utf-8")
-    assert not [line for line in written.splitlines() if "shell" in line and not line.startswith("* ")]
-    assert "/*" not in written
 
 
 def pairs():
@@ -157,7 +137,7 @@ def blocks():
 def test_what_would_be_too_long_or_needs_more_than_counts_is_there_by_its_scores(make, tmp_path):
     reports = make()
     name = next(iter(reports.design.domain))
-    for suffix in ("R", "py", "do"):
+    for suffix in ("R", "py"):
         write_script(reports, tmp_path / f"analysis.{suffix}")
     expected = dn.estimate(reports, name, "inversion")
     shown = f'source("analysis.R"); cat("\\n", format(mean_of_scores(tables[["{name}"]])$mean, digits = 17))'
@@ -171,7 +151,6 @@ def test_what_would_be_too_long_or_needs_more_than_counts_is_there_by_its_scores
     alone = f"exec(open('analysis.py').read()); print(*map(repr, map(float, mean_of_scores(tables[{name!r}])[0])))"
     ran = subprocess.run([sys.executable, "-c", alone], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert [float(each) for each in ran.stdout.splitlines()[-1].split()] == pytest.approx(means, abs=1e-12)
-    assert "deniable export writes them" in (tmp_path / "analysis.do").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("kind", ["independent", "views", "unary", "blocks"])
@@ -200,9 +179,3 @@ def test_likelihood_is_climbed_in_few_steps_where_noise_is_large(language, tmp_p
     ran = subprocess.run([*run, f"analysis.{language}"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert difference(ran.stdout) < 1e-6
-
-
-if __name__ == "__main__":
-    GOLDEN.parent.mkdir(exist_ok=True)
-    GOLDEN.unlink(missing_ok=True)
-    write_script(small(), GOLDEN)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     "--output",
     type=TARGET,
     required=True,
-    help="A .sav, .dta, .csv, .parquet, .json file of reports; an .R, .py, .do or .ipynb file that analyses them.",
+    help="A .sav, .dta, .csv, .parquet, .json file of reports; an .R, .py or .ipynb file that analyses them.",
 )
 @click.option("--labelled", is_flag=True, help="Answers instead of codes (.csv or .parquet), without the design.")
 @click.option("--no-scores", is_flag=True, help="The reports as they are, without columns whose means estimate shares.")
@@ -67,8 +67,8 @@ def command(
     any program. Nothing else is to be done with them: a score is not clipped, rounded or regressed on.
 
     An .R or .py script holds counts, matrices and the estimates' formulas, and prints the same numbers as `deniable
-    estimate`; R needs no package, Python only NumPy. A .do file does so for Stata (not run by us). An .ipynb notebook
-    computes with deniable, from a Parquet file beside it.
+    estimate`; R needs no package, Python only NumPy. An .ipynb notebook computes with deniable, from a Parquet file
+    beside it.
 
     \b
     Examples:

@@ -12,7 +12,6 @@ from deniable.reporting.disguise import disguised
 from deniable.reporting.scripts.notebook import notebook
 from deniable.reporting.scripts.plain import python_script
 from deniable.reporting.scripts.r import r_script
-from deniable.reporting.scripts.stata import stata_script
 from deniable.reporting.scripts.tables import script_tables
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from deniable.designs.reports import Reports
 
-_LANGUAGES = {".r": r_script, ".py": python_script, ".do": stata_script}
+_LANGUAGES = {".r": r_script, ".py": python_script}
 SCRIPTS = (*_LANGUAGES, ".ipynb")
 
 
