@@ -71,7 +71,7 @@ _REFUSED = {
     ),
 }
 _CENTRAL = {"mcindep": mcindep, "laplace": laplace}
-_KNOWN = ("auto", "lrt", "pearson", "wald_bootstrap", "wald", "two_step")
+_KNOWN = ("auto", "lrt", "pearson", "wald", "two_step")
 
 
 @stamped
@@ -96,10 +96,9 @@ def independence(
             undisguised counts.
         a: one attribute; or both, as a list.
         b: the other.
-        method: "auto" (the valid test for these reports), "lrt" (bootstrap likelihood ratio; "wald_bootstrap", which
-            version 0.1 had for sets, is now the same), "pearson" (on the disguised table, only where both attributes
-            have channels of their own), "wald" (quick); for reproduction "two_step" (RRBA's) and the central model's
-            "mcindep" and "laplace".
+        method: "auto" (the valid test for these reports), "lrt" (bootstrap likelihood ratio), "pearson" (on the
+            disguised table, only where both attributes have channels of their own), "wald" (quick); for reproduction
+            "two_step" (RRBA's) and the central model's "mcindep" and "laplace".
         given: test independence within each cell of these attributes, or of a public column.
         epsilon: for the central comparators.
         replicates: of the bootstrap; the smallest possible p-value is 1 / (replicates + 1).
@@ -160,8 +159,6 @@ def chosen_test(method: str, evidence: Evidence) -> str:
     """Settle "auto", and refuse what does not exist."""
     if method not in _KNOWN:
         raise InputError(f"there is no test {method!r}; choose from {listed([*_KNOWN, *_CENTRAL])}", method=method)
-    if method == "wald_bootstrap":
-        return "lrt"
     if method != "auto":
         return method
     said = evidence.groups[0].said.channel
@@ -203,7 +200,7 @@ def conditional_independence(
         groups = list(by_group(names[0], parts.items(), lambda part: covering(part, (a, b))).values())
         inside = _within_groups(groups, names[0], method, replicates, source)
         return replace(inside, notes=(*inside.notes, used(groups, left_out)))
-    if method not in ("auto", "lrt", "wald_bootstrap"):
+    if method not in ("auto", "lrt"):
         raise InvalidTestError(
             f"{method!r} does not hold for conditional independence here: people are sorted by a disguised report. Use "
             f'method="lrt"',
@@ -241,7 +238,7 @@ def _within_groups(
         statistic = sum(part.statistic for part in parts)
         told = f"{len(parts)} groups of {name}, their chi-squares added up."
         return TestResult(statistic, float(chdtrc(df, statistic)), df, "Pearson on the disguised tables", (told,))
-    if method not in ("auto", "lrt", "wald_bootstrap"):
+    if method not in ("auto", "lrt"):
         raise InvalidTestError(
             f'{method!r} does not hold here for independence within public groups. Use method="lrt"',
             method=method,

@@ -79,7 +79,7 @@ def goodness_of_fit(
     if sampling is not None:
         drawn = source or data_source([evidence])
         return weighted_goodness(reports, null, sampling, method, replicates=replicates, source=drawn)
-    if method not in ("auto", "lrt", "pearson", "wald_bootstrap"):
+    if method not in ("auto", "lrt", "pearson"):
         raise InputError(f'method must be "auto", "lrt" or "pearson", not {method!r}', method=method)
     seen = countable(evidence)
     axes = tuple(range(len(seen.asked)))
@@ -200,7 +200,7 @@ def homogeneity(
         assert sampling is not None
         drawn = source or data_source([about(reports, names)])
         return weighted_homogeneity(reports, names, by, sampling, method, replicates=replicates, source=drawn)
-    if method not in ("auto", "lrt", "pearson", "wald_bootstrap"):
+    if method not in ("auto", "lrt", "pearson"):
         raise InputError(f'method must be "auto", "lrt" or "pearson", not {method!r}', method=method)
     parts, left_out = _parts(reports, by, names)
     groups = list(by_group(by or "group", parts.items(), lambda part: covering(part, names)).values())

@@ -101,7 +101,7 @@ def fit(
         raise EstimationError(
             f"reports through {names[0]} are known by their moments alone (counts of what sets hold, or too many "
             f'attributes at once), which have no likelihood to maximize. Use method="wls" for tables, '
-            f'"wald_bootstrap" for tests, or give the reports themselves',
+            f'"lrt" for tests, or give the reports themselves',
             channel=names[0],
         )
     if evidence.cells > MOST_CELLS:
