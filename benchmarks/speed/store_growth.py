@@ -37,7 +37,7 @@ from deniable.collection.storage.places import open_store
 from deniable.collection.storage.tail import TENTH
 from deniable.device.block import Block
 from deniable.device.messages import Report
-from deniable.device.verify import verify_stored
+from deniable.device.verify import verify
 from deniable.device.wire import encode
 from deniable.surveys.survey import parse_survey
 
@@ -84,7 +84,7 @@ class Asked:
             name, body = collector.design_id, collector.design(collector.design_id)
             collector.close()
         assert body is not None
-        verified = verify_stored(body, name)
+        verified = verify(body, name)
         design = ServedBlocks(verified) if verified.is_adaptive else design_of(verified)
         limits = [question.channel.reports for question in design.questions]
         return cls(name, tuple(tuple(limits[i] for i in ballot) for ballot in design.ballots), verified.is_adaptive)

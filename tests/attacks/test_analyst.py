@@ -95,7 +95,7 @@ class Watched:
         for route in create_app(self.collector, site(self.collector)).routes:
             if "GET" in route.methods:
                 named = route.path.replace("{design}", self.collector.design_id)
-                named = named.replace("{form}", self.collector._served[self.collector.design_id].verified.terms.texts)
+                named = named.replace("{form}", self.collector._served[self.collector.design_id].verified.message.texts)
                 for kind in KINDS if "{kind}" in named else ("",):
                     for query in QUERIES.get(route.path, ("",)):
                         yield f"{named.replace('{kind}', kind)}?{query}"

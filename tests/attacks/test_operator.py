@@ -146,7 +146,7 @@ DESIGNS = {
         "leftover",
     ),
     "another collector's address": (set_in("audience", ["https://elsewhere.example"]), "not-for-here"),
-    "the first version": (set_in("version", 1), "unknown-version"),
+    "version 1": (set_in("version", 1), "unknown-version"),
 }
 FORMS = {
     "a choice more than there are categories": lambda form: form["questions"][0]["choices"].append({"en": "137"}),

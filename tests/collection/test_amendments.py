@@ -161,9 +161,9 @@ def test_words_that_people_answered_under_change_only_if_that_is_declared(store,
         collector(store)
     # Every device reads it, and reads what was there before.
     verified = verify(second.design(second.design_id), second.design_id)
-    assert verified.terms.replaces == first.design_id
-    assert corrections_of(read_form(second.form(verified.terms.texts), verified)) == (correction,)
-    assert second.form(verify(first.design(first.design_id), first.design_id).terms.texts) is not None
+    assert verified.message.replaces == first.design_id
+    assert corrections_of(read_form(second.form(verified.message.texts), verified)) == (correction,)
+    assert second.form(verify(first.design(first.design_id), first.design_id).message.texts) is not None
     # Whoever reads the reports is told.
     reports = stored_reports(store, second.design_id)
     (told,) = corrected_words(reports)
@@ -189,7 +189,7 @@ def test_until_the_first_report_everything_may_change(store, what):
     second = collector(store, text)
     assert second.design_id != first.design_id
     assert second.corrections == ()
-    assert verify(second.design(second.design_id), second.design_id).terms.replaces is None
+    assert verify(second.design(second.design_id), second.design_id).message.replaces is None
     with pytest.raises(InputError, match="nothing to correct"):
         collector(store, SURVEY, correct="a misprint")
     assert collector(store).design_id == first.design_id  # back again, though the other came later
@@ -313,7 +313,7 @@ def test_backups_and_what_was_put_back_know_the_corrections(store, tmp_path):
 def test_words_that_a_store_has_lost_are_not_guessed(store):
     made = collector(store)
     answered(made)
-    texts = verify(made.design(made.design_id), made.design_id).terms.texts
+    texts = verify(made.design(made.design_id), made.design_id).message.texts
     store.drop(words_mark(texts))
     for text in (SURVEY, SURVEY.replace("Habits", "Customs")):
         with pytest.raises(InputError, match="not known any more"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import msgspec
@@ -142,7 +141,7 @@ def test_a_report_that_needs_nobody_s_word_takes_no_place_among_those_that_do(co
     made = collector(survey_of())
     monkeypatch.setattr(made, "_work", Nobody())
     assert sent(made) is None
-    monkeypatch.setitem(made._served, earlier, replace(made._served[earlier], door=None))
+    monkeypatch.setattr(made._ends, "is_over", lambda _survey: True)
     for design, code in (("0" * 64, "unknown-design"), (earlier, "closed")):
         assert asyncio.run(made.receive(encode(report_to(made, design=design)))).code == code
 
@@ -202,16 +201,15 @@ def test_what_was_not_stored_is_never_acknowledged(collector, monkeypatch):
     assert made.store.counts(made.number) == {}
 
 
-def test_what_goes_on_ends_with_the_collector_and_what_version_0_1_kept_with_the_survey(collector, monkeypatch):
+def test_what_goes_on_ends_with_the_collector(collector, monkeypatch):
     made, ended = collector(survey_of()), []
     assert sent(made) is None
-    forgotten, closed = made.entrance.forget_earlier, made._work.close
-    monkeypatch.setattr(made.entrance, "forget_earlier", lambda: (ended.append("earlier"), forgotten()))
+    closed = made._work.close
     monkeypatch.setattr(made._work, "close", lambda: (ended.append("work"), closed()))
     made._finish()
-    assert ended == ["earlier"]
+    assert ended == []
     collector(survey_of())  # closes the one before
-    assert ended == ["earlier", "work"]
+    assert ended == ["work"]
 
 
 @pytest.mark.parametrize(("most", "remembered"), [(4, 1), (3, 0)])

@@ -178,7 +178,7 @@ def test_where_there_are_no_tokens_nothing_is_fetched_by_entering(invited, colle
 def test_the_issuer_s_key_can_be_compared(blinded):
     client = Client(blinded.url)
     told = client.describe().notes[2]
-    assert f"; the issuer's key {fingerprint(client.design.terms.issuer)}: the same for everybody" in told
+    assert f"; the issuer's key {fingerprint(client.design.message.issuer)}: the same for everybody" in told
 
 
 def test_the_server_never_sees_token_and_invitation_together(blinded, tmp_path):

@@ -14,9 +14,9 @@ from deniable.collection.form import announcement, decimal_text, design_body, fo
 from deniable.designs.blocks.aggregator import Aggregator
 from deniable.device.block import Block
 from deniable.device.form import read_form
-from deniable.device.messages import Announcement, Design, Failure, FirstDesign, Form, Receipt, Report, design_id
+from deniable.device.messages import Announcement, Design, Failure, Form, Receipt, Report, design_id
 from deniable.device.problems import PROBLEMS, problem
-from deniable.device.verify import verify, verify_stored
+from deniable.device.verify import verify
 from deniable.device.wire import decode, encode
 from deniable.errors import MessageError
 from deniable.surveys.example import example_text
@@ -94,21 +94,12 @@ KINDS = {
     "receipt.txt": Receipt,
     "design.txt": Design,
     "form.txt": Form,
-    "first/design.txt": FirstDesign,
 }
 
 
 @pytest.mark.parametrize(("name", "kind"), KINDS.items())
 def test_the_bytes_read_back(name, kind):
     assert encode(decode(golden(name), kind, most=10_000)) == golden(name)
-
-
-def test_what_version_1_wrote_stays_readable():
-    body = golden("first/design.txt")
-    assert verify_stored(body, design_id(body)).plan_id == design_id(body)
-    assert decode(golden("first/report.txt"), Report, most=10_000).answers == (1, 3)
-    block = Block.parse(golden("first/block.txt"))
-    assert block.canonical() == golden("first/block.txt")
 
 
 def test_the_block_reads_back_and_its_chain_begins_with_the_design():

@@ -37,7 +37,7 @@ from deniable.device.kinds import KINDS, kind_from_dict
 from deniable.device.kinds.mixture import MixtureWeights
 from deniable.device.messages import Attribute, Bins, Choices, Problem, Report, Rule
 from deniable.device.partner import Seeker
-from deniable.device.verify import verify, verify_stored
+from deniable.device.verify import verify
 from deniable.device.wire import decode
 from deniable.errors import InputError, MessageError, PrivacyError, RefusedDesignError
 from deniable.privacy.paired import PairedPrivacy
@@ -74,21 +74,6 @@ def test_a_design_is_accepted_or_refused_for_the_stated_reason(vector):
         verify(body, vector["hash"])
     assert caught.value.code == vector["reason"]
     assert vector["reason"] in str(caught.value)
-
-
-@pytest.mark.parametrize("vector", [*named("first/designs.json")])
-def test_a_design_of_the_first_version_is_read_where_it_is_stored_and_never_answered(vector):
-    body = vector["body"].encode()
-    later = '"version":2' in vector["body"] and vector["reason"] == "unknown-version"
-    if vector["reason"] in (None, "pseudonym"):  # whatever was kept then is not repeated any more
-        found = verify_stored(body, vector["hash"])
-        assert vector["ratio"] is None or found.ratio == Fraction(vector["ratio"])
-    else:
-        with pytest.raises(RefusedDesignError) as caught:
-            verify_stored(body, vector["hash"])
-        assert caught.value.code == vector["reason"] or later
-    with pytest.raises(RefusedDesignError):
-        verify(body, vector["hash"])
 
 
 @pytest.mark.parametrize("vector", load("encodings.json"), ids=lambda vector: json.dumps(vector["value"])[:30])

@@ -328,55 +328,6 @@ def test_on_a_phone_and_for_everybody(serving, visitor):
         assert sum(stored(service).values()) == 1
 
 
-# What the program of version 1 left behind: its stores, an account, and a ballot that was drawn and not answered.
-OLDER = """(rows) => new Promise((done, fail) => {
-    const request = indexedDB.open("deniable", 2);
-    request.onerror = () => fail(request.error);
-    request.onupgradeneeded = () => {
-        const keys = { events: "design", drawn: "design", remembered: "question", notes: "name" };
-        for (const [store, keyPath] of Object.entries(keys)) request.result.createObjectStore(store, { keyPath });
-    };
-    request.onsuccess = () => {
-        const change = request.result.transaction(Object.keys(rows), "readwrite");
-        for (const [store, all] of Object.entries(rows)) for (const row of all) change.objectStore(store).put(row);
-        change.oncomplete = () => (request.result.close(), done());
-    };
-})"""
-
-
-def test_what_an_older_program_kept_is_taken_over(service, visitor):
-    someone = visitor()
-    page = someone.visit(f"{service.url}/static/programs.sha256")
-    rows = {
-        "events": [{"kind": "asked/1", "design": "earlier", "ballot": 0, "ratio": "3/1"}],
-        "drawn": [{"design": "earlier", "ballot": 0, "report": None, "fate": 0}],
-        "remembered": [{"question": "0" * 64, "origin": "earlier", "answer": 1}],
-    }
-    page.evaluate(OLDER, rows)
-    page.goto(service.url)
-    # ln 3 is 1.0986...: what is left is rounded down.
-    assert "at most 5 in all; 3.9 is left" in shown(page, "intro").inner_text()
-    assert page.evaluate(LOOK, "events") == rows["events"]
-    assert page.evaluate(LOOK, "drawn") == [rows["drawn"][0] | {"plan": "earlier"}]
-    assert page.evaluate(LOOK, "remembered") == rows["remembered"]
-
-
-def test_a_report_of_an_older_program_is_sent_when_its_owner_says_so(service, visitor):
-    someone = visitor()
-    page = someone.visit(f"{service.url}/static/programs.sha256")
-    report = {"version": 1, "id": "ab" * 32, "design": "cd" * 32, "ballot": 0, "answers": [1], "block": None}
-    row = {"design": "cd" * 32, "ballot": 0, "report": json.dumps({**report, "public": [0]}), "fate": 0}
-    page.evaluate(OLDER, {"events": [], "drawn": [row], "remembered": []})
-    page.goto(service.url)
-    shown(page, "intro")
-    assert someone.posted() == []
-    someone.foresee("404")  # nobody here served that design
-    page.get_by_role("button", name="Send it now").click()
-    page.locator("#older").wait_for(state="hidden")
-    (body,) = someone.posted()
-    assert json.loads(body)["id"] == "ab" * 32
-
-
 def test_a_style_sheet_that_belongs_to_no_element_is_noticed(service, visitor):
     # Chromium attaches none by a header; other browsers may. Such a sheet has no owner.
     someone = visitor()

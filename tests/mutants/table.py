@@ -20,7 +20,7 @@ def _in(folder: str, names: str) -> tuple[str, ...]:
 _KRR = tuple(f"tests/contracts/test_channels.py::{name}" for name in ("TestKRR", "TestKRROfGivenIntegers"))
 # Not with a database server, and not what starts programs: those load the module from its file.
 _DEVICE = (*_in("device", "client"), *_in("collection", "client blocks pairs ticket invitations"))
-_COLLECTOR = _in("collection", "collector blocks pairs invitations issuer opening work rejections first_version")
+_COLLECTOR = _in("collection", "collector blocks pairs invitations issuer opening work rejections other_versions")
 
 SUBJECTS = {
     "krr": Subject(
@@ -34,7 +34,7 @@ SUBJECTS = {
     "ledger": Subject("deniable.device.ledger", (*_in("device", "ledger"), "src/deniable/device/ledger.py")),
     "events": Subject("deniable.device.events", _in("device", "ledger")),
     "verify": Subject(
-        "deniable.device.verify", (*_in("collection", "vectors messages first_version"), *_in("device", "verify"))
+        "deniable.device.verify", (*_in("collection", "vectors messages other_versions"), *_in("device", "verify"))
     ),
     "client": Subject("deniable.device.client", _DEVICE),
     "sqlite": Subject("deniable.collection.storage.sqlite", _in("collection", "sqlite tail failures")),

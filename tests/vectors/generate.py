@@ -8,8 +8,7 @@ independent sums of the shares the reports of patterns tell.
 `blocks.json`: a design in blocks, and blocks that a device uses or refuses, alone and in a chain. `pairs.json`: the
 sides that two keys give to each question, the report of every side and draw, and the numbers of the privacy statement.
 `encodings.json`: an attribute with its coder, and the code of an answer, or that it has none. `forms.json`: a design,
-and words that fit it or not. `first/` holds the vectors of version 1, which stay as they are: what was stored stays
-readable.
+and words that fit it or not.
 """
 
 from __future__ import annotations
@@ -65,19 +64,19 @@ HERE = Path(__file__).parent
 ORIGIN = "https://survey.example.org"
 
 
-def third(first: dict, **more: object) -> dict:
-    """A design of version 3: what version 1 said, and everything else that bears on an answer, at its plainest."""
-    public = [{"coder": {"kind": "choice"}, "kind": "choice", **each} for each in first["public"]]
-    adaptive = any(question["channel"]["kind"] == "adaptive" for question in first["plan"]["questions"])
+def whole(asked: dict, **more: object) -> dict:
+    """A design: what is asked, and everything else that bears on an answer, at its plainest."""
+    public = [{"coder": {"kind": "choice"}, "kind": "choice", **each} for each in asked["public"]]
+    adaptive = any(question["channel"]["kind"] == "adaptive" for question in asked["plan"]["questions"])
     return {
-        **{name: value for name, value in first.items() if name != "static"},
+        **asked,
         "admission": "open",
         "audience": [ORIGIN],
         "blocks": {"size": 100, "update": "pooled"} if adaptive else None,
         "issuer": None,
         "items": [
             {"coder": {"kind": "choice"}, "kind": "choice", "name": each["name"], "show_if": []}
-            for each in first["plan"]["domain"]
+            for each in asked["plan"]["domain"]
         ],
         "panel": None,
         "public": public,
@@ -92,7 +91,7 @@ def third(first: dict, **more: object) -> dict:
 
 
 GOOD_REGION = {"categories": ["north", "south"], "name": "region"}
-FIRST = {
+ASKED = {
     "epsilon": "2.1",
     "plan": {
         "ballots": [[0, 1], [2]],
@@ -118,11 +117,9 @@ FIRST = {
         ],
     },
     "public": [GOOD_REGION],
-    "static": ["smokes"],
     "survey": 'vectors é \u2028 "quoted" \\ \u0001',
-    "version": 1,
 }
-GOOD = third(FIRST)
+GOOD = whole(ASKED)
 
 LIMITS = {3: Limits.of(3, 1.0, Fraction(1, 2)), 2: Limits.of(2, 1.0, Fraction(1, 2))}
 COINS = Coins.of(0.7, -0.1)
@@ -147,7 +144,7 @@ def adaptive(cells: int) -> dict:
     return {"bits": 32, "cells": cells, "kind": "adaptive", "least_fake": limits.floor, "most_kept": limits.keep}
 
 
-BLOCKS = third(
+BLOCKS = whole(
     {
         "epsilon": "2",
         "plan": plan("blocks", {"a": adaptive(3), "b": adaptive(2)}, [[0, 1], [0]]),
@@ -161,7 +158,7 @@ PAIRED = {
     "public": [],
     "survey": "pairs",
 }
-PAIRS = third(PAIRED)
+PAIRS = whole(PAIRED)
 
 
 _SETS = {
@@ -182,7 +179,7 @@ def declared(*repeats: str, people: int = 100_000) -> dict:
 def sets(*names: str, repeats: tuple[str, ...] = ()) -> dict:
     """A design that asks these by sets: all on one ballot, the first on another as well."""
     asked = {name: _SETS[name] for name in names}
-    return third(
+    return whole(
         {
             "epsilon": "5.5",
             "plan": {
@@ -228,7 +225,7 @@ BINNED = {
     ],
     "survey": "around",
 }
-AROUND = third(
+AROUND = whole(
     BINNED,
     items=[
         {
@@ -299,8 +296,8 @@ def design_vectors() -> list[dict]:  # noqa: PLR0915 - one line a vector
     add("epsilon is zero", changed("epsilon", "0"), "malformed")
     add("categories of two types", changed("plan.domain.0.categories", ["no", 1]), "malformed")
     add("an unknown version", changed("version", 4), "unknown-version")
-    add("the second version", changed("version", 2), "unknown-version")
-    add("the first version", FIRST, "unknown-version")
+    add("version 2", changed("version", 2), "unknown-version")
+    add("version 1", {**ASKED, "static": ["smokes"], "version": 1}, "unknown-version")
     add("an unknown format", changed("plan.format", 2), "unknown-version")
     add("an unknown field", changed("expires", 1), "unknown-field")
     add("an unknown field of a channel", changed("plan.questions.0.channel.seed", 7), "unknown-field")
@@ -460,7 +457,7 @@ def add_around(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a 
 def many(number: int, channel: Channel, **more: object) -> dict:
     """A design that asks so many questions through one channel, all of them on its ballot."""
     names = [f"q{i}" for i in range(number)]
-    return third(
+    return whole(
         {
             "epsilon": "900",
             "plan": {
@@ -723,7 +720,7 @@ def add_sets(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a ve
 
 
 _PLANE = BlockDesign(9, 1.0, order=3)
-PLANE = third(
+PLANE = whole(
     {
         "epsilon": "1",
         "plan": {
@@ -802,7 +799,7 @@ def _rarer(fields: dict) -> Fraction:
 
 
 _MEAN = Patterns(5, [[0, 1], [3, 4], [2]], [8000, 8000, 5000], [21000, 21000, 13000], 16)  # some sums of five shares
-PATTERNS = third(
+PATTERNS = whole(
     {
         "epsilon": "1",
         "plan": {
@@ -992,7 +989,7 @@ def pair_vectors() -> dict:
         privacy = Paired({name: ["low", "middle"] for name in names}, p, rho).privacy
         asked = {name: {"kind": "paired", **coins.to_dict()} for name in names}
         ballots = [list(range(len(names)))]
-        message = third({**PAIRED, "epsilon": "50", "plan": plan("paired", asked, ballots)})
+        message = whole({**PAIRED, "epsilon": "50", "plan": plan("paired", asked, ballots)})
         told = privacy.claimed_epsilon, privacy.partner_epsilon, privacy.epsilon
         claimed, partner, coin = (f"{math.ceil(number * 1e4) / 1e4:.4f}" for number in told)
         statements.append(
@@ -1175,7 +1172,7 @@ def report_vectors() -> list[dict]:
         ("true for 1", with_(answers=[True, 2]), "malformed"),
         ("no answer", with_(answers=[]), "malformed"),
         ("another version", with_(version=3), "unknown-version"),
-        ("the first version for a design of the second", with_(version=1), "unknown-version"),
+        ("version 1", with_(version=1), "unknown-version"),
         ("a token that nobody asked for", with_(token="ab" * 64, signature="ab" * 384), "unfit"),
         ("a signature alone", with_(signature="ab" * 384), "unfit"),
         ("half a token", with_(token="ab" * 32), "malformed"),

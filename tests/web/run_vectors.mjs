@@ -28,13 +28,6 @@ for (const { name, hash, body, reason: refused, ratio, claim, found: again } of 
   compare(`design: ${name}`, found, refused ?? [ratio, claim, again].filter(Boolean).join(" "));
 }
 
-for (const { name, hash, body, reason: refused } of load("first/designs.json")) {
-  const found = await verifying.verify(bytes(body), hash).then(() => "answered", reason);
-  // What version 1 took is refused for its version; what it refused may be unreadable for another reason by now.
-  if (refused === null) compare(`first design: ${name}`, found, "unknown-version");
-  else compare(`first design: ${name}`, found === "answered", false);
-}
-
 const long = new Uint8Array((1 << 22) + 1);
 compare("design: too large", await verifying.verify(long, "").catch(reason), "too-large");
 

@@ -123,7 +123,7 @@ def judged(body):
 
 def read(body, design):
     """As if the design named these words: what else could be wrong with them?"""
-    terms = msgspec.structs.replace(design.terms, texts=hashlib.sha256(body.encode()).hexdigest())
+    terms = msgspec.structs.replace(design.message, texts=hashlib.sha256(body.encode()).hexdigest())
     try:
         read_form(body.encode(), dataclasses.replace(design, message=terms))
     except RefusedDesignError as refusal:

@@ -14,7 +14,7 @@ from deniable.collection.export import design_of, stored_reports
 from deniable.collection.storage.base import Row
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.designs import sets
-from deniable.device.verify import verify_stored
+from deniable.device.verify import verify
 from deniable.errors import NotCoveredError, StoreError
 from deniable.estimation.estimator import estimate
 from deniable.surveys.survey import parse_survey
@@ -49,7 +49,7 @@ def filled(folder, n):
     store = SqliteStore(folder / "r.sqlite")
     made = Collector(parse_survey(SURVEY), store)
     body = store.designs()[made.design_id][1]
-    asked = design_of(verify_stored(body, made.design_id)).questions
+    asked = design_of(verify(body, made.design_id)).questions
     rng = np.random.default_rng(1)
     columns = [one.channel.randomize(rng.binomial(one.channel.inputs - 1, 0.3, n)).tolist() for one in asked]
     cells = [f"[null,0,[{a},{b}],[]]" for a, b in zip(*columns, strict=True)]

@@ -10,12 +10,11 @@ from pathlib import Path
 import click
 
 from deniable.cli.common import Local
-from deniable.collection.adoption import adopt
 from deniable.collection.entrance import refuse_open
 from deniable.collection.invitations import check_number, invite, name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path
 from deniable.collection.searched import read_kept
-from deniable.collection.storage.places import find_store, open_store
+from deniable.collection.storage.places import open_store
 
 
 @click.command("invite")
@@ -44,10 +43,6 @@ def command(survey: Path, number: int, url: str, data: Path, database: str | Non
     refuse_open(checked)
     name = name_of(checked)
     if checked.admission == "blind":  # the issuer's file, and never a database
-        store = find_store(data if database is None else database)
-        if store is not None:  # of version 0.1, perhaps
-            with closing(store):
-                adopt(store, checked, data)
         with closing(LocalIssuer(issuer_path(data, checked.name, name))) as issuer:
             made = issuer.invite(check_number(number))
     else:

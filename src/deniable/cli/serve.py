@@ -17,7 +17,7 @@ from deniable.collection.storage.places import open_store
 from deniable.device.memory import DEFAULT_LIMIT
 from deniable.device.origins import fingerprint, is_for, is_origin, origin_of
 from deniable.device.statement import rounded_up
-from deniable.device.verify import verify_stored
+from deniable.device.verify import verify
 from deniable.errors import InputError
 from deniable.surveys.pilot import FOLDER, pilot_of
 from deniable.surveys.survey import read_survey
@@ -214,7 +214,7 @@ def found_there(service: Service, place: Path | str) -> list[str]:
     if origin.simulated:
         told.append(f"{origin.said}. Collect from people with another --data")
     answered = {
-        name: verify_stored(body, name)
+        name: verify(body, name)
         for name, (number, body) in store.designs().items()
         if name not in known.amendments and store.total(number)
     }

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from deniable.device.messages import FirstDesign
 from deniable.device.problems import problem
 
 if TYPE_CHECKING:
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from deniable.device.messages import Problem, Report
     from deniable.device.verified import VerifiedDesign
 
-# Whether there may be a token and a signature: by whether admission is blind, which version 1 did not say.
-_TOKENS = {None: ((False, False), (True, True)), False: ((False, False),), True: ((True, True),)}
 _MOST_REMEMBERED = 1 << 16
 Cell: TypeAlias = tuple[str | None, int, tuple[int, ...], tuple[int, ...]]
 
@@ -38,15 +35,13 @@ class Acceptor:
             tuple(question.channel for question in design.asked(number)) for number in range(len(design.ballots))
         ]
         self._public = tuple(len(variable) for variable in design.public)
-        self._blind = None if isinstance(design.message, FirstDesign) else design.message.admission == "blind"
+        self._blind = design.message.admission == "blind"
         possible = sum(prod(channel.reports for channel in asked) for asked in self._channels) * prod(self._public)
         self._remembers = possible <= _MOST_REMEMBERED
         self._cells: dict[tuple[Any, ...], str] = {}
 
     def cell(self, report: Report) -> str | Problem:
         """The cell of a report, or what is wrong with it."""
-        if report.version == 1 and self._blind is not None:
-            return problem("unknown-version")
         content = (report.ballot, report.answers, report.public)
         plain = report.block is None and report.token is None and report.signature is None
         known = self._cells.get(content) if plain and not self._blind else None
@@ -63,8 +58,7 @@ class Acceptor:
     def _misfit(self, report: Report) -> Problem | None:
         if not self._knows(report.block):
             return problem("unknown-block")
-        tokens = (report.token is not None, report.signature is not None)
-        if tokens not in _TOKENS[self._blind]:
+        if {report.token is not None, report.signature is not None} != {self._blind}:
             return problem("unfit", "A token and its signature belong to blind admission, and only there.")
         if report.ballot >= len(self._channels):
             return problem("unfit", f"The design has {len(self._channels)} ballots.")

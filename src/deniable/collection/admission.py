@@ -23,26 +23,21 @@ class Door:
     Args:
         admission: who is let in.
         store: keeps hashes of the ids of reports that are let in.
-        purposes: what it keeps them under.
+        purpose: what it keeps them under.
         key: what blind tokens are signed with.
     """
 
-    def __init__(
-        self, admission: Admission, store: Store, purposes: Sequence[str] = (), key: PublicKey | None = None
-    ) -> None:
+    def __init__(self, admission: Admission, store: Store, purpose: str, key: PublicKey | None) -> None:
         self.is_open, self._blind = admission == "open", admission == "blind"
-        self._store, self._purposes, self._key = store, purposes, key
+        self._store, self._purpose, self._key = store, purpose, key
 
     def strangers(self, reports: Sequence[Report]) -> set[str]:
         """Which of these reports, by their ids, are not let in."""
         if self.is_open:
             return set()
-        left = {report.id: report for report in reports if not self._is_signed(report)}
-        digests = {digest(name): name for name in left}
-        for purpose in self._purposes:
-            for found in self._store.held(list(digests), purpose):
-                del left[digests.pop(found)]
-        return set(left)
+        digests = {digest(report.id): report.id for report in reports if not self._is_signed(report)}
+        known = self._store.held(list(digests), self._purpose)
+        return {name for kept, name in digests.items() if kept not in known}
 
     def _is_signed(self, report: Report) -> bool:
         """Tell whether a report brings a token that the issuer signed. That it comes once is up to the report's id."""

@@ -26,7 +26,7 @@ from deniable.device.corrections import changes_between, corrections_of, languag
 from deniable.device.form import read_form
 from deniable.device.messages import MOST_CORRECTIONS, Correction, Design, design_id
 from deniable.device.text_safety import MOST_AROUND, fault
-from deniable.device.verify import verify, verify_stored
+from deniable.device.verify import verify
 from deniable.device.wire import encode
 from deniable.errors import InputError
 from deniable.wording import listed
@@ -54,7 +54,7 @@ class Amendment(NamedTuple):
     @property
     def message(self) -> Design:
         """The design."""
-        return self.verified.terms
+        return self.verified.message
 
     @property
     def corrections(self) -> tuple[Correction, ...]:
@@ -90,7 +90,7 @@ def current_design(
     known = [each for each in served_from(store) if each.message.survey == survey.name]
     for each in known:
         if each.reports:
-            _refuse_other_choices(each.message, wanted.terms)
+            _refuse_other_choices(each.message, wanted.message)
     families: dict[str, list[Amendment]] = {}
     for each in known:
         families.setdefault(each.verified.plan_id, []).append(each)
@@ -114,22 +114,21 @@ def current_design(
 
 
 def served_from(store: Readable) -> list[Amendment]:
-    """Every design of a store that devices of today know, oldest first."""
+    """Every design of a store, oldest first."""
     found = []
     for name, (number, body) in store.designs().items():
-        verified = verify_stored(body, name)
-        if isinstance(verified.message, Design):
-            words = store.saved(words_mark(verified.message.texts))
-            form = None if words is None else read_form(words, verified)
-            found.append(Amendment(number, body, verified, form, store.total(number)))
+        verified = verify(body, name)
+        words = store.saved(words_mark(verified.message.texts))
+        form = None if words is None else read_form(words, verified)
+        found.append(Amendment(number, body, verified, form, store.total(number)))
     return sorted(found)
 
 
 def amendments_of(store: Readable, name: str) -> dict[str, tuple[int, bytes]]:
     """All designs of a store that share a design's plan, oldest first."""
     designs = store.designs()
-    plan = verify_stored(designs[name][1], name).plan_id
-    return {each: known for each, known in designs.items() if verify_stored(known[1], each).plan_id == plan}
+    plan = verify(designs[name][1], name).plan_id
+    return {each: known for each, known in designs.items() if verify(known[1], each).plan_id == plan}
 
 
 def _in_force(family: Sequence[Amendment]) -> Amendment | None:

@@ -21,15 +21,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from deniable.collection.shown import Shown
 from deniable.collection.storage.base import block_of
 from deniable.collection.tally import Tally
 from deniable.designs.blocks.aggregator import Aggregator
 from deniable.designs.blocks.message import MessageBlocks
 from deniable.device.block import Block, check_chain
-from deniable.device.messages import Design, plan_message
+from deniable.device.messages import plan_message
 from deniable.frozen import fix
 
 if TYPE_CHECKING:
@@ -49,8 +47,7 @@ class ServedBlocks(MessageBlocks):
     verified: VerifiedDesign
 
     def __init__(self, verified: VerifiedDesign) -> None:
-        message = verified.message
-        super().__init__(plan_message(message) if isinstance(message, Design) else msgspec.to_builtins(message))
+        super().__init__(plan_message(verified.message))
         fix(self, verified=verified)
 
     def _given(self) -> dict[str, Any]:
@@ -72,8 +69,8 @@ class Chain:
         """Read what was published; publish the first block if nothing was."""
         self._store, self._shown = store, Shown(store)
         self._numbers = list[int]()  # of the designs that share this chain, in the store
-        rule = verified.message.blocks if isinstance(verified.message, Design) else None
-        self._size = 1 << 62 if rule is None else rule.size  # designs of version 1 get no new blocks
+        assert verified.message.blocks is not None  # `verify` has looked
+        self._size = verified.message.blocks.size
         self.design = ServedBlocks(verified)
         self._lock = threading.Lock()
         self._tally = Tally(self.design)

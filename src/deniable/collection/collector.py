@@ -19,6 +19,7 @@ from deniable.collection.blocks import Chain
 from deniable.collection.closing import Closing
 from deniable.collection.entrance import Entrance
 from deniable.collection.form import LOOPBACK, announcement, words_mark
+from deniable.collection.invitations import admission_id
 from deniable.collection.meetings import Meetings
 from deniable.collection.opening import Ends, Opening
 from deniable.collection.rejections import Rejections
@@ -42,7 +43,7 @@ from deniable.device.messages import (
     Report,
 )
 from deniable.device.problems import problem, read
-from deniable.device.verify import verify_stored
+from deniable.device.verify import verify
 from deniable.errors import BusyError, InputError, StoreError, StoreFullError
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class _Served:
     body: bytes
     verified: VerifiedDesign
     acceptor: Acceptor
-    door: Door | None  # None: reports to it are not taken here
+    door: Door
     other: str | None  # the name of the survey it is of, if that is another one
 
 
@@ -135,15 +136,15 @@ class Collector:
         return self.survey.design.pairs_reports
 
     def _serve(self, name: str, number: int, body: bytes) -> _Served:
-        verified = verify_stored(body, name)
+        verified = verify(body, name)
         if verified.is_adaptive:
             shared = [chain for chain in self.chains.values() if chain.design.id == verified.plan_id]
             self.chains[name] = shared[0] if shared else Chain(self.store, verified)
             self.chains[name].join(number)
-        survey = self.entrance.name_of(body)
+        survey = admission_id(body)
         other = None if survey == self.entrance.id else survey
         if other is not None:
-            self._ends.follow(other, name)
+            self._ends.follow(other)
         acceptor = Acceptor(verified, self.chains.get(name))
         return _Served(number, body, verified, acceptor, self.entrance.door(body), other)
 
@@ -165,7 +166,7 @@ class Collector:
     def corrections(self) -> tuple[Correction, ...]:
         """What was corrected in the words since people answered, the first correction first."""
         served = self._served[self.design_id].verified
-        words = self.form(served.terms.texts)
+        words = self.form(served.message.texts)
         assert words is not None  # they were saved before the design was
         return corrections_of(read_form(words, served))
 
@@ -205,11 +206,10 @@ class Collector:
 
     def _finish(self) -> None:
         """Leave nothing behind that tells who took part; of a survey that nobody could answer yet, everything."""
-        numbers = [*self.numbers, *(self._served[name].number for name in self.entrance.earlier)]
+        numbers = self.numbers
         if self.opening.is_ended or any(map(self.store.total, numbers)) or self.entrance.has_been_used:
             if self.entrance.issuer is not None:
                 self.entrance.end()  # without the issuer's secret nobody is let in again, whatever becomes of the date
-            self.entrance.forget_earlier()
             self.store.compact(numbers)
 
     def close(self) -> None:
@@ -290,7 +290,7 @@ class Collector:
         served = self._served.get(report.design)
         if served is None:
             return problem("unknown-design")
-        if served.door is None or (served.other is not None and self._ends.is_over(served.other)):
+        if served.other is not None and self._ends.is_over(served.other):
             return problem("closed")
         cell = served.acceptor.cell(report)
         return cell if isinstance(cell, Problem) else Row(key_of(self.store.salt, report.id), served.number, cell)
@@ -313,7 +313,7 @@ class Collector:
     def _is_told_at_once(self, report: Report) -> bool:
         """Whether nobody has to be asked: neither if a report is let in, nor if its block was published."""
         served = self._served.get(report.design)
-        if served is None or served.door is None:
+        if served is None:
             return True
         chain = served.acceptor.chain
         return served.door.is_open and (chain is None or chain.has(report.block))
@@ -332,9 +332,7 @@ class Collector:
         """Which reports, by their ids, their design's own door does not let in."""
         found: set[str] = set()
         for name in {report.design for report in reports} & self._served.keys():
-            door = self._served[name].door
-            if door is not None:
-                found |= door.strangers([report for report in reports if report.design == name])
+            found |= self._served[name].door.strangers([report for report in reports if report.design == name])
         return found
 
     async def sign(self, body: bytes) -> Signed | Problem:

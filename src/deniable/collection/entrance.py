@@ -3,16 +3,14 @@
 All of it belongs to one plan, by the name `invitations.admission_id` that the plan has before there is an issuer's key.
 Another survey that is served from the same folder, or the same one with other questions, finds none of it: a token for
 one admits to no other, and what was closed stays closed. Reports to a design that was served earlier are still taken,
-through that design's own door and until its own date; a design of version 1 does not say who may answer it, and is
-taken for what the survey of its name says.
+through that design's own door and until its own date.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from deniable.collection import adoption
 from deniable.collection.admission import Door
 from deniable.collection.invitations import admission_id, admitted, check_number, invite, name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path, public_key
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 
     from deniable.collection.issuer import Issuing
     from deniable.collection.storage.base import Store
-    from deniable.surveys.schema import Admission
     from deniable.surveys.survey import Survey
 
 
@@ -44,8 +41,6 @@ class Entrance:
     def __init__(self, survey: Survey, store: Store, folder: Path | None = None, issuer: Issuing | None = None) -> None:
         self._survey, self._store = survey, store
         self.id = name_of(survey)
-        self.earlier = adoption.earlier(store, survey)  # the designs under which version 0.1 served it
-        self._adopts = adoption.adopts(store, survey)
         self.issuer: Issuing | None = None
         if survey.admission == "blind":
             self.issuer = self._local(folder or store.folder) if issuer is None else issuer
@@ -58,13 +53,10 @@ class Entrance:
             store.save(self.end_mark, b"")  # the store may have been put back from a copy that does not know
         if survey.closes is not None:
             store.save(given_date(self.id, survey.closes), b"")
-        if any(store.saved(end_mark(name)) is not None for name in self.earlier):
-            store.save(self.end_mark, b"")
 
     def _local(self, folder: Path | None) -> LocalIssuer:
         if folder is None:
             raise InputError("blind tokens are issued from a file, never from a database: name a folder, or an issuer")
-        adoption.adopt(self._store, self._survey, folder)
         return LocalIssuer(issuer_path(folder, self._survey.name, self.id))
 
     def _pin(self, message: bytes) -> None:
@@ -88,28 +80,12 @@ class Entrance:
         """The issuer's key by the hash that stands in designs; None where there are no blind tokens."""
         return None if self.issuer is None else design_id(self.issuer.message)
 
-    def door(self, design: bytes) -> Door | None:
-        """The door for reports to a design; None where they are not taken."""
-        fields = json.loads(design)
-        if fields["version"] == 1 and fields["survey"] != self._survey.name:
-            return None
-        admission = self._admission(fields)
-        name = admission_id(design, admission)
-        purposes = [admitted(name)]
-        if fields["version"] == 1 or self._adopts:
-            purposes.append(adoption.OLD_ADMITTED)
+    def door(self, design: bytes) -> Door:
+        """The door for reports to a design."""
+        name = admission_id(design)
         pinned = self._store.saved(f"issuer {name}")
-        if pinned is None and fields["version"] == 1 and self._adopts and self.issuer is not None:
-            pinned = self.issuer.message  # version 0.1 had one key for all, which was taken over
-        return Door(admission, self._store, purposes, None if pinned is None else public_key(pinned))
-
-    def name_of(self, design: bytes) -> str:
-        """The name of the survey that a design is of: this one's if it is one of its amendments."""
-        return admission_id(design, self._admission(json.loads(design)))
-
-    def _admission(self, fields: dict[str, Any]) -> Admission:
-        admission: Admission = fields.get("admission", self._survey.admission)
-        return admission
+        key = None if pinned is None else public_key(pinned)
+        return Door(json.loads(design)["admission"], self._store, admitted(name), key)
 
     @property
     def is_ended(self) -> bool:
@@ -127,11 +103,6 @@ class Entrance:
         if self.issuer is not None:
             self.issuer.end()
 
-    def forget_earlier(self) -> None:
-        """Forget what nobody took over of what version 0.1 kept, once a survey of that time has ended."""
-        if self.earlier:
-            adoption.forget(self._store)
-
     def close(self) -> None:
         """Let go of the issuer's file."""
         if self.issuer is not None:
@@ -139,36 +110,23 @@ class Entrance:
 
 
 def mark_end(store: Store, survey: Survey, folder: Path | None) -> None:
-    """Keep in a store, and in a file beside it, that a survey was closed for good.
-
-    What nobody took over of version 0.1 is forgotten.
-    """
+    """Keep in a store, and in a file beside it, that a survey was closed for good."""
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         closed_path(folder, survey.name, name_of(survey)).touch(mode=0o600)
         sync(folder)
-    earlier = adoption.earlier(store, survey)
-    for name in (name_of(survey), *earlier):
-        store.save(end_mark(name), b"")
-    if earlier:
-        adoption.forget(store)
+    store.save(end_mark(name_of(survey)), b"")
 
 
 def was_served(store: Store, survey: Survey) -> bool:
     """Tell whether a survey was ever served from a store, as its file says it now."""
-    if adoption.earlier(store, survey):
-        return True
-    return name_of(survey) in [admission_id(body, survey.admission) for _, body in store.designs().values()]
+    return bool(numbers_of(store, survey))
 
 
 def numbers_of(store: Store, survey: Survey) -> list[int]:
     """The numbers of a survey's designs in a store."""
-    mine, earlier = name_of(survey), adoption.earlier(store, survey)
-    return [
-        number
-        for name, (number, body) in store.designs().items()
-        if name in earlier or admission_id(body, survey.admission) == mine
-    ]
+    mine = name_of(survey)
+    return [number for number, body in store.designs().values() if admission_id(body) == mine]
 
 
 def refuse_open(survey: Survey) -> None:

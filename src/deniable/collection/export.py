@@ -26,7 +26,7 @@ from deniable.collection.form import words_mark
 from deniable.collection.shown import met_with
 from deniable.collection.simulated import origin_in
 from deniable.collection.storage.places import FILE, find_store, is_address, is_store
-from deniable.collection.wordings import UNCORRECTED, Wordings, wordings
+from deniable.collection.wordings import Wordings, wordings
 from deniable.designs.base import Design
 from deniable.designs.blocks.reports import BlockReports
 from deniable.designs.own_columns import WORDS
@@ -35,8 +35,7 @@ from deniable.designs.paired.reports import PairedReports
 from deniable.designs.question import Question
 from deniable.designs.reports import Reports
 from deniable.device.form import read_form
-from deniable.device.messages import Design as Served
-from deniable.device.verify import verify_stored
+from deniable.device.verify import verify
 from deniable.domain import Domain
 from deniable.errors import InputError, SmallCellWarning
 from deniable.labels import Labels, bin_words
@@ -106,7 +105,7 @@ def _chosen(store: Store, start: str | None) -> str:
         wanted = f"whose hash begins with {start!r}"
     else:
         answered = [name for name, (number, _) in known.items() if store.total(number)]
-        plans = {verify_stored(known[name][1], name).plan_id: name for name in answered or known}
+        plans = {verify(known[name][1], name).plan_id: name for name in answered or known}
         found, wanted = list(plans.values()), "that reports came to"
     if len(found) != 1:
         told = f"this store has {len(found)} designs {wanted}"
@@ -130,7 +129,7 @@ def stored_reports(store: Readable, design_id: str, *, to_keep: bool = True) -> 
         raise InputError(f"this store has no design {design_id}; it has {sorted(known)}", design=design_id)
     together = amendments_of(store, design_id)
     words = wordings(store, together)
-    verified = verify_stored(known[words.newest][1], words.newest)
+    verified = verify(known[words.newest][1], words.newest)
     if verified.is_adaptive:
         counts: Counter[tuple[str, int]] = Counter()  # before the blocks: every report's block is then among them
         for number, _ in together.values():
@@ -159,8 +158,6 @@ def stored_labels(store: Readable, verified: VerifiedDesign) -> Labels:
     put_to_some = [coded for coded in verified.asked_coded if coded.rules]
     rules = {coded.name: {rule.attribute: rule.values for rule in coded.rules} for coded in put_to_some}
     served = Labels(design=verified.id, show_if=rules)
-    if not isinstance(verified.message, Served):
-        return served
     body = store.saved(words_mark(verified.message.texts))
     if body is None:
         return served
@@ -191,7 +188,7 @@ def _answers(
 
 
 def _in_pairs(reports: Reports, met: Met) -> Reports:
-    if not met.pairs:  # collected before pairs were counted: larger errors, and a note that says so
+    if not met.pairs:  # nobody is known to have met: larger errors, and a note that says so
         return reports
     design = cast("Paired", reports.design)
     return PairedReports.of_pairs(design, reports.answers, met.completed(reports.n), reports.public, "pyarrow")
@@ -215,17 +212,11 @@ def _in_blocks(
     )
 
 
-def reports_of_counts(verified: VerifiedDesign, counts: Mapping[str, int], known: Design | None = None) -> Reports:
-    """Make reports of counted cells: a cell that came n times becomes n rows."""
-    design = design_of(verified) if known is None else known
-    return _reports(verified, design, in_order(all_cells([_cells(verified, counts)], verified)))
-
-
 def _cells(verified: VerifiedDesign, counts: Mapping[str, int]) -> Cells:
     return of_texts(list(counts), np.fromiter(counts.values(), dtype=np.int64, count=len(counts)), verified)
 
 
-def _reports(verified: VerifiedDesign, design: Design, cells: Cells, words: Wordings = UNCORRECTED) -> Reports:
+def _reports(verified: VerifiedDesign, design: Design, cells: Cells, words: Wordings) -> Reports:
     import narwhals as nw
     import pyarrow as pa
 
@@ -263,7 +254,7 @@ def design_of(verified: VerifiedDesign) -> Design:
         Question(tuple(question.domain), channel_from_dict(msgspec.to_builtins(question.channel)))
         for question in verified.questions
     ]
-    return Design(domain, questions, verified.ballots, verified.weights)
+    return Design(domain, questions, verified.ballots, verified.message.weights)
 
 
 def _coins(channel: Kind) -> Coins:

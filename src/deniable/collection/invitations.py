@@ -26,7 +26,6 @@ from deniable.errors import InputError
 
 if TYPE_CHECKING:
     from deniable.collection.storage.base import Store
-    from deniable.surveys.schema import Admission
     from deniable.surveys.survey import Survey
 
 MOST = 1_000_000
@@ -35,10 +34,10 @@ MOST = 1_000_000
 _OUTSIDE = ("texts", "replaces", "audience", "published", "issuer")
 
 
-def admission_id(design: bytes, admission: Admission) -> str:
+def admission_id(design: bytes) -> str:
     """Name what invitations are good for: everything that is asked and how, known before there is an issuer's key."""
     fields = {name: value for name, value in json.loads(design).items() if name not in _OUTSIDE}
-    return hashlib.sha256(encode({**fields, "admission": admission})).hexdigest()
+    return hashlib.sha256(encode(fields)).hexdigest()
 
 
 def outline(survey: Survey) -> bytes:
@@ -48,7 +47,7 @@ def outline(survey: Survey) -> bytes:
 
 def name_of(survey: Survey) -> str:
     """The name of what invitations to a survey are good for."""
-    return admission_id(outline(survey), survey.admission)
+    return admission_id(outline(survey))
 
 
 def admitted(admission_id: str) -> str:

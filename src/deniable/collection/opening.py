@@ -48,13 +48,13 @@ class Ends:
     def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
         """Follow no survey yet."""
         self._store, self._now = store, now
-        self._marks: dict[str, set[str]] = {}  # by survey: what is kept once somebody has ended it
+        self._names: set[str] = set()
         self._dates: dict[str, datetime] = {}
         self._over: frozenset[str] = frozenset()
 
-    def follow(self, name: str, design: str) -> None:
-        """Follow a survey by its name. Version 0.1 marked the end of a design, not that of a survey."""
-        self._marks.setdefault(name, set()).update((end_mark(name), end_mark(design)))
+    def follow(self, name: str) -> None:
+        """Follow a survey by its name."""
+        self._names.add(name)
 
     def is_over(self, name: str) -> bool:
         """Whether a survey takes no more reports, as far as this worker knows."""
@@ -62,10 +62,10 @@ class Ends:
 
     def look(self) -> None:
         """Ask the store. Waits for it."""
-        self._over = frozenset(name for name in list(self._marks) if self._was_ended(name) or self._has_passed(name))
+        self._over = frozenset(name for name in list(self._names) if self._was_ended(name) or self._has_passed(name))
 
     def _was_ended(self, name: str) -> bool:
-        return any(self._store.saved(mark) is not None for mark in self._marks[name])
+        return self._store.saved(end_mark(name)) is not None
 
     def _has_passed(self, name: str) -> bool:
         """Whether the date was ever seen to be over; if that is now, keep it for whoever starts with another clock."""

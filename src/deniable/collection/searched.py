@@ -17,7 +17,7 @@ from deniable.collection.export import design_of
 from deniable.collection.storage.places import find_store, open_store
 from deniable.designs.files import write_whole
 from deniable.designs.integers import with_integers
-from deniable.device.verify import verify_stored
+from deniable.device.verify import verify
 from deniable.errors import DesignError, InputError
 from deniable.surveys.pilot import pilot_of
 from deniable.surveys.survey import read_survey
@@ -100,7 +100,7 @@ def _served_from(data: Path, survey: Survey) -> bytes | None:
 def _served(store: Store, survey: Survey) -> bytes | None:
     """The design last served from a store that answers the same wish: a copy of a store comes without the file."""
     for name, (_, body) in reversed(store.designs().items()):
-        verified = verify_stored(body, name)
+        verified = verify(body, name)
         if verified.message.survey != survey.name:
             continue
         try:

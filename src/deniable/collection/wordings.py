@@ -48,11 +48,8 @@ class Wordings(NamedTuple):
         return cells._replace(public=np.concatenate([cells.public, column], axis=1))
 
 
-UNCORRECTED = Wordings("", {}, ())
-
-
 def wordings(store: Readable, designs: Collection[str]) -> Wordings:
-    """The words of designs that differ in them alone; one of version 1 has no others."""
+    """The words of designs that differ in them alone."""
     family = [each for each in served_from(store) if each.verified.id in designs]
     read = sorted(
         (each for each in family if each.reports or each.corrections),
@@ -64,8 +61,8 @@ def wordings(store: Readable, designs: Collection[str]) -> Wordings:
         if before.message.texts != after.message.texts and (correction := _between(before, after)) is not None:
             found.append(correction)
         of[after.number] = len(found)
-    last = max(family, key=lambda each: (len(each.corrections), each.reports > 0, each.number), default=None)
-    return Wordings(next(iter(designs)) if last is None else last.verified.id, of, tuple(found))
+    last = max(family, key=lambda each: (len(each.corrections), each.reports > 0, each.number))
+    return Wordings(last.verified.id, of, tuple(found))
 
 
 def _between(before: Amendment, after: Amendment) -> Correction | None:

@@ -46,7 +46,7 @@ def design_from_dict(data: Mapping[str, Any]) -> Design:
             f"deniable: upgrade with pip install --upgrade deniable",
             format=version,
         )
-    if announced and 1 < version < VERSION:
+    if announced and version < VERSION:
         raise DesignError(
             f"this design is of version {version}, and this program reads version {VERSION}: collect anew with it, or "
             f"read these reports with the program that collected them",

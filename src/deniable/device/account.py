@@ -68,7 +68,7 @@ class Account:
         dearest = max(self._cost(number) for number in range(len(design.ballots)))
         if not ledger.can_afford(dearest):
             raise self._overdrawn(dearest)
-        number = draw_ballot(design.weights or (1,) * len(design.ballots), draw)
+        number = draw_ballot(design.message.weights or (1,) * len(design.ballots), draw)
         fresh = self._fresh(number)
         if fresh:
             self._state.charge(ledger, Asked(design.plan_id, number, self._cost(number)))
@@ -121,10 +121,10 @@ class Account:
 
     def _key(self, question: VerifiedQuestion) -> str:
         """What a disguise is kept by: the words in the survey's first language are part of it."""
-        panel = self._design.panel
+        panel = self._design.message.panel
         assert panel is not None
         words = {item.name: item.text[self._form.languages[0]] for item in self._form.questions}
-        return question.key(panel.name, self._design.terms.audience, [words[name] for name in question.domain])
+        return question.key(panel.name, self._design.message.audience, [words[name] for name in question.domain])
 
     def _recall(self, question: VerifiedQuestion) -> tuple[str, int] | None:
         return self._state.recall(self._key(question))

@@ -129,15 +129,16 @@ class Client:
         except MessageError as error:
             raise CollectorError(f"{self.url} does not say which design it serves", url=self.url) from error
         found = verify(self._line.get(f"/v1/designs/{quote(name, safe='')}", messages.MOST_DESIGN_BYTES), name)
-        if not is_for(found.terms.audience, self.url):
+        if not is_for(found.message.audience, self.url):
             raise RefusedDesignError(
-                f"this design is refused (not-for-here): it was made for {listed(found.terms.audience)}, and "
+                f"this design is refused (not-for-here): it was made for {listed(found.message.audience)}, and "
                 f"{self.url} shows it. Go to the survey's own address",
                 code="not-for-here",
             )
-        if self._issuer is not None and found.terms.issuer != self._issuer:
+        asked = found.message
+        if self._issuer is not None and asked.issuer != self._issuer:
             raise PrivacyError(
-                f"the survey's admission is {found.terms.admission!r} with the issuer's key {found.terms.issuer}, not "
+                f"the survey's admission is {asked.admission!r} with the issuer's key {asked.issuer}, not "
                 f"the {self._issuer} you expect. It is left out",
                 design=name,
             )
@@ -146,12 +147,12 @@ class Client:
     @cached_property
     def form(self) -> Form:
         """How the survey is worded; the words are those that the design names."""
-        path = f"/v1/forms/{self.design.terms.texts}"
+        path = f"/v1/forms/{self.design.message.texts}"
         return read_form(self._line.get(path, messages.MOST_FORM_BYTES), self.design)
 
     def describe(self) -> Statement:
         """Say what a whole report may tell, what travels in clear, and how to compare the design with others'."""
-        design, terms, found = self.design, self.design.terms, self.design.found_again
+        design, terms, found = self.design, self.design.message, self.design.found_again
         clear = f"In clear, outside epsilon: {listed(v.name for v in design.public)}." if design.public else None
         issuer = f"; the issuer's key {fingerprint(terms.issuer)}" if terms.issuer else ""
         place = f" It is published at {terms.published}." if terms.published else ""
@@ -185,7 +186,7 @@ class Client:
 
     def enter(self) -> None:
         """Fetch a blind token now, to be used later: what is hours apart is hard to connect."""
-        if self.design.terms.admission == "blind":
+        if self.design.message.admission == "blind":
             self._tickets.signed()
 
     def _admitted(self) -> Pass | None:

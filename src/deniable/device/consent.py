@@ -21,7 +21,7 @@ DENIABILITY = "deniability"  # and one that claims less than its reports may tel
 
 def needs_chain(design: VerifiedDesign) -> bool:
     """Whether a block of one's own would undo what a blind token hides."""
-    return design.is_adaptive and design.terms.admission == "blind"
+    return design.is_adaptive and design.message.admission == "blind"
 
 
 def agree(
@@ -48,9 +48,10 @@ def agree(
             f"public={[variable.name for variable in found.public]}; else leave it out. Nothing was sent",
             attributes=unnamed,
         )
-    if found.panel is not None and found.found_again is not None and PANEL not in accept:
+    if found.message.panel is not None and found.found_again is not None and PANEL not in accept:
         raise PrivacyError(
-            f"{panel_sentence(found.panel, found.found_again)} If you agree, say accept=['panel']", design=found.id
+            f"{panel_sentence(found.message.panel, found.found_again)} If you agree, say accept=['panel']",
+            design=found.id,
         )
     if found.claim is not None and DENIABILITY not in accept:
         raise PrivacyError(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def read_form(body: bytes, design: VerifiedDesign) -> Form:
     """Read a form as it came from a server: it must be the one that the design names, and fit it."""
-    if design_id(body) != design.terms.texts:
+    if design_id(body) != design.message.texts:
         refuse("wrong-texts", "the words are not those that the design names")
     try:
         form = decode(body, Form, most=MOST_FORM_BYTES)
@@ -48,7 +48,7 @@ def read_form(body: bytes, design: VerifiedDesign) -> Form:
     _check_texts(form)
     if form.survey != design.message.survey or not set(form.texts) <= {*AROUND, *PLAIN}:
         refuse("form-unfit", "the words are for another survey, or some stand where the program's own belong")
-    check_corrections(form, design.terms.replaces, {*AROUND, *PLAIN})
+    check_corrections(form, design.message.replaces, {*AROUND, *PLAIN})
     return form
 
 

@@ -174,17 +174,6 @@ class Design(Message, frozen=True):
     texts: Hash
 
 
-class FirstDesign(Message, frozen=True):
-    """A design of version 1: read where it is stored, and answered by no device any more."""
-
-    version: Literal[1]
-    survey: Short
-    epsilon: Annotated[str, Meta(pattern=r"\A(0|[1-9][0-9]{0,3})(\.[0-9]{1,30})?\Z")]
-    plan: Plan
-    static: tuple[str, ...] = ()
-    public: tuple[Attribute, ...] = ()
-
-
 def design_id(body: bytes) -> str:
     """Name a design by its bytes: their SHA-256."""
     return hashlib.sha256(body).hexdigest()
@@ -285,11 +274,10 @@ class Form(Message, frozen=True):
 class Report(Message, frozen=True):
     """What leaves a device, and nothing else. `public` holds codes, in the order the design declares them.
 
-    Under blind admission `token` and its `signature` travel along, and the id is the token's hash. Version 1 knows
-    neither, and is taken for designs of version 1 alone.
+    Under blind admission `token` and its `signature` travel along, and the id is the token's hash.
     """
 
-    version: Literal[1, 2]
+    version: Literal[2]
     id: Hash
     design: Hash
     ballot: Small

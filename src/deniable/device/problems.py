@@ -23,10 +23,6 @@ PROBLEMS: dict[str, tuple[int, str]] = {
     "too-slow": (408, "The request did not arrive in time; send the same bytes again."),
     "conflict": (409, "Another report has the same id."),
     "used": (409, "This invitation was used for another token."),
-    "closed-block": (
-        410,
-        "The block that this report was made in is closed; it counts there or not at all.",
-    ),
     "too-large": (413, "The request is larger than this collector reads."),
     "unfit": (422, "The report does not fit its design."),
     "unknown-block": (422, "The report names a block that was not published for its design."),

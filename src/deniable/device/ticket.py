@@ -64,7 +64,7 @@ class Tickets:
         get: Callable[[str], bytes],
         post: Callable[[str, bytes], bytes],
     ) -> None:
-        self._terms, self._invitation, self._state = design.terms, invitation, state
+        self._terms, self._invitation, self._state = design.message, invitation, state
         self._name, self._get, self._post = f"ticket:{design.plan_id}", get, post
 
     def admitted(self) -> Pass:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from deniable.device import messages
 from deniable.device.epsilon import epsilon_of
 from deniable.device.panel import share_of
-from deniable.device.refusal import refuse
 from deniable.device.wire import encode
 from deniable.frozen import Frozen
 
@@ -58,31 +57,19 @@ class VerifiedDesign(Frozen):
     """A design that keeps its promise."""
 
     id: str
-    message: messages.Design | messages.FirstDesign
+    message: messages.Design
     domain: Mapping[str, messages.Attribute]
     public: tuple[messages.Attribute, ...]
     questions: tuple[VerifiedQuestion, ...]
     ballots: tuple[tuple[int, ...], ...]
     ratio: Fraction
-    asked_coded: tuple[Coded, ...] = ()
-    public_coded: tuple[Coded, ...] = ()
-
-    @property
-    def terms(self) -> messages.Design:
-        """The message, which devices answer only if it is of this version."""
-        if isinstance(self.message, messages.FirstDesign):
-            refuse("unknown-version", "designs of version 1 can be read, not answered")
-        return self.message
+    asked_coded: tuple[Coded, ...]
+    public_coded: tuple[Coded, ...]
 
     @cached_property
     def plan_id(self) -> str:
         """The name that all amendments of this design share."""
-        return self.id if isinstance(self.message, messages.FirstDesign) else messages.plan_id(self.message)
-
-    @property
-    def weights(self) -> tuple[int, ...] | None:
-        """How often each ballot is drawn; None: all alike, as in every design of version 1."""
-        return None if isinstance(self.message, messages.FirstDesign) else self.message.weights
+        return messages.plan_id(self.message)
 
     @property
     def epsilon(self) -> float:
@@ -112,12 +99,7 @@ class VerifiedDesign(Frozen):
         """Tell whether respondents share coins two by two."""
         return any(question.channel.has_coin for question in self.questions)
 
-    @property
-    def panel(self) -> messages.Panel | None:
-        """The panel that this is a wave of, if it is one."""
-        return None if isinstance(self.message, messages.FirstDesign) else self.message.panel
-
     @cached_property
     def found_again(self) -> Fraction | None:
         """At most this share of a panel's people is found again by what they send; None for what is no panel."""
-        return None if isinstance(self.message, messages.FirstDesign) else share_of(self.message)
+        return share_of(self.message)

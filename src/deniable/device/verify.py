@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from deniable.device import messages, wire
 from deniable.device.epsilon import compose, epsilon_of, exp_below
@@ -52,50 +52,36 @@ from deniable.device.panel import check_panel
 from deniable.device.refusal import refuse
 from deniable.device.terms import check_ballots, check_blocks, check_door, check_items
 from deniable.device.verified import VerifiedDesign, VerifiedQuestion
-from deniable.errors import DesignError, MessageError, RefusedDesignError
+from deniable.errors import DesignError, MessageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from deniable.device.encoding import Coded
 
 MOST_ASKED = 200  # questions of a ballot, and public attributes: a report fits its message, an account holds its ratio
 MOST_CELLS = 1 << 20  # possible answers to a question
 
-D = TypeVar("D", messages.Design, messages.FirstDesign)
-
 
 def verify(body: bytes, expected: str) -> VerifiedDesign:
     """Check a design as it came from a server, against the hash it was asked for by."""
-    return _judge(expected, _read(body, expected, messages.Design))
+    return _judge(expected, _read(body, expected))
 
 
-def verify_stored(body: bytes, expected: str) -> VerifiedDesign:
-    """Check a design as it was stored, of this version or of the first: what was collected stays readable."""
-    try:
-        return verify(body, expected)
-    except RefusedDesignError:
-        if wire.version_of(body) != 1:
-            raise
-    return _judge(expected, _read(body, expected, messages.FirstDesign))
-
-
-def _read(body: bytes, expected: str, kind: type[D]) -> D:
+def _read(body: bytes, expected: str) -> messages.Design:
     if len(body) > messages.MOST_DESIGN_BYTES:
         refuse("too-large", f"the design has {len(body)} bytes, more than {messages.MOST_DESIGN_BYTES}")
     found = messages.design_id(body)
     if found != expected:
         refuse("wrong-hash", f"the design's bytes have the hash {found}, not the promised {expected}")
-    version = 1 if kind is messages.FirstDesign else messages.VERSION
     written = wire.version_of(body)
-    if written not in (None, version):  # before all else: its fields mean something else
+    if written not in (None, messages.VERSION):  # before all else: its fields mean something else
         refuse(
             "unknown-version",
-            f"the design is of version {written}, and this program reads version {version}: "
-            + ("open the survey anew, in an empty folder" if written < version else "upgrade deniable"),
+            f"the design is of version {written}, and this program reads version {messages.VERSION}: "
+            + ("open the survey anew, in an empty folder" if written < messages.VERSION else "upgrade deniable"),
         )
     try:
-        message = wire.decode(body, kind, most=messages.MOST_DESIGN_BYTES)
+        message = wire.decode(body, messages.Design, most=messages.MOST_DESIGN_BYTES)
     except MessageError as error:
         # Not in the decoder's words: they quote what the server wrote.
         code = str(error.details["code"])
@@ -105,20 +91,22 @@ def _read(body: bytes, expected: str, kind: type[D]) -> D:
     return message
 
 
-def _judge(identity: str, message: messages.Design | messages.FirstDesign) -> VerifiedDesign:
+def _judge(identity: str, message: messages.Design) -> VerifiedDesign:
     plan = message.plan
     _check_attributes([*plan.domain, *message.public])
     domain = {attribute.name: attribute for attribute in plan.domain}
     public = tuple(Attribute(each.name, each.categories) for each in message.public)
-    coded = _around(message, domain, public)
+    coded = check_items(message, domain, public)
+    check_door(message)
     questions = tuple(_question(question, domain) for question in plan.questions)
-    _check_together(message, questions)
+    if len({question.channel.limits is None for question in questions}) > 1:
+        refuse("unknown-channel", "either all channels are published block by block, or none")
+    check_blocks(message, adaptive=questions[0].channel.limits is not None)
     for number, ballot in enumerate(plan.ballots):
         _check_ballot(number, ballot, questions)
-    if isinstance(message, messages.Design):
-        _check_size(message)
-        check_ballots(message)
-        check_panel(message)
+    _check_size(message)
+    check_ballots(message)
+    check_panel(message)
     dearest = max(_composed(questions[index].ratio for index in ballot) for ballot in plan.ballots)
     promised = _bound(message.epsilon)
     if dearest > promised:
@@ -129,28 +117,6 @@ def _judge(identity: str, message: messages.Design | messages.FirstDesign) -> Ve
     return VerifiedDesign(
         identity, message, domain, public, questions, tuple(map(tuple, plan.ballots)), dearest, *coded
     )
-
-
-def _around(
-    message: messages.Design | messages.FirstDesign, domain: Mapping[str, Attribute], public: tuple[Attribute, ...]
-) -> tuple[tuple[Coded, ...], tuple[Coded, ...]]:
-    """Check what stands around the plan; version 1 knew little of it, and served the rest beside the design."""
-    if isinstance(message, messages.Design):
-        coded = check_items(message, domain, public)
-        check_door(message)
-        return coded
-    for name in message.static:
-        if name not in domain:
-            refuse("unknown-attribute", f"the static attribute {name!r} is not asked for")
-    return (), ()
-
-
-def _check_together(message: messages.Design | messages.FirstDesign, questions: tuple[VerifiedQuestion, ...]) -> None:
-    """Check what no question shows by itself."""
-    if len({question.channel.limits is None for question in questions}) > 1:
-        refuse("unknown-channel", "either all channels are published block by block, or none")
-    if isinstance(message, messages.Design):
-        check_blocks(message, adaptive=questions[0].channel.limits is not None)
 
 
 def _check_attributes(attributes: Sequence[Attribute | messages.PublicItem]) -> None:

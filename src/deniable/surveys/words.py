@@ -58,13 +58,6 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "another_invitation": {"en": "Use another invitation", "de": "Eine andere Einladung verwenden"},
     "intro_heading": {"en": "Before you begin", "de": "Bevor Sie beginnen"},
-    "older_note": {
-        "en": "This browser holds a finished, disguised report to an earlier survey at this address, which was never "
-        "sent.",
-        "de": "Dieser Browser bewahrt eine fertige, verschleierte Meldung zu einer früheren Umfrage unter dieser "
-        "Adresse, die nie gesendet wurde.",
-    },
-    "older_send": {"en": "Send it now", "de": "Jetzt senden"},
     "how_drawn": {
         "en": "Your device draws by chance what it will ask you.",
         "de": "Ihr Gerät lost aus, was es Sie fragt.",
@@ -355,10 +348,6 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "The survey takes no answers at this time.",
         "de": "Die Umfrage nimmt zurzeit keine Antworten an.",
     },
-    "problem_late": {
-        "en": "It came too late: the group of respondents that it was made for is complete.",
-        "de": "Sie kam zu spät: Die Gruppe von Befragten, für die sie gemacht wurde, ist vollständig.",
-    },
     "problem_answered": {
         "en": "This device has answered this survey already; only its words were corrected since.",
         "de": "Dieses Gerät hat diese Umfrage schon beantwortet; seither wurden nur ihre Worte berichtigt.",
@@ -418,7 +407,6 @@ SENTENCES: dict[str, str] = {
     "problem_not_invited": "not-invited",
     "problem_used": "used conflict",
     "problem_closed": "closed",
-    "problem_late": "closed-block",
     "problem_answered": "answered",
     "unanswered": "bad-answer",
     "disagreed": "no-consent",
@@ -430,7 +418,7 @@ SENTENCES: dict[str, str] = {
     "reason_vain": "tells-nothing",
     "reason_another": "wrong-hash not-canonical design chain wrong-texts form-unfit another-design too-dear",
     "reason_elsewhere": "not-for-here",
-    "reason_unknown": "unknown-version unknown-field unknown-channel unknown-coder unknown-admission",
+    "reason_unknown": "unknown-version unknown-field unknown-channel unknown-coder",
     "reason_issuer": "unsound-issuer another-issuer wrong-signature",
     "reason_numbers": "malformed too-large repeated-name too-few-categories unknown-attribute wrong-bits wrong-sum "
     "wrong-cells unknown-question empty-ballot attribute-twice questions sum wrong-items wrong-coder wrong-rule "

@@ -6,19 +6,17 @@ Whoever runs it sees invitations and never a report; whoever runs the collector 
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
-from deniable.collection.adoption import adopt
 from deniable.collection.closing import Closing
 from deniable.collection.invitations import name_of
 from deniable.collection.issuer import LocalIssuer, issuer_path
 from deniable.collection.searched import read_kept
-from deniable.collection.storage.places import find_store
 from deniable.device.messages import MOST_ADMISSION_BYTES, Problem
 from deniable.device.problems import problem
 from deniable.errors import InputError
@@ -52,10 +50,6 @@ class IssuerService:
         checked = read_kept(survey, data)
         if checked.admission != "blind":
             raise InputError('an issuer is for blind tokens: say admission = "blind" in the survey file')
-        store = find_store(data)
-        if store is not None:  # of version 0.1, perhaps
-            with closing(store):
-                adopt(store, checked, data)
         return cls(checked, LocalIssuer(issuer_path(data, checked.name, name_of(checked))))
 
     def app(self, limits: Limits | None = None) -> Application:

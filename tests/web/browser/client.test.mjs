@@ -19,7 +19,6 @@ import {
   newDevice,
   problem,
   serve,
-  taken,
   withoutWaiting,
 } from "./stand_ins.mjs";
 
@@ -401,95 +400,28 @@ test("words that change between drawing and answering are charged too", async ()
   assert.ok(Math.abs(epsilonOf((await second.account()).spent) - 1.5 * spent) < 1e-9);
 });
 
-// -- what older programs wrote ---------------------------------------------------------------------------------------
+// -- what another program kept ---------------------------------------------------------------------------------------
 
-/** The stores of version 2 of the database, with rows. */
-function oldDatabase(rows) {
-  return new Promise((resolve) => {
-    const request = indexedDB.open("deniable", 2);
-    request.onupgradeneeded = () => {
-      const keys = { events: "design", drawn: "design", remembered: "question", notes: "name" };
-      for (const [store, keyPath] of Object.entries(keys)) {
-        const made = request.result.createObjectStore(store, { keyPath });
-        for (const row of rows[store] ?? []) made.put(row);
-      }
-    };
-    request.onsuccess = resolve;
+for (const [format, told] of [
+  [2, "is of format 2, and this program reads format 3"],
+  [4, "is of a later format, and this program reads format 3"],
+]) {
+  test(`what a program of format ${format} kept is refused and left as it is`, async () => {
+    const row = { design: "d1".repeat(32), ballot: 0, report: null, fate: WAITING };
+    await new Promise((resolve) => {
+      const request = indexedDB.open("deniable", format);
+      request.onupgradeneeded = () => request.result.createObjectStore("drawn", { keyPath: "design" }).put(row);
+      request.onsuccess = resolve;
+    });
+    const form = formOf();
+    const { reports } = await serve(form, await designOf(form));
+    await assert.rejects(Client.open(), (error) => error.message.includes(told));
+    const kept = indexedDB.kept.get("deniable");
+    assert.deepEqual([kept.version, [...kept.stores.keys()]], [format, ["drawn"]]);
+    assert.deepEqual([...kept.stores.get("drawn").rows.values()], [row]);
+    assert.deepEqual(reports(), []);
   });
 }
-
-const first = (fields = {}) => ({
-  answers: [1],
-  ballot: 0,
-  block: null,
-  design: "d1".repeat(32),
-  id: "1d".repeat(32),
-  public: [],
-  version: 1,
-  ...fields,
-});
-const drawnOf = (report, fate = WAITING) => {
-  return { design: report.design, ballot: 0, report: JSON.stringify(report), fate };
-};
-
-test("the account and all that was drawn are taken over", async () => {
-  const open = { design: "d2".repeat(32), ballot: 3, report: null, fate: WAITING };
-  await oldDatabase({
-    events: [{ kind: "asked/1", design: "d1".repeat(32), ballot: 0, ratio: "3/1" }],
-    drawn: [drawnOf(first()), open],
-    remembered: [{ question: "q", origin: "o", answer: 1 }],
-    notes: [{ name: "invited:sample", value: "Mmmm" }],
-  });
-  const form = formOf();
-  await serve(form, await designOf(form, { admission: "invited" }));
-  const client = await Client.open();
-  assert.deepEqual((await client.account()).spent, { n: 3n, d: 1n });
-  assert.deepEqual(await client.memory.get("drawn", open.design), { ...open, plan: open.design });
-  assert.equal((await client.memory.all("drawn")).length, 2);
-  assert.deepEqual(await client.memory.all("remembered"), [{ question: "q", origin: "o", answer: 1 }]);
-  assert.ok(await client.admission.isReady()); // by an invitation that version 1 noted
-});
-
-test("a finished report of version 1 is sent as it is", async () => {
-  await oldDatabase({ drawn: [drawnOf(first()), drawnOf(first({ design: "d3".repeat(32) }), DELIVERED)] });
-  const form = formOf();
-  const { reports } = await serve(form, await designOf(form));
-  const client = await Client.open();
-  assert.equal((await client.older()).length, 1);
-  assert.equal(await client.sendOlder(), 1);
-  assert.deepEqual(reports(), [JSON.stringify(first())]);
-  assert.deepEqual(await client.older(), []);
-});
-
-test("a finished blind report of version 1 is sent with its token", async () => {
-  const token = "0f".repeat(64);
-  const id = await tokenId(token);
-  const ticket = { issuer: "ab".repeat(32), token, signature: "cd" };
-  await oldDatabase({ drawn: [drawnOf(first({ id }))], notes: [{ name: "blind:sample", value: ticket }] });
-  const form = formOf();
-  const { reports } = await serve(form, await designOf(form, { admission: "blind", issuer: ticket.issuer }));
-  const client = await Client.open();
-  assert.ok(!(await client.admission.isReady())); // that token is used
-  assert.equal(await client.sendOlder(), 1);
-  assert.deepEqual(reports().map(JSON.parse), [{ ...first({ id }), version: 2, token, signature: "cd" }]);
-});
-
-test("what is finished for one collector is not sent to another", async () => {
-  await oldDatabase({ drawn: [drawnOf(first())] });
-  globalThis.location = { origin: "https://shell.example.org" };
-  const form = formOf();
-  await serve(form, await designOf(form));
-  assert.deepEqual(await (await Client.open(HERE)).older(), []);
-});
-
-test("a report that version 1 did not get rid of waits for a better day", async () => {
-  await oldDatabase({ drawn: [drawnOf(first())] });
-  const form = formOf();
-  await serve(form, await designOf(form), { "/v1/reports": () => html(403) });
-  assert.equal(await (await Client.open()).sendOlder(), 0);
-  await serve(form, await designOf(form), { "/v1/reports": taken });
-  assert.equal(await (await Client.open()).sendOlder(), 1);
-});
 
 // -- blind tokens ----------------------------------------------------------------------------------------------------
 

@@ -56,16 +56,10 @@ class Transaction {
 class Database {
   version = 0;
   stores = new Map();
-  get objectStoreNames() {
-    return { contains: (name) => this.stores.has(name) };
-  }
   createObjectStore(name, { keyPath }) {
     const kept = { keyPath, rows: new Map() };
     this.stores.set(name, kept);
     return new Store(this.upgrade, kept);
-  }
-  deleteObjectStore(name) {
-    this.stores.delete(name);
   }
   transaction() {
     return new Transaction(this);
@@ -80,13 +74,23 @@ class Databases {
     this.kept.set(name, db);
     const request = { result: db, transaction: null };
     const done = () => request.onsuccess?.();
+    const fail = (name) => {
+      request.error = new DOMException("", name);
+      request.onerror?.();
+    };
     later(() => {
       if (db.version === version) return done();
+      if (db.version > version) return fail("VersionError");
+      const oldVersion = db.version;
       db.version = version;
       db.upgrade = request.transaction = new Transaction(db);
       db.upgrade.open = 1;
       db.upgrade.oncomplete = done;
-      request.onupgradeneeded?.();
+      db.upgrade.abort = () => {
+        db.version = oldVersion;
+        db.upgrade.oncomplete = () => fail("AbortError");
+      };
+      request.onupgradeneeded?.({ oldVersion });
       return db.upgrade.settle();
     });
     return request;

@@ -102,24 +102,6 @@ class Slots:
         with self._changing() as content:
             self.write(self.path, content._replace(slots={**dict.fromkeys(digests, FREE), **content.slots}))
 
-    def absorb(self, public: bytes, slots: Mapping[bytes, bytes]) -> None:
-        """Take over the slots of the same issuer from elsewhere. What is used here or there is used.
-
-        Raises:
-            InputError: the issuer here is another one; nothing is changed.
-        """
-        with self._changing() as content:
-            if content.public != public:
-                raise InputError(
-                    f"{self.path} holds another issuer's key than the store of version 0.1, whose invitations would be "
-                    f"lost. Move the file away and begin again; invitations made with it have to be made anew",
-                    path=str(self.path),
-                )
-            here = {digest: used for digest, used in content.slots.items() if used != FREE}
-            merged = {**dict.fromkeys(content.slots, FREE), **slots, **here}
-            if content.secret and merged != content.slots:
-                self.write(self.path, content._replace(slots=merged))
-
     def end(self) -> None:
         """Forget the secret key, and fill every slot: nobody can tell any more which were used."""
         with self._changing() as content:

@@ -52,7 +52,6 @@ export class Admission {
     this.memory = memory;
     this.collector = collector;
     this.name = `${this.kind}:${design.planId}`;
-    this.firstName = `${this.kind}:${design.survey}`; // version 1 noted it by the survey
   }
 
   /** Whether this device needs no invitation any more. */
@@ -69,26 +68,13 @@ export class Admission {
 
   /** @returns {Promise<string | undefined>} */
   async invitation() {
-    const noted = await this.memory.noted(this.name);
-    if (noted !== undefined) return noted;
-    const older = await this.memory.noted(this.firstName);
-    return older === undefined || (await this.isUsed(await invitedId(older))) ? undefined : older;
+    return this.memory.noted(this.name);
   }
 
   /** @returns {Promise<Ticket | undefined>} this device's token, if the design's own issuer signed or is to sign it */
   async ticket() {
     const noted = await this.memory.noted(this.name);
-    if (noted?.issuer === this.design.issuer) return noted;
-    const older = await this.memory.noted(this.firstName);
-    if (older?.issuer !== this.design.issuer || (await this.isUsed(await tokenId(older.token)))) return undefined;
-    return older;
-  }
-
-  /** @param {string} id Whether a report to another plan has this id. */
-  async isUsed(id) {
-    /** @type {import("./memory.mjs").Drawn[]} */
-    const drawn = await this.memory.all("drawn");
-    return drawn.some(({ plan, report }) => plan !== this.design.planId && report?.includes(id));
+    return noted?.issuer === this.design.issuer ? noted : undefined;
   }
 
   /** @param {string} invitation Take an invitation: write it down, or exchange it for a blind token. */

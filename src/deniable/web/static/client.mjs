@@ -12,7 +12,7 @@
  * level, so that no report is a name. A plan is answered once, however often its words are corrected.
  */
 
-import { Admission, tokenId } from "./admission.mjs";
+import { Admission } from "./admission.mjs";
 import { followChain, mixtureOf, openBlock } from "./blocks.mjs";
 import { below, draw } from "./chance.mjs";
 import { compose, fits, larger } from "./exact.mjs";
@@ -196,11 +196,10 @@ export class Client {
    * @param {Drawn} known @returns {Promise<Drawn>}
    */
   async goOn(known) {
-    const paid = known.charged ?? [];
-    const more = (await this.fresh(this.questions(known))).filter(({ place }) => !paid.includes(place));
+    const more = (await this.fresh(this.questions(known))).filter(({ place }) => !known.charged.includes(place));
     const cost = compose([await this.memory.spent(), costOf(more)]);
     if (more.length && !fits(cost, DEFAULT_LIMIT)) refuse("overdrawn", "the account of this browser does not allow it");
-    const next = { ...known, design: this.design.id, charged: [...paid, ...more.map(({ place }) => place)] };
+    const next = { ...known, design: this.design.id, charged: [...known.charged, ...more.map(({ place }) => place)] };
     await this.memory.put({ events: more.length ? [this.chargeOf(known.ballot, more)] : [], drawn: [next] });
     return next;
   }
@@ -283,49 +282,16 @@ export class Client {
   async send() {
     const known = await this.drawn();
     if (!known || known.report === null) return refuse("unknown-question", "there is nothing to send");
-    const problem = await this.deliver(known, known.report);
-    if (problem === null) await this.admission.forget();
-    return problem;
-  }
-
-  /** @param {Drawn} known @param {string} report @returns {Promise<Problem | null>} */
-  async deliver(known, report) {
     try {
-      await this.collector.send(report);
+      await this.collector.send(known.report);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (!error.passes) await this.memory.put({ drawn: [{ ...known, fate: REJECTED, problem: error.code }] });
       return error;
     }
     await this.memory.put({ drawn: [{ ...known, fate: DELIVERED }] });
+    await this.admission.forget();
     return null;
-  }
-
-  /** @returns {Promise<Drawn[]>} reports of version 1 that this device finished here, and that were not taken yet */
-  async older() {
-    if (this.collector.origin !== location.origin) return []; // version 1 knew no collector but the page's own
-    /** @type {Drawn[]} */
-    const drawn = await this.memory.all("drawn");
-    return drawn.filter(({ report, fate }) => fate === WAITING && report !== null && JSON.parse(report).version === 1);
-  }
-
-  /** Send the reports of version 1, one a request; returns how many were taken. Those that were not are kept. */
-  async sendOlder() {
-    let taken = 0;
-    for (const known of await this.older()) {
-      if ((await this.deliver(known, await this.admitted(known.report ?? ""))) === null) taken += 1;
-    }
-    return taken;
-  }
-
-  /** @param {string} report Of version 1: with the token that admits it, where it is a blind one's. */
-  async admitted(report) {
-    const message = JSON.parse(report);
-    for (const { value } of await this.memory.all("notes")) {
-      const { token, signature } = value ?? {};
-      if (signature && (await tokenId(token)) === message.id) return reportOf({ ...message, token, signature });
-    }
-    return report;
   }
 
   /** @param {Drawn} known Whether another invitation could help a report that was not taken. */

@@ -50,7 +50,6 @@ class Page {
     this.listen();
     this.introduce();
     const { admission } = this.client;
-    element("older").hidden = (await this.client.older()).length === 0; // finished is not yet agreed to be sent
     const known = await this.client.drawn();
     const invitation = link.get("invitation") ?? (await admission.pending());
     if (known && known.report !== null) return this.resume(known, invitation);
@@ -71,10 +70,6 @@ class Page {
       again: () => this.send(),
       return: async () => this.screen.show("invitation"),
       follow: () => this.follow(),
-      sendolder: async () => {
-        await this.client.sendOlder();
-        element("older").hidden = (await this.client.older()).length === 0;
-      },
     };
     for (const [id, action] of Object.entries(clicks)) element(id).addEventListener("click", () => this.guard(action));
     /** @type {Record<string, () => Promise<unknown>>} */

@@ -11,7 +11,7 @@ import { compose, ratioOfText } from "./exact.mjs";
 /** @typedef {import("./exact.mjs").Ratio} Ratio */
 
 export const DEFAULT_LIMIT = 5; // the most epsilon that this browser ever gives away to this site
-const VERSION = 3;
+const FORMAT = 3; // of what is kept: another one is refused, and nothing in it is changed
 const STORES = { events: "design", drawn: "plan", remembered: "question", notes: "name" };
 export const WAITING = 0;
 export const DELIVERED = 1;
@@ -19,10 +19,10 @@ export const REJECTED = 2;
 
 /**
  * @typedef {object} Drawn A ballot that was drawn, and what became of it. One a plan, whatever its words.
- * @property {string} plan of old rows: the design
+ * @property {string} plan
  * @property {string} design the one that was answered, or is shown
  * @property {number} ballot
- * @property {number[]} [charged] the places of the questions that were paid for; old rows do not say
+ * @property {number[]} charged the places of the questions that were paid for
  * @property {string | null} report
  * @property {number} fate
  * @property {string} [problem] why it was not taken
@@ -46,12 +46,21 @@ export class Memory {
   }
 
   static async open(name = "deniable") {
-    const request = indexedDB.open(name, VERSION);
-    request.onupgradeneeded = () => {
-      if (request.transaction) migrate(request.result, request.transaction);
+    let found = "a later format";
+    const request = indexedDB.open(name, FORMAT);
+    request.onupgradeneeded = ({ oldVersion }) => {
+      found = `format ${oldVersion}`;
+      if (oldVersion !== 0) return request.transaction?.abort();
+      for (const [store, keyPath] of Object.entries(STORES)) request.result.createObjectStore(store, { keyPath });
     };
-    const db = await settled(request);
-    db.onversionchange = () => db.close(); // a newer program in another tab goes first
+    const db = await settled(request).catch((error) => {
+      if (!["AbortError", "VersionError"].includes(error.name)) throw error;
+      throw new Error(
+        `What this browser keeps for this site is of ${found}, and this program reads format ${FORMAT}. Nothing was ` +
+          "changed or sent. Reload the page; if that does not help, answer in another browser.",
+      );
+    });
+    db.onversionchange = () => db.close(); // another program in another tab goes first
     return new Memory(db);
   }
 
@@ -100,28 +109,6 @@ export class Memory {
   async spent() {
     const events = await this.all("events");
     return compose(events.filter((event) => event.kind === "asked/1").map((event) => ratioOfText(event.ratio)));
-  }
-}
-
-/**
- * Make the stores, and take over what older programs wrote: all of it or, if that fails, nothing is changed and nothing
- * is opened. Nobody starts again with an empty account.
- *
- * @param {IDBDatabase} db @param {IDBTransaction} upgrade
- */
-function migrate(db, upgrade) {
-  const isOld = db.objectStoreNames.contains("drawn") && upgrade.objectStore("drawn").keyPath !== STORES.drawn;
-  if (isOld) {
-    // A key cannot be exchanged: the rows are read, and written again under the new one.
-    const rows = upgrade.objectStore("drawn").getAll();
-    rows.onsuccess = () => {
-      db.deleteObjectStore("drawn");
-      const store = db.createObjectStore("drawn", { keyPath: STORES.drawn });
-      for (const row of rows.result) store.put({ ...row, plan: row.design });
-    };
-  }
-  for (const [store, keyPath] of Object.entries(STORES)) {
-    if (!db.objectStoreNames.contains(store)) db.createObjectStore(store, { keyPath });
   }
 }
 

@@ -28,7 +28,6 @@ export const PROBLEMS = new Map([
   ["too-slow", 408],
   ["conflict", 409],
   ["used", 409],
-  ["closed-block", 410],
   ["too-large", 413],
   ["unfit", 422],
   ["unknown-block", 422],

@@ -199,34 +199,6 @@ export const WORDS = {
     "tr": "Başlamadan önce",
     "uk": "Перш ніж почати"
   },
-  "older_note": {
-    "en": "This browser holds a finished, disguised report to an earlier survey at this address, which was never sent.",
-    "de": "Dieser Browser bewahrt eine fertige, verschleierte Meldung zu einer früheren Umfrage unter dieser Adresse, die nie gesendet wurde.",
-    "ar": "يحتفظ هذا المتصفح بتقرير مكتمل مموّه لاستبيان سابق على هذا العنوان لم يُرسَل قط.",
-    "es": "Este navegador guarda un informe terminado y disfrazado de una encuesta anterior en esta dirección, que nunca se envió.",
-    "fr": "Ce navigateur conserve un rapport terminé et déguisé d’une enquête précédente à cette adresse, qui n’a jamais été envoyé.",
-    "it": "Questo browser conserva un rapporto finito e mascherato di un sondaggio precedente a questo indirizzo, che non è mai stato inviato.",
-    "nl": "Deze browser bewaart een voltooide, verhulde melding voor een eerdere enquête op dit adres, die nooit is verzonden.",
-    "pl": "Ta przeglądarka przechowuje gotowy, ukryty raport do wcześniejszej ankiety pod tym adresem, który nigdy nie został wysłany.",
-    "pt": "Este navegador guarda um relatório pronto e disfarçado de um inquérito anterior neste endereço, que nunca foi enviado.",
-    "ru": "В этом браузере хранится готовый замаскированный отчёт к более раннему опросу по этому адресу, который так и не был отправлен.",
-    "tr": "Bu tarayıcı, bu adresteki daha önceki bir ankete ait, hiç gönderilmemiş, tamamlanmış ve gizlenmiş bir rapor saklıyor.",
-    "uk": "У цьому браузері зберігається готовий замаскований звіт до попереднього опитування за цією адресою, який так і не було надіслано."
-  },
-  "older_send": {
-    "en": "Send it now",
-    "de": "Jetzt senden",
-    "ar": "إرساله الآن",
-    "es": "Enviarlo ahora",
-    "fr": "L’envoyer maintenant",
-    "it": "Invialo ora",
-    "nl": "Nu verzenden",
-    "pl": "Wyślij go teraz",
-    "pt": "Enviá-lo agora",
-    "ru": "Отправить сейчас",
-    "tr": "Şimdi gönder",
-    "uk": "Надіслати зараз"
-  },
   "how_drawn": {
     "en": "Your device draws by chance what it will ask you.",
     "de": "Ihr Gerät lost aus, was es Sie fragt.",
@@ -1473,20 +1445,6 @@ export const WORDS = {
     "tr": "Anket şu anda yanıt kabul etmiyor.",
     "uk": "Опитування зараз не приймає відповідей."
   },
-  "problem_late": {
-    "en": "It came too late: the group of respondents that it was made for is complete.",
-    "de": "Sie kam zu spät: Die Gruppe von Befragten, für die sie gemacht wurde, ist vollständig.",
-    "ar": "وصل متأخرًا: اكتملت مجموعة المشاركين التي أُعدّ لها.",
-    "es": "Llegó demasiado tarde: el grupo de participantes para el que se hizo está completo.",
-    "fr": "Il est arrivé trop tard : le groupe de répondants pour lequel il était fait est complet.",
-    "it": "È arrivato troppo tardi: il gruppo di partecipanti per cui era fatto è completo.",
-    "nl": "Ze kwam te laat: de groep deelnemers waarvoor ze was gemaakt, is voltallig.",
-    "pl": "Dotarł za późno: grupa badanych, dla której powstał, jest pełna.",
-    "pt": "Chegou tarde de mais: o grupo de participantes para o qual foi feito está completo.",
-    "ru": "Он пришёл слишком поздно: группа опрошенных, для которой он сделан, заполнена.",
-    "tr": "Çok geç ulaştı: hazırlandığı katılımcı grubu tamamlandı.",
-    "uk": "Він надійшов запізно: група опитаних, для якої його зроблено, заповнена."
-  },
   "problem_answered": {
     "en": "This device has answered this survey already; only its words were corrected since.",
     "de": "Dieses Gerät hat diese Umfrage schon beantwortet; seither wurden nur ihre Worte berichtigt.",
@@ -2188,7 +2146,6 @@ export const SENTENCES = {
   "used": "problem_used",
   "conflict": "problem_used",
   "closed": "problem_closed",
-  "closed-block": "problem_late",
   "answered": "problem_answered",
   "bad-answer": "unanswered",
   "no-consent": "disagreed",
@@ -2223,7 +2180,6 @@ export const SENTENCES = {
   "unknown-field": "reason_unknown",
   "unknown-channel": "reason_unknown",
   "unknown-coder": "reason_unknown",
-  "unknown-admission": "reason_unknown",
   "unsound-issuer": "reason_issuer",
   "another-issuer": "reason_issuer",
   "wrong-signature": "reason_issuer",
