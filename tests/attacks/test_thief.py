@@ -625,7 +625,7 @@ def test_a_stolen_device_tells_what_was_sent_and_no_more(collector, tmp_path):
     db.close()
     ((_, event),) = tables["events"]
     assert set(json.loads(event)) == {"kind", "design", "ballot", "ratio"}
-    ((_, ballot, _, report, _, _),) = tables["drawn"]
+    ((_, _, ballot, _, report, _),) = tables["drawn"]
     assert (ballot, json.loads(report)["answers"]) == (sent.ballot, list(sent.answers))
     assert tables["remembered"] == []
     assert [name.partition(":")[0] for name, _ in tables["notes"]] == ["paid"]  # which event paid for the plan

@@ -162,11 +162,12 @@ def test_beginnings_of_fewer_keys_than_are_sealed_are_not_believed(tmp_path, mon
     store.close()
 
 
-def test_reports_of_version_0_1_are_known_once_they_are_sealed(tmp_path, monkeypatch):
-    store = make(tmp_path, monkeypatch)
-    with closing(sqlite3.connect(tmp_path / "reports.sqlite")) as db, db:
-        db.executemany("INSERT INTO reports VALUES (?, ?, ?)", rows_of("a", 10))
-        db.execute("INSERT INTO counts VALUES (1, '[null,0,[0],[]]', 10)")
+def test_reports_of_a_copy_that_was_put_back_are_known_once_they_are_sealed(tmp_path, monkeypatch):
+    (tmp_path / "copied").mkdir()
+    with closing(make(tmp_path / "copied", monkeypatch)) as copied:
+        copied.add(rows_of("a", 10))
+        copied.copy(tmp_path / "reports.sqlite")
+    store = SqliteStore(tmp_path / "reports.sqlite")
     assert store.add([*rows_of("a", 10), *rows_of("b", 5)]) == [Fate.SAME] * 10 + [Fate.STORED] * 5
     store._reports.seal()
     asked = looked_for(monkeypatch)
@@ -176,17 +177,11 @@ def test_reports_of_version_0_1_are_known_once_they_are_sealed(tmp_path, monkeyp
     store.close()
 
 
-@pytest.mark.parametrize("kept", [True, False], ids=["", "before blocks were counted in a tail"])
-def test_a_block_is_counted_wherever_its_reports_are(tmp_path, monkeypatch, kept):
+def test_a_block_is_counted_wherever_its_reports_are(tmp_path, monkeypatch):
     store = make(tmp_path, monkeypatch)
     one, other = f'["{BLOCK}",0,[1],[]]', f'["{"cd" * 32}",0,[1],[]]'
     store.add(rows_of("a", 10, one))
     store._reports.seal()
-    if not kept:
-        store._reports._leave()
-        with closing(sqlite3.connect(store._reports._layout.tail(2))) as db:
-            db.execute("DROP TABLE in_blocks")
-            db.execute("""CREATE INDEX by_block ON reports (design, cell) WHERE substr(cell, 1, 2) = '["'""")
     store.add([*rows_of("b", 5, one), *rows_of("c", 4, other), *rows_of("d", 3)])
     store.add([*rows_of("a", 2, one), *rows_of("e", 2, one), *rows_of("b", 1, other)])  # 4 of them change nothing
     assert store.counts_in(1, BLOCK) == {one: 17}
@@ -210,30 +205,6 @@ def test_a_tail_counts_by_cell_what_is_in_blocks_and_nothing_else(tmp_path, monk
     with closing(sqlite3.connect(store._reports._layout.tail(1))) as db:
         assert db.execute("SELECT * FROM in_blocks").fetchall() == [(1, cell, 7)]
     store.close()
-
-
-def test_a_sealed_file_of_small_pages_is_written_as_every_other_one(tmp_path, monkeypatch):
-    # As an earlier version left it: what comes of it has the same bytes as if it had never been.
-    made = []
-    for name, small in (("one", True), ("two", False)):
-        (tmp_path / name).mkdir()
-        store = make(tmp_path / name, monkeypatch)
-        store.add(rows_of("a", 400))
-        store._reports.seal()
-        sealed = store._reports._layout.sealed
-        if small:
-            with closing(sqlite3.connect(sealed)) as db:
-                db.execute("PRAGMA page_size = 4096")
-                db.execute("VACUUM")
-            assert int.from_bytes(sealed.read_bytes()[16:18], "big") == 4096
-        store._reports._leave()
-        store.add(rows_of("b", 100))
-        store._reports.seal()
-        assert len(store.find(keys_of("a", 400) + keys_of("b", 100))) == 500
-        made.append(sealed.read_bytes())
-        store.close()
-    assert int.from_bytes(made[0][16:18], "big") == 16384
-    assert made[0] == made[1]
 
 
 def test_beginnings_are_in_order_however_they_were_given():

@@ -86,6 +86,18 @@ def test_whatever_bit_turns_over_is_found_and_what_is_whole_remains(sealed, seed
     assert f"{len(left)} of {len(rows)} sealed reports remain" in told.output or f"; {len(left)} sealed" in told.output
 
 
+def test_a_sealed_file_without_its_checksums_is_damaged(sealed):
+    folder, _ = sealed
+    written = read_checksums(folder / SEALED)
+    pages = (folder / SEALED).read_bytes()[: written.size * len(written.digests)]
+    for left in (pages, b""):
+        (folder / SEALED).write_bytes(left)
+        with pytest.raises(DamagedStoreError, match="deniable verify"):
+            SqliteStore(folder / "reports.sqlite")
+        told = run("verify", folder)
+        assert (told.exit_code, "put a copy back" in told.output) == (1, True)
+
+
 def test_a_store_goes_on_with_what_remains(sealed):
     folder, rows = sealed
     written = read_checksums(folder / SEALED)
@@ -131,6 +143,7 @@ def test_a_copy_knows_its_reports(sealed, tmp_path):
     for change in (
         "UPDATE reports SET cell = '[null,0,[9],[]]' WHERE key = ?",
         "UPDATE counts SET reports = reports + 1",
+        "UPDATE totals SET reports = reports + 2",
     ):
         damaged = tmp_path / f"{len(change)}.sqlite"
         damaged.write_bytes(copy.read_bytes())

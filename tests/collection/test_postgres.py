@@ -9,7 +9,6 @@ import sqlite3
 import threading
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -24,7 +23,7 @@ from deniable.collection.storage.base import Row, key_of
 from deniable.collection.storage.places import open_store
 from deniable.collection.storage.postgres import ENOUGH, SEGMENT, PostgresStore
 from deniable.collection.storage.postgres_connection import patiently
-from deniable.collection.storage.postgres_schema import ALONE, MIGRATIONS
+from deniable.collection.storage.postgres_schema import ALONE, FORMAT
 from deniable.collection.storage.sqlite import SqliteStore
 from deniable.device.messages import FEWEST_TOGETHER, Report
 from deniable.device.ticket import report_id
@@ -65,28 +64,6 @@ def beside(store, database):
     made = PostgresStore(database)
     yield made
     made.close()
-
-
-@pytest.fixture
-def old(database):
-    opened = []
-
-    def make():
-        with psycopg.connect(database) as db:
-            db.execute("CREATE SCHEMA deniable")
-            db.execute("SET search_path = deniable")
-            db.execute("CREATE TABLE store (version integer NOT NULL, salt bytea NOT NULL)")
-            db.execute(MIGRATIONS[0])
-            db.execute("INSERT INTO store VALUES (1, %s)", (bytes(32),))
-            db.execute("INSERT INTO designs VALUES (1, %s, %s)", ("a" * 64, b"body"))
-            one = row(SimpleNamespace(salt=bytes(32)), 1)
-            db.execute("INSERT INTO arrived VALUES (%s, %s, %s)", one)
-        opened.append(PostgresStore(database))
-        return opened[-1]
-
-    yield make
-    for one in opened:
-        one.close()
 
 
 @pytest.fixture
@@ -180,33 +157,6 @@ def test_cells_that_repeat_and_those_of_blocks_are_counted(store, ask, cell):
     assert sum(store.counts_in(1, "b" * 64).values()) == (len(rows) if "block" in cell else 0)
 
 
-def test_a_large_store_of_before_keeps_its_counts(database, ask):
-    with psycopg.connect(database) as db:
-        db.execute("CREATE SCHEMA deniable")
-        db.execute("SET search_path = deniable")
-        db.execute("CREATE TABLE store (version integer NOT NULL, salt bytea NOT NULL)")
-        for script in MIGRATIONS[:4]:
-            db.execute(script)
-        db.execute("INSERT INTO store VALUES (4, %s)", (bytes(32),))
-        db.execute("INSERT INTO designs VALUES (1, 'a', 'body'), (2, 'b', 'body')")
-        db.execute(
-            "INSERT INTO reports SELECT sha256(i::text::bytea), 1 + (i < 5)::integer, '[null,' || i || ',[0],[]]' "
-            "FROM generate_series(0, %s) AS i",
-            (ENOUGH + 10,),
-        )
-        db.execute("INSERT INTO counts SELECT design, cell, 1 FROM reports")
-        db.execute("INSERT INTO totals SELECT design, count(*) FROM reports GROUP BY design")
-    made = PostgresStore(database)
-    try:
-        assert ask("SELECT design, is_counted FROM totals ORDER BY design") == [(1, True), (2, None)]
-        made.add([row(made, name) for name in range(SEGMENT)])
-        assert (len(made.counts(1)), made.counts(1)) == (len(made.recount(1)), made.recount(1))
-        assert made.counts(2) == made.recount(2)
-        assert ask("SELECT sum(reports)::integer FROM counts") == [(ENOUGH + 11 + SEGMENT,)]
-    finally:
-        made.close()
-
-
 def test_a_backup_is_a_store_that_tells_no_order(store, database, ask, tmp_path):
     store.register("ab" * 32, b"{}")
     rows = [Row(key_of(store.salt, f"{i:064x}"), 1, f"[0,[{i % 7}],[]]") for i in range(SEGMENT + 50)]
@@ -232,12 +182,8 @@ def test_a_backup_is_a_store_that_tells_no_order(store, database, ask, tmp_path)
     assert "there already" in CliRunner().invoke(app, ["backup", database, str(target)]).output
 
 
-@pytest.mark.parametrize("kind", ["new", "old"])
-def test_cells_are_in_the_order_of_their_bytes_whatever_language_the_database_speaks(kind, request, ask):
-    made = request.getfixturevalue({"new": "store", "old": "old"}[kind])
-    if kind == "old":
-        made = made()
-        assert made.counts(1) == {row(SimpleNamespace(salt=bytes(32)), 1).cell: 1}
+@pytest.mark.usefixtures("store")
+def test_cells_are_in_the_order_of_their_bytes_whatever_language_the_database_speaks(ask):
     found = ask(
         "SELECT table_name, collation_name FROM information_schema.columns "
         "WHERE table_schema = 'deniable' AND column_name = 'cell' ORDER BY table_name"
@@ -427,10 +373,17 @@ def test_a_full_disk_is_told_as_such(store, monkeypatch, code):
     assert store.add([row(store, 1)]) == [contract.STORED]
 
 
-def test_a_store_of_a_newer_version_is_refused(store, database, ask):
-    store._read("UPDATE store SET version = %s", len(MIGRATIONS) + 1)
-    with pytest.raises(InputError, match="newer version"):
-        PostgresStore(database)
+@pytest.mark.parametrize(("version", "told"), [(FORMAT + 1, "pip install --upgrade"), (FORMAT - 1, "use the program")])
+def test_a_store_of_another_format_is_refused_and_left_as_it_is(version, told, database):
+    with psycopg.connect(database, autocommit=True) as db:
+        db.execute("CREATE SCHEMA deniable")
+        db.execute("CREATE TABLE deniable.store (version integer NOT NULL, salt bytea NOT NULL)")
+        db.execute("INSERT INTO deniable.store VALUES (%s, '')", (version,))
+        with pytest.raises(InputError, match=f"is a store of format {version}, and .* reads format {FORMAT}; .*{told}"):
+            PostgresStore(database)
+        tables = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'deniable'").fetchall()
+        assert tables == [("store",)]
+        assert db.execute("SELECT version FROM deniable.store").fetchall() == [(version,)]
 
 
 def test_a_database_that_keeps_times_or_forgets_is_refused(store, database, monkeypatch):

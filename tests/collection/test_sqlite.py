@@ -6,11 +6,11 @@ import importlib.util
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from deniable.collection.storage.sqlite import MIGRATIONS, SqliteStore
+from deniable.collection.storage.sqlite import SqliteStore
+from deniable.collection.storage.tables import FORMAT
 from deniable.errors import InputError, StoreFullError
 
 _SPEC = importlib.util.spec_from_file_location("store_contract", Path(__file__).parent / "store_contract.py")
@@ -45,29 +45,6 @@ def beside(store, tmp_path):
     made = SqliteStore(tmp_path / "reports.sqlite")
     yield made
     made.close()
-
-
-@pytest.fixture
-def old(tmp_path):
-    opened = []
-
-    def make():
-        db = sqlite3.connect(tmp_path / "old.sqlite")
-        db.executescript(MIGRATIONS[0])
-        db.execute("INSERT INTO store VALUES (?)", (bytes(32),))
-        db.execute("INSERT INTO designs VALUES (1, ?, ?)", ("a" * 64, b"body"))
-        one = contract.row(SimpleNamespace(salt=bytes(32)), 1)
-        db.execute("INSERT INTO reports VALUES (?, ?, ?)", one)
-        db.execute("INSERT INTO counts VALUES (1, ?, 1)", (one.cell,))
-        db.execute("PRAGMA user_version = 1")
-        db.commit()
-        db.close()
-        opened.append(SqliteStore(tmp_path / "old.sqlite"))
-        return opened[-1]
-
-    yield make
-    for one in opened:
-        one.close()
 
 
 def names(folder):
@@ -122,7 +99,7 @@ def test_what_cannot_be_opened_is_closed_again(wrong, tmp_path, monkeypatch):
     store.close()
     if wrong == "newer":
         with closing(sqlite3.connect(path)) as db:
-            db.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+            db.execute(f"PRAGMA user_version = {FORMAT + 1}")
     elif wrong == "no database":
         path.write_bytes(b"no database" * 1000)
     elif wrong == "a part":
@@ -202,13 +179,20 @@ def test_a_full_disk_loses_nothing_and_passes(store, monkeypatch):
     assert store.counts(1) == store.recount(1) == {"[null,0,[1],[]]": stored + 50}
 
 
-def test_a_store_of_a_newer_version_is_refused(tmp_path):
-    SqliteStore(tmp_path / "reports.sqlite").close()
-    with sqlite3.connect(tmp_path / "reports.sqlite") as db:
-        db.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
-    db.close()
-    with pytest.raises(InputError, match="newer version"):
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [(FORMAT + 1, "pip install --upgrade"), (FORMAT - 1, "use the program"), (0, "use the program")],
+)
+def test_a_store_of_another_format_is_refused_and_left_as_it_is(version, told, tmp_path):
+    with closing(sqlite3.connect(tmp_path / "reports.sqlite")) as db:
+        db.execute("CREATE TABLE store (salt BLOB NOT NULL)")
+        db.execute(f"PRAGMA user_version = {version}")
+    before = (tmp_path / "reports.sqlite").read_bytes()
+    expected = f"is a store of format {version}, and this program reads format {FORMAT}; .*{told}"
+    with pytest.raises(InputError, match=expected):
         SqliteStore(tmp_path / "reports.sqlite")
+    assert (tmp_path / "reports.sqlite").read_bytes() == before
+    assert names(tmp_path) == ["reports.sqlite"]
 
 
 def test_something_else_is_refused(tmp_path):

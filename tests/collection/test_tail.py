@@ -20,8 +20,7 @@ from deniable.collection.storage.checksums import read_checksums
 from deniable.collection.storage.commit import Alone, locked
 from deniable.collection.storage.layout import Layout, unfinished, uri
 from deniable.collection.storage.places import find_store
-from deniable.collection.storage.sealed import REPORTS
-from deniable.collection.storage.sqlite import MIGRATIONS, SqliteStore
+from deniable.collection.storage.sqlite import SqliteStore
 from deniable.errors import InputError, StoreError
 from waiting import PATIENCE, until
 
@@ -112,41 +111,8 @@ def pages_of(path):
     with closing(sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)) as db:
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         (size,) = db.execute("PRAGMA page_size").fetchone()
-    assert written is None or (written.size, len(written.digests)) == (size, pages)
+    assert (written.size, len(written.digests)) == (size, pages)
     return pages * size
-
-
-def test_tails_and_sealed_files_without_totals_are_counted(tmp_path, monkeypatch):
-    # As an earlier version left them.
-    monkeypatch.setattr(tail, "SEGMENT", 10**9)
-    store = make(tmp_path)
-    store.add([row(store, number) for number in range(40)])
-    store._reports.seal()
-    store.add([row(store, number) for number in range(40, 60)])
-    layout = store._reports._layout
-    shutil.copytree(tmp_path, tmp_path / "copy")
-    store.close()
-    for name in (layout.sealed.name, layout.tail(2).name):
-        db = sqlite3.connect(tmp_path / "copy" / name)
-        db.execute("DROP TABLE totals")
-        if name != layout.sealed.name:
-            db.execute("ALTER TABLE reports RENAME TO before")
-            db.execute(REPORTS)
-            db.execute("INSERT INTO reports SELECT * FROM before")
-            db.execute("DROP TABLE before")
-        db.commit()
-        db.close()
-    sealed = tmp_path / "copy" / layout.sealed.name
-    sealed.write_bytes(sealed.read_bytes()[: pages_of(sealed)])  # nor did they have checksums
-    again = SqliteStore(tmp_path / "copy" / "reports.sqlite")
-    assert again.total(1) == 60
-    assert again.add([row(again, number) for number in range(55, 70)]) == [Fate.SAME] * 5 + [Fate.STORED] * 10
-    assert (again.total(1), again.total(2)) == (70, 0)
-    again.compact()
-    again.add([row(again, 70)])
-    assert again.total(1) == 71
-    assert again.counts(1) == again.recount(1) == expected(range(71))
-    again.close()
 
 
 def test_few_reports_are_sealed_when_time_is_up(tmp_path, monkeypatch):
@@ -423,40 +389,39 @@ def add_some(folder, store=None):
     return new
 
 
-def old_store(path, numbers):
-    """A store as version 0.1 left it."""
-    db = sqlite3.connect(path)
-    for script in MIGRATIONS[:2]:
-        db.executescript(script)
-    db.execute("INSERT INTO store VALUES (?)", (bytes(32),))
-    db.execute("INSERT INTO designs VALUES (1, ?, ?)", ("a" * 64, b"body"))
-    holder = type("Holder", (), {"salt": bytes(32)})
-    db.executemany("INSERT INTO reports VALUES (?, ?, ?)", [row(holder, number) for number in numbers])
-    db.executemany("INSERT INTO counts VALUES (1, ?, ?)", expected(numbers).items())
-    db.execute("PRAGMA user_version = 2")
-    db.commit()
-    db.close()
+def put_back(folder, numbers):
+    """A copy of a store with these reports, in the place of a folder's store."""
+    (folder / "copied").mkdir()
+    store = make(folder / "copied")
+    store.add([row(store, number) for number in numbers])
+    store.copy(folder / "reports.sqlite")
+    store.close()
+    shutil.rmtree(folder / "copied")
 
 
-def test_a_store_of_version_0_1_is_read_as_it_is_and_sealed_when_reports_come(tmp_path):
-    old_store(tmp_path / "reports.sqlite", range(30))
+def test_a_copy_that_was_put_back_is_read_as_it_is_and_sealed_when_reports_come(tmp_path):
+    put_back(tmp_path, range(30))
     reader = find_store(tmp_path)
     assert reader.counts(1) == reader.recount(1) == expected(range(30))
+    assert reader.total(1) == 30
     reader.close()
     assert names(tmp_path) == ["reports.sqlite"]
     store = SqliteStore(tmp_path / "reports.sqlite")
     assert store.add([row(store, number) for number in range(25, 35)]) == [Fate.SAME] * 5 + [Fate.STORED] * 5
     assert store.counts(1) == store.recount(1) == expected(range(35))
+    assert store.total(1) == 35
+    store.tend()
     store.close()
     main = (tmp_path / "reports.sqlite").read_bytes()
     assert b"[null,0" not in main
     again = SqliteStore(tmp_path / "reports.sqlite")
     assert again.counts(1) == again.recount(1) == expected(range(35))
+    assert again.total(1) == 35
     again.close()
 
 
-def test_nothing_is_left_of_reports_of_version_0_1_once_they_are_sealed(tmp_path):
-    old_store(tmp_path / "reports.sqlite", range(2000))
+def test_nothing_is_left_in_a_copy_that_was_put_back_once_its_reports_are_sealed(tmp_path):
+    put_back(tmp_path, range(2000))
     store = SqliteStore(tmp_path / "reports.sqlite")
     size = (tmp_path / "reports.sqlite").stat().st_size
     store._reports.seal()
@@ -466,14 +431,14 @@ def test_nothing_is_left_of_reports_of_version_0_1_once_they_are_sealed(tmp_path
     store.close()
 
 
-def test_reports_of_version_0_1_are_not_counted_twice_after_a_crash(tmp_path, monkeypatch):
-    old_store(tmp_path / "reports.sqlite", range(30))
+def test_a_copy_that_was_put_back_is_not_counted_twice_after_a_crash(tmp_path, monkeypatch):
+    put_back(tmp_path, range(30))
     store = SqliteStore(tmp_path / "reports.sqlite")
 
     def killed():
         raise Killed
 
-    monkeypatch.setattr(store._reports, "_absorbed", killed)
+    monkeypatch.setattr(store._reports, "_empty", killed)
     with pytest.raises(Killed):
         store._reports.seal()
     shutil.copytree(tmp_path, tmp_path / "copy")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from deniable.device.events import Event
 
-FORMAT = 2
+FORMAT = 2  # of a device's file: another one is refused, and nothing in it is changed
 DEFAULT_LIMIT = 5.0  # the most epsilon that a device ever gives away, unless it is told otherwise
 _WAIT = 30.0  # seconds that one program waits for another one's transaction
 
@@ -39,7 +39,8 @@ _TABLES = f"""
     CREATE TABLE events (position INTEGER PRIMARY KEY, event TEXT NOT NULL);
     CREATE TABLE remembered (question TEXT PRIMARY KEY, origin TEXT NOT NULL, answer INTEGER NOT NULL);
     CREATE TABLE drawn (
-        design TEXT PRIMARY KEY,
+        plan TEXT PRIMARY KEY,
+        design TEXT NOT NULL,
         ballot INTEGER NOT NULL,
         url TEXT NOT NULL,
         report BLOB,
@@ -47,14 +48,6 @@ _TABLES = f"""
     );
     CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL)
 """
-# Each script takes a file from the format of its position, from 1 on, to the next.
-_MIGRATIONS = (
-    """
-    ALTER TABLE drawn ADD COLUMN plan TEXT;
-    UPDATE drawn SET plan = design;
-    CREATE UNIQUE INDEX one_answer_a_plan ON drawn (plan)
-    """,
-)
 
 
 @dataclass(frozen=True)
@@ -87,17 +80,9 @@ class State:
             raise StoreError(f"the device's state {path} cannot be opened: {error}") from error
         try:
             with self.transaction():
-                (version,) = self._db.execute("PRAGMA user_version").fetchone()
+                self._make(path, DEFAULT_LIMIT if limit is None else limit)
         except sqlite3.DatabaseError as error:
             raise InputError(f"{path} is not a device's state: {error}", path=str(path)) from error
-        if version > FORMAT:
-            raise InputError(
-                f"{path} was written by a newer deniable (format {version}; this one knows {FORMAT}). Upgrade deniable",
-                path=str(path),
-            )
-        if version != FORMAT:
-            with self.transaction():
-                self._make(DEFAULT_LIMIT if limit is None else limit)
         if limit is not None and limit != self.limit:
             raise PrivacyError(
                 f"this device's lifetime limit is epsilon {self.limit:g}; it cannot be changed to {limit:g}, because "
@@ -105,20 +90,27 @@ class State:
                 limit=self.limit,
             )
 
-    def _make(self, limit: float) -> None:
-        """Make what is missing; a file of an older format is brought up to date, and nothing in it is lost."""
-        (version,) = self._db.execute("PRAGMA user_version").fetchone()  # another program may have been quicker
-        if version == 0:
-            Ledger(limit)  # refuses what is no limit
-            self._run(_TABLES)
-            self._db.execute("INSERT INTO account VALUES (?)", (float(limit),))
-        for script in _MIGRATIONS[max(0, version - 1) :]:
-            self._run(script)
-        self._db.execute(f"PRAGMA user_version = {FORMAT}")
-
-    def _run(self, script: str) -> None:
-        for statement in script.split(";"):
+    def _make(self, path: str | Path | None, limit: float) -> None:
+        """Make the tables of a new file; refuse one of another format."""
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if version == FORMAT:
+            return
+        if version > FORMAT:
+            raise InputError(
+                f"{path} was written by a newer deniable (format {version}; this one reads {FORMAT}). Upgrade deniable",
+                path=str(path),
+            )
+        if self._db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
+            raise InputError(
+                f"{path} is no device's state that is known here (format {version}; this program reads {FORMAT}). Keep "
+                f"it for the program that wrote it, and name another file",
+                path=str(path),
+            )
+        Ledger(limit)  # refuses what is no limit
+        for statement in _TABLES.split(";"):
             self._db.execute(statement)
+        self._db.execute("INSERT INTO account VALUES (?)", (float(limit),))
+        self._db.execute(f"PRAGMA user_version = {FORMAT}")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MORE = "ON CONFLICT DO UPDATE SET reports = reports + excluded.reports"
-ARRIVED = "CREATE TABLE reports (key BLOB NOT NULL, design INTEGER NOT NULL, cell TEXT NOT NULL)"
 BLOCK = cells_of("")  # how a cell begins that names a block
 _SIZES = tuple(1 << power for power in range(8, -1, -1))  # rows a statement: few shapes, so each is prepared once
 
@@ -37,8 +36,6 @@ class Arrived:
         self.db = db
         self._known = Known()
         self._last = self._version = 0
-        self.is_keyed = is_keyed(db)  # of an earlier version: in the order of its keys, and not added to
-        self._counts_blocks = bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'in_blocks'").fetchall())
         self.look()
 
     def __len__(self) -> int:
@@ -48,7 +45,7 @@ class Arrived:
     def look(self) -> None:
         """Read the keys that others have added."""
         (version,) = self.db.execute("PRAGMA data_version").fetchone()
-        if version != self._version and not self.is_keyed:
+        if version != self._version:
             self._known.add(self._others())
             self._version = version
 
@@ -59,23 +56,18 @@ class Arrived:
 
     def find(self, keys: Collection[bytes]) -> dict[bytes, Row]:
         """The reports under these keys."""
-        column = "key" if self.is_keyed else "rowid"
-        wanted: Sequence[bytes | int] = list(keys) if self.is_keyed else self._known.rows(keys)
-        if not wanted:
-            return {}
         found: dict[bytes, Row] = {}
-        for some in portions(wanted):
+        for some in portions(self._known.rows(keys)):
             marks = ", ".join("?" * len(some))
-            query = f"SELECT key, design, cell FROM reports WHERE {column} IN ({marks})"  # noqa: S608 - question marks only
+            query = f"SELECT key, design, cell FROM reports WHERE rowid IN ({marks})"  # noqa: S608 - question marks only
             found |= {row[0]: Row(*row) for row in self.db.execute(query, some)}
         return {key: found[key] for key in keys if key in found}  # others may begin like one of these
 
     def put(self, rows: Sequence[Row]) -> None:
         """Append rows whose keys are not there, within a transaction; `keep` follows when it is through."""
         self._insert("reports", rows)
-        if self._counts_blocks:
-            counts = Counter([row[1:] for row in rows if row.cell.startswith(BLOCK)])
-            self._insert("in_blocks", [(*of, reports) for of, reports in sorted(counts.items())], MORE)
+        counts = Counter([row[1:] for row in rows if row.cell.startswith(BLOCK)])
+        self._insert("in_blocks", [(*of, reports) for of, reports in sorted(counts.items())], MORE)
 
     def _insert(self, table: str, rows: Sequence[tuple[object, ...]], otherwise: str = "") -> None:
         for some in portions(rows):
@@ -99,12 +91,6 @@ class Arrived:
     def close(self) -> None:
         """Close the file."""
         self.db.close()
-
-
-def is_keyed(db: sqlite3.Connection) -> bool:
-    """Tell whether a tail is in the order of its keys."""
-    (made,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'reports'").fetchone()
-    return "WITHOUT ROWID" in made
 
 
 def portions(rows: Sequence[T]) -> Iterator[Sequence[T]]:

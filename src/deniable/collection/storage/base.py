@@ -172,8 +172,8 @@ class Store(Protocol):
         """Which of these hashes are there."""
         ...
 
-    def drop_tokens(self, purpose: str, digests: Sequence[bytes] | None = None) -> None:
-        """Forget these hashes, or all of a purpose: what they are hashes of opens nothing any more."""
+    def drop_tokens(self, purpose: str) -> None:
+        """Forget all hashes of a purpose: what they are hashes of opens nothing any more."""
         ...
 
     def tokens(self, purpose: str) -> list[bytes]:

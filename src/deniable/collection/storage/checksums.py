@@ -44,27 +44,23 @@ def append_checksums(path: Path) -> None:
         file.write(_MARK + trailer + _digest(trailer) + (len(_MARK) + len(trailer) + _DIGEST).to_bytes(8, "big"))
 
 
-def read_checksums(path: Path) -> Written | None:
-    """The checksums behind a file; None where there are none, as in files that were sealed before there were any.
+def read_checksums(path: Path) -> Written:
+    """The checksums behind a sealed file.
 
     Raises:
-        StoreError: they are damaged themselves.
+        DamagedStoreError: there are none, or they are damaged themselves.
     """
     with path.open("rb") as file:
         end = file.seek(0, 2)
-        if end < 8:
-            return None
-        file.seek(end - 8)
+        file.seek(max(0, end - 8))
         length = int.from_bytes(file.read(8), "big")
         if not len(_MARK) + 24 + _DIGEST <= length <= end - 8:
-            _refuse_rest(path)
-            return None
+            raise DamagedStoreError(path)
         file.seek(end - 8 - length)
         behind = file.read(length)
     trailer, proof = behind[len(_MARK) : -_DIGEST], behind[-_DIGEST:]
     if not behind.startswith(_MARK) or _digest(trailer) != proof:
-        _refuse_rest(path)
-        return None
+        raise DamagedStoreError(path)
     size, version, held = (int.from_bytes(trailer[at : at + 8], "big") for at in (0, 8, 16))
     found = trailer[24 : 24 + held]
     return Written(size, version, tuple(found[at : at + _DIGEST] for at in range(0, held, _DIGEST)))
@@ -73,8 +69,6 @@ def read_checksums(path: Path) -> Written | None:
 def damaged_pages(path: Path) -> list[int]:
     """Which pages of a file are not as they were written, counted from 1."""
     written = read_checksums(path)
-    if written is None:
-        return []
     now = _digests(path, written.size, len(written.digests))
     return [page for page, (was, is_) in enumerate(zip(written.digests, now, strict=True), 1) if was != is_]
 
@@ -96,16 +90,6 @@ class DamagedStoreError(StoreError):
             f"`deniable verify {path.parent if is_sealed else path}` says how many reports remain; "
             f"{'put a copy back, or go on with those by --repair' if is_sealed else 'use another copy'}"
         )
-
-
-def _refuse_rest(path: Path) -> None:
-    """Refuse a file that has something behind its last page: it must be what is left of the checksums."""
-    with path.open("rb") as file:
-        header = file.read(100)
-        end = file.seek(0, 2)
-    size, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
-    if end != (1 << 16 if size == 1 else size) * pages:
-        raise DamagedStoreError(path)
 
 
 def _digests(path: Path, size: int, pages: int) -> Iterator[bytes]:

@@ -1,8 +1,8 @@
 """A copy of a store in one SQLite file, made while reports arrive; it tells no more than a store that is sealed.
 
-The file has the layout of version 0.1, with everything in the order of its keys. Put in place as `reports.sqlite` it is
-a store again. What opened something for an analyst is not copied: whoever has the copy gets in nowhere with it, and
-what was revoked since stays so. The copy knows that it is one.
+The file is a main file that holds the reports as well, in the order of their keys. Put in place as `reports.sqlite` it
+is a store again, whose reports are sealed when others come. What opened something for an analyst is not copied: whoever
+has the copy gets in nowhere with it, and what was revoked since stays so. The copy knows that it is one.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 
 from deniable.collection.storage.commit import telling, transaction
 from deniable.collection.storage.copied_checksums import write_checksums
-from deniable.collection.storage.held import HELD, copy_held
+from deniable.collection.storage.held import copy_held
 from deniable.collection.storage.layout import place, replacing, uri
+from deniable.collection.storage.sealed import count_reports
 from deniable.collection.storage.snapshot import attach, union
+from deniable.collection.storage.tables import FORMAT, MAIN
 from deniable.errors import InputError, StoreError
 
 if TYPE_CHECKING:
@@ -31,14 +33,13 @@ _OPENS = (
     "DELETE FROM main.tokens WHERE purpose IN ('analyst', 'link')",
     "DELETE FROM main.kept WHERE name GLOB 'login *'",
 )
-_GROUPED = "SELECT design, cell, COUNT(*) FROM main.reports GROUP BY design, cell ORDER BY design, cell"
 _TRIES = 100
 
 
-def copy_store(layout: Layout, target: Path, scripts: Sequence[str]) -> None:
-    """Copy a store into a new file, whose tables `scripts` make."""
+def copy_store(layout: Layout, target: Path) -> None:
+    """Copy a store into a new file."""
     with telling(layout.folder):
-        with _new(target, scripts) as db:
+        with _new(target) as db:
             # The reports first: every block that one of them names is then among what is copied after.
             _copy_reports(db, layout)
             db.execute("ATTACH ? AS source", (uri(layout.main, "mode=rw"),))
@@ -50,21 +51,19 @@ def copy_store(layout: Layout, target: Path, scripts: Sequence[str]) -> None:
         place(target)
 
 
-def copy_rows(
-    read: Callable[[str], Iterable[Sequence[object]]], target: Path, scripts: Sequence[str], queries: Mapping[str, str]
-) -> None:
+def copy_rows(read: Callable[[str], Iterable[Sequence[object]]], target: Path, queries: Mapping[str, str]) -> None:
     """Write what another store's tables hold, as `read` finds it by a query for each, into such a file.
 
     Reports are read first, for the same reason.
     """
     with telling(target.absolute().parent):
-        with _new(target, scripts) as db, transaction(db, "BEGIN"):
+        with _new(target) as db, transaction(db, "BEGIN"):
             for table, query in queries.items():
                 width = len(db.execute(f"PRAGMA table_info({table})").fetchall())
                 marks = ", ".join("?" * width)
                 db.executemany(f"INSERT INTO {table} VALUES ({marks})", read(query))  # noqa: S608 - our names
             db.execute("DELETE FROM main.held WHERE key NOT IN (SELECT key FROM main.reports)")  # they came meanwhile
-            db.execute(f"INSERT INTO main.counts {_GROUPED}")
+            count_reports(db)
             _mark(db)
         place(target)
 
@@ -78,15 +77,14 @@ def _mark(db: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def _new(target: Path, scripts: Sequence[str]) -> Iterator[sqlite3.Connection]:
+def _new(target: Path) -> Iterator[sqlite3.Connection]:
     """A new file with tables in it and nothing in them; in its place once it is whole."""
     if target.exists():
         raise InputError(f"{target} is there already; name a file that is not", path=str(target))
     with replacing(target) as db:
-        for script in scripts:
-            db.executescript(script)
-        db.execute(HELD)
-        db.execute(f"PRAGMA user_version = {len(scripts)}")
+        for table in MAIN:
+            db.execute(table)
+        db.execute(f"PRAGMA user_version = {FORMAT}")
         yield db
 
 
@@ -104,7 +102,7 @@ def _copy_reports(db: sqlite3.Connection, layout: Layout) -> None:
             break
     else:
         raise StoreError("the store's files were replaced all the time while they were copied")
-    db.execute(f"INSERT INTO main.counts {_GROUPED}")
+    count_reports(db)
 
 
 def _copy_state(db: sqlite3.Connection, layout: Layout, state: State) -> None:

@@ -1,4 +1,4 @@
-"""What SQLite's errors mean for whoever waits: a full disk is called so, wherever SQLite met it."""
+"""What errors of a store mean for whoever waits: a full disk is called so, wherever SQLite met it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-from deniable.errors import StoreError, StoreFullError
+from deniable.errors import InputError, StoreError, StoreFullError
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,6 +25,18 @@ def failure(error: sqlite3.Error, folder: Path) -> StoreError:
     if is_full(error, folder):
         return StoreFullError("there is no space left to store reports in")
     return StoreError(f"the store failed: {error}")
+
+
+def other_format(place: str, found: int, known: int) -> InputError:
+    """The error to raise of a store that another version of this program has written."""
+    newer = "it was written by a newer version of deniable: pip install --upgrade deniable"
+    foreign = "use the program that wrote it, or begin in an empty place"
+    return InputError(
+        f"{place} is a store of format {found}, and this program reads format {known}; "
+        f"{newer if found > known else foreign}",
+        path=place,
+        format=found,
+    )
 
 
 def is_full(error: sqlite3.Error, folder: Path) -> bool:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 _LEAVES = len(BLOCK) + 64  # characters at the beginning of a cell that tell its block
 _GROUP = f"""design, CASE WHEN substr(cell, 1, {len(BLOCK)}) = '{BLOCK}' THEN substr(cell, 1, {_LEAVES}) END"""
-# With rowids: whoever has to find the reports in a damaged file page by page (`salvage`) finds none of these.
-HELD = "CREATE TABLE IF NOT EXISTS main.held (key BLOB NOT NULL, design INTEGER NOT NULL, cell TEXT NOT NULL)"
 # What the tables of reports are to whoever may only see what is shown.
 _SHOWN = """
     CREATE TEMP VIEW reports AS SELECT * FROM {0}.reports WHERE key NOT IN (SELECT key FROM temp.held);
@@ -35,8 +33,6 @@ _SHOWN = """
         SELECT counts.design, counts.cell, counts.reports - COALESCE(held.reports, 0) AS reports
         FROM {0}.counts AS counts LEFT JOIN temp.held_counts AS held USING (design, cell)
         WHERE counts.reports > COALESCE(held.reports, 0);
-"""
-_TOTALS = """
     CREATE TEMP VIEW totals AS
         SELECT totals.design, totals.reports - (SELECT COUNT(*) FROM temp.held WHERE held.design = totals.design)
         AS reports FROM {0}.totals AS totals
@@ -52,11 +48,10 @@ def hold_back(draft: sqlite3.Connection, parts: Sequence[str], ended: Collection
     """Take a step in a draft, if it is due: say which reports are held back from now on.
 
     Args:
-        draft: what a sealed file is written from; it may say what was held back until now.
+        draft: what a sealed file is written from; it says what was held back until now.
         parts: the attached files whose reports come in.
         ended: the designs whose survey is over: nothing to them is held back.
     """
-    draft.execute(HELD)
     new = "".join(f" UNION ALL SELECT key, design, cell FROM {part}" for part in parts)  # noqa: S608 - our names
     draft.execute(
         f"""
@@ -77,15 +72,8 @@ def hold_back(draft: sqlite3.Connection, parts: Sequence[str], ended: Collection
 def copy_held(db: sqlite3.Connection, counted: str, tails: Sequence[str]) -> None:
     """Say in a copy what is not shown of the store that it is copied from: what is held back, and the tail."""
     db.execute("DELETE FROM main.held")
-    parts = [*([f"{counted}.held"] if has_held(db, counted) else []), *(f"{tail}.reports" for tail in tails)]
-    for part in parts:
+    for part in (f"{counted}.held", *(f"{tail}.reports" for tail in tails)):
         db.execute(f"INSERT INTO main.held SELECT key, design, cell FROM {part} ORDER BY key")  # noqa: S608 - our names
-
-
-def has_held(db: sqlite3.Connection, part: str) -> bool:
-    """Tell whether an attached file says what is held back; of what is in others, everything is shown."""
-    query = f"SELECT 1 FROM {part}.sqlite_master WHERE name = 'held'"  # noqa: S608 - our names
-    return db.execute(query).fetchone() is not None
 
 
 def show_without(db: sqlite3.Connection, counted: str) -> None:
@@ -96,9 +84,7 @@ def show_without(db: sqlite3.Connection, counted: str) -> None:
     db.execute("PRAGMA temp_store = MEMORY")
     db.execute("CREATE TEMP TABLE held (key BLOB PRIMARY KEY, design INTEGER, cell TEXT) WITHOUT ROWID")
     db.execute(_COUNTED)
-    if has_held(db, counted):
-        db.execute(f"INSERT INTO temp.held SELECT key, design, cell FROM {counted}.held")  # noqa: S608 - our names
-        db.execute("INSERT INTO temp.held_counts SELECT design, cell, COUNT(*) FROM temp.held GROUP BY design, cell")
-    has_totals = db.execute(f"SELECT 1 FROM {counted}.sqlite_master WHERE name = 'totals'").fetchone()  # noqa: S608
-    for statement in (*_SHOWN.format(counted).split(";")[:-1], *([_TOTALS.format(counted)] if has_totals else [])):
+    db.execute(f"INSERT INTO temp.held SELECT key, design, cell FROM {counted}.held")  # noqa: S608 - our names
+    db.execute("INSERT INTO temp.held_counts SELECT design, cell, COUNT(*) FROM temp.held GROUP BY design, cell")
+    for statement in _SHOWN.format(counted).split(";"):
         db.execute(statement)

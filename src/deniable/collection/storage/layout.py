@@ -2,7 +2,7 @@
 
 ::
 
-    reports.sqlite           designs, counts of what was turned away, hashes of secrets; of version 0.1 also the reports
+    reports.sqlite           designs, counts of what was turned away, hashes of secrets; a copy's reports until sealed
     reports.sealed.sqlite    the sealed reports, in the order of their keys: never changed, only replaced
     reports.draft.sqlite     what a sealed file is written from, while it is; named as unfinished, and then gone
     reports.tail-7.sqlite    the tail: reports that are not sealed yet

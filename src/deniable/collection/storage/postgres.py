@@ -27,8 +27,7 @@ from deniable.collection.storage import postgres_statements as sql
 from deniable.collection.storage.base import Column, Fate, Row, cells_of, fates
 from deniable.collection.storage.copying import copy_rows
 from deniable.collection.storage.postgres_connection import Connection, patiently, place
-from deniable.collection.storage.postgres_schema import ALONE, LOCK, home, migrate, refuse_settings
-from deniable.collection.storage.sqlite import MIGRATIONS
+from deniable.collection.storage.postgres_schema import ALONE, LOCK, home, make_tables, refuse_settings
 from deniable.device.messages import FEWEST_TOGETHER
 from deniable.errors import InputError, StoreError
 
@@ -64,7 +63,7 @@ class PostgresStore:
         try:
             with self._writer.use() as db:
                 refuse_settings(db)
-                migrate(db)
+                make_tables(db, place(url))
                 (self.salt,) = db.execute("SELECT salt FROM store").fetchone() or (b"",)
                 self.home = home(db)
         except StoreError as error:
@@ -252,12 +251,9 @@ class PostgresStore:
         """Tell whether any such secret was ever made."""
         return bool(self._read("SELECT 1 FROM tokens WHERE purpose = %s LIMIT 1", purpose))
 
-    def drop_tokens(self, purpose: str, digests: Sequence[bytes] | None = None) -> None:
-        """Forget these hashes, or all of a purpose."""
-        if digests is None:
-            self._read("DELETE FROM tokens WHERE purpose = %s", purpose)
-        else:
-            self._read("DELETE FROM tokens WHERE purpose = %s AND digest = ANY(%b)", purpose, list(digests))
+    def drop_tokens(self, purpose: str) -> None:
+        """Forget all hashes of a purpose."""
+        self._read("DELETE FROM tokens WHERE purpose = %s", purpose)
 
     def tokens(self, purpose: str) -> list[bytes]:
         """All hashes of a purpose, in order."""
@@ -312,7 +308,7 @@ class PostgresStore:
 
     def copy(self, target: Path) -> None:
         """Copy everything into one new SQLite file."""
-        copy_rows(self._read, target, MIGRATIONS, sql.COPIED)
+        copy_rows(self._read, target, sql.COPIED)
 
     def compact(self, ended: Collection[int] = ()) -> None:
         """Seal everything, and write it anew in the order of keys, as if all had come in one transaction.

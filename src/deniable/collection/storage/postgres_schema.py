@@ -1,58 +1,43 @@
-"""The tables of a PostgreSQL store, from version to version, and what the database must be set to."""
+"""The tables of a PostgreSQL store, the number of their format, and what the database must be set to."""
 
 from __future__ import annotations
 
 import secrets
 from typing import TYPE_CHECKING, Any
 
+from deniable.collection.storage.failures import other_format
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
     import psycopg
 
-# Each script takes the store from the version of its position to the next. Never edit one that was released.
-MIGRATIONS = (
-    """
+FORMAT = 6  # the number of these tables' format: another one is refused
+_TABLES = """
+    CREATE SCHEMA IF NOT EXISTS deniable;
+    CREATE TABLE store (version integer NOT NULL, salt bytea NOT NULL);
     CREATE TABLE designs (number integer PRIMARY KEY, id text NOT NULL UNIQUE, body bytea NOT NULL);
-    CREATE TABLE arrived (key bytea PRIMARY KEY, design integer NOT NULL, cell text NOT NULL);
-    CREATE TABLE reports (
-        key bytea PRIMARY KEY,
-        design integer NOT NULL REFERENCES designs,
-        cell text NOT NULL
-    );
+    -- Cells are in the order of their bytes: that of some language takes as long again among a million, and it may
+    -- change with the system.
+    CREATE TABLE arrived (key bytea PRIMARY KEY, design integer NOT NULL, cell text COLLATE "C" NOT NULL);
+    CREATE TABLE reports (key bytea PRIMARY KEY, design integer NOT NULL REFERENCES designs, cell text NOT NULL);
     CREATE TABLE counts (
         design integer NOT NULL REFERENCES designs,
-        cell text NOT NULL,
+        cell text COLLATE "C" NOT NULL,
         reports bigint NOT NULL,
         PRIMARY KEY (design, cell)
     );
+    -- A block's cells are found by how they begin; others have no block.
+    CREATE INDEX counts_in_block ON counts (design, left(cell, 66)) WHERE left(cell, 2) = '["';
+    -- Whether cells of a design are counted; nobody knows of few reports.
+    CREATE TABLE totals (
+        design integer PRIMARY KEY REFERENCES designs, reports bigint NOT NULL, is_counted boolean
+    );
+    -- Sealed reports that are not shown yet (`held`).
+    CREATE TABLE held (key bytea PRIMARY KEY, design integer NOT NULL, cell text COLLATE "C" NOT NULL);
     CREATE TABLE tokens (digest bytea, purpose text, PRIMARY KEY (purpose, digest));
     CREATE TABLE kept (name text PRIMARY KEY, value bytea NOT NULL);
-    """,
-    """
     CREATE TABLE rejected (reason text PRIMARY KEY, reports bigint NOT NULL);
-    """,
-    # A block's cells are found by how they begin, whatever order the database's language has; others have no block.
-    """
-    CREATE TABLE totals (design integer PRIMARY KEY REFERENCES designs, reports bigint NOT NULL);
-    INSERT INTO totals SELECT design, sum(reports) FROM counts GROUP BY design;
-    CREATE INDEX counts_in_block ON counts (design, left(cell, 66)) WHERE left(cell, 2) = '["';
-    """,
-    # By bytes: an order of some language takes as long again among a million cells, and it may change with the system.
-    """
-    ALTER TABLE arrived ALTER COLUMN cell TYPE text COLLATE "C";
-    ALTER TABLE counts ALTER COLUMN cell TYPE text COLLATE "C";
-    """,
-    # Whether cells of a design are counted; nobody knows of few reports. Those of a large survey stay as they are.
-    """
-    ALTER TABLE totals ADD COLUMN is_counted boolean;
-    UPDATE totals SET is_counted = true WHERE reports >= 10000;
-    """,
-    # Sealed reports that are not shown yet (`held`).
-    """
-    CREATE TABLE held (key bytea PRIMARY KEY, design integer NOT NULL, cell text COLLATE "C" NOT NULL);
-    """,
-)
+"""
 LOCK = 0x64656E69  # "deni": the advisory lock's number
 ALONE = f"SELECT pg_advisory_xact_lock({LOCK})"
 # What would break a promise: an acknowledgement that is not on disk, or a clock time for every row.
@@ -72,25 +57,16 @@ def refuse_settings(db: psycopg.Connection[Any]) -> None:
         )
 
 
-def migrate(db: psycopg.Connection[Any]) -> None:
-    """Make the tables, or take those of an older version over."""
+def make_tables(db: psycopg.Connection[Any], place: str) -> None:
+    """Make the tables, unless they are there; refuse those of another format."""
     with db.transaction():
         db.execute(ALONE)  # several workers may start at once
-        db.execute("CREATE SCHEMA IF NOT EXISTS deniable")
-        db.execute("CREATE TABLE IF NOT EXISTS store (version integer NOT NULL, salt bytea NOT NULL)")
-        found = db.execute("SELECT version FROM store").fetchone()
-        version = 0 if found is None else int(found[0])
-        if version > len(MIGRATIONS):
-            raise InputError(
-                f"this store was written by a newer version of deniable (store version {version}; this one knows "
-                f"{len(MIGRATIONS)}). Upgrade deniable"
-            )
-        for script in MIGRATIONS[version:]:
-            db.execute(script)
-        if found is None:
-            db.execute("INSERT INTO store VALUES (%s, %b)", (len(MIGRATIONS), secrets.token_bytes(32)))
-        else:
-            db.execute("UPDATE store SET version = %s", (len(MIGRATIONS),))
+        if db.execute("SELECT to_regclass('deniable.store')").fetchone() == (None,):
+            db.execute(_TABLES)
+            db.execute("INSERT INTO store VALUES (%s, %b)", (FORMAT, secrets.token_bytes(32)))
+        (found,) = db.execute("SELECT version FROM store").fetchone() or (0,)
+        if found != FORMAT:
+            raise other_format(f"the database {place}", found, FORMAT)
 
 
 _DATABASE = """

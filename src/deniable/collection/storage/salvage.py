@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from deniable.collection.storage.base import Row
 from deniable.collection.storage.checksums import append_checksums, damaged_pages, read_checksums
 from deniable.collection.storage.layout import place, replacing, unfinished, uri
-from deniable.collection.storage.sealed import begin_sealed, count_sealed
-from deniable.errors import InputError
+from deniable.collection.storage.sealed import begin_sealed, count_reports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,18 +39,15 @@ def remains_of(path: Path) -> Remains:
     there: dict[int, int] = {}
     if not bad:
         totals = _totals(path)
-        return Remains(0, 0 if written is None else len(written.digests), totals or {}, totals)
+        return Remains(0, len(written.digests), totals or {}, totals)
     for row in whole_rows(path):
         there[row.design] = there.get(row.design, 0) + 1
-    assert written is not None
     return Remains(len(bad), len(written.digests), there, _totals(path, frozenset(bad)))
 
 
 def whole_rows(path: Path) -> Iterator[Row]:
     """The reports in the pages of a file that are as they were written."""
     written = read_checksums(path)
-    if written is None:
-        raise InputError(f"{path} was sealed before pages had checksums: put a backup back", path=str(path))
     bad = frozenset(damaged_pages(path))
     with path.open("rb") as file:
         pages = _Pages(file.read(written.size * len(written.digests)), written.size, bad)
@@ -66,12 +62,11 @@ def whole_rows(path: Path) -> Iterator[Row]:
 def repair(path: Path) -> Path:
     """Write a sealed file of what remains in the place of a damaged one, which is kept; returns where."""
     written = read_checksums(path)
-    assert written is not None
     with replacing(path) as db:
         begin_sealed(db)
         db.execute("BEGIN")
         db.executemany("INSERT INTO reports VALUES (?, ?, ?)", sorted(whole_rows(path)))
-        count_sealed(db)
+        count_reports(db)
         db.execute("COMMIT")
         db.execute(f"PRAGMA user_version = {written.version}")
         db.execute("VACUUM")
@@ -153,7 +148,7 @@ def _totals(path: Path, bad: frozenset[int] = frozenset()) -> dict[int, int] | N
         try:
             if bad:
                 found = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'totals'").fetchone()
-                if found is None or {1, found[0]} & bad:
+                if found is None or {1, found[0]} & bad:  # the list of tables may be in a damaged page
                     return None
             return dict(db.execute("SELECT design, reports FROM totals ORDER BY design"))
         except sqlite3.DatabaseError:

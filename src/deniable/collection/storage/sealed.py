@@ -15,23 +15,17 @@ from typing import TYPE_CHECKING
 
 from deniable.collection.storage.checksums import append_checksums, refuse_damage
 from deniable.collection.storage.commit import transaction
-from deniable.collection.storage.held import has_held, hold_back
+from deniable.collection.storage.held import hold_back
 from deniable.collection.storage.layout import PART, drafting, replacing, unfinished, uri
 from deniable.collection.storage.snapshot import attach
+from deniable.collection.storage.tables import REPORTS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from deniable.collection.storage.layout import Layout, State
 
-REPORTS = "CREATE TABLE reports (key BLOB PRIMARY KEY, design INTEGER NOT NULL, cell TEXT NOT NULL) WITHOUT ROWID"
-COUNTS = """
-    CREATE TABLE counts (
-        design INTEGER NOT NULL, cell TEXT NOT NULL, reports INTEGER NOT NULL, PRIMARY KEY (design, cell)
-    ) WITHOUT ROWID
-"""
 _PAGE = 16384  # bytes: most of what sealing takes is by the page; who looks for one report reads a page
-TOTALS = "CREATE TABLE IF NOT EXISTS totals (design INTEGER PRIMARY KEY, reports INTEGER NOT NULL)"
 
 
 def write_sealed(layout: Layout, state: State, first: int, ended: Collection[int] = ()) -> None:
@@ -45,17 +39,15 @@ def write_sealed(layout: Layout, state: State, first: int, ended: Collection[int
             refuse_damage(layout.sealed)  # what is copied would be whole in the new file's eyes
             with closing(sqlite3.connect(uri(layout.sealed, "immutable=1"), uri=True)) as before:
                 before.backup(draft)
-        draft.execute(f"PRAGMA page_size = {_PAGE}")  # of what is written from it, if it has another one itself
+        else:
+            begin_sealed(draft)
         counted, tails = attach(draft, layout, state)
         with transaction(draft, "BEGIN"):
-            if state.first == 0:
-                _begin(draft, counted)
-            if not _has_totals(draft):  # a file that was sealed before there were any
-                draft.execute(TOTALS)
-                draft.execute("INSERT INTO main.totals SELECT design, SUM(reports) FROM main.counts GROUP BY design")
+            if state.first == 0:  # nothing was ever sealed, but the main file may be a copy that was put in its place
+                for table in REPORTS:
+                    draft.execute(f"INSERT INTO main.{table} SELECT * FROM {counted}.{table}")  # noqa: S608 - our names
             _put_in(draft, tails)
-            waiting = [f"{counted}.held"] if state.first == 0 and has_held(draft, counted) else []  # of a copy put back
-            hold_back(draft, [*waiting, *(f"{tail}.reports" for tail in tails)], ended)
+            hold_back(draft, [f"{tail}.reports" for tail in tails], ended)
         draft.execute(f"PRAGMA user_version = {first}")
         draft.execute("PRAGMA schema_version = 1")  # else it would tell how often was sealed
         with replacing(layout.sealed):  # makes the file, and sees to it that it is on disk
@@ -67,26 +59,14 @@ def begin_sealed(db: sqlite3.Connection) -> None:
     """Make the tables of a sealed file."""
     db.execute(f"PRAGMA application_id = {PART}")
     db.execute(f"PRAGMA page_size = {_PAGE}")
-    db.execute(REPORTS)
-    db.execute(COUNTS)
+    for table in REPORTS.values():
+        db.execute(table)
 
 
-def count_sealed(db: sqlite3.Connection) -> None:
-    """Count the reports of a sealed file that has only them."""
-    db.execute("INSERT INTO counts SELECT design, cell, COUNT(*) FROM reports GROUP BY design, cell")
-    db.execute(TOTALS)
-    db.execute("INSERT INTO totals SELECT design, COUNT(*) FROM reports GROUP BY design")
-
-
-def _begin(draft: sqlite3.Connection, counted: str) -> None:
-    """Take the reports of a main file of version 0.1."""
-    begin_sealed(draft)
-    for table in ("reports", "counts"):
-        draft.execute(f"INSERT INTO main.{table} SELECT * FROM {counted}.{table}")  # noqa: S608 - our names
-
-
-def _has_totals(draft: sqlite3.Connection) -> bool:
-    return draft.execute("SELECT 1 FROM main.sqlite_master WHERE name = 'totals'").fetchone() is not None
+def count_reports(db: sqlite3.Connection) -> None:
+    """Count the reports of a file that has only them."""
+    db.execute("INSERT INTO main.counts SELECT design, cell, COUNT(*) FROM main.reports GROUP BY design, cell")
+    db.execute("INSERT INTO main.totals SELECT design, COUNT(*) FROM main.reports GROUP BY design")
 
 
 def _put_in(draft: sqlite3.Connection, tails: Sequence[str]) -> None:

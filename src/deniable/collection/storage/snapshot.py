@@ -1,4 +1,4 @@
-"""Reading the reports of a SQLite store, wherever they lie: in the sealed file, in a tail, in a file of version 0.1."""
+"""Reading the reports of a SQLite store, wherever they lie: in the sealed file, in a tail, in a copy."""
 
 from __future__ import annotations
 
@@ -19,15 +19,6 @@ PAGE = 10_000  # reports
 _KEYS = 256  # keys a statement
 _CELLS = 200_000  # cells a text
 _LAST = "\U0010ffff"  # follows whatever a cell holds
-_IN_BLOCK = """substr(cell, 1, 2) = '["'"""  # of a cell that begins with the name of a block
-# In a tail, the reports in blocks by cell, counted in the transaction that adds them: the open block is counted again
-# and again, and must not take longer the more reports there are in others. An index over the reports would have each of
-# them change a page of its own.
-IN_BLOCKS = """
-    CREATE TABLE in_blocks (
-        design INTEGER NOT NULL, cell TEXT NOT NULL, reports INTEGER NOT NULL, PRIMARY KEY (design, cell)
-    ) WITHOUT ROWID
-"""
 _BEGINS = "group_concat(hex(substr(key, 1, 4)), '')"
 
 
@@ -47,7 +38,6 @@ class Snapshot:
             self._db.close()
             raise
         self._all = [self._counted, *self._tails]
-        self._having: dict[str, list[str]] = {}  # files, by the table that is in them
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
         """The reports under these keys."""
@@ -76,16 +66,10 @@ class Snapshot:
     def counts(self, design: int, start: str = "") -> dict[str, int]:
         """How many reports each cell has; or each that begins like this, with the name of a block."""
         wanted = "design = ?1 AND cell >= ?2 AND cell < ?3"
-        among = f"{wanted} AND {_IN_BLOCK}" if start else wanted
-        kept = {tail: start and tail in self._with("in_blocks") for tail in self._tails}
+        in_tail = "cell, reports FROM {}.in_blocks WHERE" if start else "cell, 1 FROM {}.reports WHERE"
         parts = [
             f"SELECT cell, reports FROM {self._counted}.counts WHERE {wanted}",  # noqa: S608 - our names
-            *(f"SELECT cell, reports FROM {tail}.in_blocks WHERE {wanted}" for tail in self._tails if kept[tail]),  # noqa: S608
-            *(
-                f"SELECT cell, COUNT(*) FROM {tail}.reports WHERE {among} GROUP BY cell"  # noqa: S608
-                for tail in self._tails
-                if not kept[tail]
-            ),
+            *(f"SELECT {in_tail.format(tail)} {wanted}" for tail in self._tails),
         ]
         query = f"SELECT cell, SUM(reports) FROM ({union(parts)}) GROUP BY cell"  # noqa: S608
         return dict(self._ask(query, design, start, start + _LAST))
@@ -113,30 +97,15 @@ class Snapshot:
 
     def total(self, design: int) -> int:
         """How many reports there are."""
-        summed = self._with("totals")
-        parts = [f"SELECT reports AS n FROM {part}.totals WHERE design = ?1" for part in summed]  # noqa: S608 - our names
-        for part in (part for part in self._all if part not in summed):
-            query = f"SELECT COUNT(*) FROM {part}.reports WHERE design = ?1"  # noqa: S608
-            if part == self._counted:
-                query = f"SELECT SUM(reports) FROM {part}.counts WHERE design = ?1"  # noqa: S608
-            parts.append(query)
-        ((total,),) = self._ask(f"SELECT COALESCE(SUM(n), 0) FROM (SELECT 0 AS n UNION ALL {union(parts)})", design)  # noqa: S608
+        parts = [f"SELECT reports FROM {part}.totals WHERE design = ?1" for part in self._all]  # noqa: S608 - our names
+        ((total,),) = self._ask(f"SELECT COALESCE(SUM(reports), 0) FROM ({union(parts)})", design)  # noqa: S608
         return int(total)
 
     @property
     def sealed(self) -> int:
-        """How many reports are sealed, of all designs; 0 where the file does not keep the number."""
-        if self._counted not in self._with("totals"):
-            return 0
+        """How many reports are sealed, of all designs."""
         ((total,),) = self._ask(f"SELECT COALESCE(SUM(reports), 0) FROM {self._counted}.totals")  # noqa: S608 - our names
         return int(total)
-
-    def _with(self, table: str) -> list[str]:
-        """The files that have a table; some of those of earlier versions do not."""
-        if table not in self._having:
-            query = "SELECT 1 FROM {}.sqlite_master WHERE name = ?"
-            self._having[table] = [part for part in self._all if self._ask(query.format(part), table)]
-        return self._having[table]
 
     def beginnings_sealed(self) -> list[str]:
         """How the keys begin that are in no tail: in hexadecimal digits, one behind the other, in a few long texts."""

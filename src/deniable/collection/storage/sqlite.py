@@ -1,8 +1,8 @@
 """SQLite: the embedded store. Reports arrive in a tail and are sealed (see `tail`); all else is in one small file.
 
 That file is written rarely, and nothing in it came in the order of respondents: designs and blocks, hashes of secrets,
-numbers of what was turned away. Files of version 0.1 hold the reports as well; they are sealed when reports are first
-added.
+numbers of what was turned away. A copy that was put in its place holds the reports as well; they are sealed when others
+come.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from deniable.collection.storage.checksums import refuse_damage
 from deniable.collection.storage.commit import hold, telling, transaction
 from deniable.collection.storage.copied_checksums import refuse_damaged_copy
 from deniable.collection.storage.copying import HERE, copy_store
-from deniable.collection.storage.failures import FULL, failure, is_full
+from deniable.collection.storage.failures import FULL, failure, is_full, other_format
 from deniable.collection.storage.layout import PART, Layout
+from deniable.collection.storage.tables import FORMAT, MAIN, REPORTS
 from deniable.collection.storage.tail import Tail
 from deniable.errors import InputError, StoreFullError
 
@@ -30,30 +31,6 @@ if TYPE_CHECKING:
 
     from deniable.collection.storage.base import Column, Fate, Mark, Row
 
-# Each script takes the store from the version of its position to the next. Never edit one that was released.
-MIGRATIONS = (
-    """
-    CREATE TABLE store (salt BLOB NOT NULL);
-    CREATE TABLE designs (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
-    CREATE TABLE reports (
-        key BLOB PRIMARY KEY,
-        design INTEGER NOT NULL,
-        cell TEXT NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE counts (
-        design INTEGER NOT NULL,
-        cell TEXT NOT NULL,
-        reports INTEGER NOT NULL,
-        PRIMARY KEY (design, cell)
-    ) WITHOUT ROWID;
-    CREATE TABLE tokens (digest BLOB, purpose TEXT NOT NULL, PRIMARY KEY (purpose, digest)) WITHOUT ROWID;
-    CREATE TABLE kept (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-    """,
-    """
-    CREATE TABLE rejected (reason TEXT PRIMARY KEY, reports INTEGER NOT NULL) WITHOUT ROWID;
-    """,
-    "",  # from now on, reports are added to other files
-)
 _BUSY = 5.0  # seconds to wait for another process that writes; a backup holds it for less
 
 
@@ -63,7 +40,7 @@ class SqliteStore:
     is_shared = False  # more than one program may add, and is not expected to
 
     def __init__(self, path: str | Path) -> None:
-        """Open the store, make it or bring it up to date."""
+        """Open the store, or make it."""
         self._path, self.place, self.home = Path(path), str(path), HERE
         if not self._path.exists():
             _make(self._path)
@@ -73,7 +50,7 @@ class SqliteStore:
             try:
                 self._db = self._connect(opened)
                 self._reader = self._connect(opened)
-                self._migrate()
+                self._make_tables()
             except sqlite3.DatabaseError as error:
                 if is_full(error, self._path.parent):
                     raise StoreFullError(f"there is no space left to open {path}") from error
@@ -101,26 +78,22 @@ class SqliteStore:
             raise InputError(
                 f"{self._path} is only a part of a store: name its folder, {self._path.parent}", path=str(self._path)
             )
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        if version != FORMAT and db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
+            raise other_format(str(self._path), version, FORMAT)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA secure_delete = ON")
         return db
 
-    def _migrate(self) -> None:
+    def _make_tables(self) -> None:
         with self._transaction():
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            if version > len(MIGRATIONS):
-                raise InputError(
-                    f"{self._path} was written by a newer version of deniable (store version {version}; this one "
-                    f"knows {len(MIGRATIONS)}). Upgrade deniable",
-                    path=str(self._path),
-                )
-            for script in MIGRATIONS[version:]:
-                for statement in script.split(";"):
-                    self._db.execute(statement)
-            if version == 0:
-                self._db.execute("INSERT INTO store VALUES (?)", (secrets.token_bytes(32),))
-            self._db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+            if self._db.execute("PRAGMA user_version").fetchone() == (FORMAT,):  # another program may have been quicker
+                return
+            for table in MAIN:
+                self._db.execute(table)
+            self._db.execute("INSERT INTO store VALUES (?)", (secrets.token_bytes(32),))
+            self._db.execute(f"PRAGMA user_version = {FORMAT}")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -180,15 +153,14 @@ class SqliteStore:
         self._reports.tend()
 
     def _empty(self) -> None:
-        """Forget the reports of version 0.1: they are sealed."""
+        """Forget the reports of a copy that was put in place: they are sealed."""
         with self._writing:
             if self._db.execute("SELECT 1 FROM reports LIMIT 1").fetchone() is None:
                 return
             with self._transaction():
-                self._db.execute("DELETE FROM reports")
-                self._db.execute("DELETE FROM counts")
-                self._db.execute("DROP TABLE IF EXISTS checksums")
-                self._db.execute("DROP TABLE IF EXISTS held")
+                for table in REPORTS:
+                    self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - our names
+                self._db.execute("DROP TABLE checksums")
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -237,15 +209,10 @@ class SqliteStore:
         """Which of these hashes are there."""
         return {digest for digest in digests if self.has_token(digest, purpose)}
 
-    def drop_tokens(self, purpose: str, digests: Sequence[bytes] | None = None) -> None:
-        """Forget these hashes, or all of a purpose."""
+    def drop_tokens(self, purpose: str) -> None:
+        """Forget all hashes of a purpose."""
         with self._writing, self._transaction():
-            if digests is None:
-                self._db.execute("DELETE FROM tokens WHERE purpose = ?", (purpose,))
-            else:
-                self._db.executemany(
-                    "DELETE FROM tokens WHERE purpose = ? AND digest = ?", [(purpose, digest) for digest in digests]
-                )
+            self._db.execute("DELETE FROM tokens WHERE purpose = ?", (purpose,))
 
     def tokens(self, purpose: str) -> list[bytes]:
         """All hashes of a purpose, in order."""
@@ -291,7 +258,7 @@ class SqliteStore:
 
     def copy(self, target: Path) -> None:
         """Copy everything into one new file."""
-        copy_store(Layout(self._path), target, MIGRATIONS)
+        copy_store(Layout(self._path), target)
 
     def seal(self) -> None:
         """Seal what has arrived."""

@@ -22,14 +22,15 @@ from contextlib import closing, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from deniable.collection.storage.arrived import ARRIVED, MORE, Arrived, is_keyed
+from deniable.collection.storage.arrived import MORE, Arrived
 from deniable.collection.storage.base import Fate, Row, fates
 from deniable.collection.storage.beginnings import Beginnings, of_sealed
 from deniable.collection.storage.checksums import DamagedStoreError
 from deniable.collection.storage.commit import Alone, taken, telling, transaction
 from deniable.collection.storage.layout import PART, State, discard, place, remove, replacing, unfinished, uri
-from deniable.collection.storage.sealed import TOTALS, write_sealed
-from deniable.collection.storage.snapshot import IN_BLOCKS, Snapshot
+from deniable.collection.storage.sealed import write_sealed
+from deniable.collection.storage.snapshot import Snapshot
+from deniable.collection.storage.tables import TAIL
 from deniable.device.messages import FEWEST_TOGETHER
 from deniable.errors import StoreError
 
@@ -57,11 +58,12 @@ class Tail:
 
     Args:
         layout: the store's files.
-        absorbed: empties a main file of version 0.1; called once the reports in it are sealed, perhaps repeatedly.
+        empty: empties a main file that is a copy put in its place; called once the reports in it are sealed, perhaps
+            repeatedly.
     """
 
-    def __init__(self, layout: Layout, absorbed: Callable[[], None]) -> None:
-        self._layout, self._absorbed = layout, absorbed
+    def __init__(self, layout: Layout, empty: Callable[[], None]) -> None:
+        self._layout, self._empty = layout, empty
         # Who holds the first is the only one, of all threads and programs, that changes which files there are and what
         # is in them.
         self._alone, self._reading, self._sealing = Alone(layout.lock), threading.Lock(), threading.Lock()
@@ -135,8 +137,8 @@ class Tail:
         self._tails = []
         self._leave()
         state = self._layout.state()
-        if not state.tails or _is_keyed(self._layout.tail(state.tails[-1])):  # one of an earlier version stays as it is
-            self._new_tail(max(state.first, 1, *(number + 1 for number in state.tails)))
+        if not state.tails:
+            self._new_tail(max(state.first, 1))
             state = self._layout.state()
         for file, number in zip(state.files, state.tails, strict=True):
             self._tails.append(known.get(file) or Arrived(_connect(self._layout.tail(number))))
@@ -162,9 +164,8 @@ class Tail:
         path = self._layout.tail(number)
         with replacing(path) as db:
             db.execute(f"PRAGMA application_id = {PART}")
-            db.execute(ARRIVED)
-            db.execute(TOTALS)
-            db.execute(IN_BLOCKS)
+            for table in TAIL:
+                db.execute(table)
         place(path)
         return number
 
@@ -178,7 +179,7 @@ class Tail:
             self._layout.sweep()
             state = self._layout.state()
             if state.first > 0:
-                self._absorbed()  # whoever sealed may have been killed before
+                self._empty()  # whoever sealed may have been killed before
             if state.first == 0 and not _is_empty(self._layout.main):
                 self._wake.set()
             if not all(_is_empty(self._layout.tail(number)) for number in state.tails):
@@ -245,7 +246,7 @@ class Tail:
             self._leave()
             self._layout.sweep()
             if state.first == 0:
-                self._absorbed()
+                self._empty()
 
     def _closing(self, state: State, *, always: bool) -> tuple[tuple[int, ...], int | None]:
         """Which tails are to be sealed, and the number of the first one after them; None if nothing is to be."""
@@ -352,12 +353,6 @@ def _connect(path: Path) -> sqlite3.Connection:
     db.execute(f"PRAGMA wal_autocheckpoint = {_JOURNAL_PAGES}")
     db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     return db
-
-
-def _is_keyed(path: Path) -> bool:
-    """Tell whether a tail is in the order of its keys, as those of earlier versions are."""
-    with closing(_connect(path)) as db:
-        return is_keyed(db)
 
 
 def _is_empty(path: Path) -> bool:
