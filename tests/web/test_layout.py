@@ -69,25 +69,3 @@ def test_every_view_shows_the_summary(reports, found, view):
     assert [name for name in summary.columns if name not in shown] == []
     for row in summary.rows():
         assert [text for text in row.values() if text not in shown] == []
-
-
-def test_what_was_kept_before_is_still_shown(reports, found):
-    table = table_of(reports, found)
-    for row in table["rows"]:
-        del row["std_error"]
-    page = templates().from_string('{% from "macros.html" import shares %}{{ shares(table, 0.95, labels) }}')
-    text = page.render(table=table, labels=UNKNOWN)
-    assert "as it came" in text
-    assert "std_error" not in text
-
-
-def test_old_associations_are_still_shown():
-    rows = [{"pair": ["a", "b"], "v": 0.25, "p": 0.01, "adjusted": 0.02, "stars": "*"}]
-    text = templates().get_template("associations.html")
-    page = (
-        templates()
-        .from_string('{% from "macros.html" import laid_out %}{{ laid_out(pairs_of(found), "Pairs", 1) }}')
-        .render(found={"rows": rows, "notes": []})
-    )
-    assert text.name == "associations.html"
-    assert [word in page for word in ("a and b", "0.2500", "0.0200", "*", "Cramer")] == [True] * 5

@@ -24,7 +24,7 @@ from deniable.untrusted import clipped, parse_json
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FORMAT = 2  # 1 knew neither words nor columns nor types nor an origin; what has none is still written so
+FORMAT = 2  # what has neither words nor columns nor types nor an origin says 1, and is read alike
 Columns = tuple[tuple[str, str, tuple[str | bool, ...] | None], ...]
 ADVICE = (
     f"Columns that begin with {SHARE} are scores: the mean of one estimates the share of what it is named after, "

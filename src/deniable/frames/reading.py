@@ -15,7 +15,7 @@ from deniable.designs.arrow_types import as_named, named_type
 from deniable.designs.blocks.design import Blocks
 from deniable.designs.blocks.reports import BlockReports
 from deniable.designs.codec import design_from_bytes
-from deniable.designs.files import ORIGIN, pyreadstat, sidecar
+from deniable.designs.files import ORIGIN, is_sheet, pyreadstat, sidecar
 from deniable.designs.header import Header
 from deniable.designs.objects import Object, parts_of, place_of
 from deniable.designs.own_columns import BALLOT, BLOCK, SHARE, answer_columns
@@ -31,13 +31,12 @@ from deniable.untrusted import MOST_TOLD, clipped, read_bytes, refuse_wide_csv
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pyarrow as pa
 
     from deniable.designs.base import Design
 
 WRITTEN_BESIDE = "file of a design"
+_READ = (".parquet", ".csv", ".sav", ".dta")
 D = TypeVar("D", Blocks, Paired)
 
 
@@ -117,9 +116,9 @@ def existing(path: str | Path | Object) -> Path | Object:
     source = place_of(path)
     if not source.exists():
         raise InputError(f"there is no file {source}", file=str(source))
-    if source.is_file() and source.suffix.lower() not in _READERS:
+    if source.is_file() and source.suffix.lower() not in _READ:
         raise InputError(
-            f"cannot read {source}: its name must end in one of {listed(_READERS)}, which says what is in it",
+            f"cannot read {source}: its name must end in one of {listed(_READ)}, which says what is in it",
             file=str(source),
         )
     return source
@@ -158,22 +157,11 @@ def _read_csv(path: Path, header: Header) -> pa.Table:
 # -- each format -------------------------------------------------------------------------------------------------------
 
 
-def _read_parquet(path: Path, _header: Header) -> pa.Table:
-    return ParquetFile(path).table()
-
-
-def _read_sav(path: Path, _header: Header) -> pa.Table:
-    return _unlabelled(pyreadstat().read_sav, path)
-
-
-def _read_dta(path: Path, _header: Header) -> pa.Table:
-    return _unlabelled(pyreadstat().read_dta, path)
-
-
-def _unlabelled(read: Callable[..., Any], path: Path, *, named: bool = False) -> pa.Table:
-    """A file's columns: under their own names, or under their labels, which in files of format 1 are the true names."""
+def _columns_of(path: Path) -> pa.Table:
+    """What a file of SPSS or Stata holds, without its labels."""
     import pyarrow as pa
 
+    read = pyreadstat().read_sav if path.suffix.lower() == ".sav" else pyreadstat().read_dta
     try:
         # What repeats itself is packed: a row may take a byte in the file, and some hundred when it is read.
         _, about = read(str(path), metadataonly=True)
@@ -184,18 +172,20 @@ def _unlabelled(read: Callable[..., Any], path: Path, *, named: bool = False) ->
         raise InputError(f"{path} is not a readable {path.suffix} file: {clipped(error)}", file=str(path)) from None
     if any(len(column) > most for column in columns.values()):
         raise InputError(f"{path} would become more than a hundred times what it has. Is it the right file?")
-    labels = about.column_names if named else about.column_labels
-    names = [label or name for name, label in zip(about.column_names, labels, strict=True)]
-    return pa.table([pa.array(column, from_pandas=True) for column in columns.values()], names=names)
+    return pa.table([pa.array(column, from_pandas=True) for column in columns.values()], names=about.column_names)
 
 
 def _from_sheet(path: Path, header: Header, design: Design) -> pa.Table:
     """The reports out of a column a question: as `Reports.to_frame` writes them."""
     import pyarrow as pa
 
-    assert header.columns is not None
-    read = pyreadstat().read_sav if path.suffix.lower() == ".sav" else pyreadstat().read_dta
-    held = _unlabelled(read, path, named=True)
+    if header.columns is None:
+        raise InputError(
+            f"the file beside {path} does not say which column is which question: it is not the one that was written "
+            f"with it. Export the reports again",
+            file=str(path),
+        )
+    held = _columns_of(path)
     missing = [file for file, *_ in header.columns if file not in held.column_names]
     if missing:
         raise InputError(f"{path} lacks the column {listed(missing)}, which its design tells of", file=str(path))
@@ -239,10 +229,10 @@ def _read_table(source: Path | Object, header: Header, design: Design) -> pa.Tab
     if not isinstance(source, Path):
         with source.fetched() as local:
             return _read_table(local, header, design)
-    sheet = header.columns is not None
-    table = _from_sheet(source, header, design) if sheet else _READERS[source.suffix.lower()](source, header)
-    if source.suffix.lower() in (".sav", ".dta"):
-        table = _whole_numbers(table, {BALLOT, BLOCK, *answer_columns(design)})
+    if is_sheet(source):
+        table = _whole_numbers(_from_sheet(source, header, design), {BALLOT, BLOCK, *answer_columns(design)})
+    else:
+        table = _read_csv(source, header) if source.suffix.lower() == ".csv" else ParquetFile(source).table()
     return table.replace_schema_metadata(None)
 
 
@@ -265,11 +255,3 @@ def _whole_numbers(table: pa.Table, names: set[str]) -> pa.Table:
             except pa.ArrowInvalid:
                 raise InputError(f"column {name!r} holds decimals where codes are whole numbers", column=name) from None
     return table
-
-
-_READERS: dict[str, Callable[[Path, Header], pa.Table]] = {
-    ".parquet": _read_parquet,
-    ".csv": _read_csv,
-    ".sav": _read_sav,
-    ".dta": _read_dta,
-}

@@ -133,9 +133,7 @@ def shares_of(table: Mapping[str, Any], level: float, labels: Labels = UNKNOWN) 
     names, rows = table["attributes"], table["rows"]
     cells = labels.cells({name: [row["label"][place] for row in rows] for place, name in enumerate(names)})
     raw = {"as it came": [row["raw"] for row in rows]}
-    # What was kept before there were standard errors in it has none.
-    kept = [name for name in _NUMBERS if all(name in row for row in rows)]
-    numbers = {name: [row[name] for row in rows] for name in kept}
+    numbers = {name: [row[name] for row in rows] for name in _NUMBERS}
     return of_shares(cells, {**raw, **numbers}, level, table["notes"])
 
 
@@ -144,7 +142,7 @@ def pairs_of(found: Mapping[str, Any], labels: Labels = UNKNOWN) -> Summary:
     rows = found["rows"]
     numbers = {"Cramer's V": "v", "p": "p", "p, corrected": "adjusted"}
     columns = {heading: [row[name] for row in rows] for heading, name in numbers.items()}
-    tests = [row["test"] for row in rows if "test" in row]  # what was kept earlier does not say it
+    tests = [row["test"] for row in rows]
     pairs = [[labels.named(name) for name in row["pair"]] for row in rows]
     return of_pairs(pairs, columns, tests, found["notes"])
 
