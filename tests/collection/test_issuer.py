@@ -252,9 +252,11 @@ def test_the_command_closes_a_survey_that_runs(serve, text, tmp_path):
         assert closed_traces(running.data, message, made[0]) == (True, 5, True)
         assert (running.data / "reports.sealed.sqlite").exists()
         until(lambda: not running.collector.is_open)
-    path.write_text(text.replace('"badly"', '"poorly"'), encoding="utf-8")
-    changed = CliRunner().invoke(app, ["close", str(path), "--data", str(tmp_path / "data")])
-    assert (changed.exit_code, "was never served from here" in changed.output) == (3, True)
+    for was, is_ in (('"badly"', '"poorly"'), ('admission = "blind"', 'admission = "invited"')):
+        assert was in text
+        path.write_text(text.replace(was, is_), encoding="utf-8")
+        changed = CliRunner().invoke(app, ["close", str(path), "--data", str(running.data)])
+        assert (changed.exit_code, "was never served from here" in changed.output) == (3, True)
     nothing = CliRunner().invoke(app, ["close", str(path), "--data", str(tmp_path / "nowhere")])
     assert (nothing.exit_code, "neither reports nor an issuer" in nothing.output) == (3, True)
 

@@ -78,7 +78,7 @@ def test_a_restart_serves_the_design_that_was_served(file, tmp_path, noise):
     assert started(file, tmp_path / "data") == first
     kept = read_kept(file, tmp_path / "data")
     assert kept.design == before.design
-    kept_in(tmp_path / "data", kept).unlink()  # as in a copy of the store, or one served before anything was kept
+    kept_in(tmp_path / "data", kept).unlink()  # as in a copy of the store
     assert started(file, tmp_path / "data") == first
     assert read_kept(file, tmp_path / "data") == kept
     assert kept.design.describe().lines() == before.design.describe().lines()
