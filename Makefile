@@ -22,6 +22,7 @@ PYTEST_ARGS ?= -n $(WORKERS) --dist worksteal
 BENCH ?= all
 ITEM ?=
 MUTANTS ?=
+BASE ?=
 TIMES ?= 1
 
 # The rooms of what is computed, without a server, a program or a picture. What takes long is left to `make test`.
@@ -43,7 +44,7 @@ INSTALL = index="$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.ind
 	if [ -n "$$index" ] && [ -z "$${UV_DEFAULT_INDEX:-}" ]; then UV_DEFAULT_INDEX="$$index"; export UV_DEFAULT_INDEX; fi; \
 	VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install --quiet
 
-.PHONY: help demo test test-unit test-contracts test-browser test-postgres stress-test faults engines mutants pandas lint style rules docs bench page pictures calibrate matrix reproduce wheels lock clean
+.PHONY: help demo test test-unit test-contracts test-browser test-postgres stress-test faults engines mutants pandas lint style rules commits docs bench page pictures calibrate matrix reproduce wheels lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -103,11 +104,15 @@ style: .venv/.test
 	@echo "== ruff format"
 	@$(BIN)/ruff format --check .
 
-rules: .venv/.test
+rules: .venv/.test commits
 	@echo "== mypy"
 	@$(BIN)/mypy
 	@echo "== import-linter"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lint-imports --no-logo
+
+commits: .venv/.uv ## check what commits say, since BASE or since the rule began
+	@echo "== commits"
+	@$(BIN)/python .ci/commits $(BASE)
 
 docs: .venv/.docs ## set up, then build the documentation in build/site; a link that leads nowhere is an error
 	@$(BIN)/python -m sphinx -W --keep-going --quiet -c docs -d build/site-trees . build/site
