@@ -82,9 +82,21 @@ def normal(text):
 # -- texts -------------------------------------------------------------------------------------------------------------
 
 
+HASHED = {}  # by hash, the text as it is today: shown where the hash is not the stored one
+SHOWN = 2_000  # characters of it
+
+
 def sha256(text):
     """A text's hash, as far as it takes to tell two apart."""
-    return hashlib.sha256(text if isinstance(text, bytes) else text.encode()).hexdigest()[:12]
+    whole = text if isinstance(text, bytes) else text.encode()
+    name = hashlib.sha256(whole).hexdigest()[:12]
+    HASHED[name] = whole[:SHOWN].decode(errors="replace")
+    return name
+
+
+def behind(line):
+    """What stands behind the hash in a line that is new in a difference."""
+    return [HASHED[name] for name in re.findall(r"\b[0-9a-f]{12}\b", line) if line[0] == "+" and name in HASHED]
 
 
 def shortened(text, most=LONG):
@@ -119,7 +131,8 @@ class Stored:
             path.parent.mkdir(exist_ok=True)
             path.write_text("".join(f"{line}\n" for line in new), encoding="utf-8")
             return
-        told = "\n".join(difflib.unified_diff(old, new, "stored", "made today", lineterm="", n=1))
+        lines = difflib.unified_diff(old, new, "stored", "made today", lineterm="", n=1)
+        told = "\n".join(text for line in lines for text in (line, *behind(line)))
         what = path.relative_to(HERE).as_posix()
         pytest.fail(f"{what} is not what is stored. If that is meant: {RENEW}\n{told}", pytrace=False)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pyreadstat
 import pytest
-from command import deniable
+from command_line import deniable
 from people import DESIGNS, file_name, reports_of
 from stored import normal, sha256, shortened
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from command import deniable
+from command_line import deniable
 
 
 def commands_in(text):
