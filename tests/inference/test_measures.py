@@ -13,7 +13,7 @@ import deniable as dn
 from deniable.errors import InputError
 from deniable.estimation.estimator import estimate
 from deniable.inference import measures as m
-from deniable.inference.delta import derived, gradient
+from deniable.inference.delta import Measure, derived, gradient
 from deniable.inference.fieller import ratio_between
 from deniable.inference.phi_squared import null_spread
 
@@ -33,6 +33,20 @@ def plain(counts):
     """A disguise so weak (1e-8 of the answers) that formulas for undisguised tables hold to 6 digits."""
     r, c = np.shape(counts)
     return table(dn.Kronecker([dn.ForcedResponse([1e-8] * r), dn.ForcedResponse([1e-8] * c)]), counts)
+
+
+def test_an_interval_is_looked_for_once_a_level():
+    asked = []
+
+    def ends(level):
+        asked.append(level)
+        return 0.1, 0.3
+
+    found = Measure("m", 0.2, 0.05, "inverted test", ends=ends)
+    assert [tuple(map(float, found.interval())), found.std_error > 0] == [(0.1, 0.3), True]
+    assert "0.3" in str(found)
+    found.interval(0.9)
+    assert asked == [0.95, 0.9]
 
 
 def test_complex_step_is_exact_and_falls_back_where_it_would_be_wrong():

@@ -11,7 +11,7 @@ from __future__ import annotations
 import textwrap
 import warnings as python_warnings
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -104,9 +104,14 @@ class Measure(Shown, Frozen):
         It is what the possible values leave of it, stretched to `value`; with `clip=False` it is around `unbiased`.
         """
         z = critical_value(1 - level, self.df)
-        low, high = self.ends(level) if self.ends is not None else self._normal(z * self.error)
+        low, high = self._ends(level) if self._ends is not None else self._normal(z * self.error)
         found = Interval(np.float64(low), np.float64(high), level, self.method)  # type: ignore[arg-type]
         return shown_interval(found, np.float64(self.value), *self.within) if clip else found  # type: ignore[arg-type]
+
+    @cached_property
+    def _ends(self) -> Callable[[float], tuple[float, float]] | None:
+        """`ends` climb likelihoods and invert tests: once a level, though error, interval and summary all ask."""
+        return None if self.ends is None else cache(self.ends)
 
     def _normal(self, half: float) -> tuple[float, float]:
         x = self.unbiased
