@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import deniable
+from deniable.surveys.example import example_text
 
 HEAVY = {"scipy", "pyarrow", "pandas", "matplotlib", "narwhals"}
 SHARED = {"deniable"} | {f"deniable.{name}" for name in ("door", "errors", "frozen", "keywords", "version", "wording")}
@@ -36,6 +37,19 @@ def test_the_device_room_loads_no_numpy_and_no_other_room():
         f"assert {{n for n in ours if not n.startswith('deniable.device')}} == {SHARED!r}, ours"
     )
     assert not {"numpy", *HEAVY} & loaded_by(everything)
+
+
+def test_a_collector_starts_without_scipy(tmp_path):
+    """It takes a third of the time, in each worker, and only estimates need it."""
+    (tmp_path / "survey.toml").write_text(example_text(), encoding="utf-8")  # an optimal design
+    started = (
+        "from pathlib import Path\n"
+        "from deniable.cli import app, serve\n"
+        "from deniable.web.serve import Service\n"
+        f"folder = Path({str(tmp_path)!r})\n"
+        "Service.open(folder / 'survey.toml', folder / 'data').collector.close()"
+    )
+    assert not {"scipy", "pandas", "matplotlib"} & loaded_by(started)
 
 
 def test_importing_the_package_is_lazy():

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
+from itertools import pairwise
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
@@ -114,13 +115,12 @@ class LocalHashing(Support):
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
         """The first residue of each value, and P: value y has the residues from ceil(y P / g) on."""
-        return readonly(np.array([-(-y * self.prime // self.g) for y in range(self.g + 1)]))
+        return readonly(np.array(_first_residues(self.prime, self.g)))
 
     @cached_property
     def chances(self) -> Chances:
         """Exact, because any three categories' residues are independent."""
-        shares = [Fraction(int(size), self.prime) for size in np.diff(self._starts)]
-        two, three = sum((r**2 for r in shares), Fraction(0)), sum((r**3 for r in shares), Fraction(0))
+        two, three = _powers(self.prime, self.g)
         p = Fraction(self.value.keep, 1 << self.value.bits)
         q = Fraction(self.value.other, 1 << self.value.bits)
         return Chances(p, q + (p - q) * two, p * two, q * two + (p - q) * three)
@@ -302,4 +302,24 @@ def _best(k: int, epsilon: float, g: int | None) -> LocalHashing:
 
 
 def _to(k: int, g: int, epsilon: float) -> LocalHashing:
-    return LocalHashing(k, value=KRR(g, epsilon))
+    return LocalHashing(k, value=_value(g, epsilon))
+
+
+# Whoever looks for the best channel of every question asks for the same again: neither depends on the categories.
+
+
+@lru_cache(maxsize=4096)
+def _value(g: int, epsilon: float) -> KRR:
+    """The k-RR of a hash value."""
+    return KRR(g, epsilon)
+
+
+@lru_cache(maxsize=1024)
+def _powers(prime: int, g: int) -> tuple[Fraction, Fraction]:
+    """Of the shares r_y of the residues that become each value: sum r_y^2, and sum r_y^3."""
+    sizes = [after - first for first, after in pairwise(_first_residues(prime, g))]
+    return Fraction(sum(r**2 for r in sizes), prime**2), Fraction(sum(r**3 for r in sizes), prime**3)
+
+
+def _first_residues(prime: int, g: int) -> list[int]:
+    return [-(-y * prime // g) for y in range(g + 1)]

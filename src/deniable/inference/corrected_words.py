@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import chdtrc
 
 from deniable.designs.own_columns import WORDS
 from deniable.errors import DeniableError
@@ -197,6 +196,8 @@ def _test_in_clear(name: str, before: list[Reports], after: list[Reports]) -> Be
     if told := next((too_few(n) for each in counts if too_few(n := each.total())), ""):
         return BeforeAfter(name, None, told)
     values = [*(counts[0] | counts[1])]
+    from scipy.special import chdtrc  # a collector starts a quarter sooner without it
+
     statistic, df = chi_square(np.array([[each[value] for value in values] for each in counts]))
     pvalue = float(chdtrc(df, statistic)) if df else 1.0
     return BeforeAfter(name, TestResult(statistic, pvalue, df, "Pearson's chi-square of what travels in clear"))

@@ -33,6 +33,7 @@ from deniable.optimal.floor import even_floor
 from deniable.optimal.generated import MOST_CELLS, generated, pays
 from deniable.optimal.language import gathered
 from deniable.optimal.pooled import Pool
+from deniable.optimal.sparse_rows import SparseRows
 from deniable.optimal.wanted import asked_of
 from deniable.summary import Shown, Summary
 
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
-    from scipy.sparse import csr_array
 
     from deniable.domain import Category
     from deniable.optimal.floor import Floor
@@ -122,7 +122,7 @@ def optimal_mix(
     sets = {names: place for place, names in enumerate(contrasts.squares)}
     mixes = _Mixes(contrasts, epsilon)
     inside = mixes.inside(candidates)
-    if (uncovered := np.asarray(inside.sum(axis=0)).ravel() <= 0).any():
+    if (uncovered := inside.transposed_times(np.ones(len(candidates))) <= 0).any():
         missing = [names for names, place in sets.items() if uncovered[place]]
         raise DesignError(
             f"no question of at most {max(map(len, candidates))} attributes and {MOST_CELLS} cells asks "
@@ -174,16 +174,11 @@ class _Mixes:
         self.lengths = np.array(list(contrasts.squares.values()))
         self._told = self.lengths
 
-    def inside(self, candidates: Sequence[tuple[str, ...]]) -> csr_array:
+    def inside(self, candidates: Sequence[tuple[str, ...]]) -> SparseRows:
         """For every candidate, what it tells about each wanted set that lies inside it."""
-        from scipy.sparse import csr_array
-
         told = [information(_cells(self.contrasts.domain, names), self.epsilon) for names in candidates]
         places = [[self.sets[names] for names in subsets(one) if names in self.sets] for one in candidates]
-        ends = np.cumsum([0, *(len(row) for row in places)])
-        values = np.repeat(told, np.diff(ends))
-        columns = np.array([place for row in places for place in row], dtype=np.int64)
-        return csr_array((values, columns, ends), shape=(len(candidates), len(self.sets)))
+        return SparseRows.of(places, np.repeat(told, [len(row) for row in places]).tolist(), len(self.sets))
 
     def pool(self, candidates: Sequence[tuple[str, ...]]) -> Pool:
         """The candidates as ballots."""
@@ -193,9 +188,9 @@ class _Mixes:
         """How often each is asked in the best mix, and its loss."""
         pool = self.pool(sets)
         weights, loss, _ = pool.balanced(_ROUGHLY)
-        self._told = pool.alone.T @ weights
+        self._told = pool.alone.transposed_times(weights)
         return weights, loss
 
     def slopes(self, more: Sequence[tuple[str, ...]]) -> NDArray[np.float64]:
         """How the loss of the mix that was balanced last falls towards other questions."""
-        return np.asarray(self.inside(more) @ (self.lengths / self._told**2))
+        return self.inside(more).times(self.lengths / self._told**2)

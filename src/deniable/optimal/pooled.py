@@ -28,12 +28,12 @@ import numpy as np
 from deniable.channels.kronecker import Kronecker
 from deniable.errors import ConvergenceError, NotCoveredError
 from deniable.optimal.contrasts import subsets
+from deniable.optimal.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
-    from scipy.sparse import csr_array
 
     from deniable.channels.base import Channel
     from deniable.optimal.contrasts import Contrasts
@@ -68,22 +68,22 @@ class Pool:
     """Ballots that may be drawn, and what each tells of what is wanted."""
 
     contrasts: Contrasts
-    alone: csr_array  # ballots x sets that stand by themselves
+    alone: SparseRows  # ballots x sets that stand by themselves
     lengths: NDArray[np.float64]
     groups: tuple[_Group, ...]
 
     @property
     def ballots(self) -> int:
         """How many there are."""
-        return int(self.alone.shape[0])
+        return self.alone.shape[0]
 
     def value(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """The loss where ballots are drawn with these probabilities, and its falling slope towards each."""
-        told = self.alone.T @ w
+        told = self.alone.transposed_times(w)
         if (told <= 0).any():
             return float("inf"), np.zeros(self.ballots)
         loss = float((self.lengths / told).sum())
-        slope = np.asarray(self.alone @ (self.lengths / told**2))
+        slope = self.alone.times(self.lengths / told**2)
         for group in self.groups:
             inverse = _inverse(group, w)
             if inverse is None:
@@ -128,8 +128,6 @@ def balance(
 
 def pool(contrasts: Contrasts, ballots: Sequence[Ballot]) -> Pool | None:
     """What ballots tell of what is wanted; None where too many contrasts would be joined."""
-    from scipy.sparse import csr_array
-
     mixed: dict[int, tuple[Attributes, Channel]] = {}
     for number, ballot in enumerate(ballots):
         if not all(channel.treats_alike for _, channel in ballot):
@@ -147,10 +145,8 @@ def pool(contrasts: Contrasts, ballots: Sequence[Ballot]) -> Pool | None:
     plain = {n: _each_set(ballot, contrasts, needed) for n, ballot in enumerate(ballots) if n not in mixed}
     known = [plain.get(number) for number in range(len(ballots))]
     rows = [[] if told is None else [(places[s], told[s]) for s in told if s in places] for told in known]
-    ends = np.cumsum([0, *map(len, rows)])
-    columns = np.array([place for row in rows for place, _ in row], dtype=np.int64)
-    values = np.array([each for row in rows for _, each in row])
-    alone = csr_array((values, columns, ends), shape=(len(ballots), len(places)))
+    values = [each for row in rows for _, each in row]
+    alone = SparseRows.of([[place for place, _ in row] for row in rows], values, len(places))
     lengths = np.array(list(wanted.values()))
     groups = tuple(_group(contrasts, sorted(sets), mixed, plain) for sets in joined)
     return Pool(contrasts, alone, lengths, groups)
@@ -179,7 +175,7 @@ def told_of_sets(
         return None
     found = pool(contrasts, ballots)
     assert found is not None  # nothing is joined
-    return dict(zip(contrasts.squares, (found.alone.T @ chances).tolist(), strict=True))
+    return dict(zip(contrasts.squares, found.alone.transposed_times(chances).tolist(), strict=True))
 
 
 @lru_cache(maxsize=4096)
