@@ -31,6 +31,9 @@ MOST_OUTPUTS = 1024
 MOST_COLUMNS = 64
 """Only so many columns of a wide report are looked at one by one."""
 
+_FEW = 1 << 16
+"""So many different reports are told apart by a table of all that there could be."""
+
 _HOPEFUL = 0.5
 """Standard errors that are taken off a ratio, where what was seen a few times is to be followed up."""
 
@@ -52,8 +55,10 @@ class Event:
     def contains(self, reports: Ints) -> npt.NDArray[np.bool_]:
         """Say of each report whether it lies in the event."""
         seen = reports[:, list(self.columns)]
-        _, ids = _identify(np.concatenate([self.outputs, seen]))
-        return np.isin(ids[len(self.outputs) :], ids[: len(self.outputs)])
+        different, ids = _identify(np.concatenate([self.outputs, seen]))
+        inside = np.zeros(len(different), dtype=np.bool_)
+        inside[ids[: len(self.outputs)]] = True
+        return inside[ids[len(self.outputs) :]]
 
 
 def most_telling_event(draw: Draw, truths: Ints, *, runs: int, z: float, proof: int) -> Event:
@@ -229,15 +234,19 @@ def _counts(labels: Ints, ids: Ints, truths: int, outputs: int) -> Ints:
 
 def _identify(rows: Ints) -> tuple[Ints, Ints]:
     """Return the different rows, and for each row which of them it is."""
-    if rows.shape[1] == 1:  # much faster than the general case
-        values, ids = np.unique(rows[:, 0], return_inverse=True)
-        return values[:, None], _flat(ids)
     low = rows.min(axis=0)
-    sizes = [int(size) for size in rows.max(axis=0) - low + 1]
-    if math.prod(sizes) < 1 << 62:  # as digits of one number: much faster too
+    sizes = [int(most) - int(least) + 1 for most, least in zip(rows.max(axis=0), low, strict=True)]
+    if math.prod(sizes) < 1 << 62:  # as digits of one number: much faster than the general case
         numbers = np.zeros(len(rows), dtype=np.int64)
         for column, size in enumerate(sizes):
             numbers = numbers * size + (rows[:, column] - low[column])
+        if math.prod(sizes) <= max(len(rows), _FEW):  # faster still: nothing has to be sorted
+            seen = np.zeros(math.prod(sizes), dtype=np.bool_)
+            seen[numbers] = True
+            ids = (np.cumsum(seen) - 1)[numbers]
+            places = np.empty(np.count_nonzero(seen), dtype=np.int64)
+            places[ids] = np.arange(len(rows))
+            return rows[places], ids
         _, places, ids = np.unique(numbers, return_index=True, return_inverse=True)
         return rows[places], _flat(ids)
     different, ids = np.unique(rows, axis=0, return_inverse=True)
