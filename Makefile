@@ -133,7 +133,8 @@ calibrate: .venv/.test ## simulate sizes of tests and coverage of intervals; wri
 	@$(BIN)/python -m benchmarks.calibration.calibrate --keep build/calibrate --write docs/explanation/calibration.md \
 		--write-tests docs/explanation/which-test-when.md
 
-matrix: .venv/.test ## every analysis of surveys that no test has seen (MATRIX="--seed 7 --surveys 61"; some minutes)
+matrix: .venv/.test ## every cell of the contracts, and every analysis of surveys that no test has seen (MATRIX="--seed 7 --surveys 61")
+	@DENIABLE_WHOLE=yes $(BIN)/python -m pytest $(PYTEST_ARGS) tests/contracts/test_analyses.py tests/contracts/test_shown.py
 	@PYTHONPATH=tests $(BIN)/python tests/contracts/held_back.py $(MATRIX)
 
 reproduce: .venv/.test ## compute the papers' tables and figures anew, and write their page (ITEM="rrba table-6" for one, and none)

@@ -18,8 +18,9 @@ import pytest
 from scipy.stats import norm
 
 import deniable as dn
+from chequered import is_tried
 from deniable.errors import DeniableError
-from every_design import answered, every_option
+from every_design import answered, every_design, every_option
 
 DOMAIN = dn.Domain({"a": ["no", "yes"], "b": [0, 1, 2], "c": ["no", "yes"]})
 DESIGNS = every_option(DOMAIN, 50)
@@ -77,8 +78,19 @@ def parts(found):
     return tuple(np.ravel(np.asarray(part, dtype=float)) for part in (value, low, high, found.std_error))
 
 
-@pytest.mark.parametrize("case", ["one report", "equal reports", "empty cells"])
-@pytest.mark.parametrize("name", DESIGNS)
+CASES = ("one report", "equal reports", "empty cells")
+
+
+def tried():
+    """Every case of the designs that differ in kind; of their options each with a case in turn: `chequered`."""
+    kinds = every_design(DOMAIN, N)
+    for row, name in enumerate(DESIGNS):
+        for column, case in enumerate(CASES):
+            if name in kinds or is_tried(row, column, len(CASES)):
+                yield name, case
+
+
+@pytest.mark.parametrize(("name", "case"), list(tried()))
 def test_the_point_lies_in_the_interval_and_both_in_the_range(name, case):
     try:
         reports = collected(name, case)

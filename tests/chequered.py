@@ -1,0 +1,17 @@
+"""Which cells of a large matrix `make test` tries: like the black squares of a board, so that no line is left out.
+
+What goes wrong in a matrix of designs and analyses goes wrong along a line of it, or in whole corners: of a design all
+analyses that look at the same of it, of an analysis all designs with reports of that form. Every line has half of its
+cells here. `make matrix` says DENIABLE_WHOLE and tries all of them.
+"""
+
+from __future__ import annotations
+
+import os
+
+WHOLE = "DENIABLE_WHOLE" in os.environ
+
+
+def is_tried(row: int, column: int, of: int = 2) -> bool:
+    """Whether a cell is tried: one of so many beside each other, and below each other."""
+    return WHOLE or (row + column) % of == 0
