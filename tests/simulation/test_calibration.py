@@ -1,5 +1,7 @@
 """The calibration command on a small scale, and the coverage of intervals by exact summation."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -9,6 +11,7 @@ from benchmarks.calibration import (
     alarm_rates,
     calibrate,
     checkpoints,
+    clustered_functions,
     measure_coverage,
     pooled_errors,
     simulated_surveys,
@@ -29,6 +32,9 @@ def test_calibration_writes_its_tables_between_the_marks(tmp_path, capsys, monke
         "benchmarks.calibration.regression_coverage._CASES",
         {"RR logit": (1_000,), "RR predictor in a linear model": (300,)},
     )
+    # Every other design and function is asked in tests/benchmarks/test_inference.py.
+    few = partial(clustered_functions.clustered, designs=("Joint, epsilon 3",), samples=(clustered_functions.WEIGHTED,))
+    monkeypatch.setattr(calibrate, "clustered", few)
     monkeypatch.setattr(pooled_errors, "DESIGNS", dict(list(pooled_errors.DESIGNS.items())[2:3]))
     monkeypatch.setattr(weighted_coverage, "DESIGNS", dict(list(weighted_coverage.DESIGNS.items())[:1]))
     monkeypatch.setattr(sizes_of_tests, "cases", lambda: list(sizes_of_tests.homogeneity_cases())[:1])
