@@ -8,10 +8,12 @@ nothing is computed for a report that is not shown follows from what is kept (`w
 
 from __future__ import annotations
 
+import http.client
 import json
 import secrets
 import sys
 from collections import Counter
+from contextlib import closing
 from itertools import pairwise
 from math import inf
 from pathlib import Path
@@ -115,10 +117,12 @@ class Watched:
             for role, headers in self.roles.items():
                 if role not in (self.roles if paths is None else ("both",)):
                     continue
-                answer = self.client.get(path, headers=headers)
-                assert answer.status_code < 500, (path, answer.text)
-                head = {name: value for name, value in answer.headers.items() if name != "date"}
-                found[path, role] = answer.status_code, tuple(sorted(head.items())), answer.content
+                self.plain.request("GET", path, headers=headers)
+                answer = self.plain.getresponse()
+                body = answer.read()
+                assert answer.status < 500, (path, body)
+                head = {name.lower(): value for name, value in answer.getheaders() if name.lower() != "date"}
+                found[path, role] = answer.status, tuple(sorted(head.items())), body
         return found
 
     @property
@@ -136,7 +140,8 @@ def watch(tmp_path):
         found = Watched(SURVEYS[name], tmp_path / folder)
         running = background(found.service)
         found.client = httpx.Client(base_url=running.__enter__(), timeout=300)
-        opened.extend((running, found.client))
+        found.plain = http.client.HTTPConnection(found.client.base_url.host, found.client.base_url.port)
+        opened.extend((running, found.client, closing(found.plain)))
         found.log_in()
         return found
 
