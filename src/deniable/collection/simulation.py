@@ -79,11 +79,20 @@ class Crowd:
             vars(client)["_sides"] = lambda: sides
         agreed = [variable.name for variable in self.design.public]
         self._waiting.append(
-            encode(client.answer(values, public=agreed, accept=[BLOCKS, DENIABILITY, PANEL], send=False).report)
+            encode(
+                client.answer(
+                    self._as_typed(values), public=agreed, accept=[BLOCKS, DENIABILITY, PANEL], send=False
+                ).report
+            )
         )
         client.close()
         if len(self._waiting) >= self._batch:
             self._send()
+
+    def _as_typed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What people would type: a number in its bin, where made-up people have the bin."""
+        asked = {each.name: each for each in (*self.design.asked_coded, *self.design.public_coded)}
+        return {name: asked[name].typed(value) if name in asked else value for name, value in values.items()}
 
     def _meet(self) -> None:
         """Let everybody who waits ask the collector for a partner until they are told one, or to go on alone."""

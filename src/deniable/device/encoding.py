@@ -15,7 +15,8 @@ in logs. Both clients agree on every case (`tests/vectors/encodings.json`).
 **What a program hands over** is read first (`read_answers`): true and false for yes and no, a whole number for the text
 that writes it where all categories are such texts, the text that respondents read for its category. A name that the
 survey does not have, and a type that none of a question's answers has, are the program's mistakes and not answers: they
-are refused before anything is drawn, whatever the answer is.
+are refused before anything is drawn, whatever the answer is. So is a text about a number where no answer is a text,
+also one that names a bin: whether it does would depend on the answer.
 
 **Silence would tell.** The collector chose the categories. If a device fell silent where an answer has no code, whoever
 lists one disease would learn without noise whether it is the respondent's. So an answer without a code is replaced by
@@ -25,6 +26,7 @@ Only where the caller has pinned the design, whose categories nobody else can ch
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -47,6 +49,9 @@ if TYPE_CHECKING:
 SKIPPED = "prefer not to say"
 NOT_ASKED = "does not apply"
 _WHOLE = re.compile(r"-?[1-9][0-9]*|0")
+_SCALARS = frozenset("biufUO")  # truths, whole numbers, floats, texts, and objects, which are looked at again
+_DOUBLE = 8  # bytes of a float of Python's; shorter ones have shorter decimals
+_DIGITS = 1000  # of a whole number, beyond which it is no category
 
 
 @dataclass(frozen=True)
@@ -85,13 +90,14 @@ class Coded:
         if answer is None or type(answer) in types:
             return self._named(answer, item)
         if isinstance(answer, str):  # also of whole numbers: a text that respondents read, or a way of not answering
-            return self._named(answer, item)
-        if not isinstance(answer, bool):
+            if self._takes_text:
+                return self._named(answer, item)
+        elif not isinstance(answer, bool):
             if self.edges:
                 return answer
-            whole = int(answer) if answer == int(answer) else answer
+            whole = _whole(answer)
             if types == {str} and all(_WHOLE.fullmatch(category) for category in self._answers):
-                return str(whole)
+                return f"{Decimal(whole):f}" if isinstance(whole, int) else str(whole)  # however many digits
             if int in types:
                 return whole
         raise InputError(
@@ -99,6 +105,11 @@ class Coded:
             f"{self._offered()}. Nothing was drawn or charged",
             attribute=self.name,
         )
+
+    @property
+    def _takes_text(self) -> bool:
+        """Whether an answer may be a text: of a number, only where it may be left unsaid."""
+        return not self.edges or len(self.variable) > len(self.edges) + 1
 
     def _named(self, answer: Any, item: FormItem) -> Any:
         """A category, by itself or by the one text that respondents read for it."""
@@ -139,6 +150,13 @@ class Coded:
             for rule in self.rules
         )
 
+    def typed(self, category: Any) -> Any:
+        """A number in a bin, for whoever knows only the bin; any other category, or a number, as it is."""
+        code = self._codes.get((type(category), category), len(self.variable))
+        if not self.edges or code > len(self.edges):
+            return category
+        return Decimal(self.edges[code - 1]) if code else Decimal(self.edges[0]) - 1
+
     def place(self, category: Any) -> int:
         """The code of a category."""
         return self._codes[type(category), category]
@@ -146,18 +164,47 @@ class Coded:
 
 def plain(name: str, value: Any) -> str | bool | int | Decimal | Fraction | None:
     """Read a value as one of the few things an answer can be. This needs no design, so it comes before any request."""
-    if getattr(value, "ndim", None) == 0:  # a scalar of an array library
-        value = value.item()
-    if isinstance(value, float):
-        value = Decimal(repr(float(value)))
-    if isinstance(value, Decimal) and not value.is_finite():
+    given = _unwrapped(value)
+    if isinstance(given, str):
+        return str.__str__(given)  # what an enumeration or a class of the program's own writes, and no more
+    if given is None or isinstance(given, bool):
+        return given
+    if isinstance(given, int):
+        return int.__int__(given)
+    if isinstance(given, float):
+        given = Decimal(float.__repr__(given))
+    if isinstance(given, Decimal) and not given.is_finite():
         raise InputError(f"the answer about {name!r} is a number without a value; give a finite one", attribute=name)
-    if value is None or isinstance(value, str | bool | int | Decimal | Fraction):
-        return value
+    if isinstance(given, Decimal):
+        return Decimal(given)
+    if isinstance(given, Fraction):
+        return Fraction(given)
     raise InputError(
         f"the answer about {name!r} is a {type(value).__name__}; give a text, a number, True, False or None",
         attribute=name,
     )
+
+
+def _unwrapped(value: Any) -> Any:
+    """What a scalar of an array library holds, if it is of a kind that an answer can be; anything else as it is.
+
+    A date of such a library says that it is a whole number, and a masked value is still there: neither is an answer.
+    """
+    kind = getattr(getattr(value, "dtype", None), "kind", None)
+    if getattr(value, "ndim", None) != 0 or kind not in _SCALARS or getattr(value, "mask", False):
+        return value
+    held = value.item()
+    if kind == "f" and isinstance(held, float) and value.dtype.itemsize < _DOUBLE and math.isfinite(held):
+        shorter = (f"{held:.{digits}g}" for digits in range(1, 18))
+        return Decimal(next(text for text in shorter if value.dtype.type(text) == held))
+    return held
+
+
+def _whole(number: int | Decimal | Fraction) -> int | Decimal | Fraction:
+    """A number as a whole one, if it is one that any category could be."""
+    if isinstance(number, Decimal) and number.adjusted() > _DIGITS:
+        return number
+    return int(number) if number == int(number) else number
 
 
 def read_answers(design: VerifiedDesign, form: Form, values: Mapping[str, Any]) -> dict[str, Any]:
