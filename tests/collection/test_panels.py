@@ -116,7 +116,7 @@ MONTH = 'kind = "scale"\nfirst = 1\nlast = 12'
 def test_reports_of_a_panel_tell_no_more_than_what_is_kept(channel):
     n, client, kept, sent = 300, None, set(), []
     keys = f'design = {{ kind = "joint", channel = "{channel}" }}'
-    wave_of = partial(survey_of, keys=keys, asked=MONTH, again=2, people=100_000)
+    wave_of = partial(survey_of, keys=keys, asked=MONTH, again=0.7, people=100_000)
     for wave in range(n):
         server = Server(wave_of(f"wave-{wave}"))
         client = device(server) if client is None else follow(client, server)
@@ -191,11 +191,16 @@ def test_a_panel_is_agreed_to_and_said(tmp_path):
     client = device(Server(survey_of(people=123, again=2)), tmp_path / "device")
     found = client.design.found_again
     assert found == 2 * Fraction(KRR(2, 2.0).keep, 1 << KRR(2, 2.0).bits) / 123
+    large = device(Server(survey_of(people=2_000_000_000, again=2)))
+    assert large.design.found_again == found * 123 / 1000  # whatever larger number is said
+    assert "If at least 1000 people take part, at most 0.18 in 100 of them" in str(large.describe())
+    assert "of 100 people, 1.77 in 100." in str(large.describe())
     for accept in ((), ["deniability"], "blocks"):
         with pytest.raises(PrivacyError, match=r"at most 1\.44 in 100 .* accept=\['panel'\]"):
             client.answer({"smokes": "yes"}, accept=accept)
     assert client._state.ledger().events == ()
     assert "If at least 123 people take part, at most 1.44 in 100 of them" in str(client.describe())
+    assert "of fewer, more: of 12 people, 14.68 in 100." in str(client.describe())
     assert answer(client).delivered
 
 

@@ -123,6 +123,9 @@ def test_every_channel_can_be_asked_for(kind, channel):
 PANEL = 'admission = "invited"\npanel = { name = "p", people = 100000, repeats = ["smokes"]%s }'
 
 
+SETS = '[design]\nkind = "independent"\nchannel = "unary"\n'
+
+
 def waves(tail, more="", **fields):
     """A survey that is a wave of a panel which repeats its first question."""
     return minimal(keys=PANEL % more, tail=tail, **fields)
@@ -131,15 +134,15 @@ def waves(tail, more="", **fields):
 @pytest.mark.parametrize(("channel", "first"), [("krr", KRR), ("unary", Unary), ("subset", SubsetSelection)])
 def test_what_a_panel_repeats_gets_a_second_level(channel, first):
     tail = f'[design]\nkind = "independent"\nchannel = "{channel}"\n'
-    survey = parse_survey(waves(tail, smokes=TWELVE))
+    survey = parse_survey(waves(tail, ", again = 0.5", smokes=TWELVE))
     kept, changing = survey.design.questions
     assert isinstance(kept.channel, TwoLevelKRR if first is KRR else TwoLevel)
     assert type(kept.channel.first) is first
-    assert kept.channel.again == KRR(12 if first is KRR else 2, 2.0)
+    assert kept.channel.again == KRR(12 if first is KRR else 2, 0.5)
     assert kept.channel.first.epsilon > 0.499  # its share of the budget, whole
     assert type(changing.channel) is first
-    louder = parse_survey(waves(tail, ", again = 4", smokes=TWELVE)).design
-    assert louder.questions[0].channel.again.epsilon == pytest.approx(4, abs=0.01)
+    louder = parse_survey(waves(tail, ", again = 0.7", smokes=TWELVE)).design
+    assert louder.questions[0].channel.again.epsilon == pytest.approx(0.7, abs=0.01)
     assert survey.panel == Panel("p", 100_000, ("smokes",))
     body = design_body(survey)
     assert survey.found_again == verify(body, design_id(body)).found_again > 0
@@ -162,6 +165,8 @@ def test_the_least_variance_of_what_is_repeated_counts_both_levels():
         ("panel", waves('[design]\nkind = "sampled"\nchannel = "hadamard"'), '"least_variance"'),
         ("panel", waves('[design]\nkind = "sampled"\nchannel = "hashing"'), '"subset"'),
         ("panel", waves('[design]\nkind = "sampled"').replace("100000", "20"), "It takes 33 people"),
+        ("panel", waves(SETS, ", again = 2", smokes=TWELVE), "a larger panel counts as 1000"),
+        ("panel", waves(SETS, ", again = 2", smokes=TWELVE).replace("100000", "900"), "It takes a smaller again"),
         ("panel.repeats", waves('[design]\nkind = "joint"'), 'design.kind = "independent"'),
         ("panel.repeats", waves('[design]\nkind = "sampled"').replace('["smokes"]', '["smoke"]'), "smokes"),
         ("panel.repeats", waves('[design]\nkind = "sampled"').replace('["smokes"]', '["smokes", "smokes"]'), "once"),

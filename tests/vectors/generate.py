@@ -166,8 +166,8 @@ _SETS = {
     "town": SubsetSelection(5, 1.0),
     "job": LocalHashing(6, 1.0),
     "faith": HadamardResponse(7, 1.0),
-    "born": TwoLevel(SubsetSelection(4, 1.0), KRR(2, 2.0)),
-    "party": TwoLevel(Unary(3, 0.5), KRR(2, 1.0)),
+    "born": TwoLevel(SubsetSelection(4, 1.0), KRR(2, 0.5)),
+    "party": TwoLevel(Unary(3, 0.5), KRR(2, 0.3)),
 }
 
 
@@ -483,10 +483,11 @@ WAVE["epsilon"] = "3"
 def add_panels(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a vector
     """What is repeated: declared, through two levels, by people whom nobody finds again."""
     coin, half = KRR(2, 1.0), KRR(2, other=1 << 14, bits=16)
-    twice, exact = TwoLevelKRR(coin, coin), TwoLevelKRR(coin, half)  # k p = 1.5, exactly
+    low = KRR(2, 0.7)
+    twice, exact = TwoLevelKRR(coin, low), TwoLevelKRR(coin, half)  # k p = 1.5, exactly
     one, twelve = many(1, exact), many(12, twice)
     q = [f"q{i}" for i in range(12)]
-    told = (2 * Fraction(coin.keep, 1 << coin.bits)) ** 12
+    told = (2 * Fraction(low.keep, 1 << low.bits)) ** 12
 
     def kept(name: str, design: dict, found: Fraction | None, **more: object) -> None:
         """Accepted, with the share that is found again, or too large a share."""
@@ -503,8 +504,13 @@ def add_panels(add: Callable[..., None]) -> None:  # noqa: PLR0915 - one line a 
 
     kept("5 in 100 of a panel, exactly", one, Fraction(1, 20), people=30)
     kept("one fewer in the panel", one, None, people=29)
-    kept("twelve answers of a panel", twelve, told / 2000, people=2000, repeats=q)
-    kept("twelve answers of too small a panel", twelve, None, people=1900, repeats=q)
+    kept("twelve answers of a panel", twelve, told / 900, people=900, repeats=q)
+    kept("twelve answers of too small a panel", twelve, None, people=500, repeats=q)
+    kept("a thousand people", one, Fraction(3, 2000), people=1000)
+    kept("more people count as a thousand", one, Fraction(3, 2000), people=1001)
+    kept("as many people as can be said", one, Fraction(3, 2000), people=(1 << 31) - 1)
+    loud = many(12, TwoLevelKRR(coin, KRR(2, 6.0)))
+    kept("twelve answers that hardly change, of as many", loud, None, people=(1 << 31) - 1, repeats=q)
     region = {"public": [{"coder": {"kind": "choice"}, "kind": "choice", **GOOD_REGION}]}
     kept("a panel parted by a public attribute", {**one, **region}, Fraction(1, 20), people=60)
     kept("too small a panel, parted by a public attribute", {**one, **region}, None, people=59)

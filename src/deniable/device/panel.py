@@ -21,6 +21,11 @@ This sum is a product over the questions of a ballot (`Kind.singled_out`), an av
 and are no secret, and is multiplied by the number of public combinations, which part the n. No channel of k truths and
 ratio R has more of it than k-RR, k R / (R + k - 1): each of its W(x | z) lies in [c(x), R c(x)], and they sum to k. All
 people at once, each to one report, are matched no better; the tests enumerate that, and simulate the whole.
+
+How many take part no device can see: the design says how many at least, and an operator may say what they like. So a
+share is never of more than `MOST_COUNTED` people, whatever larger number is said, and no panel is allowed for the size
+alone that somebody claims for it: of twelve answers that hardly change, two thousand million people were said to make
+the share tiny, while nearly all of two hundred were found again. A larger panel hides its people better than it says.
 """
 
 from __future__ import annotations
@@ -40,6 +45,7 @@ if TYPE_CHECKING:
 
 _PARTS = 1 << 32
 MOST_FOUND = Fraction(1, 20)  # of a panel's people, so many may be found again by what they send, and no more
+MOST_COUNTED = 1000  # people that a share is of, however many are said to take part
 
 
 def singled_out(plan: Plan, weights: Sequence[int] | None, public: Iterable[int]) -> Fraction:
@@ -65,7 +71,19 @@ def _above(number: Fraction) -> Fraction:
 
 def found_again(plan: Plan, weights: Sequence[int] | None, public: Iterable[int], people: int) -> Fraction:
     """The share of a wave's people that is found again, at most: the one number of consent, refusal and tests."""
-    return min(Fraction(1), singled_out(plan, weights, public) / people)
+    return min(Fraction(1), singled_out(plan, weights, public) / counted(people))
+
+
+def counted(people: int) -> int:
+    """Of how many people a share is: of those that the design says, and never of more than `MOST_COUNTED`."""
+    return min(people, MOST_COUNTED)
+
+
+def of_fewer(panel: Panel, share: Fraction) -> tuple[int, Fraction]:
+    """A tenth of as many people, and the share of them: how the bound gets worse where fewer take part than is said."""
+    people = counted(panel.people)
+    few = max(1, people // 10)
+    return few, min(Fraction(1), share * people / few)
 
 
 def in_hundred(share: Fraction) -> str:
@@ -79,11 +97,12 @@ def in_hundred(share: Fraction) -> str:
 
 def panel_sentence(panel: Panel, share: Fraction) -> str:
     """What a panel means for whoever takes part, in one breath: which answers repeat, and how many are found again."""
+    few, more = of_fewer(panel, share)
     return (
         f"This survey is a wave of the panel {panel.name!r}: your device keeps a disguise of {listed(panel.repeats)} "
-        f"and makes what it sends of it, wave after wave. If at least {panel.people} people take part, at most "
-        f"{in_hundred(share)} in 100 of them can be found again by what they send, whatever else is known about them; "
-        f"of fewer, more."
+        f"and makes what it sends of it, wave after wave. If at least {counted(panel.people)} people take part, at "
+        f"most {in_hundred(share)} in 100 of them can be found again by what they send, whatever else is known about "
+        f"them; of fewer, more: of {few} people, {in_hundred(more)} in 100."
     )
 
 
@@ -113,7 +132,8 @@ def check_panel(message: Design) -> None:
     share = share_of(message)
     assert share is not None
     if share > MOST_FOUND:
-        refuse("pseudonym", f"{in_hundred(share)} in 100 of {panel.people} people could be found again, more than 5")
+        among = counted(panel.people)
+        refuse("pseudonym", f"{in_hundred(share)} in 100 of {among} people could be found again, more than 5")
 
 
 def _check_question(name: str, question: Asked, panel: Panel) -> None:

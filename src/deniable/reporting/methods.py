@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from deniable.device.panel import in_hundred
+from deniable.device.panel import counted, in_hundred, of_fewer
 from deniable.device.statement import rounded_up
 from deniable.errors import InputError
 from deniable.frozen import Frozen
@@ -357,7 +357,9 @@ class _Say:
         panel, found = self.facts.panel, self.facts.found
         if panel is None or found is None:
             return []
-        said = {"people": str(panel.people), "found": self.number_text(in_hundred(found))}
+        few, more = of_fewer(panel, found)
+        said = {"people": str(counted(panel.people)), "few": str(few)}
+        said |= {"found": self.number_text(in_hundred(found)), "more": self.number_text(in_hundred(more))}
         return [self("panel", names=self.asked(panel.repeats), **said)]
 
 

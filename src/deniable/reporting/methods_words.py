@@ -158,12 +158,12 @@ SENTENCES: dict[str, dict[str, str]] = {
         "en": "This is one of several surveys of the same people. Asked again, a device goes on from the disguise "
         "that it keeps of these answers, and draws no other: {names}. Asking often tells no more about them. If at "
         "least {people} people take part, at most {found} in 100 of them can be recognised by what they send, "
-        "whatever else is known about them; if fewer do, it can be more.",
+        "whatever else is known about them; if fewer do, it can be more: of {few} people, {more} in 100.",
         "de": "Dies ist eine von mehreren Umfragen unter denselben Menschen. Erneut gefragt, geht ein Gerät von "
         "der Verschleierung aus, die es von diesen Antworten behält, und lost keine andere: {names}. Häufiges "
         "Fragen verrät nicht mehr darüber. Wenn mindestens {people} Menschen teilnehmen, sind höchstens {found} "
         "von 100 an dem zu erkennen, was sie senden, was auch sonst über sie bekannt ist; nehmen weniger teil, "
-        "können es mehr sein.",
+        "können es mehr sein: von {few} Menschen {more} von 100.",
     },
     "board_limits": {
         "en": "Not hidden are: that somebody took part, what is public, what somebody tells others, and what can "

@@ -81,11 +81,12 @@ FRAMES: dict[str, dict[str, str]] = {
     },
     "weaker_panel_found": {
         "en": "If at least {people} people take part, at most {found} in 100 can be recognised by what they send, "
-        "however much is known about them. If fewer take part, it can be more. Being asked again about an "
-        "answer that is kept tells no more about it than the bound above.",
+        "however much is known about them. If fewer take part, it can be more: of {few} people, {more} in 100. Being "
+        "asked again about an answer that is kept tells no more about it than the bound above.",
         "de": "Wenn mindestens {people} Menschen teilnehmen, sind höchstens {found} von 100 an dem zu erkennen, was "
-        "sie senden, wie viel auch über sie bekannt ist. Nehmen weniger teil, können es mehr sein. Noch "
-        "einmal nach einer behaltenen Antwort gefragt zu werden, verrät über sie nicht mehr als die Grenze oben.",
+        "sie senden, wie viel auch über sie bekannt ist. Nehmen weniger teil, können es mehr sein: von {few} "
+        "Menschen {more} von 100. Noch einmal nach einer behaltenen Antwort gefragt zu werden, verrät über sie nicht "
+        "mehr als die Grenze oben.",
     },
     "agree_panel": {
         "en": "I have read this and take part in the panel.",

@@ -9,7 +9,7 @@ import msgspec
 
 from deniable.channels.krr import KRR
 from deniable.device.messages import Panel, Plan
-from deniable.device.panel import MOST_FOUND, found_again, in_hundred, singled_out
+from deniable.device.panel import MOST_COUNTED, MOST_FOUND, counted, found_again, in_hundred, singled_out
 from deniable.errors import DesignError, SurveyError
 from deniable.wording import listed
 
@@ -80,10 +80,12 @@ def share_found(panel: Panel, design: Design, public: Sequence[Item]) -> Fractio
     share = found_again(plan, design.weights, sizes, panel.people)
     if share > MOST_FOUND:
         fewest = ceil(singled_out(plan, design.weights, sizes) / MOST_FOUND)
+        way = "a smaller again, fewer questions to a respondent, or fewer combinations of public attributes"
+        takes = f"{fewest} people; or {way}" if fewest <= MOST_COUNTED else way
+        larger = f" (a larger panel counts as {MOST_COUNTED})" if panel.people > MOST_COUNTED else ""
         raise SurveyError(
-            f"panel: of {panel.people} people up to {in_hundred(share)} in 100 could be found again by what they send; "
-            f"at most {in_hundred(MOST_FOUND)} may. It takes {fewest} people; or a smaller again, fewer questions to a "
-            f"respondent, or fewer combinations of public attributes",
+            f"panel: of {counted(panel.people)} people{larger} up to {in_hundred(share)} in 100 could be found again "
+            f"by what they send; at most {in_hundred(MOST_FOUND)} may. It takes {takes}",
             path="panel",
         )
     return share

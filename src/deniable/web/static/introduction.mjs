@@ -58,7 +58,8 @@ function warn(screen, client) {
   }
   const { claim, panel, ratio } = client.design;
   if (panel) {
-    const said = { found: inHundred(panel.found), people: String(panel.people) };
+    const { found, people, few, more } = panel;
+    const said = { found: inHundred(found), people: String(people), few: String(few), more: inHundred(more) };
     for (const [name, value] of Object.entries(said)) screen.fill(document, { [name]: (speech) => speech.number(value) });
   }
   if (claim) {

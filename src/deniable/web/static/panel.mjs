@@ -11,10 +11,11 @@ import { refuse } from "./messages.mjs";
 /** @typedef {import("./exact.mjs").Ratio} Ratio */
 /** @typedef {import("./channels.mjs").Channel} Channel */
 /** @typedef {import("./verify.mjs").Question} Question */
-/** @typedef {{name: string, people: number, repeats: string[], found: Ratio}} Panel */
+/** @typedef {{name: string, people: number, few: number, repeats: string[], found: Ratio, more: Ratio}} Panel */
 
 const PARTS = 1n << 32n;
 const MOST_FOUND = ratio(1n, 20n); // of a panel's people
+const MOST_COUNTED = 1000n; // people that a share is of, however many are said to take part
 
 /**
  * How many of n people one answer can tell apart: of k truths and ratio R, k R / (R + k - 1). Rounded up to a multiple of
@@ -31,6 +32,9 @@ function singledOut({ inputs, ratio: { n, d }, levels }) {
 /** @param {Ratio} a @param {Ratio} b */
 const sum = (a, b) => ratio(a.n * b.d + b.n * a.d, a.d * b.d);
 
+/** @param {Ratio} share */
+const atMostAll = (share) => (above(share, ratio(1n)) ? ratio(1n) : share);
+
 /**
  * The share of a panel's people that is found again, at most.
  *
@@ -45,8 +49,7 @@ function foundAgain(ballots, weights, clear, people) {
     .reduce(sum);
   const all = often.reduce((a, b) => a + b, 0n);
   const cells = clear.reduce((product, { categories }) => product * BigInt(categories.length), 1n);
-  const found = ratio(told.n * cells, told.d * all * people);
-  return above(found, ratio(1n)) ? ratio(1n) : found;
+  return atMostAll(ratio(told.n * cells, told.d * all * people));
 }
 
 /**
@@ -75,7 +78,10 @@ export function panelOf({ panel, plan, admission, weights, public: clear }, ques
     if (inside > 0 !== Boolean(channel.levels)) refuse("wrong-panel", `${asked}: what is repeated has two levels`);
     if (channel.limits || channel.coins) refuse("wrong-panel", "a panel has no blocks and no partners");
   }
-  const found = foundAgain(ballots, weights, clear, people);
-  if (above(found, MOST_FOUND)) refuse("pseudonym", `too many of ${people} people could be found again`);
-  return { name, people: Number(people), repeats, found };
+  const counted = people < MOST_COUNTED ? people : MOST_COUNTED;
+  const found = foundAgain(ballots, weights, clear, counted);
+  if (above(found, MOST_FOUND)) refuse("pseudonym", `too many of ${counted} people could be found again`);
+  const few = counted < 10n ? 1n : counted / 10n; // how the share gets worse where fewer take part than is said
+  const more = atMostAll(ratio(found.n * counted, found.d * few));
+  return { name, people: Number(counted), few: Number(few), repeats, found, more };
 }
