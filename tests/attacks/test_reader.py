@@ -51,8 +51,8 @@ def run(*arguments):
 
 
 @breaks(
-    "A table is disguised once on an account, whatever it and its reports are called by then, wherever they lie and in "
-    "whatever format, unless its holder says `--again`."
+    "A table is disguised once on an account, whatever it and its reports are called by then, wherever they lie, in "
+    "whatever format and into whatever bins, unless its holder says `--again`."
 )
 @pytest.mark.parametrize("kind", ["joint", "blocks"])
 def test_no_name_and_no_format_gets_a_second_disguise(kind):
@@ -79,8 +79,27 @@ def test_no_name_and_no_format_gets_a_second_disguise(kind):
 
 
 @breaks(
-    "The edges of a graph are disguised once on an account, in whatever order a file lists them, unless their holder "
-    "says `--again`."
+    "A table is disguised once on an account, whatever it and its reports are called by then, wherever they lie, in "
+    "whatever format and into whatever bins, unless its holder says `--again`."
+)
+def test_no_bins_get_a_second_disguise():
+    table = pq.read_table("people.parquet")
+    csv.write_csv(table, "people.csv")
+    pq.write_table(table.select(["age", "ill"]), "less.parquet")
+    asked = {}
+    for number, bins in enumerate(("[0, 40, 60, 100]", "[0, 30, 50, 100]", "[0, 100]", "[0.5, 55, 99.5]")):
+        Path(f"{number}.toml").write_text(f'ill = ["no", "yes"]\nage = {{ bins = {bins} }}\n')
+        asked[number] = ("--domain", f"{number}.toml", "--epsilon", "1", "--design", "joint", "-o")
+    assert run("randomize", "people.csv", *asked[0], "r.parquet").exit_code == 0
+    for number in (1, 2, 3):
+        told = run("randomize", "less.parquet", *asked[number], "s.parquet")
+        assert (told.exit_code, "disguised before" in told.stderr) == (6, True), told.output
+        assert not Path("s.parquet").exists()
+
+
+@breaks(
+    "The edges of a graph are disguised once on an account, in whatever order a file lists them and whatever nodes are "
+    "called that edges tell apart, unless their holder says `--again`."
 )
 def test_no_order_of_edges_gets_a_second_disguise():
     ask = ("--nodes", "50", "--epsilon", "1", "-o")
@@ -89,9 +108,17 @@ def test_no_order_of_edges_gets_a_second_disguise():
     Path("r.npz").rename("moved.npz")
     lines = Path("friends.edges").read_text().splitlines()
     Path("turned.tsv").write_text("\n".join("\t".join(line.split()[::-1]) for line in lines[::-1]))
-    for source, nodes in (("friends.edges", "50"), ("turned.tsv", "50"), ("friends.edges", "60")):
+    renamed = [" ".join(f"p{97 * int(node) % 101}" for node in line.split()) for line in lines]
+    Path("renamed.edges").write_text("\n".join(sorted(renamed)))
+    everybody = ("--nodes", "50")
+    for source, nodes in (
+        ("friends.edges", everybody),
+        ("turned.tsv", everybody),
+        ("friends.edges", ("--nodes", "60")),
+        ("renamed.edges", ()),
+    ):
         for target in ("r.npz", "r.edges"):
-            told = run("graph", source, "--nodes", nodes, *ask[2:], target)
+            told = run("graph", source, *nodes, *ask[2:], target)
             assert (told.exit_code, "disguised before" in told.stderr) == (6, True), told.output
             assert not Path(target).exists()
     assert read_noisy_graph("moved.npz").reports == first

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -17,12 +18,13 @@ import deniable as dn
 from deniable.designs import publish
 from deniable.device.statement import rounded_up
 from deniable.errors import InputError, PrivacyError
-from deniable.frames import job, record
+from deniable.frames import job, marks, record
 from deniable.frames.graph import randomize_graph
 from deniable.frames.job import randomize_table
 from deniable.frames.record import Record, record_folder
 from deniable.graphs import read_graph, read_noisy_graph, write_graph
 from deniable.graphs.examples import clustered_graph
+from deniable.randomness import Seeded
 
 DOMAIN = dn.Domain({"sex": ["F", "M"], "smokes": ["no", "yes"]})
 DESIGNS = {
@@ -109,6 +111,48 @@ def test_names_of_columns_and_categories_do_not_hide_a_source(people, tmp_path):
         randomize_table(tmp_path / "q.parquet", tmp_path / "s.parquet", design)
 
 
+AGES = ({"bins": [20, 40, 60]}, {"bins": [0, 30, 50, 100]}, {"bins": [0, 10.5, 100]}, list(range(100)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "age"),
+    [
+        *product(["int64", "float64", "dictionary", "decimal"], AGES[1:3]),
+        *product(["int64", "float64", "dictionary"], AGES[3:]),
+        ("text", AGES[0]),
+    ],
+)
+def test_the_same_numbers_in_other_bins_are_the_same_answers(age, kind, tmp_path):
+    years = pa.array(np.random.default_rng(3).integers(20, 60, 300))
+    sex = table(300)["sex"]
+    csv.write_csv(pa.table({"sex": sex, "age": years, "town": years}), tmp_path / "a.csv")
+    made = {"decimal": pa.decimal128(20, 0), "dictionary": pa.int32(), "text": pa.int64()}.get(kind, kind)
+    column = years.cast(made)
+    if kind == "dictionary":
+        column = column.dictionary_encode()
+    if kind == "text":  # the holder put them into the first bins
+        column = pa.array(["20 to < 40" if each < 40 else "40 to < 60" for each in years.to_pylist()])
+    pq.write_table(pa.table({"age": column, "sex": sex}), tmp_path / "less.parquet")
+    randomize_table(tmp_path / "a.csv", tmp_path / "r.parquet", dn.Joint({"sex": ["F", "M"], "age": AGES[0]}, 1.0))
+    with pytest.raises(PrivacyError, match="holds the same answers"):
+        randomize_table(
+            tmp_path / "less.parquet", tmp_path / "s.parquet", dn.Joint({"sex": ["F", "M"], "age": age}, 1.0)
+        )
+
+
+def test_other_numbers_in_the_same_bins_are_the_same_answers_to_whoever_is_asked_for_bins(tmp_path):
+    design = dn.Joint({"age": {"bins": [0, 50, 100]}}, 1.0)
+    rng = np.random.default_rng(4)
+    ages = rng.integers(0, 100, 200)
+    pq.write_table(pa.table({"age": ages}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"age": ages // 50 * 50 + rng.integers(0, 50, 200)}), tmp_path / "b.parquet")
+    pq.write_table(pa.table({"age": rng.integers(0, 100, 200)}), tmp_path / "c.parquet")
+    randomize_table(tmp_path / "a.parquet", tmp_path / "r.parquet", design)
+    with pytest.raises(PrivacyError, match="holds the same answers"):
+        randomize_table(tmp_path / "b.parquet", tmp_path / "s.parquet", design)
+    assert randomize_table(tmp_path / "c.parquet", tmp_path / "s.parquet", design) == 200
+
+
 def test_the_same_file_asked_for_something_else_is_a_second_disguise(people, tmp_path):
     randomize_table(people, tmp_path / "r.parquet", dn.Joint({"sex": ["F", "M"]}, 1.0))
     with pytest.raises(PrivacyError, match="was disguised before"):
@@ -186,6 +230,47 @@ def test_what_a_user_puts_into_the_folder_stays(people, tmp_path):
     randomize_table(people, tmp_path / "r.parquet", JOINT)
     assert [file.name for file in folder.iterdir()] == ["notes.txt"]
     assert (tmp_path / ".r.parquet.unfinished.parquet").read_text() == "mine too"
+
+
+OWN = (
+    "part-mine.sealed",
+    "part-mine.key",
+    "part-1.sealed",
+    "whole-lot.csv",
+    ".whole.txt",
+    ".job.json.bak",
+    "part-000009.txt",
+)
+
+
+def test_no_file_is_deleted_that_no_run_has_made(people, tmp_path, monkeypatch):
+    folder = tmp_path / "r.parquet.unfinished"
+    folder.mkdir()
+    for name in OWN:
+        (folder / name).write_text("mine")
+    with monkeypatch.context() as patch:
+        patch.setattr(job, "_in_pieces", lambda *_given: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            randomize_table(people, tmp_path / "r.parquet", JOINT)
+    with monkeypatch.context() as patch:
+        patch.setattr(job, "_assemble", lambda *_given: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            randomize_table(people, tmp_path / "r.parquet", JOINT)
+    assert (folder / "part-000000.key").exists()
+    randomize_table(people, tmp_path / "r.parquet", JOINT)
+    assert sorted(file.name for file in folder.iterdir()) == sorted(OWN)
+    assert {file.read_text() for file in folder.iterdir()} == {"mine"}
+
+
+@pytest.mark.parametrize("name", ["part-000000.sealed", "part-000007.key", "part-000007.sealed", "whole.parquet"])
+def test_what_would_be_written_over_bars_the_run(name, people, tmp_path):
+    folder = tmp_path / "r.parquet.unfinished"
+    folder.mkdir()
+    (folder / name).write_text("mine")
+    with pytest.raises(InputError, match=rf"holds '{name}', and job\.json is gone"):
+        randomize_table(people, tmp_path / "r.parquet", JOINT)
+    assert (folder / name).read_text() == "mine"
+    assert Record().claims() == {}
 
 
 PROGRAM = """
@@ -331,6 +416,50 @@ def test_a_graph_is_disguised_once(ending, friends, tmp_path):
     twice = randomize_graph(turned, target, 0.5, reported_by="both", again=True)
     assert "disguised once before; together these disguises tell epsilon 1.99" in str(twice.describe())
     assert list(tmp_path.glob("*.unfinished")) == []
+
+
+def test_a_graph_is_known_by_other_names_of_its_nodes(friends, tmp_path):
+    randomize_graph(friends, tmp_path / "r.npz", 1.0, nodes=40)
+    rng, edges = np.random.default_rng(5), [line.split() for line in friends.read_text().splitlines()]
+    names = [f"p{number}" for number in rng.permutation(40)]
+    renamed = [(names[int(b)], names[int(a)]) for a, b in edges]
+    others = clustered_graph(40, 100, source=Seeded(2))
+    for number, (graph, is_known) in enumerate(((dn.graphs.Graph(renamed), True), (others, False))):
+        write_graph(graph, tmp_path / f"{number}.edges")
+        if is_known:
+            with pytest.raises(PrivacyError, match="the same edges, whatever its nodes are called"):
+                randomize_graph(tmp_path / f"{number}.edges", tmp_path / "s.npz", 1.0)
+            twice = randomize_graph(tmp_path / f"{number}.edges", tmp_path / "s.npz", 1.0, again=True)
+            assert "The same edges were disguised once before" in str(twice.describe())
+        else:
+            randomize_graph(tmp_path / f"{number}.edges", tmp_path / "t.npz", 1.0)
+
+
+def test_a_graph_whose_nodes_look_alike_is_known_by_their_names_only(tmp_path):
+    for number, first in enumerate((0, 100)):
+        ring = dn.graphs.Graph([(first + node, first + (node + 1) % 50) for node in range(50)])
+        write_graph(ring, tmp_path / f"{number}.edges")
+        randomize_graph(tmp_path / f"{number}.edges", tmp_path / f"r{number}.npz", 1.0)
+    write_graph(ring, tmp_path / "again.edges")
+    with pytest.raises(PrivacyError, match="disguised before"):
+        randomize_graph(tmp_path / "again.edges", tmp_path / "s.npz", 1.0)
+
+
+@pytest.mark.parametrize("edges", [0, 1, 3000])
+def test_the_mark_of_a_graph_is_the_same_by_any_names_and_in_any_order(edges):
+    rng = np.random.default_rng(edges)
+    pairs = np.unique(np.sort(rng.integers(0, 500, (edges, 2)), axis=1), axis=0)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    mark = marks.of_graph(pairs[:, 0], pairs[:, 1], b"key")
+    assert (mark == "") == (edges < 2)
+    names = rng.permutation(10**6)[:500]
+    for _ in range(5):
+        other = names[pairs][rng.permutation(len(pairs))]
+        other[::2] = other[::2, ::-1]
+        assert marks.of_graph(other[:, 0], other[:, 1], b"key") == mark
+    if mark:
+        assert marks.of_graph(pairs[1:, 0], pairs[1:, 1], b"key") != mark
+        assert marks.of_graph(pairs[:, 0], pairs[:, 1], b"another") != mark
 
 
 def test_a_graph_that_cannot_be_disguised_claims_nothing(friends, tmp_path):

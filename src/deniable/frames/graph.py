@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from deniable.channels.krr import KRR
 from deniable.errors import InputError
-from deniable.frames.marks import of_lines
-from deniable.frames.once import once
+from deniable.frames.marks import of_graph, of_lines
+from deniable.frames.once import OF_GRAPH, once
 from deniable.frames.record import Terms
 from deniable.frames.sealed import unseal
 from deniable.graphs.edges import randomize
 from deniable.graphs.files import read_graph, read_noisy_graph, write_reports
+from deniable.graphs.pair_sets import endpoints
 from deniable.graphs.statement import EdgeStatement
 
 if TYPE_CHECKING:
@@ -55,8 +56,7 @@ def randomize_graph(
     truth, coin = read_graph(place, nodes), KRR(2, epsilon=epsilon)
     stated = EdgeStatement(coin.ratio, 1 if reported_by == "one" else 2, len(truth.nodes))
     terms = Terms(f"{coin.to_dict()} by {reported_by} of {len(truth.nodes)} nodes")
-    unit = "of an edge"
-    with once(place, lambda key: _edges(truth, key), goal, terms, stated.epsilon, again=again, unit=unit) as job:
+    with once(place, lambda key: _edges(truth, key), goal, terms, stated.epsilon, again=again, words=OF_GRAPH) as job:
         if not job.is_made:
             if not job.finished():
                 noisy = randomize(truth, channel=coin, reported_by=reported_by).with_notes(*job.notes)
@@ -71,7 +71,8 @@ def randomize_graph(
     return read_noisy_graph(goal)
 
 
-def _edges(truth: Graph, key: bytes) -> str:
-    """The mark of the edges, in whatever order a file lists them and their ends."""
+def _edges(truth: Graph, key: bytes) -> tuple[str, ...]:
+    """The marks of the edges, in whatever order a file lists them: with the nodes' names, and without."""
     lines = sorted("\0".join(sorted(map(str, edge))).encode() for edge in truth.edges())
-    return of_lines(lines, key) if lines else ""
+    ends = endpoints(truth.pairs.data, len(truth.nodes))
+    return of_lines(lines, key) if lines else "", of_graph(*ends, key)

@@ -20,7 +20,7 @@ from deniable.designs.objects import place_of
 from deniable.designs.small_cells import SMALL_CELL
 from deniable.errors import DeniableError, InputError, tried
 from deniable.frames.arrow import HELD, Disguise
-from deniable.frames.marks import of_columns
+from deniable.frames.marks import Column, of_columns, of_numbers
 from deniable.frames.once import once
 from deniable.frames.parquet import ROWS, ParquetFile
 from deniable.frames.pieces import CSVPieces, open_table
@@ -31,7 +31,7 @@ from deniable.reserved import RESERVED
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -133,22 +133,35 @@ def _read_as(variable: Variable, looks: pa.DataType) -> pa.DataType:
     return pa.float64() if variable.edges and is_number else pa.array(variable.categories).type
 
 
-def _answers(name: str, source: Pieces, design: Design, key: bytes) -> str:
-    """The mark of what is to be disguised; a value that the domain does not know is refused here, before all."""
+def _answers(name: str, source: Pieces, design: Design, key: bytes) -> tuple[str, ...]:
+    """The marks of what is to be disguised; a value that the domain does not know is refused here, before all."""
     variables = list(design.domain.values())
+    codes = [Column(len(variable), key) for variable in variables]
+    numbers: list[list[NDArray[np.float64]]] = [[] for _ in variables]
+    before = 0
+    for batch in chain.from_iterable(source.pieces(list(design.domain), 0)):
+        found = [tried(partial(v.encode, batch.column(v.name), before), DeniableError) for v in variables]
+        for one in found:
+            if isinstance(one, DeniableError):
+                raise type(one)(f"{name}: {one.message}", **one.details)
+        for v, one, column, kept in zip(variables, found, codes, numbers, strict=True):
+            if before < MARKED and not isinstance(one, Exception):
+                column.add(one[: MARKED - before])
+                if v.edges and (values := _as_numbers(batch.column(v.name)[: MARKED - before])) is not None:
+                    kept.append(values)
+        before += batch.num_rows
+    unbinned = [of_numbers(kept, key) if kept else column for column, kept in zip(codes, numbers, strict=True)]
+    return of_columns(codes, key), of_columns(unbinned, key)
 
-    def codes() -> Iterator[list[NDArray[np.integer]]]:
-        before = 0
-        for batch in chain.from_iterable(source.pieces(list(design.domain), 0)):
-            found = [tried(partial(v.encode, batch.column(v.name), before), DeniableError) for v in variables]
-            for one in found:
-                if isinstance(one, DeniableError):
-                    raise type(one)(f"{name}: {one.message}", **one.details)
-            if before < MARKED:
-                yield [one[: MARKED - before] for one in found if not isinstance(one, Exception)]
-            before += batch.num_rows
 
-    return of_columns(codes(), [len(variable) for variable in variables], key)
+def _as_numbers(column: pa.Array) -> NDArray[np.float64] | None:
+    """What goes into bins, before it does; nothing where the bins themselves stand in the table."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    is_number = (
+        pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)
+    )
+    return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) if is_number else None
 
 
 def _in_pieces(job: Job, source: Pieces, run: Disguise, said: tuple[str, ...], progress: Progress) -> pa.Schema:

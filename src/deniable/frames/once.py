@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 import secrets
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import count, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -40,6 +42,32 @@ if TYPE_CHECKING:
 
 FOLDER = ".unfinished"  # reports.parquet is made in reports.parquet.unfinished/
 _JOB, _PART, _WHOLE = "job.json", "part-{:06d}", "whole"
+_OURS = re.compile(r"part-\d{6}\.(sealed|key)|whole(\.\w+)?")  # names that a run gives
+_TOLD = 5  # files that a refusal names
+_DRAFT = re.compile(r"\.(job\.json|whole(\.\w+)?(\.[0-9a-f]{16})?)\.unfinished(\.\w+)?")
+
+
+class Words(NamedTuple):
+    """What is said of a source: of what epsilon is, and what one that was written anew has in common with it."""
+
+    unit: str
+    same: str
+    alike: str
+    others: str
+
+
+OF_TABLE = Words(
+    "a respondent",
+    "The same answers were",
+    "holds the same answers, row by row, as a table that was",
+    "If these are other people who answered alike, or if",
+)
+OF_GRAPH = Words(
+    "of an edge",
+    "The same edges were",
+    "holds the same edges, whatever its nodes are called, as a graph that was",
+    "If these are other people whose edges look alike, or if",
+)
 
 
 class _Marker(msgspec.Struct, forbid_unknown_fields=True):
@@ -55,7 +83,7 @@ class Original:
     place: Path | Object
     state: tuple[int, ...]
     bytes: str
-    answers: str
+    answers: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -141,24 +169,24 @@ class Job:
 @contextmanager
 def once(
     place: Path | Object,
-    answers: Callable[[bytes], str],
+    answers: Callable[[bytes], tuple[str, ...]],
     goal: Path | Object,
     terms: Terms,
     epsilon: float,
     *,
     again: bool = False,
-    unit: str = "a respondent",
+    words: Words = OF_TABLE,
 ) -> Iterator[Job]:
     """Claim a source and a target before the first row is disguised; give the reports their name after the block.
 
     Args:
         place: the source.
-        answers: its answers' mark, out of the record's key; reads all of it.
+        answers: its answers' marks, out of the record's key; reads all of it.
         goal: the target.
         terms: how it is disguised.
         epsilon: what that may tell of one respondent.
         again: whether a source that was disguised before may be.
-        unit: of what epsilon is.
+        words: what is said of such a source.
     """
     folder = _folder(goal)
     _refuse_second(folder, goal)
@@ -169,7 +197,7 @@ def once(
         try:
             _refuse_second(folder, goal)  # another program may have finished meanwhile
             with record.alone():
-                name, claim = _claimed(record, folder, goal, original, wanted, again=again, unit=unit)
+                name, claim = _claimed(record, folder, goal, original, wanted, again=again, words=words)
         except BaseException:
             with suppress(OSError):
                 folder.rmdir()  # only if nothing is in it
@@ -222,14 +250,14 @@ def _told(goal: Path | Object) -> str:
 
 
 def _claimed(
-    record: Record, folder: Path, goal: Path | Object, original: Original, wanted: Claim, *, again: bool, unit: str
+    record: Record, folder: Path, goal: Path | Object, original: Original, wanted: Claim, *, again: bool, words: Words
 ) -> tuple[str, Claim]:
     """The claim that this folder was begun with, if it says the same; else a new one."""
     claims = record.claims()
     begun = _begun(folder)
     found = claims.get(begun or "")
     # Done, and nothing of it here any more: what is left is the claim, which bars the source.
-    moved = found is not None and found.is_done and not goal.exists() and not any(folder.glob(f"{_WHOLE}*"))
+    moved = found is not None and found.is_done and not goal.exists() and not _wholes(folder)
     if begun is not None and not moved and (_shown(folder) or (found is not None and found.is_done)):
         if found is None:
             raise PrivacyError(
@@ -246,9 +274,9 @@ def _claimed(
     _clear(folder, keep=True)
     before = [claim for claim in claims.values() if _is_same(claim, original)]
     if before:
-        note = _together(before, original, wanted.epsilon, unit)
+        note = _together(before, original, wanted.epsilon, words)
         if not again:
-            raise _second(original, before, note)
+            raise _second(original, before, note, words)
         wanted = msgspec.structs.replace(wanted, note=note)
     name = secrets.token_hex(8)
     marker = msgspec.json.encode(_Marker(name))
@@ -258,15 +286,20 @@ def _claimed(
 
 
 def _is_same(claim: Claim, original: Original) -> bool:
-    return claim.source == original.bytes or (claim.answers == original.answers != "")
+    return claim.source == original.bytes or bool({*claim.answers} & {*original.answers} - {""})
 
 
 def _begun(folder: Path) -> str | None:
     """The claim that a folder belongs to."""
     place = folder / _JOB
     if not place.exists():
-        if _shown(folder):
-            raise InputError(f"{folder} holds parts of a run, and {_JOB} is gone, which says of what", file=str(place))
+        if found := [each for each in sorted(folder.iterdir()) if _OURS.fullmatch(each.name)]:
+            raise InputError(
+                f"{folder} holds {listed([each.name for each in found[:_TOLD]])}, and {_JOB} is gone, which says of "
+                f"what run. Nothing is written over or deleted that may be yours: bring {_JOB} back, move these files "
+                f"away, or choose another name for the reports",
+                file=str(place),
+            )
         return None
     try:
         return msgspec.json.decode(place.read_bytes(), type=_Marker).claim
@@ -276,7 +309,7 @@ def _begun(folder: Path) -> str | None:
 
 def _shown(folder: Path) -> bool:
     """Whether a row's disguise can be read here, or could before it was given its name."""
-    return any(folder.glob(f"{_PART[:5]}*{KEY}")) or any(folder.glob(f"{_WHOLE}*"))
+    return any(place.suffix == KEY for place in _parts(folder)) or bool(_wholes(folder))
 
 
 def _differences(begun: Claim, now: Claim) -> list[str]:
@@ -298,18 +331,18 @@ def _other_terms(folder: Path, other: list[str]) -> PrivacyError:
     )
 
 
-def _together(before: list[Claim], original: Original, epsilon: float, unit: str) -> str:
+def _together(before: list[Claim], original: Original, epsilon: float, words: Words) -> str:
     total = rounded_up(math.fsum([epsilon, *(claim.epsilon for claim in before)]))
     times = "once" if len(before) == 1 else f"{len(before)} times"
     is_file = all(claim.source == original.bytes for claim in before)
-    what = "The same file was" if is_file else "The same answers were"
-    return f"{what} disguised {times} before; together these disguises tell epsilon {total} {unit}."
+    what = "The same file was" if is_file else words.same
+    return f"{what} disguised {times} before; together these disguises tell epsilon {total} {words.unit}."
 
 
-def _second(original: Original, before: list[Claim], note: str) -> PrivacyError:
+def _second(original: Original, before: list[Claim], note: str, words: Words) -> PrivacyError:
     alike = all(claim.source != original.bytes for claim in before)
-    known = "holds the same answers, row by row, as a table that was" if alike else "was"
-    others = "If these are other people who answered alike, or if" if alike else "If"
+    known = words.alike if alike else "was"
+    others = words.others if alike else "If"
     begun = [claim for claim in before if not claim.is_done and (Path(claim.folder) / _JOB).exists()]
     finish = f" The run in {begun[0].folder} is unfinished; run again as it was begun, it goes on." if begun else ""
     return PrivacyError(
@@ -323,10 +356,27 @@ def _second(original: Original, before: list[Claim], note: str) -> PrivacyError:
 # -- what lies in the folder -------------------------------------------------------------------------------------------
 
 
+def _parts(folder: Path) -> list[Path]:
+    """The files of parts that a run has put here, each after the one before; a gap is where it came to."""
+    every = ((folder / _PART.format(number)).with_suffix for number in count())
+    files = ([place for ending in (SEALED, KEY) if (place := named(ending)).exists()] for named in every)
+    return [place for these in takewhile(bool, files) for place in these]
+
+
+def _wholes(folder: Path) -> list[Path]:
+    """The file of reports before it has its name; its ending is the target's."""
+    return [place for place in folder.glob(f"{_WHOLE}*") if place.stem == _WHOLE]
+
+
+def _drafts(folder: Path) -> list[Path]:
+    """What a killed run leaves of a file that it did not finish (`publish`, `write_whole`)."""
+    return [place for place in folder.glob(".*.unfinished*") if _DRAFT.fullmatch(place.name)]
+
+
 def _clear(folder: Path, *, keep: bool = False) -> None:
     """Remove what runs have put here, and the folder unless somebody else put something; the description goes last."""
-    for pattern in (f"{_PART[:5]}*{SEALED}", f"{_PART[:5]}*{KEY}", f"{_WHOLE}*", f".{_WHOLE}*", f".{_JOB}.*", _JOB):
-        for left in folder.glob(pattern):
+    if (folder / _JOB).exists():
+        for left in (*_parts(folder), *_wholes(folder), *_drafts(folder), folder / _JOB):
             left.unlink()
     if not keep:
         with suppress(OSError):

@@ -43,7 +43,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         source: the mark of its bytes.
-        answers: the mark of its answers.
+        answers: the marks of its answers, each of which is one by which it is known.
         target: where its reports go.
         folder: where it is made.
         terms: how it is disguised.
@@ -53,7 +53,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     source: str
-    answers: str
+    answers: tuple[str, ...]
     target: str
     folder: str
     terms: Terms
