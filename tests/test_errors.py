@@ -87,7 +87,11 @@ CASES = [
     (
         errors.MissingColumnError,
         lambda: DOMAIN.encode(ROWS.drop_columns("drinks")),
-        ["no column 'drinks'", "columns are 'smokes'", "Rename the columns, or project the domain"],
+        [
+            "no column 'drinks'",
+            "it has 1, whose names are not repeated here",
+            "Rename the columns, or project the domain",
+        ],
         {"columns": ["drinks"]},
     ),
     (

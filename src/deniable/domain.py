@@ -21,7 +21,7 @@ from deniable.errors import (
 from deniable.frozen import Frozen, fix
 from deniable.given import as_frame, without_views
 from deniable.reserved import RESERVED, is_reserved
-from deniable.wording import listed
+from deniable.wording import lacking, listed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -421,8 +421,8 @@ class Domain(Frozen, Mapping[str, Variable]):
         missing = [name for name in self if name not in known.columns]
         if missing:
             raise MissingColumnError(
-                f"the frame has no column {listed(missing)}; its columns are {listed(known.columns)}. Rename the "
-                "columns, or project the domain to the attributes you have",
+                f"the frame has {lacking(missing, known.columns)}. Rename the columns, or project the domain to the "
+                f"attributes you have",
                 columns=missing,
             )
         codes = np.empty((len(known), len(self)), dtype=np.min_scalar_type(max(self.shape) - 1), order="F")

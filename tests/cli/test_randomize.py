@@ -55,7 +55,7 @@ def test_paired_rows_are_charged_for_whoever_knows_the_coins(run):
         ((*BASE, "--design", "joint", "--k", "2"), "--k belongs to --design views and --design blocks, not to"),
         ((*BASE, "--design", "sampled", "--answer", "one"), "--answer belongs to --design views and"),
         ((*BASE, "--design", "independent", "--phi", "9"), "--phi belongs to --design blocks"),
-        ((*BASE, "--design", "blocks", "--keep", "nothing"), "no column 'nothing' to keep"),
+        ((*BASE, "--design", "blocks", "--keep", "nothing"), "no column 'nothing'"),
         ((*BASE[:-1], "out.csv", "--design", "blocks"), "written to a .parquet file"),
     ],
 )

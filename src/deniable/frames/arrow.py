@@ -14,7 +14,7 @@ import pyarrow as pa
 from deniable.designs.own_columns import BALLOT, answer_columns, refuse_taken
 from deniable.errors import DesignError, MissingColumnError
 from deniable.given import is_view, without_views
-from deniable.wording import SHOWN, listed
+from deniable.wording import SHOWN, lacking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,15 +82,14 @@ def check_columns(schema: pa.Schema, design: Design, keep: Sequence[str]) -> Non
         )
     if missing:
         raise MissingColumnError(
-            f"the table has no column {listed(missing)}; its columns are {listed(schema.names)}. Rename the "
-            f"columns, or leave the attribute out of the domain",
+            f"the table has {lacking(missing, schema.names)}. Rename the columns, or leave the attribute out of the "
+            f"domain",
             columns=missing,
         )
     absent = [name for name in keep if name not in schema.names]
     if absent:
         raise MissingColumnError(
-            f"the table has no column {listed(absent)} to keep; its columns are {listed(schema.names)}",
-            columns=absent,
+            f"the table has nothing to keep under that name: {lacking(absent, schema.names)}", columns=absent
         )
     refuse_taken(keep, design)
 

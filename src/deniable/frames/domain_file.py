@@ -28,7 +28,7 @@ from deniable.errors import DeniableError, InputError, MissingValueError
 from deniable.frames.pieces import open_table
 from deniable.given import without_views
 from deniable.untrusted import parse_toml, read_text
-from deniable.wording import listed
+from deniable.wording import lacking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +93,7 @@ def infer_domain(path: str | Path, columns: Sequence[str] | None = None) -> Doma
     names = list(source.schema.names if columns is None else columns)
     missing = [name for name in names if name not in source.schema.names]
     if missing:
-        raise InputError(f"the table has no column {listed(missing)}; its columns are {listed(source.schema.names)}")
+        raise InputError(f"the table has {lacking(missing, source.schema.names)}")
     found: dict[str, set[Any]] = {name: set() for name in names}
     for piece in source.pieces(names, 0):
         for batch in piece:

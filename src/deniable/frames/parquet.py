@@ -185,8 +185,13 @@ class _Held:
 
 def refuse_repeated(names: Sequence[str], path: Path | Object) -> None:
     """Refuse columns that have one name: nobody knows which is meant."""
-    if twice := [name for name, times in Counter(names).items() if times > 1]:
-        raise InputError(f"{path} has more than one column {listed(twice)}; give each a name of its own", columns=twice)
+    twice = {name for name, times in Counter(names).items() if times > 1}
+    if places := [place for place, name in enumerate(names, start=1) if name in twice]:
+        raise InputError(
+            f"{path}: columns {listed(places)} share their names; give each a name of its own. They are not repeated "
+            f"here: if its first row names none, they are a person's answers",
+            columns=places,
+        )
 
 
 def spelt_out(batch: pa.RecordBatch) -> int:
