@@ -1276,6 +1276,34 @@ TEXTS: list[tuple[str, str, str | None]] = [
     ("a mark between two alphabets", "Do you driv\u0301\u0435?", UNFIT),
     ("Latin beside Japanese", "T\u30b7\u30e3\u30c4", None),
     ("a micro sign", "How many \u00b5g?", None),
+    ("a sign for ohm", "How many k\u2126?", None),
+    ("a mark of direction between two alphabets", "\u0440\u200eay?", UNFIT),
+    ("the other mark of direction", "p\u200f\u0430y?", UNFIT),
+    ("an Arabic mark of direction", "\u0440\u061cay?", UNFIT),
+    ("an accent and a mark of direction", "\u0440\u0301\u200e\u0301ay?", UNFIT),
+    ("a letter that all share between two alphabets", "\u0440\u02bcay?", UNFIT),
+    ("an apostrophe that is a letter", "\u043e\u0431\u02bc\u0454\u043a\u0442", None),
+    ("Lisu in a Latin word", "YE\ua4e2", UNFIT),
+    ("Coptic in a Latin word", "\u2ca4ES", UNFIT),
+    ("Coptic of the Greek block in a Greek word", "\u03e2\u03b1", UNFIT),
+    ("Hebrew in a Latin word", "No\u05d0", UNFIT),
+    ("Georgian in a Russian word", "\u0434\u10d0", UNFIT),
+    ("Gothic in an Old Italic word", "\U00010330\U00010300", UNFIT),
+    ("a Lisu word", "\ua4e0\ua4f3", None),
+    ("Latin between Thai without a space", "\u0e43\u0e0aFacebook\u0e44\u0e2b\u0e21", None),
+    ("Latin before a Korean particle", "Facebook\uc744", None),
+    ("a Greek letter before a Chinese one", "\u03b1\u6ce2", None),
+    ("two words with an apostrophe between", "l'\u0430", None),
+    ("a blank of Braille", "Drive\u2800?", UNFIT),
+    ("a filler of Khitan", "Drive\U00016fe4?", UNFIT),
+    ("a note without a head", "Drive\U0001d159?", UNFIT),
+    ("a place for an object", "Drive\ufffc?", UNFIT),
+    ("what is no character", "Drive\ufdd0?", UNFIT),
+    ("what is no character, at the end of a plane", "Drive\U0002ffff?", UNFIT),
+    ("what nobody has assigned", "Drive\u0378?", UNFIT),
+    ("a filler of Hangul", "Drive\u115f?", UNFIT),
+    ("a line separator", "Drive\u2028?", UNFIT),
+    ("a line that was ended", "Drive\x85?", UNFIT),
 ]
 # Beside "No (de)" and "No", the texts of the first choice.
 ALIKE: list[tuple[str, str, str | None]] = [
@@ -1286,6 +1314,9 @@ ALIKE: list[tuple[str, str, str | None]] = [
     ("in Greek letters", "\u039d\u03bf", UNFIT),
     ("with a mark of direction", "No\u200e", UNFIT),
     ("that says more", "No!", None),
+    ("with an accent", "N\u00f3", None),
+    ("in Lisu letters", "\ua4e0\ua4f3", UNFIT),
+    ("in Cherokee letters that are others", "\u13a0\u13a1", None),
     ("in Greek that is another", "\u039d\u03b1\u03b9", None),
 ]
 
@@ -1327,6 +1358,10 @@ def form_vectors() -> dict:
         ("words in the place of the program's own", changed("texts.belief", good["title"], good), "form-unfit"),
         ("a plain word", changed("texts.begin", {"de": "Los", "en": "Go"}, good), None),
     ]
+
+    def pair(one: str, other: str) -> dict:
+        return changed("questions.1.choices.1.en", one, changed("questions.1.choices.0.en", other, good))
+
     for name, text, reason in TEXTS:
         cases.append((f"a question with {name}", changed("questions.1.text.en", text, good), reason))
     for name, text, reason in ALIKE:
@@ -1337,6 +1372,27 @@ def form_vectors() -> dict:
         ("a choice of 501 letters", changed("questions.1.choices.1.en", "x" * 501, good), "form-unfit"),
         ("a welcome of 30000 letters", changed("texts.welcome.en", "x" * 30000, good), None),
         ("a welcome of 30001 letters", changed("texts.welcome.en", "x" * 30001, good), "form-unfit"),
+        *(
+            (f"{one} and {other} as choices", pair(one, other), reason)
+            for one, other, reason in (
+                ("\u0451", "\u00eb", UNFIT),
+                ("\u04e6", "\u00d6", UNFIT),
+                ("\u03cc", "\u00f3", UNFIT),
+                ("\u0441\u0430\u0451", "ca\u00eb", UNFIT),
+                ("\u04c0", "I", UNFIT),
+                ("\u0475", "v", UNFIT),
+                ("\u04ae", "Y", UNFIT),
+                ("\u22121", "-1", UNFIT),
+                ("1\u20132", "1-2", UNFIT),
+                ("\u2ca5\u2c9f\u2ca5", "cOc", UNFIT),
+                ("caf\u00e9", "cafe\u0301", UNFIT),
+                ("a\u00f1o", "ano", None),
+                ("b\u00f2", "b\u01a1", None),
+                ("\u0e14\u0e35", "\u0e14\u0e34", None),
+                ("\u0438", "\u0439", None),
+                ("I", "l", None),
+            )
+        ),
         ("two public choices alike", changed("public.0.choices.1.de", "younger (DE)", good), "form-unfit"),
     ]
     typed = {"max": "99.5", "min": "-3", "step": "0.5"}

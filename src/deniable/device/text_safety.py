@@ -4,13 +4,19 @@ A survey could be answered under one question and shown again under another that
 offer two answers that look alike. So both clients refuse, and the program that reads a survey refuses before them:
 
 - what is not seen: control characters, what turns the direction of writing round for what follows, spaces without
-  width, private characters. Marks of direction stay, and so do joiners between letters of scripts that join, and in
-  emoji;
-- a word with letters of two alphabets that share shapes (Latin, Greek, Cyrillic, Armenian, Cherokee);
+  width, blanks that are no spaces, private characters, and what is no character, or none that this program's Unicode
+  knows. Marks of direction stay, and so do joiners between letters of scripts that join, and in emoji;
+- a word with letters of two scripts, whichever they are. Accents, marks of direction and signs that all scripts share
+  end no word. The scripts of China, Japan, Korea, Thailand, Laos, Cambodia and Myanmar, most of which part no words,
+  may stand beside any other;
 - texts that are too long to be read;
-- two answers to a question that are the same but for compatibility forms, case, spaces and letters that look alike.
+- two answers to a question that are the same but for compatibility forms, case, spaces and letters that look alike,
+  with or without the same accents.
 
-The tables are one file, `text_safety.json`, which the browser's client has as well.
+The tables are one file, `text_safety.json`, which the browser's client has as well. Its `alphabets` are the scripts of
+all letters, as Unicode orders them: steps, to the base 36, from the letter where one script begins to the letter where
+the next one does. A capital after a step names a script that comes several times; "-" is what all scripts share, as are
+units such as the sign for ohm; "." those that may stand beside any.
 
 >>> fault("Do you smoke?"), fault("Do you \u202esmoke?"), fault("p\u0430ssword")
 (None, 'a character that nobody sees (U+202E)', 'letters of Latin and Cyrillic in one word')
@@ -23,6 +29,7 @@ import unicodedata
 from bisect import bisect_right
 from functools import lru_cache
 from importlib.resources import files
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,11 +62,15 @@ class _Ranges:
         return bool(place >= 0 and code <= self._last[place])
 
 
+_NAMES, _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ-.", "0123456789abcdefghijklmnopqrstuvwxyz"
 _TABLE = json.loads(files("deniable.device").joinpath("text_safety.json").read_text(encoding="utf-8"))
-_SCRIPTS = {name: _Ranges(ranges) for name, ranges in _TABLE["scripts"].items()}
-_HIDDEN, _MARKS, _JOINING, _EMOJI, _IDEOGRAPHS, _TAGS = (
-    _Ranges(_TABLE[name]) for name in ("hidden", "marks", "joining", "emoji", "ideographs", "tags")
+_STEPS = [(step.rstrip(_NAMES), step.strip(_DIGITS)) for step in _TABLE["alphabets"].split()]
+_BEGIN = list(accumulate(int(step, 36) for step, _ in _STEPS))
+_ALPHABETS = [name or str(number) for number, (_, name) in enumerate(_STEPS)]
+_HIDDEN, _JOINING, _EMOJI, _IDEOGRAPHS, _TAGS = (
+    _Ranges(_TABLE[name]) for name in ("hidden", "joining", "emoji", "ideographs", "tags")
 )
+_DIRECTIONS = frozenset("\u061c\u200c\u200d\u200e\u200f")  # and joiners
 _KEYS = frozenset("#*0123456789")  # which make a key with what follows
 _ALIKE = {ord(letter): like for letter, like in zip(_TABLE["alike"][::2], _TABLE["alike"][1::2], strict=True)}
 
@@ -71,22 +82,36 @@ def fault(text: str, most: int = MOST_QUESTION) -> str | None:
     for place, letter in enumerate(text):
         if _is_hidden(text[place - 1 : place], letter, text[place + 1 : place + 2]):
             return f"a character that nobody sees (U+{ord(letter):04X})"
-    seen: list[str] = []  # the alphabets of the word so far
+    seen: tuple[str, str] | None = None  # the alphabet of the word so far, and a letter of it
     for letter in text:
-        found = next((name for name, letters in _SCRIPTS.items() if letter in letters), None)
-        if found is None:
-            seen = seen if letter in _MARKS else []
-        elif found not in seen:
-            seen.append(found)
-        if len(seen) > 1:
-            return f"letters of {' and '.join(seen)} in one word"
+        kind = unicodedata.category(letter)[0]
+        if kind == "M" or letter in _DIRECTIONS:
+            continue
+        found = _alphabet(letter) if kind == "L" else "."
+        if found == ".":
+            seen = None
+        elif found != "-":
+            if seen and seen[0] != found:
+                return f"letters of {_script(seen[1])} and {_script(letter)} in one word"
+            seen = found, letter
     return None
+
+
+def _alphabet(letter: str) -> str:
+    """A short name for the script of a letter."""
+    place = bisect_right(_BEGIN, ord(letter)) - 1
+    return _ALPHABETS[place] if place >= 0 else "-"
+
+
+def _script(letter: str) -> str:
+    """A letter's script as Unicode calls the letter."""
+    return unicodedata.name(letter, "another").split()[0].capitalize()
 
 
 def _is_hidden(before: str, letter: str, after: str) -> bool:
     """Whether a character changes nothing that is seen, given its neighbours."""
     if letter.isascii():
-        return letter in _HIDDEN
+        return letter not in "\t\n" and not letter.isprintable()
     code = ord(letter)
     if code in (0x200C, 0x200D):
         joins = before in _JOINING and after in _JOINING
@@ -97,7 +122,7 @@ def _is_hidden(before: str, letter: str, after: str) -> bool:
         return before not in _IDEOGRAPHS
     if 0xE0020 <= code <= 0xE007F:  # of which place a flag is
         return before not in _TAGS
-    return letter in _HIDDEN
+    return letter not in _DIRECTIONS and (unicodedata.category(letter)[0] == "C" or letter in _HIDDEN)
 
 
 def alike(texts: Sequence[str]) -> tuple[str, str] | None:
@@ -135,4 +160,4 @@ def _shape_of_lower(text: str) -> str:
 
 
 def _normal(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).translate(_BLANK)
+    return unicodedata.normalize("NFKD", text).translate(_BLANK)
