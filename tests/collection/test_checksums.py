@@ -20,7 +20,7 @@ from deniable.collection.storage.checksums import DamagedStoreError, damaged_pag
 from deniable.collection.storage.places import open_store
 from deniable.collection.storage.salvage import remains_of, whole_rows
 from deniable.collection.storage.sqlite import SqliteStore
-from deniable.errors import StoreError
+from deniable.errors import InputError, StoreError
 from deniable.surveys.survey import parse_survey
 
 SEALED = "reports.sealed.sqlite"
@@ -191,3 +191,179 @@ def test_a_database_is_asked_whether_counts_agree(database, tmp_path):
     assert run("verify", database).exit_code == 1
     for other in (tmp_path, tmp_path / "nowhere", database):
         assert run("verify", other, "--repair").exit_code not in (0, 1)
+
+
+# -- which files belong together --------------------------------------------------------------------------------
+
+MAIN = "reports.sqlite"
+OTHER = "[null,0,[1],[]]"
+
+
+def served(folder, reports=60, design="ab" * 32):
+    """A folder as a collector leaves it: with tokens, sealed reports, and no tail."""
+    folder.mkdir(exist_ok=True)
+    with closing(SqliteStore(folder / MAIN)) as store:
+        store.add_token(b"t" * 32, "analyst")
+        store.add_tokens([b"i" * 32, b"a" * 32], "invitation of a survey")
+        store.register("00" * 32, b"{}")
+        number = store.register(design, b"{}")
+        store.tend()
+        store.add([Row(key_of(store.salt, f"{place:064x}"), number, OTHER) for place in range(reports)])
+    return folder
+
+
+def refused(folder, *said):
+    """Nothing is made of a folder: no store is opened, and verify names what is wrong."""
+    before = {path.name for path in folder.iterdir()}
+    with pytest.raises((InputError, StoreError)) as caught:
+        SqliteStore(folder / MAIN)
+    told = run("verify", folder)
+    assert told.exit_code == 1, told.output
+    assert not json.loads(run("verify", folder, "--json").stdout)["whole"]
+    for each in said:
+        assert each in str(caught.value), str(caught.value)
+        assert each in told.output, told.output
+    assert before <= {path.name for path in folder.iterdir()}
+    for command in (("estimate", folder), ("backup", folder, folder.parent / "b.sqlite")):
+        assert run(*command).exit_code != 0
+
+
+def test_a_served_store_is_whole(tmp_path):
+    folder = served(tmp_path / "a")
+    told = run("verify", folder)
+    assert (told.exit_code, told.output.count("\nwhole "), told.output[:6]) == (0, 1, "whole ")
+    with closing(SqliteStore(folder / MAIN)) as store:
+        store.tend()
+        store.add([Row(b"k" * 16, 1, OTHER)])
+        assert run("verify", folder).exit_code == 0  # while it is served, with a tail
+
+
+@pytest.mark.parametrize("how", ["emptied", "gone", "no tables"])
+@pytest.mark.parametrize("left", [SEALED, "reports.tail-3.sqlite", "closed-survey-0123"])
+def test_parts_without_their_main_file_are_refused(how, left, tmp_path):
+    folder = served(tmp_path / "a")
+    if left != SEALED:
+        (folder / SEALED).rename(folder / left)
+    (folder / MAIN).unlink()
+    if how == "emptied":
+        (folder / MAIN).touch()
+    if how == "no tables":
+        with closing(sqlite3.connect(folder / MAIN)) as db:
+            db.execute("PRAGMA user_version = 0")
+            db.execute("VACUUM")
+    refused(folder, "is gone or empty", left)
+
+
+def test_a_new_store_is_made_where_nothing_lies(tmp_path):
+    (tmp_path / "issuer-survey-0123.sqlite").touch()
+    SqliteStore(tmp_path / MAIN).close()
+    (tmp_path / MAIN).write_bytes(b"")
+    SqliteStore(tmp_path / MAIN).close()
+
+
+def test_a_sealed_file_that_is_gone_is_missed(tmp_path):
+    folder = served(tmp_path / "a")
+    (folder / SEALED).unlink()
+    refused(folder, SEALED, "is missing, and all reports that were sealed")
+    done = run("verify", folder, "--repair")
+    assert (done.exit_code, "Gone on without" in done.stderr) == (0, True)
+    with closing(SqliteStore(folder / MAIN)) as store:
+        assert store.total(2) == 0
+        store.tend()
+        store.add([Row(b"k" * 16, 2, OTHER)])
+    assert run("verify", folder).exit_code == 0
+
+
+def test_a_sealed_file_of_another_store_is_refused(tmp_path):
+    folder, other = served(tmp_path / "a"), served(tmp_path / "b", 80)
+    (folder / SEALED).write_bytes((other / SEALED).read_bytes())
+    refused(folder, SEALED, "belongs to another store")
+    done = run("verify", folder, "--repair")
+    assert (done.exit_code, "another store" in done.output) == (1, True)
+
+
+def test_an_older_sealed_file_is_refused(tmp_path):
+    folder = served(tmp_path / "a")
+    old = (folder / SEALED).read_bytes()
+    with closing(SqliteStore(folder / MAIN)) as store:
+        store.tend()
+        store.add([Row(b"k" * 16, 1, OTHER)])
+    (folder / SEALED).write_bytes(old)
+    refused(folder, SEALED, "older than its store")
+
+
+def test_designs_that_changed_their_numbers_are_refused(tmp_path):
+    folder = served(tmp_path / "a")
+    with closing(sqlite3.connect(folder / MAIN, isolation_level=None)) as db:
+        for before, after in ((1, 9), (2, 1), (9, 2)):
+            db.execute("UPDATE designs SET number = ? WHERE number = ?", (after, before))
+    refused(folder, "numbers its designs otherwise")
+
+
+def test_a_tail_that_is_gone_or_of_another_store_is_refused(tmp_path, monkeypatch):
+    folders = [served(tmp_path / name) for name in "ab"]
+    left = []
+    for folder in folders:
+        with closing(SqliteStore(folder / MAIN)) as store:
+            monkeypatch.setattr(store._reports, "tend", lambda: None)  # nothing is sealed: it stays in the tail
+            store.add([Row(b"k" * 16, 2, OTHER)])
+        (tail,) = folder.glob("reports.tail-*.sqlite")
+        left.append((tail, tail.read_bytes()))
+    (tail, content), (_, other) = left
+    tail.write_bytes(other)
+    refused(folders[0], tail.name, "belongs to another store")
+    tail.unlink()
+    refused(folders[0], tail.name, "is missing, and the latest reports")
+    tail.write_bytes(content)
+    with closing(SqliteStore(folders[0] / MAIN)) as store:
+        assert store.total(2) == 61
+    tail.unlink()
+    assert run("verify", folders[0], "--repair").exit_code == 0
+    with closing(SqliteStore(folders[0] / MAIN)) as store:
+        assert store.total(2) == 60
+
+
+def test_a_backup_stands_alone(tmp_path):
+    folder = served(tmp_path / "a")
+    copy = tmp_path / "copy.sqlite"
+    assert run("backup", folder, copy).exit_code == 0
+    sealed = (folder / SEALED).read_bytes()
+    again = tmp_path / "again"
+    again.mkdir()
+    (again / MAIN).write_bytes(copy.read_bytes())
+    (again / SEALED).write_bytes(sealed)  # what was there is to go first
+    refused(again, "belongs to another store")
+    (again / SEALED).unlink()
+    with closing(SqliteStore(again / MAIN)) as store:
+        assert store.total(2) == 60
+        store.tend()
+        store.add([Row(b"k" * 16, 1, OTHER)])
+    assert run("verify", again).exit_code == 0
+    assert (again / SEALED).exists()
+    with closing(sqlite3.connect(folder / MAIN)) as one, closing(sqlite3.connect(again / MAIN)) as other:
+        names = [db.execute("SELECT name FROM store").fetchone() for db in (one, other)]
+    assert names[0] != names[1]
+
+
+def test_a_copy_without_its_checksums_is_named(tmp_path):
+    folder = served(tmp_path / "a")
+    copy = tmp_path / "copy.sqlite"
+    run("backup", folder, copy)
+    with closing(sqlite3.connect(copy, isolation_level=None)) as db:
+        db.execute("DROP TABLE checksums")
+    told = run("verify", copy)
+    assert (told.exit_code, "lacks a copy's checksums" in told.output) == (1, True)
+    with pytest.raises(DamagedStoreError, match="another copy"):
+        SqliteStore(copy)
+
+
+def test_a_main_file_that_is_damaged_is_named_with_what_sqlite_finds(tmp_path):
+    folder = served(tmp_path / "a")
+    content = bytearray((folder / MAIN).read_bytes())
+    with closing(sqlite3.connect(folder / MAIN)) as db:
+        ((root,),) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'tokens'")
+    content[(root - 1) * 4096 + 4] ^= 3  # how many rows there are in a page
+    (folder / MAIN).write_bytes(content)
+    told = run("verify", folder)
+    assert (told.exit_code, "DAMAGED" in told.output) == (1, True)
+    assert "SQLite finds it damaged" in told.output or "not readable" in told.output

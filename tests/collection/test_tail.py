@@ -146,6 +146,7 @@ def test_the_sealed_file_follows_from_the_reports_alone(tmp_path):
         folder.mkdir()
         store = make(folder)
         store.salt = bytes(32)
+        store._db.execute("UPDATE store SET name = zeroblob(16)")
         numbers = list(range(2500))
         random.Random(name).shuffle(numbers)  # noqa: S311 - repeats, hides nothing
         for half in (numbers[:1250], numbers[1250:]):

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from deniable.cli.common import PLACE, as_json, emit, name_of
+from deniable.collection.storage.bond import forget_missing, is_orphaned
+from deniable.collection.storage.checksums import damaged_pages
 from deniable.collection.storage.layout import Layout
 from deniable.collection.storage.places import FILE, is_address, is_store
 from deniable.collection.storage.salvage import repair
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 @click.command("verify")
 @click.argument("what", type=PLACE)
 @click.option(
-    "--repair", "repairs", is_flag=True, help="Go on with the sealed reports that remain; the damaged file is kept."
+    "--repair", "repairs", is_flag=True, help="Go on with the sealed reports that remain; a damaged file is kept."
 )
 @as_json
 def command(what: Path | str, *, repairs: bool, as_json: bool) -> None:
@@ -46,10 +48,10 @@ def command(what: Path | str, *, repairs: bool, as_json: bool) -> None:
     """  # noqa: D301 - click wants the character itself
     if isinstance(what, Path) and what.is_file() and not is_store(what):
         found = [_certificate(what) or _design(what)]
-    elif isinstance(what, Path) and not is_store(what / FILE if what.is_dir() else what):
+    elif isinstance(what, Path) and not is_store(what / FILE if what.is_dir() else what) and not _is_orphaned(what):
         raise InputError(f"{what} is no collector's folder, backup, design or certificate", path=str(what))
     else:
-        if repairs:
+        if repairs and not _is_orphaned(what):
             _repair(what)
         found = verify_store(what)
     if as_json:
@@ -60,6 +62,11 @@ def command(what: Path | str, *, repairs: bool, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
+def _is_orphaned(what: Path | str) -> bool:
+    """Whether a folder has parts of a store, and not the file that says what they are."""
+    return not is_address(what) and Path(what).is_dir() and is_orphaned(Layout(Path(what) / FILE))
+
+
 def _tell(found: Sequence[Finding]) -> None:
     for one in found:
         click.echo(f"{'whole  ' if one.is_whole else 'DAMAGED'}  {one.what}\n         {one.told}")
@@ -68,9 +75,11 @@ def _tell(found: Sequence[Finding]) -> None:
 def _repair(what: Path | str) -> None:
     if is_address(what) or not Path(what).is_dir():
         raise InputError(f"--repair is for a collector's folder, not for {name_of(what)}")
-    sealed = Layout(Path(what) / FILE).sealed
-    if sealed.exists() and not all(one.is_whole for one in verify_store(what) if one.what == str(sealed)):
-        click.echo(f"The damaged file is kept as {repair(sealed)}", err=True)
+    layout = Layout(Path(what) / FILE)
+    if layout.sealed.exists() and damaged_pages(layout.sealed):
+        click.echo(f"The damaged file is kept as {repair(layout)}", err=True)
+    if lost := forget_missing(layout):
+        click.echo(f"Gone on without {', '.join(lost)}, and the reports in there", err=True)
 
 
 def _certificate(path: Path) -> Finding | None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from deniable.collection.storage.bond import is_orphaned, orphaned, strange_parts
 from deniable.collection.storage.checksums import DamagedStoreError, read_checksums
 from deniable.collection.storage.copied_checksums import check, has_checksums
-from deniable.collection.storage.layout import Layout, uri
+from deniable.collection.storage.layout import PART, Layout, uri
 from deniable.collection.storage.places import FILE, find_store, is_address
 from deniable.collection.storage.salvage import remains_of
 from deniable.wording import counted
@@ -34,10 +35,27 @@ def verify_store(place: str | Path) -> list[Finding]:
         return list(_database(str(place)))
     path = Path(place)
     layout = Layout(path / FILE if path.is_dir() else path)
-    found = [_file(layout.main)]
+    if is_orphaned(layout):
+        return [Finding(str(layout.main), is_whole=False, told=orphaned(layout))]
+    strange = _strange(layout)
+    found = {str(layout.main): _file(layout.main)}
     if layout.sealed.exists():
-        found.append(_sealed(layout.sealed))
-    return found + [_file(layout.tail(number)) for number in layout.state().tails]
+        found[str(layout.sealed)] = _sealed(layout.sealed)
+    found |= {str(tail): _file(tail) for tail in map(layout.tail, layout.state().tails)}
+    for what, told in strange.items():
+        if what not in found or found[what].is_whole:
+            said = f"{told}: put the right file back, or a backup in the place of all"
+            found[what] = Finding(what, is_whole=False, told=said)
+    return list(found.values())
+
+
+def _strange(layout: Layout) -> dict[str, str]:
+    """Parts that are missing, or not of this store, as far as the files can be read; what cannot is said elsewhere."""
+    with closing(sqlite3.connect(uri(layout.main, "mode=ro"), uri=True)) as db:
+        try:
+            return strange_parts(db, layout)
+        except sqlite3.DatabaseError:
+            return {}
 
 
 def _file(path: Path) -> Finding:
@@ -45,10 +63,8 @@ def _file(path: Path) -> Finding:
     with closing(sqlite3.connect(uri(path, "mode=ro"), uri=True)) as db:
         try:
             ((told,), *_) = db.execute("PRAGMA quick_check(1)").fetchall()
-            if told == "ok" and not has_checksums(db):
-                return Finding(
-                    str(path), is_whole=True, told="well-formed; it goes on changing, so it has no checksums"
-                )
+            if not has_checksums(db):
+                return _changing(db, path, told)
             copied = check(db)
         except sqlite3.DatabaseError as error:
             return Finding(str(path), is_whole=False, told=f"not readable: {error}")
@@ -59,6 +75,18 @@ def _file(path: Path) -> Finding:
         return Finding(str(path), is_whole=False, told=f"a copy; {reports} as they were copied, but miscounted")
     lost = f"{copied.lost} lie where something is damaged"
     return Finding(str(path), is_whole=False, told=f"a copy; {reports} as they were copied, {lost}. Use another copy")
+
+
+def _changing(db: sqlite3.Connection, path: Path, told: str) -> Finding:
+    """A file without checksums, as one is that goes on changing; a copy's reports have some."""
+    (part,) = db.execute("PRAGMA application_id").fetchone()
+    if told != "ok":
+        said = f"SQLite finds it damaged ({told}); it goes on changing, so it has no checksums that would tell where"
+        return Finding(str(path), is_whole=False, told=f"{said}. Put a copy back")
+    if part != PART and db.execute("SELECT 1 FROM reports LIMIT 1").fetchone():
+        said = "it holds reports, as a copy does, and lacks a copy's checksums: nobody knows whether they are as copied"
+        return Finding(str(path), is_whole=False, told=f"{said}. Use another copy")
+    return Finding(str(path), is_whole=True, told="well-formed; it goes on changing, so it has no checksums")
 
 
 def _sealed(path: Path) -> Finding:

@@ -59,6 +59,8 @@ def refuse_damaged_copy(db: sqlite3.Connection, path: Path) -> None:
         found = check(db)
         if found.lost or not found.counts:
             raise DamagedStoreError(path)
+    elif db.execute("SELECT 1 FROM main.reports LIMIT 1").fetchone():  # only a copy has reports in there
+        raise DamagedStoreError(path)
 
 
 def _runs(db: sqlite3.Connection) -> Iterator[tuple[int, bool]]:

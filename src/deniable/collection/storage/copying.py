@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 
     from deniable.collection.storage.layout import Layout, State
 
-_TABLES = {"store": "salt", "designs": "number", "tokens": "purpose, digest", "kept": "name", "rejected": "reason"}
+_TABLES = {"designs": "number", "tokens": "purpose, digest", "kept": "name", "rejected": "reason"}
 # Where a SQLite store is, as far as it can tell: a folder may be moved, and only a copy is elsewhere.
 HERE, _COPY = b"here", b"a copy"
 _OPENS = (
     "DELETE FROM main.tokens WHERE purpose IN ('analyst', 'link')",
     "DELETE FROM main.kept WHERE name GLOB 'login *'",
 )
+_ALONE = "randomblob(16), 0, 0"  # a name of its own, and no part beside it (`bond`)
 _TRIES = 100
 
 
@@ -44,6 +45,7 @@ def copy_store(layout: Layout, target: Path) -> None:
             _copy_reports(db, layout)
             db.execute("ATTACH ? AS source", (uri(layout.main, "mode=rw"),))
             with transaction(db, "BEGIN"):
+                db.execute(f"INSERT INTO main.store SELECT salt, {_ALONE} FROM source.store")  # noqa: S608 - our words
                 for table, order in _TABLES.items():
                     db.execute(f"INSERT INTO main.{table} SELECT * FROM source.{table} ORDER BY {order}")  # noqa: S608
                 _mark(db)
@@ -58,7 +60,11 @@ def copy_rows(read: Callable[[str], Iterable[Sequence[object]]], target: Path, q
     """
     with telling(target.absolute().parent):
         with _new(target) as db, transaction(db, "BEGIN"):
+            for (salt,) in read(queries["store"]):
+                db.execute(f"INSERT INTO main.store VALUES (?, {_ALONE})", (salt,))  # noqa: S608 - our words
             for table, query in queries.items():
+                if table == "store":
+                    continue
                 width = len(db.execute(f"PRAGMA table_info({table})").fetchall())
                 marks = ", ".join("?" * width)
                 db.executemany(f"INSERT INTO {table} VALUES ({marks})", read(query))  # noqa: S608 - our names

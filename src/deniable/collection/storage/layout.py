@@ -2,7 +2,8 @@
 
 ::
 
-    reports.sqlite           designs, counts of what was turned away, hashes of secrets; a copy's reports until sealed
+    reports.sqlite           designs, counts of what was turned away, hashes of secrets; a copy's reports until sealed;
+                             and which of the others there must be (`bond`)
     reports.sealed.sqlite    the sealed reports, in the order of their keys: never changed, only replaced
     reports.draft.sqlite     what a sealed file is written from, while it is; named as unfinished, and then gone
     reports.tail-7.sqlite    the tail: reports that are not sealed yet
@@ -61,6 +62,11 @@ class Layout:
     def tail(self, number: int) -> Path:
         """The path of a tail."""
         return Path(self._name(number))
+
+    def tails(self) -> list[Path]:
+        """All tails that there are, also those that do not count."""
+        found = (self._tail.fullmatch(path.name) for path in self.folder.iterdir())
+        return [self.tail(number) for number in sorted(int(one[1]) for one in found if one is not None and not one[2])]
 
     def _name(self, number: int) -> str:
         return f"{self._beside}.tail-{number}.sqlite"

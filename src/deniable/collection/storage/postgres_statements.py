@@ -57,7 +57,7 @@ COPIED = {
     "held": "SELECT key, design, cell FROM held UNION ALL SELECT key, design, cell FROM arrived ORDER BY key",
     "store": "SELECT salt FROM store",
     "designs": "SELECT number, id, body FROM designs ORDER BY number",
-    "tokens": "SELECT digest, purpose FROM tokens ORDER BY purpose, digest",
+    "tokens": "SELECT purpose, digest FROM tokens ORDER BY purpose, digest",
     "kept": "SELECT name, value FROM kept ORDER BY name",
     "rejected": "SELECT reason, reports FROM rejected ORDER BY reason",
 }

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from deniable.collection.storage.base import Row
 from deniable.collection.storage.checksums import append_checksums, damaged_pages, read_checksums
 from deniable.collection.storage.layout import place, replacing, unfinished, uri
-from deniable.collection.storage.sealed import begin_sealed, count_reports
+from deniable.collection.storage.sealed import begin_sealed, bind, count_reports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from deniable.collection.storage.layout import Layout
 
 _INNER, _LEAF = 2, 10
 _KEY = 44  # SQLite's type of 16 bytes
@@ -59,8 +61,9 @@ def whole_rows(path: Path) -> Iterator[Row]:
                     yield row
 
 
-def repair(path: Path) -> Path:
+def repair(layout: Layout) -> Path:
     """Write a sealed file of what remains in the place of a damaged one, which is kept; returns where."""
+    path = layout.sealed
     written = read_checksums(path)
     with replacing(path) as db:
         begin_sealed(db)
@@ -68,6 +71,9 @@ def repair(path: Path) -> Path:
         db.executemany("INSERT INTO reports VALUES (?, ?, ?)", sorted(whole_rows(path)))
         count_reports(db)
         db.execute("COMMIT")
+        db.execute("ATTACH ? AS base", (uri(layout.main, "mode=rw"),))
+        bind(db, "base")
+        db.execute("DETACH base")
         db.execute(f"PRAGMA user_version = {written.version}")
         db.execute("VACUUM")
         db.close()

@@ -18,7 +18,7 @@ from deniable.collection.storage.commit import transaction
 from deniable.collection.storage.held import hold_back
 from deniable.collection.storage.layout import PART, drafting, replacing, unfinished, uri
 from deniable.collection.storage.snapshot import attach
-from deniable.collection.storage.tables import REPORTS
+from deniable.collection.storage.tables import REPORTS, SEALED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -31,7 +31,8 @@ _PAGE = 16384  # bytes: most of what sealing takes is by the page; who looks for
 def write_sealed(layout: Layout, state: State, first: int, ended: Collection[int] = ()) -> None:
     """Write a sealed file of everything in a state, after which `first` is the first tail that counts.
 
-    It is not put in its place. Of the designs that have `ended`, nothing is held back (`held`).
+    It is not put in its place. Of the designs that have `ended`, nothing is held back (`held`). It says of which store
+    it is, and the names of the designs (`bond`).
     """
     with drafting(layout.draft) as draft:
         draft.execute("PRAGMA temp_store = MEMORY")  # keys are written to no other file
@@ -42,12 +43,15 @@ def write_sealed(layout: Layout, state: State, first: int, ended: Collection[int
         else:
             begin_sealed(draft)
         counted, tails = attach(draft, layout, state)
+        if state.first > 0:
+            draft.execute("ATTACH ? AS base", (uri(layout.main, "mode=rw"),))
         with transaction(draft, "BEGIN"):
             if state.first == 0:  # nothing was ever sealed, but the main file may be a copy that was put in its place
                 for table in REPORTS:
                     draft.execute(f"INSERT INTO main.{table} SELECT * FROM {counted}.{table}")  # noqa: S608 - our names
             _put_in(draft, tails)
             hold_back(draft, [f"{tail}.reports" for tail in tails], ended)
+            bind(draft, "base")
         draft.execute(f"PRAGMA user_version = {first}")
         draft.execute("PRAGMA schema_version = 1")  # else it would tell how often was sealed
         with replacing(layout.sealed):  # makes the file, and sees to it that it is on disk
@@ -59,8 +63,16 @@ def begin_sealed(db: sqlite3.Connection) -> None:
     """Make the tables of a sealed file."""
     db.execute(f"PRAGMA application_id = {PART}")
     db.execute(f"PRAGMA page_size = {_PAGE}")
-    for table in REPORTS.values():
+    for table in SEALED.values():
         db.execute(table)
+
+
+def bind(db: sqlite3.Connection, base: str) -> None:
+    """Say in a sealed file of which store it is, whose main file is attached, and what its designs are called there."""
+    db.execute("DELETE FROM main.of")
+    db.execute(f"INSERT INTO main.of SELECT name FROM {base}.store")  # noqa: S608 - our names
+    db.execute("DELETE FROM main.designs")
+    db.execute(f"INSERT INTO main.designs SELECT number, id FROM {base}.designs ORDER BY number")  # noqa: S608 - likewise
 
 
 def count_reports(db: sqlite3.Connection) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable.collection.storage.base import cells_of
+from deniable.collection.storage.bond import keep_bond, read_bond, refuse_orphans, refuse_strange_parts
 from deniable.collection.storage.checksums import refuse_damage
 from deniable.collection.storage.commit import hold, telling, transaction
 from deniable.collection.storage.copied_checksums import refuse_damaged_copy
@@ -42,34 +43,35 @@ class SqliteStore:
     def __init__(self, path: str | Path) -> None:
         """Open the store, or make it."""
         self._path, self.place, self.home = Path(path), str(path), HERE
+        layout = Layout(self._path)
         if not self._path.exists():
+            refuse_orphans(layout)
             _make(self._path)
         self._writing, self._reading = threading.Lock(), threading.Lock()
         self._claimed: int | None = None  # the folder, held
         with ExitStack() as opened:  # what cannot be opened whole is closed again
             try:
-                self._db = self._connect(opened)
-                self._reader = self._connect(opened)
+                self._db = self._connect(opened, layout)
                 self._make_tables()
+                self._reader = self._connect(opened, layout)
             except sqlite3.DatabaseError as error:
                 if is_full(error, self._path.parent):
                     raise StoreFullError(f"there is no space left to open {path}") from error
                 raise InputError(f"{path} is not a store of reports: {error}", path=str(path)) from error
             (self.salt,) = self._db.execute("SELECT salt FROM store").fetchone()
-            layout = Layout(self._path)
-            layout.state()  # refuses a folder in which a part is missing
             with telling(self._path.parent):
                 refuse_damage(layout.sealed)
+                refuse_strange_parts(self._db, layout)
                 refuse_damaged_copy(self._db, self._path)
             opened.pop_all()
-        self._reports = Tail(layout, self._empty)
+        self._reports = Tail(layout, self._empty, self._say)
 
     @property
     def folder(self) -> Path:
         """Where the files are."""
         return self._path.parent
 
-    def _connect(self, opened: ExitStack) -> sqlite3.Connection:
+    def _connect(self, opened: ExitStack, layout: Layout) -> sqlite3.Connection:
         # Used from several threads, one at a time: the locks see to that.
         db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=_BUSY)
         opened.callback(db.close)
@@ -79,8 +81,10 @@ class SqliteStore:
                 f"{self._path} is only a part of a store: name its folder, {self._path.parent}", path=str(self._path)
             )
         (version,) = db.execute("PRAGMA user_version").fetchone()
-        if version != FORMAT and db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
-            raise other_format(str(self._path), version, FORMAT)
+        if version != FORMAT:
+            if db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
+                raise other_format(str(self._path), version, FORMAT)
+            refuse_orphans(layout)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA secure_delete = ON")
@@ -92,7 +96,9 @@ class SqliteStore:
                 return
             for table in MAIN:
                 self._db.execute(table)
-            self._db.execute("INSERT INTO store VALUES (?)", (secrets.token_bytes(32),))
+            self._db.execute(
+                "INSERT INTO store VALUES (?, ?, 0, 0)", (secrets.token_bytes(32), secrets.token_bytes(16))
+            )
             self._db.execute(f"PRAGMA user_version = {FORMAT}")
 
     @contextmanager
@@ -164,6 +170,13 @@ class SqliteStore:
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def _say(self, *, sealed: int | None = None, tail: int | None = None) -> bytes:
+        """Keep which parts there must be; returns the name of the store, which a new part gets."""
+        with self._writing, self._transaction():
+            if sealed is not None or tail is not None:
+                keep_bond(self._db, sealed=sealed, tail=tail)
+            return read_bond(self._db).name
+
     def _read(self, query: str, *parameters: object) -> list[tuple]:  # type: ignore[type-arg]
         with self._reading:
             try:
@@ -188,7 +201,7 @@ class SqliteStore:
     def add_token(self, digest: bytes, purpose: str) -> None:
         """Keep the hash of a secret that opens something."""
         with self._writing, self._transaction():
-            self._db.execute("INSERT INTO tokens VALUES (?, ?)", (digest, purpose))
+            self._db.execute("INSERT INTO tokens (digest, purpose) VALUES (?, ?)", (digest, purpose))
 
     def has_token(self, digest: bytes, purpose: str) -> bool:
         """Tell whether this is the hash of such a secret."""
@@ -202,7 +215,8 @@ class SqliteStore:
         """Keep many hashes at once."""
         with self._writing, self._transaction():
             self._db.executemany(
-                "INSERT OR IGNORE INTO tokens VALUES (?, ?)", [(digest, purpose) for digest in sorted(digests)]
+                "INSERT OR IGNORE INTO tokens (digest, purpose) VALUES (?, ?)",
+                [(digest, purpose) for digest in sorted(digests)],
             )
 
     def held(self, digests: Sequence[bytes], purpose: str) -> set[bytes]:

@@ -6,7 +6,7 @@ reads need not ask which of them it is.
 
 from __future__ import annotations
 
-FORMAT = 4  # of the main file and of copies; it stands where SQLite keeps a number for its users
+FORMAT = 5  # of the main file and of copies; it stands where SQLite keeps a number for its users
 _COUNTS = """
     CREATE TABLE {} (
         design INTEGER NOT NULL, cell TEXT NOT NULL, reports INTEGER NOT NULL, PRIMARY KEY (design, cell)
@@ -22,11 +22,18 @@ REPORTS = {
     # With rowids: whoever has to find the reports in a damaged file page by page (`salvage`) finds none of these.
     "held": "CREATE TABLE held (key BLOB NOT NULL, design INTEGER NOT NULL, cell TEXT NOT NULL)",
 }
+OF = "CREATE TABLE of (name BLOB NOT NULL)"  # which store a part is of (`bond`)
+SEALED = {
+    **REPORTS,
+    "of": OF,
+    "designs": "CREATE TABLE designs (number INTEGER PRIMARY KEY, id TEXT NOT NULL)",
+}
 MAIN = (
-    "CREATE TABLE store (salt BLOB NOT NULL)",
+    "CREATE TABLE store (salt BLOB NOT NULL, name BLOB NOT NULL, sealed INTEGER NOT NULL, tail INTEGER NOT NULL)",
     "CREATE TABLE designs (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)",
     *REPORTS.values(),
-    "CREATE TABLE tokens (digest BLOB, purpose TEXT NOT NULL, PRIMARY KEY (purpose, digest)) WITHOUT ROWID",
+    # Columns in the order of the key: of others some versions of SQLite say, when they check, that they are damaged.
+    "CREATE TABLE tokens (purpose TEXT NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (purpose, digest)) WITHOUT ROWID",
     "CREATE TABLE kept (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
     "CREATE TABLE rejected (reason TEXT PRIMARY KEY, reports INTEGER NOT NULL) WITHOUT ROWID",
 )
@@ -37,4 +44,5 @@ TAIL = (
     "CREATE TABLE reports (key BLOB NOT NULL, design INTEGER NOT NULL, cell TEXT NOT NULL)",
     _TOTALS,
     _COUNTS.format("in_blocks"),
+    OF,
 )

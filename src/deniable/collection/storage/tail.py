@@ -60,10 +60,12 @@ class Tail:
         layout: the store's files.
         empty: empties a main file that is a copy put in its place; called once the reports in it are sealed, perhaps
             repeatedly.
+        say: has the main file say which parts there must be, `sealed` and `tail`; returns the name of the store
+            (`bond`).
     """
 
-    def __init__(self, layout: Layout, empty: Callable[[], None]) -> None:
-        self._layout, self._empty = layout, empty
+    def __init__(self, layout: Layout, empty: Callable[[], None], say: Callable[..., bytes]) -> None:
+        self._layout, self._empty, self._say = layout, empty, say
         # Who holds the first is the only one, of all threads and programs, that changes which files there are and what
         # is in them.
         self._alone, self._reading, self._sealing = Alone(layout.lock), threading.Lock(), threading.Lock()
@@ -166,7 +168,9 @@ class Tail:
             db.execute(f"PRAGMA application_id = {PART}")
             for table in TAIL:
                 db.execute(table)
+            db.execute("INSERT INTO of VALUES (?)", (self._say(),))
         place(path)
+        self._say(tail=number)
         return number
 
     # -- sealing ------------------------------------------------------------------------------------------------------
@@ -178,6 +182,7 @@ class Tail:
         with telling(self._layout.folder), self._alone:
             self._layout.sweep()
             state = self._layout.state()
+            self._say(sealed=state.first, tail=max(state.tails, default=0))
             if state.first > 0:
                 self._empty()  # whoever sealed may have been killed before
             if state.first == 0 and not _is_empty(self._layout.main):
@@ -245,6 +250,7 @@ class Tail:
             self._sealed = self._layout.mark(), begin
             self._leave()
             self._layout.sweep()
+            self._say(sealed=first)
             if state.first == 0:
                 self._empty()
 
@@ -281,6 +287,7 @@ class Tail:
                 path = self._layout.tail(number)
                 if not _is_empty(path):
                     return
+                self._say(tail=number - 1)
                 remove(path)
 
     # -- reading ------------------------------------------------------------------------------------------------------
