@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import subprocess
+from fractions import Fraction
+from functools import cache
 from itertools import product
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,25 +16,35 @@ import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
+from deniable.designs.blocks.reports import BlockReports
 from deniable.designs.debiased import scores
+from deniable.device.encoding import NOT_ASKED
+from deniable.device.limits import BITS
 from deniable.errors import InputError
+from deniable.labels import UNKNOWN, Labels
 from every_design import answered, every_design
 from exams import answered as exam_answers
 
-DOMAIN = dn.Domain({"a": ["n", "y"], "b": ["x", "y", "z"], "c": ["n", "y"]})
+DOMAIN = dn.Domain({"a": ["n", "y"], "b": ["x", "y", NOT_ASKED], "c": ["n", "y"]})
+ASKED = Labels(show_if={"b": {"region": ("north",)}})  # b is put to people of the north
 N = 900
 MADE = every_design(DOMAIN, N, block_size=300)
 
 
 def people(n=N):
+    """Whoever lives in the south has no answer to b."""
     rng = np.random.default_rng(1)
-    columns = {name: rng.choice(v.categories, n).tolist() for name, v in DOMAIN.items()}
-    return pa.table({**columns, "region": rng.choice(["north", "south"], n).tolist()})
+    columns = {name: rng.choice(v.categories[:2], n) for name, v in DOMAIN.items()}
+    region = rng.choice(["north", "south"], n)
+    columns["b"] = np.where(region == "north", columns["b"], NOT_ASKED)
+    return pa.table({name: column.tolist() for name, column in (*columns.items(), ("region", region))})
 
 
-def reports_to(name, keep=("region",)):
+@cache
+def reports_to(name, keep=("region",), labels=UNKNOWN):
     design = MADE[name]
-    return design.randomize(answered(people(), design), keep=list(keep), source=dn.Seeded(2))
+    made = design.randomize(answered(people(), design), keep=list(keep), source=dn.Seeded(2))
+    return made.with_labels(labels)
 
 
 def tables_of(design):
@@ -51,9 +64,17 @@ def test_nearly_every_design_is_enumerated():
     assert set(ONE_BY_ONE) - set(LISTED) == {"hashing"}
 
 
-@pytest.mark.parametrize("name", LISTED)
-def test_the_expectation_of_a_score_is_whether_the_truth_is_its_cell(name):
-    """Exactly: every report that can come, weighted by its probability, for every truth about what is wanted."""
+BLOCKS = [name for name in MADE if name.startswith("blocks")]
+
+
+@pytest.mark.filterwarnings("ignore::deniable.errors.SmallCellWarning")  # a row is a report that can come
+@pytest.mark.parametrize("labels", [UNKNOWN, ASKED], ids=["of everybody", "among those asked"])
+@pytest.mark.parametrize("name", [*LISTED, *BLOCKS])
+def test_the_expectation_of_a_score_is_whether_the_truth_is_its_cell(name, labels):
+    """Exactly: every report that can come, weighted by its probability, for every truth about what is wanted.
+
+    Of whoever was asked, "does not apply" is no truth about what is wanted; of blocks, with the last block's fakes.
+    """
     design = MADE[name]
     for names in tables_of(design):
         rows, chance = [], []
@@ -61,29 +82,23 @@ def test_the_expectation_of_a_score_is_whether_the_truth_is_its_cell(name):
             told = design.told(ballot, names)
             if told is None:
                 continue
-            every = [design.questions[i].channel.every_report(4096) for i in indices]
+            channels = [_channel(name, i) for i in indices]
+            every = [channel.every_report(4096) for channel in channels]
             for codes in product(*(each.tolist() for each in every)):
-                alike = [
-                    design.questions[i].channel.likelihood(np.array([code]))[0]
-                    for i, code in zip(indices, codes, strict=True)
-                ]
+                alike = [channel.likelihood(np.array([code]))[0] for channel, code in zip(channels, codes, strict=True)]
                 rows.append((ballot, [*codes, *[0] * (design.width - len(codes))]))
                 chance.append((ballot, indices, alike))
         if not rows:
             continue
-        held = dn.Reports.of_codes(
-            design,
-            np.array([ballot for ballot, _ in rows], dtype=np.uint8),
-            np.array([codes for _, codes in rows], dtype=design.answer_dtype).reshape(len(rows), design.width),
-        )
-        made = scores(held, [names])
+        made = scores(_reports(name, rows).with_labels(labels), [names])
         if not made:
             assert not design.covers(names)
             continue
         # Attributes that are not wanted are spread in a way of their own for each cell.
         rng = np.random.default_rng(3)
         for cell in made:
-            for truth in product(*(range(len(design.domain[n])) for n in names)):
+            assert NOT_ASKED not in dict(cell.cell).values() or not labels.show_if
+            for truth in product(*(range(2 if labels.show_if else len(design.domain[n])) for n in names)):
                 fixed = dict(zip(names, truth, strict=True))
                 others = {n: rng.dirichlet(np.ones(len(v))) for n, v in design.domain.items()}
                 weights = np.array([_chance(design, part, fixed, others) for part in chance])
@@ -91,6 +106,34 @@ def test_the_expectation_of_a_score_is_whether_the_truth_is_its_cell(name):
                 expected = (weights * np.where(speaking, cell.values, 0)).sum() / weights[speaking].sum()
                 is_it = all(design.domain[n].categories[fixed[n]] == category for n, category in cell.cell)
                 assert expected == pytest.approx(float(is_it), abs=1e-8), (names, cell.name)
+
+
+def _published(name):
+    """The last block whose fakes were published for some reports."""
+    return reports_to(name).published[-1]
+
+
+def _channel(name, index):
+    """What a question's answers go through."""
+    channel = MADE[name].questions[index].channel
+    if name not in BLOCKS:
+        return channel
+    block = _published(name)
+    whole = Fraction(sum(block.fakes[index]))
+    return dn.Mixture(1 - whole / 2**BITS, [each / whole for each in block.fakes[index]])
+
+
+def _reports(name, rows):
+    """Reports of people of the north, of these ballots and codes."""
+    design = MADE[name]
+    ballots = np.array([ballot for ballot, _ in rows], dtype=np.uint8)
+    answers = np.array([codes for _, codes in rows], dtype=design.answer_dtype).reshape(len(rows), design.width)
+    north = nw.from_native(pa.table({"region": ["north"] * len(rows)}), eager_only=True)
+    if name not in BLOCKS:
+        return dn.Reports.of_codes(design, ballots, answers, north)
+    published = reports_to(name).published
+    last = np.full(len(rows), len(published) - 1)
+    return BlockReports.of_blocks(design, ballots, answers, last, published, public=north)
 
 
 def _chance(design, part, fixed, others):
@@ -109,19 +152,24 @@ def _chance(design, part, fixed, others):
     return total
 
 
+@pytest.mark.parametrize("labels", [UNKNOWN, ASKED], ids=["of everybody", "among those asked"])
 @pytest.mark.parametrize("name", MADE)
-def test_means_are_those_of_inversion_where_the_same_reports_are_used(name):
+def test_means_are_those_of_inversion_where_a_table_is_asked_in_one_way(name, labels):
     """And elsewhere within five of their own errors of the efficient estimate; the seed is fixed."""
-    reports = reports_to(name)
+    reports = reports_to(name, labels=labels)
+    north = reports.public["region"].to_numpy() == "north"
     for names in tables_of(reports.design):
         made = scores(reports, [names])
         if not made:
             continue
         means = np.array([np.nanmean(score.values) for score in made])
+        if labels.show_if and "b" in names:
+            assert not np.isfinite(np.stack([score.values for score in made])[:, ~north]).any()
+            assert all(score.label.endswith("among those asked") for score in made)
         found = dn.estimate(reports, names, "inversion")
         asked = [ballot for ballot in range(len(reports.design.ballots)) if reports.design.told(ballot, names)]
-        told = {(t.domain, t.channel) for b in asked if (t := reports.design.told(b, names))}
-        if len(told) == 1 and "blocks" not in name:
+        told = {(t.domain, t.channel) for b in asked if (t := reports.told(b, names))}
+        if len(told) == 1:
             np.testing.assert_allclose(means, found.unbiased.values.ravel(), atol=1e-9)
         errors = np.array([np.nanstd(score.values) / np.sqrt(np.isfinite(score.values).sum()) for score in made])
         assert (np.abs(means - dn.estimate(reports, names).efficient.values.ravel()) < 5 * errors + 1e-9).all()

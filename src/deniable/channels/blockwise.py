@@ -146,8 +146,11 @@ class Blockwise(Channel):
         return (self._weight * diagonal).sum(axis=0), (self._weight * sums).sum(axis=0)
 
     def _matrix(self) -> NDArray[np.float64]:
-        blocks = self._keep[:, :, None] * np.eye(self.inputs) + self._noise[:, :, None]
-        return (self._weight[:, :, None] * blocks).reshape(-1, self.inputs)
+        return (self._weight[:, :, None] * self.in_blocks()).reshape(-1, self.inputs)
+
+    def in_blocks(self) -> NDArray[np.float64]:
+        """The matrix of every block by itself."""
+        return np.asarray(self._keep[:, :, None] * np.eye(self.inputs) + self._noise[:, :, None])
 
     @cached_property
     def _w_noise(self) -> NDArray[np.float64]:

@@ -26,6 +26,18 @@ WORST_CONDITION = 1e12  # beyond this the inverse of P is rounding error
 _TOLD = 1e-8  # how far outside the row space a functional may lie, by rounding
 
 
+def left_inverse(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Q of least variance at evenly spread truths, of a matrix that tells every truth, or of each of a stack."""
+    weighted = _weighted(p)
+    return np.asarray(np.linalg.solve(weighted @ p, weighted), dtype=np.float64)
+
+
+def _weighted(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P' by the inverse of the reports' shares there, near their variances; a report that never comes has no weight."""
+    lam = p.mean(axis=-1)
+    return np.asarray(np.swapaxes(p, -1, -2) / np.where(lam > 0, lam, np.inf)[..., None, :], dtype=np.float64)
+
+
 class Explicit(Channel):
     """A channel that supplies `_p` and `_q`, Q P = I, and inherits every operation."""
 
@@ -66,13 +78,11 @@ class Explicit(Channel):
         p = self._p
         if self.inputs == self.outputs and not self.is_partial:
             return np.asarray(np.linalg.inv(p), dtype=np.float64)
-        # Report u has a variance near its share at evenly spread truths; one that never occurs gets no weight.
-        lam = p.mean(axis=1)
-        weighted = p.T / np.where(lam > 0, lam, np.inf)
         if self.is_partial:
             # Of all weights with P'g = w, those of least variance; for w outside the row space there are none.
+            weighted = _weighted(p)
             return np.asarray(np.linalg.pinv(weighted @ p, rcond=1e-11, hermitian=True) @ weighted)
-        return np.asarray(np.linalg.solve(weighted @ p, weighted), dtype=np.float64)
+        return left_inverse(p)
 
     def _matrix(self) -> NDArray[np.float64]:
         return self._p.copy()

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.bitmask import Bitmask
+from deniable.channels.blockwise import Blockwise
 from deniable.channels.codec import channel_from_dict
-from deniable.channels.explicit import Explicit
+from deniable.channels.explicit import Explicit, left_inverse
 from deniable.errors import DesignError, ProbabilityError
 from deniable.frozen import fix, readonly
 
@@ -93,6 +94,8 @@ class SomeTruths(Explicit):
     def _q(self) -> NDArray[np.float64]:
         if isinstance(self.whole, Bitmask):  # a coin for each category: what pairs share is known of each by itself
             return readonly(self.whole.solve(np.eye(self.outputs))[list(self.truths)])
+        if isinstance(self.whole, Blockwise):  # fakes depend on earlier answers: each block is inverted by itself
+            return readonly(np.hstack(left_inverse(self.whole.in_blocks()[:, :, list(self.truths)])))
         return readonly(self._left_inverse())
 
     def executed(self) -> Channel:

@@ -30,12 +30,12 @@ from deniable.domain import Domain, Variable
 from deniable.frozen import Frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from deniable.channels.base import Channel
-    from deniable.designs.told import Told
+    from deniable.designs.told import Column, Told
 
     Condition = Mapping[str, Sequence[Any]]  # values of public columns
     Rules = Mapping[str, Condition]
@@ -64,15 +64,24 @@ class Among(Frozen):
             return told
         key = id(told.channel), told.domain
         if key not in self._known:
-            domain, channel = _applying(told.domain, self.without), _chosen(told.domain, told.channel, self.without)
+            domain, channel = applying(told.domain, self.without), _chosen(told.domain, told.channel, self.without)
             self._known[key] = told.channel, replace(told, domain=domain, channel=channel)
         return replace(self._known[key][1], columns=told.columns)
+
+    def columns(self, told: Told, domain: Domain) -> tuple[Column, ...]:
+        """The columns of what a ballot tells, each with its channel from truths that do apply; `domain`: of all."""
+        return tuple(
+            column
+            if not set(self.without) & set(column.attributes)
+            else replace(column, channel=_chosen(domain.project(column.attributes), column.channel, self.without))
+            for column in told.columns
+        )
 
     def counted(self, seen: Observation) -> Observation:
         """Counts of categories as counts about truths that do apply; of sets they are other counts."""
         if not set(self.without) & set(seen.domain):
             return seen
-        domain, channel = _applying(seen.domain, self.without), _chosen(seen.domain, seen.channel, self.without)
+        domain, channel = applying(seen.domain, self.without), _chosen(seen.domain, seen.channel, self.without)
         return Observation(domain, channel, seen.counts.ravel(), population=seen.population, label=seen.label)
 
 
@@ -105,7 +114,8 @@ def _factors(channel: Channel) -> Sequence[Channel]:
     return channel.channels if isinstance(channel, Kronecker) else (channel,)
 
 
-def _applying(domain: Domain, without: Sequence[str]) -> Domain:
+def applying(domain: Domain, without: Iterable[str]) -> Domain:
+    """A domain in which "does not apply" is no answer to some attributes."""
     return Domain(
         [
             Variable(name, tuple(c for c in variable.categories if c != NOT_ASKED)) if name in without else variable

@@ -13,8 +13,13 @@ even shares,
 
 It is fixed by the design, not by anybody's answer; so a weighted mean, and the mean of any group that was not formed
 by answers, are unbiased too, in whatever program they are taken. A cell that J does not reach is one whose share the
-design does not tell: it has no column. Whoever was not asked has no score and is in no mean. In blocks, t comes from
-the fakes of a report's own block, so that scores are unbiased in every block.
+design does not tell: it has no column. Whoever was not asked has no score and is in no mean; where a public condition
+puts a question to some, "does not apply" is nobody's truth, and P has no column for it (`designs.among`). In blocks, t
+comes from the fakes of a report's own block, so that scores are unbiased in every block.
+
+Where everybody is asked about a table in one way, the mean is what `estimate(..., "inversion")` gives. Where it is
+asked in several ways (an attribute that several views hold), both are unbiased, and not equal: inversion weighs each
+way by how many reports came through it, scores by its probability, since a score may not depend on who else answered.
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.designs.among import applying
 from deniable.designs.own_columns import SHARE
 from deniable.errors import InputError
 from deniable.frozen import Frozen, readonly
@@ -39,7 +45,7 @@ if TYPE_CHECKING:
     from deniable.channels.base import Channel
     from deniable.designs.base import Design
     from deniable.designs.reports import Reports
-    from deniable.designs.told import Column, Told
+    from deniable.designs.told import Told
     from deniable.domain import Category, Domain
 
     Array = NDArray[np.float64]
@@ -58,6 +64,7 @@ class Score(Frozen):
     name: str
     cell: Cell
     values: Array
+    among: str = ""  # whom it is about, behind a comma, where that is not everybody
 
     @property
     def label(self) -> str:
@@ -66,7 +73,7 @@ class Score(Frozen):
         >>> Score("dn_share_smokes_yes", (("smokes", "yes"),), np.zeros(1)).label
         'smokes = yes'
         """
-        return ", ".join(f"{name} = {category}" for name, category in self.cell)
+        return ", ".join(f"{name} = {category}" for name, category in self.cell) + self.among
 
 
 def by_themselves(design: Design) -> list[list[str]]:
@@ -84,11 +91,11 @@ class Scorer:
 
     def __init__(self, reports: Reports, tables: Sequence[Sequence[str]]) -> None:
         """Take reports and the tables whose cells are wanted."""
-        self._reports = reports
         self._tables: list[_Table] = []
         found: dict[Cell, tuple[int, int]] = {}
         for names in tables:
-            domain = reports.design.domain.project(names)
+            asked = reports.among_asked(names)
+            domain = applying(reports.design.domain.project(names), asked.among.without if asked.among else ())
             if domain.cells > MOST_CELLS:
                 raise InputError(
                     f"{listed(names)} have {domain.cells} cells, and a column is made for each of {MOST_CELLS} at "
@@ -96,7 +103,7 @@ class Scorer:
                     attributes=tuple(names),
                 )
             # Of pairs, errors of joint tables depend on who was paired with whom: no estimate gives them either.
-            table = None if reports.design.pairs_reports and len(names) > 1 else _table(reports, domain)
+            table = None if reports.design.pairs_reports and len(names) > 1 else _table(asked, domain)
             if table is not None:
                 for place in np.flatnonzero(table.reached).tolist():
                     codes = np.unravel_index(place, domain.shape)
@@ -107,9 +114,10 @@ class Scorer:
 
     def scores(self, start: int, stop: int) -> list[Score]:
         """The scores of these rows; of no rows, what columns there are."""
-        values = [_scores(self._reports, table, start, stop) for table in self._tables]
+        values = [_scores(table, start, stop) for table in self._tables]
         return [
-            Score(name, cell, readonly(values[table][:, place])) for name, (cell, (table, place)) in self._cells.items()
+            Score(name, cell, readonly(values[table][:, place]), self._tables[table].among)
+            for name, (cell, (table, place)) in self._cells.items()
         ]
 
 
@@ -144,18 +152,27 @@ def score_names(cells: Sequence[Cell]) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """How the scores of a table are made: of each ballot that tells something of it, and which cells are told."""
+    """How the scores of a table are made: of whom, of each ballot that tells something of it, which cells are told."""
 
+    reports: Reports
     ballots: dict[int, _Spoken]
     reached: NDArray[np.bool_]
+
+    @property
+    def among(self) -> str:
+        """Whom they are about."""
+        return ", among those asked" if self.reports.among else ""
 
 
 @dataclass(frozen=True, eq=False)
 class _Spoken:
-    """What a ballot tells, what a report weighs in each functional of its columns, and L from these to the cells."""
+    """What a ballot tells, what a report weighs in each functional of its columns, and L from these to the cells.
+
+    `weights` has a column's place, its channel from the truths that apply, and what its reports weigh.
+    """
 
     told: Told
-    weights: Sequence[tuple[int, Array]]
+    weights: Sequence[tuple[int, Channel, Array]]
     mixed: Array
 
 
@@ -168,7 +185,7 @@ def _table(reports: Reports, domain: Domain) -> _Table | None:
         if told is not None:
             # Many ballots tell alike.
             key = (told.domain, told.channel, tuple(column.attributes for column in told.columns))
-            part = known[key] if key in known else known.setdefault(key, _part(told, domain))
+            part = known[key] if key in known else known.setdefault(key, _part(_columns(reports, told), domain))
             if part is not None:
                 parts[ballot] = part
     if not parts:
@@ -178,25 +195,35 @@ def _table(reports: Reports, domain: Domain) -> _Table | None:
     for ballot, part in parts.items():
         here = reports.told(ballot, domain.names)
         if here is not None:
-            weights = [(place, _weights(here.columns[place].channel, wanted)) for place, wanted in part.factors]
+            channels = [channel for _, channel in _columns(reports, here)]
+            weights = [(place, channels[place], _weights(channels[place], wanted)) for place, wanted in part.factors]
             spoken[ballot] = _Spoken(here, weights, mixed.by_ballot[ballot])
-    return _Table(spoken, mixed.reached)
+    return _Table(reports, spoken, mixed.reached)
 
 
-def _scores(reports: Reports, table: _Table, start: int, stop: int) -> Array:
+def _columns(reports: Reports, told: Told) -> list[tuple[Domain, Channel]]:
+    """What each column of what is told is about, and its channel: of truths that apply to those who are looked at."""
+    domain, among = reports.design.domain, reports.among
+    columns = told.columns if among is None else among.columns(told, domain)
+    without = () if among is None else among.without
+    return [(applying(domain.project(column.attributes), without), column.channel) for column in columns]
+
+
+def _scores(table: _Table, start: int, stop: int) -> Array:
     """A score for every respondent from one to another and every cell, NaN for whoever was not asked."""
+    reports = table.reports
     values = np.full((stop - start, len(table.reached)), np.nan)
     for ballot, rows in reports.rows_between(start, stop):
         said = table.ballots.get(ballot)
         if said is None:
             continue
-        step = max(1, _HELD // max(len(each) for _, each in said.weights))
+        step = max(1, _HELD // max(len(each) for *_, each in said.weights))
         for first in range(0, len(rows), step):
             some = rows[first : first + step]
             codes = reports.codes(ballot, said.told, some)
             own = np.ones((len(some), 1))
-            for place, each in said.weights:
-                mine = _rows(said.told.columns[place].channel, codes[:, place], each)
+            for place, channel, each in said.weights:
+                mine = _rows(channel, codes[:, place], each)
                 own = (own[:, :, None] * mine[:, None, :]).reshape(len(own), -1)
             values[some - start] = _by_row(own, said.mixed.T)
     return values
@@ -255,15 +282,15 @@ def _pinv(matrix: Array, rcond: float) -> Array:
     return np.asarray(np.linalg.pinv(matrix, rcond=rcond, hermitian=True), dtype=np.float64)
 
 
-def _part(told: Told, domain: Domain) -> _Part | None:
-    """What a ballot tells of a table; None where that is nothing."""
+def _part(columns: Sequence[tuple[Domain, Channel]], domain: Domain) -> _Part | None:
+    """What a ballot tells of a table by some columns; None where that is nothing."""
     factors, shapes, names = [], [], []
     moments: Array = np.ones((1, 1))
-    whole = set(domain.names) <= set(told.domain.names)
+    whole = set(domain.names) <= {name for about, _ in columns for name in about}
     spans: Array = np.ones((1, 1))
-    for place, column in enumerate(told.columns):
-        own, wanted = _wanted(column, told.domain, domain)
-        kept = _kept(column.channel, wanted)
+    for place, (about, channel) in enumerate(columns):
+        own, wanted = _wanted(about, domain)
+        kept = _kept(channel, wanted)
         whole = whole and kept.shape[1] == wanted.shape[1]
         if not kept.shape[1]:
             continue
@@ -272,7 +299,7 @@ def _part(told: Told, domain: Domain) -> _Part | None:
         names += own
         shapes += [len(domain[name]) for name in own]
         spans = np.asarray(np.kron(spans, kept), dtype=np.float64)
-        moments = np.asarray(np.kron(moments, _moments(column.channel, along)), dtype=np.float64)
+        moments = np.asarray(np.kron(moments, _moments(channel, along)), dtype=np.float64)
     if not factors:
         return None
     axes = tuple(domain.names.index(name) for name in names)
@@ -282,9 +309,8 @@ def _part(told: Told, domain: Domain) -> _Part | None:
     return _Part(tuple(factors), spans.T @ inside, moments, whole)
 
 
-def _wanted(column: Column, asked: Domain, domain: Domain) -> tuple[list[str], Array]:
+def _wanted(own: Domain, domain: Domain) -> tuple[list[str], Array]:
     """The wanted attributes of a column, and the cells of their table as sums of the column's own cells."""
-    own = asked.project(column.attributes)
     names = [name for name in own if name in domain]
     table = own.project(names)
     codes = np.stack(np.unravel_index(np.arange(own.cells), own.shape))[list(own.axes(names))]

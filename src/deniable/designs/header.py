@@ -28,9 +28,10 @@ FORMAT = 2  # what has neither words nor columns nor types nor an origin says 1,
 Columns = tuple[tuple[str, str, tuple[str | bool, ...] | None], ...]
 ADVICE = (
     f"Columns that begin with {SHARE} are scores: the mean of one estimates the share of what it is named after, "
-    "without bias; so do a weighted mean, and the mean of a group. A single score says next to nothing, and lies below "
-    "0 or above 1: do not clip or round it, do not regress on it, and take no other statistic of it than means and "
-    "their errors."
+    "without bias, among those who were asked; so do a weighted mean, and the mean of a group. Where people are asked "
+    "in several ways (views, blocks), the same estimate of deniable weighs these ways by the reports that came: it is "
+    "near, and not equal. A single score says next to nothing, and lies below 0 or above 1: do not clip or round it, "
+    "do not regress on it, and take no other statistic of it than means and their errors."
 )
 _PREFIX = "deniable."
 _KEYS = (

@@ -341,8 +341,13 @@ class Reports(Frozen):
         """Scores whose means estimate shares, a column a cell, beside the public columns: for any other program.
 
         The mean of a column, a weighted mean, and the mean in a group of a public column are unbiased estimates of the
-        share that the column is named after; nothing stands where somebody was not asked. There is no column for what
+        share that the column is named after, among those who were asked; nothing stands where somebody was not asked,
+        because the ballot was another or the survey put the question to others (`show_if`). There is no column for what
         the design does not tell. Do not clip or round scores, and do not regress on them.
+
+        Where everybody is asked about a table in one way, the mean is that of `estimate(..., "inversion")`. Where it is
+        asked in several ways, as in views and blocks, the two are both unbiased and differ by less than their errors: a
+        score is fixed by the design, while inversion weighs each way by how many reports came through it.
 
         Args:
             tables: attributes, or several whose joint table is wanted; by default every attribute by itself.

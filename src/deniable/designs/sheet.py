@@ -82,7 +82,7 @@ def _scored(reports: Reports, score: Score) -> Column:
     """Scores, of which the mean alone says something: the label begins with that."""
     labels = reports.labels
     said = ", ".join(f"{labels.question(name)} = {labels.answer(name, category)}" for name, category in score.cell)
-    return Column(score.name, score.name, f"[its mean is the share of] {said}", score.values, {})
+    return Column(score.name, score.name, f"[its mean is the share of] {said}{score.among}", score.values, {})
 
 
 def _public(reports: Reports) -> list[Column]:
