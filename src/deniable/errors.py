@@ -217,6 +217,10 @@ class MissingExtraError(DeniableError, ImportError):
     exit_code = 7
 
 
+class SourcesDifferWarning(UserWarning):
+    """Several sources are taken for one population, and their reports say that they are not."""
+
+
 class SmallCellWarning(UserWarning):
     """Public columns single out so few respondents that these could be recognised."""
 

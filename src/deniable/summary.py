@@ -52,7 +52,13 @@ def share(value: float, places: int = 1) -> Written:
     return Written(value, f"{value:.{places}%}" if math.isfinite(value) else number(float(value)))
 
 
-class Stamp(str):
+class Lasting(str):
+    """A sentence about a result that holds of whatever is made of it, too."""
+
+    __slots__ = ()
+
+
+class Stamp(Lasting):
     """A sentence on where reports come from, and the word or two for what leaves without its sentences."""
 
     __slots__ = ("word",)

@@ -8,6 +8,7 @@ enough.
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,9 @@ import numpy as np
 
 from deniable.designs.clusters import Clusters
 from deniable.designs.independent import Independent
-from deniable.errors import InputError
+from deniable.errors import InputError, SourcesDifferWarning
 from deniable.estimation.estimator import Collected, estimate
+from deniable.estimation.several import ASSOCIATED, differing
 from deniable.randomness import SECURE, Source
 from deniable.tables.marginals import cramers_v
 
@@ -73,6 +75,8 @@ def find_clusters(
     pairs = {pair: estimate(reports, pair, method="norm_sub") for pair in combinations(attributes, 2)}
     size = {name: n for joint in pairs.values() for name, n in zip(joint.attributes, joint.table.shape, strict=True)}
     strength = {pair: dependence(joint) for pair, joint in pairs.items()}
+    for told in differing(reports, list(pairs), ASSOCIATED):
+        warnings.warn(told, SourcesDifferWarning, stacklevel=2)
     cluster = {name: [name] for name in attributes}
     for a, b in sorted(strength, key=lambda pair: -strength[pair]):
         if strength[a, b] < least_dependence:

@@ -33,7 +33,7 @@ from deniable.estimation.paired import pair_notes, pair_warnings, with_pairs
 from deniable.estimation.partial import OfEvidence, determined, inverted
 from deniable.estimation.pooled import only_covering, pool
 from deniable.estimation.sampling.reading import sampling_of
-from deniable.estimation.several import agreement, averaged, checked
+from deniable.estimation.several import ESTIMATED, agreement, averaged, checked
 from deniable.estimation.shrinkage import shrink
 from deniable.estimation.sources import origin_of, sources_of, with_what_is_known
 from deniable.keywords import answering
@@ -232,7 +232,7 @@ def _estimate(
     n = sum(s.observation.n for s in samples)
     warned = (
         *(() if sampling is None else sampling.warnings),
-        *(() if alike is None else alike.warnings),
+        *(() if alike is None else alike.warnings(ESTIMATED)),
         *pair_warnings(dispersion, n),
     )
     found = Estimate(table, unbiased, dispersion, n, chosen, reason, warned, pooled=pooled, gap=short)

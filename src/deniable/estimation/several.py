@@ -16,21 +16,27 @@ The average over respondents gives every source its number of respondents for it
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from deniable.designs.observation import Observation
+from deniable.designs.reordered import in_one_order
 from deniable.designs.tallies import Tallies
-from deniable.errors import InputError, NotCoveredError
+from deniable.errors import InputError, NotCoveredError, SourcesDifferWarning
 from deniable.estimation.dispersion import Dispersion
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.fit.efficient import MOST_CELLS, Efficient, tangent_inverse
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.fit.group import Group
 from deniable.estimation.intervals import variance_of
+from deniable.estimation.pooled import pool
+from deniable.estimation.sources import sources_of
 from deniable.frozen import Frozen
+from deniable.summary import Lasting
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:
@@ -69,17 +75,21 @@ class Agreement(Frozen):
         p = "p < 0.001" if self.pvalue < 0.001 else f"p = {self.pvalue:.3f}"
         return f"test of one common population: chi-square {self.statistic:.2f} with {self.df} df, {p}"
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What must be known where sources differ."""
-        if self.pvalue >= DIFFER:
+    def warnings(self, so: str, of: int = 1, about: str = "") -> tuple[str, ...]:
+        """What must be known where sources differ, and what follows; the smallest of so many tests counts for one."""
+        if self.pvalue * of >= DIFFER:
             return ()
-        told = (
-            f"The sources differ ({self.words}). They are taken for one population, to which each counts by "
-            f'how much its reports tell, not by how many respondents it has. combine="average" gives the average over '
-            f"respondents; or estimate each source by itself."
-        )
-        return (told,)
+        return (Lasting(f"The sources differ{about} ({self.words}). They are taken for one population{so}"),)
+
+
+COUNTS = ", to which each counts by how much its reports tell, not by how many respondents it has."
+ESTIMATED = f'{COUNTS} combine="average" gives the average over respondents; or estimate each source by itself.'
+FITTED = f"{COUNTS} Test each source by itself."
+ASSOCIATED = (
+    ": where both attributes differ between sources they look associated although they are not within any, and the "
+    "p-value takes that for association. Test each source by itself."
+)
+DEALT = f"{COUNTS} Make the records of each source by itself."
 
 
 def agreement(told: Evidence, sources: Sequence[Source], pooled: Efficient) -> Agreement | None:
@@ -97,6 +107,37 @@ def agreement(told: Evidence, sources: Sequence[Source], pooled: Efficient) -> A
         score, information, apart, df = score + s, information + own, apart + quadratic, df + rank
     common, rank = _explained(score, information, pooled.likely)
     return None if df <= rank else _judged(max(apart - common, 0.0), df - rank, pooled)
+
+
+def differing(
+    reports: Any, tables: Sequence[Sequence[str]], so: str, sampling: Sampling | None = None
+) -> tuple[str, ...]:
+    """That several sources, taken for one population, are not; what follows from it is for whoever asks to say.
+
+    Of several tables the one counts in which they differ most, by the smallest of so many p-values.
+    """
+    sources = in_one_order(sources_of(reports))
+    if len(sources) < 2 or any(getattr(getattr(one, "design", None), "pairs_reports", False) for one in sources):
+        return ()
+    found = [(each, names) for names in tables if (each := _compared(sources, names, sampling)) is not None]
+    if not found and any(len(names) > 1 for names in tables):  # a table that no source tells: its attributes
+        return differing(reports, [[name] for name in dict.fromkeys(chain.from_iterable(tables))], so, sampling)
+    if not found:
+        return ()
+    clearest, names = min(found, key=lambda each: each[0].pvalue)
+    return clearest.warnings(so, len(found), f" about {' and '.join(names)}" if len(found) > 1 else "")
+
+
+def warn_of_differing(reports: Any, names: Sequence[str], so: str, sampling: Sampling | None = None) -> None:
+    """The same as a warning, where the answer has no place for sentences."""
+    for told in differing(reports, [names], so, sampling):
+        warnings.warn(told, SourcesDifferWarning, stacklevel=3)
+
+
+def _compared(sources: Sequence[Source], names: Sequence[str], sampling: Sampling | None) -> Agreement | None:
+    told = gather(list(sources), names, sampling=sampling)
+    pooled, _ = pool(told, "super", sources)
+    return None if pooled is None else agreement(told, sources, pooled)
 
 
 def _each(told: Evidence, sources: Sequence[Source]) -> Iterator[Evidence]:

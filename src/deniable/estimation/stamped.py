@@ -2,7 +2,8 @@
 
 A test or a measure of simulated reports, or of a pilot's, is no result, and looks like one wherever it is put. So every
 function that answers from reports, or from an estimate, adds a sentence to what a reader must know: a `Stamp`, of which
-tables that leave without their notes take a word into a column.
+tables that leave without their notes take a word into a column. What else lasts of an estimate (`Lasting`: that its
+sources differ) is said of the measures that are made of it, too.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from deniable.designs.tallies import Tallies
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.sources import origin_of
 from deniable.origin import PEOPLE
-from deniable.summary import Shown, Stamp
+from deniable.summary import Lasting, Shown, Stamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +35,10 @@ def stamped(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def call(*args: P.args, **named: P.kwargs) -> R:
         found = function(*args, **named)
-        stamps = [stamp for given in (*args, *named.values()) for stamp in _stamps(given)]
-        return cast("R", _marked(found, stamps[:1])) if stamps else found
+        everything = (*args, *named.values())
+        stamps = [stamp for given in everything for stamp in _stamps(given)]
+        lasting = [said for given in everything if isinstance(given, Estimate) for said in _lasting(given)]
+        return cast("R", _marked(found, [*lasting, *stamps[:1]])) if stamps or lasting else found
 
     return call
 
@@ -55,7 +58,12 @@ def _stamps(given: object) -> list[Stamp]:
     return [Stamp(said, origin.stamp) for said in origin.note]
 
 
-def _marked(found: Any, stamps: Sequence[Stamp]) -> Any:
+def _lasting(estimate: Estimate) -> list[Lasting]:
+    """What was said of an estimate, but for its stamp, and holds of what is made of it."""
+    return [said for said in estimate.warnings if isinstance(said, Lasting) and not isinstance(said, Stamp)]
+
+
+def _marked(found: Any, stamps: Sequence[Lasting]) -> Any:
     if not is_dataclass(found) or isinstance(found, type):
         return found
     parts = {one.name for one in fields(found)}
@@ -66,7 +74,7 @@ def _marked(found: Any, stamps: Sequence[Stamp]) -> Any:
     for name in _NOTES:
         if name in parts:
             notes = getattr(found, name)
-            if any(isinstance(note, Stamp) for note in notes):
-                return found
-            return replace(found, **{name: (*notes, *stamps)})
+            known = any(isinstance(note, Stamp) for note in notes)
+            more = [said for said in stamps if said not in notes and not (known and isinstance(said, Stamp))]
+            return replace(found, **{name: (*notes, *more)}) if more else found
     return found

@@ -27,6 +27,7 @@ from deniable.estimation.fit.said import is_partial
 from deniable.estimation.graphical import fit_graphical
 from deniable.estimation.partial import determined
 from deniable.estimation.sampling.reading import sampling_of
+from deniable.estimation.several import DEALT, warn_of_differing
 from deniable.randomness import SECURE, Source, check_source
 from deniable.results import frame_of
 
@@ -63,6 +64,9 @@ def synthesize(
     Returns:
         A data frame of the library that the reports came in, else a pyarrow table.
 
+    Warns:
+        SourcesDifferWarning: several sources are taken for one population, and differ.
+
     Raises:
         TooFewReportsError: nobody was asked about some attribute; name the others as `attributes`.
         NotCoveredError: the shares of some attribute are not told: its channel was made for other numbers.
@@ -86,6 +90,7 @@ def synthesize(
     if missing:
         raise unheard(missing, known, listing)
     domain = Domain([known[name] for name in attributes])
+    warn_of_differing(reports, attributes, DEALT, sampling)
     partly = {name for o in observations if is_partial(o.channel) for name in o.domain}
     for name in partly & set(attributes):  # a record has one category of each, and nobody may make up their shares
         determined(gather(reports, [name], sampling=sampling, everybody=True), domain.project([name]), observations)

@@ -13,6 +13,7 @@ from deniable.errors import EstimationError, InputError, NotCoveredError, TooFew
 from deniable.estimation.fit.efficient import efficient_from
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.sampling.reading import sampling_of
+from deniable.estimation.several import ASSOCIATED, differing
 from deniable.estimation.stamped import stamped
 from deniable.estimation.used import applies_to_all
 from deniable.frozen import Frozen
@@ -76,7 +77,7 @@ class Pairs(Shown, Frozen):
         control: how they were corrected.
         skipped: pairs that reports do not tell about: (hardly) anybody was asked both, or channels tell other sums.
         asked: for pairs that a public condition put to some respondents only, how many reports of those were used.
-        everybody: that tests are about everybody, where nothing says whom a question was put to.
+        everybody: that tests are about everybody, where nothing says whom a question was put to; that sources differ.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -237,5 +238,6 @@ def all_pairs(
     fixed = adjusted([test.pvalue for test in tests], control)
     values = np.array([strength(efficient_from(evidence)) for evidence in known.values()])
     everybody = applies_to_all(evidence.asked for evidence in known.values())
+    everybody += differing(reports, list(known), ASSOCIATED, drawn)
     asked = {pair: evidence.n for pair, evidence in known.items() if evidence.unasked}
     return Pairs(tuple(known), tuple(tests), values, fixed, control, tuple(skipped), asked, everybody)

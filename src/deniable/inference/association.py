@@ -35,6 +35,7 @@ from deniable.estimation.fit.gathering import gather, refuse_pairs
 from deniable.estimation.fit.quasi import Quasi, countable
 from deniable.estimation.fit.said import Counted
 from deniable.estimation.sampling.reading import sampling_of
+from deniable.estimation.several import ASSOCIATED, differing
 from deniable.estimation.stamped import stamped
 from deniable.estimation.used import asked_groups, used, used_whole
 from deniable.inference.asked import both_asked
@@ -123,7 +124,8 @@ def independence(
     if given is not None or sampling is not None:
         more: dict[str, Any] = {"replicates": replicates, "source": source, "weights": sampling}
         return conditional_independence(reports, a, b, given or (), method, **more)
-    return tested(covering(reports, (a, b)), method, replicates, source)
+    found = tested(covering(reports, (a, b)), method, replicates, source)
+    return replace(found, notes=(*found.notes, *differing(reports, [(a, b)], ASSOCIATED)))
 
 
 def tested(evidence: Evidence, method: str, replicates: int, source: Source | None) -> TestResult:
@@ -192,7 +194,9 @@ def conditional_independence(
     sampling = sampling_of(reports, weights, strata, clusters)
     if sampling is not None:
         drawn = source or data_source([about(reports, (a, b))])
-        return weighted_independence(reports, (a, b), names, sampling, method, replicates=replicates, source=drawn)
+        weighted = weighted_independence(reports, (a, b), names, sampling, method, replicates=replicates, source=drawn)
+        apart = differing(reports, [(a, b, *names)], ASSOCIATED, sampling)
+        return replace(weighted, notes=(*weighted.notes, *apart))
     public = isinstance(reports, Reports) and reports.public is not None and names[0] in reports.public.columns
     if public and len(names) == 1:
         assert isinstance(reports, Reports)
@@ -221,9 +225,8 @@ def conditional_independence(
         told.append(f"No reports tell the table of all of them together: assuming {several}.")
     found = test.test(replicates, generator_of([seen], source))
     method = f"conditional {_kind(seen)} through the channel, bootstrap"
-    return TestResult(
-        found.statistic, found.pvalue, df, method, (*told, *found.notes, used([evidence])), found.simulated
-    )
+    notes = (*told, *found.notes, used([evidence]), *differing(reports, [(a, b, *names)], ASSOCIATED))
+    return TestResult(found.statistic, found.pvalue, df, method, notes, found.simulated)
 
 
 def _within_groups(

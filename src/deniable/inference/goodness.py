@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from deniable.estimation.fit.quasi import Quasi, countable
 from deniable.estimation.fit.said import Counted
 from deniable.estimation.fit.stack import Stack
 from deniable.estimation.sampling.reading import sampling_of
+from deniable.estimation.several import FITTED, differing
 from deniable.estimation.stamped import stamped
 from deniable.estimation.used import asked_groups, used
 from deniable.inference.association import about, chi_square, covering, refuse_to_test_pairs
@@ -76,9 +78,11 @@ def goodness_of_fit(
     evidence = covering(reports, names)
     null = _distribution(expected, evidence.asked.project(names)).project(evidence.asked.names)
     sampling = sampling_of(reports, weights, strata, clusters)
+    apart = differing(reports, [names], FITTED, sampling)
     if sampling is not None:
         drawn = source or data_source([evidence])
-        return weighted_goodness(reports, null, sampling, method, replicates=replicates, source=drawn)
+        weighted = weighted_goodness(reports, null, sampling, method, replicates=replicates, source=drawn)
+        return replace(weighted, notes=(*weighted.notes, *apart))
     if method not in ("auto", "lrt", "pearson"):
         raise InputError(f'method must be "auto", "lrt" or "pearson", not {method!r}', method=method)
     seen = countable(evidence)
@@ -86,7 +90,8 @@ def goodness_of_fit(
     model = GivenMargin(axes, null.values[..., None])
     even = model.maximize(np.full((*seen.shape, 1), 1 / seen.cells))
     if not np.isfinite(seen.evaluate(even)[0]).all():
-        return TestResult(np.inf, 0.0, None, "goodness of fit", ("Reports came that H0 rules out.", used([evidence])))
+        ruled_out = ("Reports came that H0 rules out.", used([evidence]), *apart)
+        return TestResult(np.inf, 0.0, None, "goodness of fit", ruled_out)
     if method == "pearson":
         if seen.nuisance or any(isinstance(group.said, Quasi) for group in seen.groups):
             raise InvalidTestError(
@@ -96,9 +101,8 @@ def goodness_of_fit(
                 alternative="lrt",
             )
         lam = seen.forward(even)
-        return _pearson(
-            [seen.counts[here] for here in seen.places], [lam[here] for here in seen.places], used([evidence])
-        )
+        counts, shares = ([each[here] for here in seen.places] for each in (seen.counts, lam))
+        return _pearson(counts, shares, (used([evidence]), *apart))
     test = LikelihoodRatio([Part(seen, model)], [Part(seen, Saturated())])
     found = test.test(replicates, generator_of([seen], source))
     if seen.nuisance:
@@ -106,11 +110,11 @@ def goodness_of_fit(
     else:
         told = f"{replicates} draws under H0, which leaves nothing to estimate: the p-value is exact."
     df, name = seen.asked.cells - 1, "goodness of fit, likelihood ratio through the channel"
-    notes = (told, *found.notes, used([evidence]))
+    notes = (told, *found.notes, used([evidence]), *apart)
     return TestResult(found.statistic, found.pvalue, df, name, notes, found.simulated)
 
 
-def _pearson(counts: list[NDArray[np.float64]], lam: list[NDArray[np.float64]], told: str) -> TestResult:
+def _pearson(counts: list[NDArray[np.float64]], lam: list[NDArray[np.float64]], told: Sequence[str]) -> TestResult:
     from scipy.special import chdtrc
 
     statistic, df, least = 0.0, 0, np.inf
@@ -121,7 +125,7 @@ def _pearson(counts: list[NDArray[np.float64]], lam: list[NDArray[np.float64]], 
         least = min(least, float(expected.min()))
     notes = ('Some expected counts are below 5: use method="lrt".',) if least < 5 else ()
     return TestResult(
-        statistic, float(chdtrc(df, statistic)), df, "goodness of fit, Pearson on the reports", (*notes, told)
+        statistic, float(chdtrc(df, statistic)), df, "goodness of fit, Pearson on the reports", (*notes, *told)
     )
 
 
@@ -207,6 +211,11 @@ def homogeneity(
     refuse_other_order(group.asked for group in groups)
     told = f"{len(groups)} groups: {listed(parts)}."
     stood_on = used(groups, left_out)
+    apart = [
+        f"In {group}: {said[:1].lower()}{said[1:]}"
+        for group, part in parts.items()
+        for said in differing(part, [names], FITTED)
+    ]
     same = _same_channel(groups)
     if method == "pearson" and not same:
         raise InputError("the groups answered through different channels, so their reports cannot be compared: use lrt")
@@ -214,12 +223,12 @@ def homogeneity(
         counts = [group.counts[:, 0] for group in groups]
         statistic, df = chi_square(np.stack(counts))
         p = float(chdtrc(df, statistic)) if df else 1.0
-        return TestResult(statistic, p, df, "homogeneity, Pearson on groups by reports", (told, stood_on))
+        return TestResult(statistic, p, df, "homogeneity, Pearson on groups by reports", (told, stood_on, *apart))
     seen = _alike([countable(group) for group in groups])
     test = LikelihoodRatio([_common(seen)], [Part(group, Saturated()) for group in seen])
     found = test.test(replicates, generator_of(seen, source))
     df = (len(groups) - 1) * (seen[0].asked.cells - 1)
-    notes = (told, f"{replicates} bootstrap replicates.", *found.notes, stood_on)
+    notes = (told, f"{replicates} bootstrap replicates.", *found.notes, stood_on, *apart)
     name = "homogeneity, likelihood ratio through the channels, bootstrap"
     return TestResult(found.statistic, found.pvalue, df, name, notes, found.simulated)
 

@@ -15,14 +15,16 @@ first phase than in truth, as with every choice by looking.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.designs.optimal import Optimal
-from deniable.errors import InputError
+from deniable.errors import InputError, SourcesDifferWarning
 from deniable.estimation.fit.efficient import efficient_from
 from deniable.estimation.fit.gathering import gather
+from deniable.estimation.several import ASSOCIATED, differing
 from deniable.optimal.language import gathered
 from deniable.optimal.wanted import Wanted
 
@@ -67,6 +69,9 @@ def second_phase(
             alone += [(name, one.weight) for name in one.attributes]
         else:
             kept.append(one)
+    looked_at = [one.attributes for one in gathered(wanted) if one.kind == "table" and len(one.attributes) == _PAIR]
+    for said in differing(reports, looked_at, ASSOCIATED):
+        warnings.warn(said, SourcesDifferWarning, stacklevel=2)
     told = {name for one in kept if one.kind == "table" for name in one.attributes}
     weights: dict[str, float] = {}
     for name, weight in alone:

@@ -56,7 +56,7 @@ class Density(Shown, Frozen):
         heights: share per unit in every bin; never negative, and the shares sum to one.
         std_error: of the heights.
         rough: the heights before smoothing.
-        left_out: how many respondents take no part, where some do not.
+        left_out: how many respondents take no part, where some do not, and what else a reader must know.
         penalty: lambda, relative to how rough the reports are; larger is smoother.
         n: how many reports.
         df: degrees of freedom behind the errors; infinite but for a survey's clusters.
@@ -158,7 +158,7 @@ def density(
         penalty,
         known.n,
         known.df,
-        known.left_out(read),
+        (*known.left_out(read), *known.warnings),
     )
 
 
