@@ -58,7 +58,7 @@ def test_numbers_that_are_no_tables(run):
     assert f"{found.value:.4f}" in printed
     assert "reports about" not in printed  # no table beside
     rows = json.loads(run("estimate", "in/reports.parquet", *asked, "--table", "sex", "--json").stdout)["numbers"]
-    assert [row["which"] for row in rows] == ["", "0.5", "up to young", "up to middle"]
+    assert [row["which"] for row in rows] == ["", "0.5 (middle)", "up to young", "up to middle"]
     assert [rows[0]["estimate"], rows[0]["low"]] == pytest.approx([found.value, float(found.interval().low)])
     by = json.loads(run("estimate", "in/reports.parquet", *asked[:2], "--by", "region", "--json").stdout)["numbers"]
     for row, (group, part) in zip(by, reports.groups("region"), strict=True):

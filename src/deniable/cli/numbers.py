@@ -78,6 +78,8 @@ def show(out: Console, rows: Sequence[Row], by: str | None) -> None:
             continue
         out.print(f"\n[bold]{escape(f'{one}{where}')}[/bold]")
         out.print(laid_out(told.summary()))
+        for note in told.notes:
+            out.print(note, soft_wrap=True, markup=False, highlight=False)
 
 
 def data(rows: Sequence[Row], by: str | None) -> list[dict[str, Any]]:
@@ -88,8 +90,9 @@ def data(rows: Sequence[Row], by: str | None) -> list[dict[str, Any]]:
         if isinstance(told, Refused):
             found.append({**asked_for, "refused": told.reason})
             continue
+        notes = {"notes": list(told.notes)} if told.notes else {}
         found += [
-            {**asked_for, "which": which, "estimate": value, "low": low, "high": high}
+            {**asked_for, "which": which, "estimate": value, "low": low, "high": high, **notes}
             for which, value, low, high in zip(told.which, told.values, told.low, told.high, strict=True)
         ]
     return found

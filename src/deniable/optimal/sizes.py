@@ -3,7 +3,7 @@
 Categories that are numbers, or written like numbers, count as themselves. Bins (named as survey files name them,
 "< 18", "18 to < 65", ">= 65") count as their middles; one without an end is taken to be as wide as its neighbour. What
 is neither, such as "prefer not to say" beside numbers, stands aside: a mean is then that of the others. Where no
-category is a number, they count as 0, 1, 2, ... in their order.
+category is a number, the answers count as 0, 1, 2, ... in their order.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from deniable.bins import bin_ends
+from deniable.device.encoding import NOT_ASKED, SKIPPED
 
 if TYPE_CHECKING:
     from deniable.domain import Category, Variable
@@ -23,6 +24,8 @@ def counts_as(variable: Variable) -> list[float | None]:
     >>> from deniable.domain import Variable
     >>> counts_as(Variable("age", ("< 20", "20 to < 40", ">= 40"))), counts_as(Variable("mood", ("bad", "good")))
     ([10.0, 30.0, 50.0], [0.0, 1.0])
+    >>> counts_as(Variable("mood", ("bad", "good", "prefer not to say")))
+    [0.0, 1.0, None]
     """
     ends = _ends(variable)
     sizes: list[float | None]
@@ -32,7 +35,10 @@ def counts_as(variable: Variable) -> list[float | None]:
         sizes = [_number(category) for category in variable.categories]
     known = [size for size in sizes if size is not None]
     if len(known) < 2:
-        return [float(code) for code in range(len(variable))]
+        answers = [category not in (SKIPPED, NOT_ASKED) for category in variable.categories]
+        if sum(answers) < 2:
+            return [float(code) for code in range(len(variable))]
+        return [float(sum(answers[:code])) if counts else None for code, counts in enumerate(answers)]
     return sizes
 
 

@@ -6,7 +6,7 @@ A wanted number is a linear functional w . pi of the shares pi, and a `Wanted` i
     Wanted.shares("age")                 the share of every category: the table of one attribute
     Wanted.mean("age")                   the mean of the categories' scores
     Wanted.cdf("age")                    the shares up to each category but the last
-    Wanted.quantiles("age", [0.5])       the median, between the bounds of the category it falls into
+    Wanted.quantiles("age", [0.5])       the median
     Wanted.ranges("age", [(20, 40)])     the share from one category to another, both included
     Wanted.difference("pay", by="sex")   the mean (or each category's share) in one group less that in another
     Wanted.association("sex", "income")  the interaction of attributes: their table without what its margins tell
@@ -15,7 +15,9 @@ Scores are scaled to range 1, or a mean of incomes would outweigh every share. `
 of the numbers in the sum that is to be small; its root multiplies the row.
 
 Quantiles and differences are not linear: they stand for their derivative at the assumed truth, which is what their
-variance depends on.
+variance depends on. Of a quantile that is the derivative between the bounds of the category it falls into, steps of one
+where categories have none; what reports then tell is what `deniable.quantile` says, one of the categories if these are
+points.
 """
 
 from __future__ import annotations
@@ -104,9 +106,9 @@ class Wanted(Frozen):
         edges: Sequence[float] | None = None,
         weight: float = 1.0,
     ) -> Wanted:
-        """Quantiles, interpolated inside the category; `edges` are the categories' bounds, one more than categories.
+        """Quantiles; `edges` are the categories' bounds, one more than categories, between which they are interpolated.
 
-        By default those that the bins say, else steps of one.
+        By default those that the bins say. Categories without bounds are points, of which a quantile is one.
         """
         if not levels or not all(0 < level < 1 for level in levels):
             raise InputError(f"the levels of quantiles lie between 0 and 1, not {listed(levels)}")

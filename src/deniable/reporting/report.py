@@ -29,7 +29,7 @@ from deniable.reporting.document import (
 )
 from deniable.reporting.html import html
 from deniable.reporting.markdown import markdown
-from deniable.summary import Span, share
+from deniable.summary import Span, Stamp, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -150,7 +150,10 @@ def document(
         sections.insert(1, Section("Words that were corrected", tuple(_corrected(corrected))))
     if numbers is not None or nearness:
         grids = [] if numbers is None else [Grid("Wanted numbers", _columns(numbers.summary()))]
-        sections.append(Section("What the survey was made for", (*grids, *([Text(nearness)] if nearness else []))))
+        said = () if numbers is None else numbers.notes
+        notes = [Text(note, "note") for note in said if not isinstance(note, Stamp)]
+        near = [Text(nearness)] if nearness else []
+        sections.append(Section("What the survey was made for", (*grids, *notes, *near)))
     if crossed:
         sections.append(Section("Cross tables", (_crossing(level), *(_cross(one, level, labels) for one in crossed))))
     if groups:

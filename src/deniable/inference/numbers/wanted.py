@@ -2,6 +2,10 @@
 
 Means, quantiles, distribution functions and ranges; tables have estimates of their own. Where reports came through a
 channel that was made for these numbers, they are all that can be told.
+
+They are what `mean`, `quantile` and `cdf` say, with the same intervals. Where categories are words and nothing says
+what they count as, those functions ask for scores; a survey has been planned by then, with 0, 1, 2, ... in their order
+(of bins without an end, as wide as their neighbours): so they count here too, and it is said.
 """
 
 from __future__ import annotations
@@ -13,11 +17,16 @@ import numpy as np
 
 from deniable.drawing import intervals_by_row
 from deniable.estimation.intervals import critical_value
+from deniable.estimation.shown import shown_interval
+from deniable.estimation.stamped import stamped
 from deniable.frozen import Frozen
+from deniable.inference.numbers.distribution import cdf
 from deniable.inference.numbers.known import Options, lifted, only
 from deniable.inference.numbers.mean import mean
+from deniable.inference.numbers.ordered import ordered
 from deniable.inference.numbers.quantile import quantile
-from deniable.optimal.sizes import bounds_of, counts_as
+from deniable.optimal.sizes import counts_as
+from deniable.results import Interval
 from deniable.summary import Shown, Summary, number
 
 if TYPE_CHECKING:
@@ -25,7 +34,9 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
+    from deniable.domain import Variable
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.estimator import Collected
     from deniable.optimal.wanted import Wanted
@@ -43,6 +54,7 @@ class WantedNumbers(Shown, Frozen):
         values: the estimates.
         low, high: the ends of their intervals.
         level: how often an interval holds the truth.
+        notes: what a reader must know.
     """
 
     wanted: tuple[str, ...]
@@ -51,6 +63,7 @@ class WantedNumbers(Shown, Frozen):
     low: tuple[float, ...]
     high: tuple[float, ...]
     level: float
+    notes: tuple[str, ...] = ()
 
     def summary(self) -> Summary:
         """A row a number."""
@@ -62,7 +75,7 @@ class WantedNumbers(Shown, Frozen):
                 f"{number(low)} to {number(high)}" for low, high in zip(self.low, self.high, strict=True)
             ],
         }
-        return Summary(columns)
+        return Summary(columns, self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw every number with its interval."""
@@ -71,6 +84,7 @@ class WantedNumbers(Shown, Frozen):
         return intervals_by_row(names, self.values, ends, ax, of="value", level=self.level)
 
 
+@stamped
 def wanted_numbers(
     source: Estimate | Collected, wanted: Sequence[Wanted], level: float = 0.95, **options: Unpack[Options]
 ) -> WantedNumbers | None:
@@ -83,42 +97,74 @@ def wanted_numbers(
     0.8627
     """
     rows: list[tuple[str, str, float, float, float]] = []
+    notes: dict[str, None] = {}
     for one in wanted:
         if one.kind in TOLD:
-            rows += [(str(one), *row) for row in _rows(source, one, level, options)]
+            told, known = _rows(source, one, level, options)
+            rows += [(str(one), *row) for row in told]
+            notes |= dict.fromkeys(known)
     if not rows:
         return None
     texts, which, values, low, high = zip(*rows, strict=True)
-    return WantedNumbers(texts, which, values, low, high, level)
+    return WantedNumbers(texts, which, values, low, high, level, tuple(notes))
 
 
-def _rows(
-    source: Estimate | Collected, one: Wanted, level: float, options: Options
-) -> list[tuple[str, float, float, float]]:
+Row = tuple[str, float, float, float]
+
+
+def _rows(source: Estimate | Collected, one: Wanted, level: float, options: Options) -> tuple[list[Row], Sequence[str]]:
+    """Which of its numbers, each with its interval, and what must be known of them."""
     (name,) = one.attributes
     known, variable = only(source, name, options)
     told_by, drawn = (known.estimate, Options()) if known.estimate is not None else (source, options)
     if one.kind == "mean":
-        found = mean(told_by, name, scores=one.options[0] if one.options else counts_as(variable), **drawn)
+        scores, counted = (one.options[0], ()) if one.options else _scores(one, variable)
+        found = mean(told_by, name, scores=scores, **drawn)
         low, high = found.interval(level)
-        return [("", found.value, float(low), float(high))]
+        return [("", found.value, float(low), float(high))], (*counted, *found.warnings)
     if one.kind == "quantiles":
-        levels, *edges = one.options
-        bounds = edges[0] if edges else bounds_of(variable)
-        several = quantile(told_by, levels, name, edges=bounds, **drawn)
-        low, high = several.interval(level)
-        return [
-            (f"{each:g}", float(v), float(a), float(b))
-            for each, v, a, b in zip(levels, several.values, low, high, strict=True)
-        ]
-    rows = one.rows(known.domain.project([name])) / np.sqrt(one.weight)
-    found_rows = known.tell(lifted(known.domain, name, rows.T))
-    low, high = found_rows.interval(critical_value(1 - level, known.df) ** 2)
+        levels, *given = one.options
+        edges = given[0] if given else None
+        in_bins = edges is not None or ordered(variable).edges is not None
+        scores, counted = (None, ()) if in_bins else _scores(one, variable)
+        several = quantile(told_by, levels, name, scores=scores, edges=edges, **drawn)
+        which = [f"{each:g}" for each in levels]
+        if counted:  # one of the categories, which has a name
+            places = {size: category for category, size in zip(variable.categories, scores or (), strict=True)}
+            which = [f"{each} ({places[value]})" for each, value in zip(which, several.values.tolist(), strict=True)]
+        notes = [note for each in several.measures for note in each.warnings]
+        return _zipped(which, several.values, several.interval(level)), (*counted, *notes)
     if one.kind == "cdf":
-        which = [f"up to {category}" for category in variable.categories[:-1]]
-    else:
-        which = [f"{first} to {last}" for first, last in one.options]
+        function = cdf(told_by, name, **drawn)
+        named = "up to" if function.read.edges is None else "below"
+        which = [f"{named} {_said(end)}" for end in function.at]
+        return _zipped(which, function.values, function.interval(level)), function.known.warnings
+    rows = one.rows(known.domain.project([name])) / np.sqrt(one.weight)
+    told = known.tell(lifted(known.domain, name, rows.T))
+    values = np.clip(told.values, 0.0, 1.0)
+    if known.estimate is not None:
+        values = rows @ known.table.sum(axis=tuple(i for i, other in enumerate(known.domain) if other != name))
+    ends = Interval(*told.interval(critical_value(1 - level, known.df) ** 2), level, "score interval")
+    which = [f"{first} to {last}" for first, last in one.options]
+    return _zipped(which, values, shown_interval(ends, values)), known.warnings
+
+
+def _scores(one: Wanted, variable: Variable) -> tuple[list[float | None] | None, tuple[str, ...]]:
+    """What categories count as that nobody gave a number, and that they do; nothing where they are numbers."""
+    if not np.isnan(ordered(variable).scores).any():
+        return None, ()
+    sizes = counts_as(variable)
+    every = zip(variable.categories, sizes, strict=True)
+    counted = [f"{category} counts as {size:g}" for category, size in every if size is not None]
+    return sizes, (f'{one}: {", ".join(counted)}, unless "; scores" says otherwise.',)
+
+
+def _said(end: object) -> str:
+    return f"{end:g}" if isinstance(end, float) else str(end)
+
+
+def _zipped(which: Sequence[str], values: NDArray[np.float64], ends: Interval) -> list[Row]:
     return [
-        (label, float(v), float(a), float(b))
-        for label, v, a, b in zip(which, found_rows.values, low, high, strict=True)
+        (label, float(value), float(low), float(high))
+        for label, value, low, high in zip(which, values, ends.low, ends.high, strict=True)
     ]
