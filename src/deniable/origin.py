@@ -7,14 +7,15 @@ its words from here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
 from deniable.errors import InputError
 from deniable.frozen import Frozen
-from deniable.untrusted import parse_json
+from deniable.untrusted import clipped, parse_json
 
 _PILOT = "Pilot: "  # how the title of a survey begins that is tried out, in every language
 
@@ -84,6 +85,41 @@ class Origin(Frozen):
                 so = "they say nothing about people" if self._wholly else "what is estimated from them is no result"
                 told.append(f"{some} reports are simulated: {so}")
         return "; ".join(told)
+
+    def share(self, n: int) -> Origin:
+        """What is known of so many of them.
+
+        >>> Origin(simulated=100, reports=1000).share(50)
+        Origin(simulated=5, reports=50, seeded=False, pilot=False)
+        """
+        some = n if self._wholly else round(n * self.simulated / max(self.reports, 1))
+        return replace(self, simulated=some if self.simulated else 0, reports=n) if self else self
+
+    @property
+    def column(self) -> str:
+        """The same in a column of a table that may leave without us, as `from_column` reads it.
+
+        >>> drawn = Origin(3, 5, seeded=True, pilot=True)
+        >>> drawn.column, Origin.from_column(drawn.column) == drawn
+        ('pilot of 5, 3 simulated from a seed', True)
+        """
+        if not self:
+            return ""
+        parts = [f"pilot of {self.reports}"] if self.pilot else []
+        whole = "" if self.pilot else f" of {self.reports}"
+        simulated = f"{self.simulated}{whole} simulated{' from a seed' if self.seeded else ''}"
+        return ", ".join([*parts, *([simulated] if self.simulated else [])])
+
+    @classmethod
+    def from_column(cls, text: str) -> Origin:
+        """Read what `column` wrote."""
+        found = re.fullmatch(r"(?:pilot of (\d+))?(?:, )?(?:(\d+)(?: of (\d+))? simulated( from a seed)?)?", text)
+        if found is None:
+            raise InputError(
+                f"a column that says where reports come from says {clipped(repr(text))}, which is no origin"
+            )
+        pilot, simulated, reports, seeded = found.groups()
+        return cls(int(simulated or 0), int(pilot or reports or 0), bool(seeded), pilot is not None)
 
     @property
     def note(self) -> tuple[str, ...]:

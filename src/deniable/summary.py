@@ -7,7 +7,9 @@ its medium has (a bar, a drawing, a truth that is known) and changes neither the
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -17,7 +19,7 @@ from deniable.formulas import plain
 from deniable.frozen import Frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     Columns = Mapping[str, Sequence[Any]]
 
@@ -79,13 +81,13 @@ def stamp_of(notes: Iterable[str]) -> str:
     return next((note.word for note in notes if isinstance(note, Stamp)), "")
 
 
-def stamped_columns(columns: Columns, notes: Iterable[str]) -> dict[str, Sequence[Any]]:
-    """Columns that leave without their notes, with the stamp among these as one of them.
+def stamped_columns(columns: Columns, notes: Iterable[str] = (), *, word: str = "") -> dict[str, Sequence[Any]]:
+    """Columns that leave without their notes, with the stamp among these, or its word, as one of them.
 
     >>> stamped_columns({"value": [0.2]}, [Stamp("These reports are a pilot's.", "Pilot")])
     {'value': [0.2], 'origin': ['Pilot']}
     """
-    found, word = dict(columns), stamp_of(notes)
+    found, word = dict(columns), word or stamp_of(notes)
     return found | {STAMPED: [word] * len(next(iter(found.values()), []))} if word else found
 
 
@@ -211,8 +213,29 @@ def _names(kind: type) -> set[str]:
     return {*dir(kind), *(each for base in kind.__mro__ for each in getattr(base, "__annotations__", {}))}
 
 
+def _stamping(plot: Callable[..., Any]) -> Callable[..., Any]:
+    """The same drawing, whose axis begins with the stamp where there is one."""
+
+    @wraps(plot)
+    def drawn(self: Shown, *args: Any, **named: Any) -> Any:
+        found, told = plot(self, *args, **named), self.summary()
+        if word := told.stamp or stamp_of(told.notes):
+            for ax in found if isinstance(found, Sequence) else [found]:
+                if not ax.get_xlabel().startswith(word):
+                    ax.set_xlabel(f"{word}: {ax.get_xlabel()}".removesuffix(": "), parse_math=False)
+        return found
+
+    return drawn
+
+
 class Shown:
     """A result that shows its summary."""
+
+    def __init_subclass__(cls, **named: object) -> None:
+        """Whatever draws itself says in the drawing where its reports come from."""
+        super().__init_subclass__(**named)
+        if "plot" in vars(cls):
+            type.__setattr__(cls, "plot", _stamping(vars(cls)["plot"]))
 
     def summary(self) -> Summary:
         """What it shows."""

@@ -15,6 +15,7 @@ from deniable.designs.sets import Sets, collapsed, joined
 from deniable.domain import Domain, Variable
 from deniable.errors import InputError
 from deniable.frozen import Frozen, fix
+from deniable.origin import PEOPLE, Origin
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Observation(Frozen):
         population: how many respondents the asked ones were drawn from (for fixed-population errors).
         label: what sets it apart from its neighbours: a question, a block, a group.
         sets: of reports that are sets these themselves, where they are known: they say more than the counts do.
+        origin: whether the reports are simulated, or a pilot's; counts that somebody hands in cannot know.
     """
 
     domain: Domain
@@ -46,6 +48,7 @@ class Observation(Frozen):
     population: int
     label: str = ""
     sets: Sets | None = None
+    origin: Origin = PEOPLE
 
     def __init__(
         self,
@@ -56,6 +59,7 @@ class Observation(Frozen):
         population: int | None = None,
         label: str = "",
         sets: Sets | None = None,
+        origin: Origin = PEOPLE,
     ) -> None:
         """Take a domain, or names alone: categories are then the channel's, or 0, 1, ... as the counts' shape has them.
 
@@ -97,17 +101,22 @@ class Observation(Frozen):
         if sets is not None and (not channel.is_support or sets.n != self.n):
             raise InputError(f"{sets.n} sets cannot be what {self.n} reports through {channel.name} were")
         fix(self, population=self.n if population is None else int(population), label=label, sets=sets)
+        fix(self, origin=origin)
 
     @classmethod
     def of_sets(cls, domain: Domain, channel: Channel, sets: Sets, *, population: int) -> Observation:
         """Count what sets hold, and keep them."""
         return cls(domain, channel, sets.held(channel), population=population, sets=sets)
 
+    def coming_from(self, origin: Origin) -> Observation:
+        """The same counts, of reports of which this is known."""
+        return Observation(**{**self._given(), "origin": origin.share(self.n)}) if origin else self
+
     def without_sets(self) -> Observation:
         """The counts alone."""
         if self.sets is None:
             return self
-        return Observation(self.domain, self.channel, self.counts, population=self.population, label=self.label)
+        return Observation(**{**self._given(), "sets": None})
 
     def _given(self) -> dict[str, Any]:
         return {
@@ -117,6 +126,7 @@ class Observation(Frozen):
             "population": self.population,
             "label": self.label,
             "sets": self.sets,
+            "origin": self.origin,
         }
 
     @property
@@ -178,7 +188,8 @@ class Observation(Frozen):
         channel = kept[0][0] if len(kept) == 1 else Kronecker([factor for factor, _ in kept])
         domain = Domain([v for _, variables in kept for v in variables])
         sets = self.sets.of(columns) if self.sets is not None and channel.is_support else None
-        return Observation(domain, channel, counts, population=self.population, label=self.label, sets=sets)
+        found = Observation(domain, channel, counts, population=self.population, label=self.label, sets=sets)
+        return found.coming_from(self.origin)
 
     def __repr__(self) -> str:
         return f"<Observation of {' x '.join(self.domain)}: {self.n} reports through {self.channel.name}>"

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from deniable.errors import InputError
+from deniable.origin import PEOPLE, Origin
 from deniable.reserved import RESERVED, is_reserved
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import narwhals as nw
     from numpy.typing import NDArray
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 BALLOT = f"{RESERVED}ballot"
 BLOCK = f"{RESERVED}block"
 WORDS = f"{RESERVED}words"  # under which words a report was made, where these were corrected; public like any other
+ORIGIN = f"{RESERVED}origin"  # where reports come from, in frames that leave without us: simulated, or a pilot's
 _ANSWER = f"{RESERVED}answer_"
 SHARE = f"{RESERVED}share_"  # scores, which are made of the answers again: readers leave them out
 
@@ -96,6 +98,12 @@ def refuse_taken(public: Iterable[str], design: Asking) -> None:
             f"are kept for the reports' own columns. Rename it",
             columns=taken,
         )
+
+
+def origin_among(columns: Iterable[str], values: Callable[[str], Iterable[Any]]) -> Origin:
+    """Where reports come from, by the column that says it; nothing where there is none."""
+    texts = {str(value) for value in values(ORIGIN) if value is not None} if ORIGIN in columns else set()
+    return sum((Origin.from_column(text) for text in sorted(texts)), PEOPLE)
 
 
 def whole_numbers(series: Any, name: str) -> NDArray[np.integer]:

@@ -127,7 +127,8 @@ def _observation(source: Observation, wanted: Domain) -> Observation:
     made = Kronecker(found) if isinstance(channel, Kronecker) else found[0]
     domain = wanted.project(source.domain.names)
     sets = None if source.sets is None else source.sets.of(columns)
-    return Observation(domain, made, counts, population=source.population, label=source.label, sets=sets)
+    moved_counts = Observation(domain, made, counts, population=source.population, label=source.label, sets=sets)
+    return moved_counts.coming_from(source.origin)
 
 
 def _recoded(channel: Channel, codes: NDArray[Any], order: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -21,9 +21,11 @@ from deniable.designs.labelled import labelled
 from deniable.designs.observation import Observation, merge
 from deniable.designs.own_columns import (
     BALLOT,
+    ORIGIN,
     SHARE,
     answer_columns,
     check_codes,
+    origin_among,
     refuse_taken,
     whole_numbers,
     without_nan,
@@ -81,7 +83,10 @@ class Reports(Frozen):
     origin: Origin
 
     def __init__(self, frame: Any, design: Design) -> None:
-        """Read reports from a frame as `to_frame` writes it; every code is checked against the design."""
+        """Read reports from a frame as `to_frame` writes it; every code is checked against the design.
+
+        That they are simulated, or a pilot's, is known where the frame has the column of `to_frame` that says so.
+        """
         import narwhals as nw
 
         wanted, index = answer_columns(design), row_labels(frame)
@@ -105,13 +110,13 @@ class Reports(Frozen):
             codes = whole_numbers(known[name], name)
             check_codes(design, ballots, codes, place, name)
             answers[:, place] = codes
-        own = [*ballot_column, *wanted]
+        own = [*ballot_column, *wanted, ORIGIN]
         rest = [name for name in known.columns if name not in own and not name.startswith(SHARE)]
         refuse_taken(rest, design)
         public = without_nan(known.select(*rest)) if rest else None
         fix(self, design=design, ballots=ballots, answers=readonly(answers))
         held = {"public": public, "backend": backend_of(frame), "notes": (), "labels": UNKNOWN, "among": None}
-        fix(self, **held, index=index, origin=PEOPLE)
+        fix(self, **held, index=index, origin=origin_among(known.columns, lambda name: known[name].unique().to_list()))
 
     @classmethod
     def of_codes(
@@ -205,7 +210,7 @@ class Reports(Frozen):
             told = self.told(ballot, names)
             if told is not None:
                 found.append(Observation(told.domain, told.channel, self.count(ballot, told), population=self.people))
-        return [observation for observation in merge(found) if observation.n > 0]
+        return [observation.coming_from(self.origin) for observation in merge(found) if observation.n > 0]
 
     def count(self, ballot: int, told: Told) -> NDArray[np.int64]:
         """Count what the respondents of a ballot told; small counts are kept, for whoever asks again."""
@@ -322,10 +327,14 @@ class Reports(Frozen):
 
     def to_frame(self) -> Frame:
         """Write the reports as a frame that `Reports(frame, design)` reads back."""
-        columns = self._columns(slice(None))
+        columns: dict[str, Any] = {**self._columns(slice(None)), **self._stamp()}
         if self.public is not None:
             columns |= {name: self.public[name].to_arrow() for name in self.public.columns}
         return frame_of(columns, self.backend)
+
+    def _stamp(self) -> dict[str, list[str]]:
+        """The column that says where reports come from, in frames that leave without us."""
+        return {ORIGIN: [self.origin.column] * self.n} if self.origin else {}
 
     def _columns(self, rows: slice) -> dict[str, NDArray[Any]]:
         """What some of the reports say, by the names of the columns that have it in a frame or file."""
@@ -363,7 +372,7 @@ class Reports(Frozen):
         True
         """
         public = {} if self.public is None else {name: self.public[name].to_arrow() for name in self.public.columns}
-        return frame_of(score_columns(scores(self, self._tables(tables))) | public, self.backend)
+        return frame_of(score_columns(scores(self, self._tables(tables))) | self._stamp() | public, self.backend)
 
     def _tables(self, tables: Sequence[str | Sequence[str]]) -> list[list[str]]:
         named = [[table] if isinstance(table, str) else list(table) for table in tables]

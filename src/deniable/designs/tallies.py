@@ -60,7 +60,7 @@ class Tallies(Frozen):
                 attribute=strangers[0],
             )
         found = [narrowed for o in self.observations if (narrowed := o.narrow(names)) is not None]
-        return [observation for observation in merge(found) if observation.n > 0]
+        return [observation.coming_from(self.origin) for observation in merge(found) if observation.n > 0]
 
     @property
     def origin(self) -> Origin:

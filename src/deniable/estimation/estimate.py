@@ -14,12 +14,12 @@ from deniable.errors import InputError
 from deniable.estimation.intervals import Method, dispersion_at, intervals
 from deniable.estimation.shown import beyond_chance, shown_interval, stated_error
 from deniable.estimation.used import applies_to_all, stands_on
-from deniable.frozen import Frozen, readonly
+from deniable.frozen import Frozen, fix, readonly
 from deniable.labels import UNKNOWN, Labels
 from deniable.origin import PEOPLE, Origin
 from deniable.randomness import SECURE, Source
 from deniable.results import Interval, axes, frame_of, legend
-from deniable.summary import Shown, beside, largest, of_shares
+from deniable.summary import Shown, beside, largest, of_shares, stamped_columns
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:
@@ -72,6 +72,10 @@ class Estimate(Shown, Frozen):
     gap: float | None = None
     origin: Origin = PEOPLE
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        fix(self, table=self.table.coming_from(self.origin), unbiased=self.unbiased.coming_from(self.origin))
+
     @property
     def values(self) -> NDArray[np.float64]:
         """The table's numbers."""
@@ -89,7 +93,9 @@ class Estimate(Shown, Frozen):
         Where only the reports that cover the table could be used, it is the unbiased one; `reason` says so.
         """
         return (
-            self.unbiased if self.pooled is None else Table(self.table.domain, self.pooled.values, self.table.backend)
+            self.unbiased
+            if self.pooled is None
+            else Table(self.table.domain, self.pooled.values, self.table.backend, self.origin)
         )
 
     @property
@@ -199,7 +205,8 @@ class Estimate(Shown, Frozen):
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write the estimate as a data frame: a row a cell."""
-        return frame_of(beside(self.table.cells(), self.rows(level)), self.table.backend)
+        columns = beside(self.table.cells(), self.rows(level))
+        return frame_of(stamped_columns(columns, word=self.origin.stamp), self.table.backend)
 
     @property
     def details(self) -> str:
@@ -274,7 +281,7 @@ class Estimate(Shown, Frozen):
         ax.invert_yaxis()
         ax.axvline(0, color="black", linewidth=0.8)
         cut = f" (the {len(shown)} largest of {len(named)})" if len(shown) < len(named) else ""
-        ax.set_xlabel(self.origin.titled(f"share of respondents{cut}"))
+        ax.set_xlabel(f"share of respondents{cut}")
         ax.set_ylabel(", ".join(self.attributes))
         legend(ax, self.labels.asked(self.attributes))
         return ax

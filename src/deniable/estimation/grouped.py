@@ -20,7 +20,7 @@ from deniable.estimation.refused import Refused, shown
 from deniable.estimation.sampling.reading import sampling_by
 from deniable.frozen import Frozen
 from deniable.results import frame_of
-from deniable.summary import Shown, beside, of_shares
+from deniable.summary import Shown, beside, of_shares, stamped_columns
 from deniable.wording import counted
 
 if TYPE_CHECKING:
@@ -133,7 +133,8 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write all groups as one data frame, the group in the first column: a row a cell, NaN where it is refused."""
         cells, numbers = self._columns(level, told=False)
-        return frame_of(beside(cells, numbers), next(iter(self.values())).table.backend)
+        columns = stamped_columns(beside(cells, numbers), word=self.origin.stamp)
+        return frame_of(columns, next(iter(self.values())).table.backend)
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every cell of every group with its interval."""
@@ -148,7 +149,7 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
             numbers["estimate"],
             ends,
             ax,
-            of=self.origin.titled(f"share of each group of {self.by}"),
+            of=f"share of each group of {self.by}",
             level=level,
             bars=True,
             instead=refused,

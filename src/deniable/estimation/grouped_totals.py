@@ -13,7 +13,7 @@ from deniable.errors import InputError
 from deniable.estimation.by_group import by_group, rows_by_group
 from deniable.frozen import Frozen
 from deniable.results import frame_of, intervals_by_row
-from deniable.summary import Shown, Summary, beside
+from deniable.summary import Shown, Summary, beside, stamped_columns
 from deniable.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ class GroupedTotals(Shown, Frozen, Mapping[Any, "Totals"]):
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write all groups as one data frame: a row a cell, the group in the first column."""
-        return frame_of(beside(*self._columns(level, told=False)), next(iter(self.values())).table.backend)
+        first, columns = next(iter(self.values())).table, beside(*self._columns(level, told=False))
+        return frame_of(stamped_columns(columns, word=first.origin.stamp), first.backend)
 
     def summary(self, level: float = 0.95) -> Summary:
         """All groups behind each other, a row a cell."""
@@ -70,7 +71,9 @@ class GroupedTotals(Shown, Frozen, Mapping[Any, "Totals"]):
         }
         sizes = ", ".join(f"{group} {found.population:,.0f}" for group, found in self.items())
         reasons = " / ".join(dict.fromkeys(found.reason for found in self.values()))
-        return Summary({**cells, **whole}, (f"People by {self.by}: {sizes} ({reasons}).",))
+        origin = next(iter(self.values())).table.origin
+        notes = (f"People by {self.by}: {sizes} ({reasons}).", *origin.note)
+        return Summary({**cells, **whole}, notes, stamp=origin.stamp)
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw the total of every cell of every group with its interval."""

@@ -25,9 +25,8 @@ def sources_of(reports: Collected) -> Sequence[Reports | Tallies | Observation]:
 
 
 def origin_of(reports: Collected) -> Origin:
-    """Whether reports are simulated or a pilot's: of several, all together. Counts do not know."""
-    known = [source for source in sources_of(reports) if not isinstance(source, Observation)]
-    return sum((source.origin or Origin(reports=source.n) for source in known), PEOPLE)
+    """Whether reports are simulated or a pilot's: of several, all together. Counts know it if they were told."""
+    return sum((source.origin or Origin(reports=round(source.n)) for source in sources_of(reports)), PEOPLE)
 
 
 def labels_of(reports: Collected) -> Labels:

@@ -8,13 +8,12 @@ sources differ) is said of the measures that are made of it, too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-from deniable.designs.reports import Reports
-from deniable.designs.tallies import Tallies
+from deniable.designs.reordered import Reported
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.sources import origin_of
 from deniable.origin import PEOPLE
@@ -48,14 +47,23 @@ def _stamps(given: object) -> list[Stamp]:
     origin = PEOPLE
     if isinstance(given, Estimate):
         origin = given.origin
-    elif isinstance(given, Reports | Tallies):
+    elif isinstance(given, Reported):
         origin = origin_of(given)
-    elif isinstance(given, Sequence) and given and all(isinstance(one, Reports | Tallies) for one in given):
-        origin = origin_of(cast("Any", given))
+    elif isinstance(given, Mapping | Sequence) and (sources := _sources(given)):
+        origin = origin_of(sources)
     elif isinstance(given, Shown):
         notes = getattr(given, "notes", ())
         return [note for note in notes if isinstance(note, Stamp)] if isinstance(notes, tuple) else []
     return [Stamp(said, origin.stamp) for said in origin.note]
+
+
+def _sources(given: Mapping[Any, Any] | Sequence[Any]) -> list[Any]:
+    """Several sources, in a list or by the group that they are of; none where something else was given."""
+    if isinstance(given, str):
+        return []
+    parts = list(given.values()) if isinstance(given, Mapping) else list(given)
+    every = [one for part in parts for one in (part if isinstance(part, list | tuple) else [part])]
+    return every if all(isinstance(one, Reported) for one in every) else []
 
 
 def _lasting(estimate: Estimate) -> list[Lasting]:

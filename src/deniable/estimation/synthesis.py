@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.possible_sets import holds_sets
+from deniable.designs.own_columns import ORIGIN
 from deniable.designs.reordered import in_one_order
 from deniable.designs.reports import Reports
 from deniable.designs.tallies import Tallies
@@ -28,6 +29,7 @@ from deniable.estimation.graphical import fit_graphical
 from deniable.estimation.partial import determined
 from deniable.estimation.sampling.reading import sampling_of
 from deniable.estimation.several import DEALT, warn_of_differing
+from deniable.estimation.sources import origin_of
 from deniable.randomness import SECURE, Source, check_source
 from deniable.results import frame_of
 
@@ -62,7 +64,8 @@ def synthesize(
             (Strata and clusters make no difference to records, which have no errors.)
 
     Returns:
-        A data frame of the library that the reports came in, else a pyarrow table.
+        A data frame of the library that the reports came in, else a pyarrow table. Records made of simulated reports,
+        or of a pilot's, have a column `dn_origin` that says so.
 
     Warns:
         SourcesDifferWarning: several sources are taken for one population, and differ.
@@ -103,7 +106,9 @@ def synthesize(
     else:
         codes = fit_graphical(observations, domain).records(n, int(stream.words(1, 32)[0]))
     backend = next((part.backend for part in listing if isinstance(part, Reports | Tallies)), None)
-    return frame_of(domain.decode(codes[stream.permutation(n)]), backend)
+    origin = origin_of(reports).column
+    records = {**domain.decode(codes[stream.permutation(n)]), **({ORIGIN: [origin] * n} if origin else {})}
+    return frame_of(records, backend)
 
 
 def _require_records(n: Any) -> None:

@@ -16,7 +16,7 @@ from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
 from deniable.results import Interval, frame_of, intervals_by_row
-from deniable.summary import Shown, Summary, beside
+from deniable.summary import Shown, Summary, beside, stamped_columns
 from deniable.tables.table import Table
 
 if TYPE_CHECKING:
@@ -70,14 +70,16 @@ class Totals(Shown, Frozen):
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write the totals as a data frame: a row a cell."""
-        return frame_of(beside(self.table.cells(), self.rows(level)), self.table.backend)
+        columns = stamped_columns(beside(self.table.cells(), self.rows(level)), word=self.table.origin.stamp)
+        return frame_of(columns, self.table.backend)
 
     def summary(self, level: float = 0.95) -> Summary:
         """The totals, a row a cell."""
         # Nobody is interested in parts of a person; `to_frame` has them.
         numbers = {name: np.rint(values).astype(np.int64).tolist() for name, values in self.rows(level).items()}
         notes = (f"{self.population:,.0f} people: {self.reason}.",)
-        return Summary({**self.table.cells(), **numbers}, notes)
+        origin = self.table.origin
+        return Summary({**self.table.cells(), **numbers}, (*notes, *origin.note), stamp=origin.stamp)
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw every cell's total with its interval."""
@@ -118,5 +120,5 @@ def totals(estimate: Estimate, population: float | None = None) -> Totals:
         covariance = sampling.covariance((rest, table))
         known = sampling.margins is not None and sampling.inside is None
         reason = "known, weights being raked to it" if known else "the sum of the weights, with its own error"
-    values = Table(domain, size * shares, estimate.table.backend)
+    values = Table(domain, size * shares, estimate.table.backend, estimate.origin)
     return Totals(values, size, covariance, estimate.covariance.df, reason)

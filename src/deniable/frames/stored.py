@@ -17,7 +17,7 @@ import numpy as np
 from deniable.designs.header import Header
 from deniable.designs.objects import Object, parts_of, place_of
 from deniable.designs.observation import Observation, merge
-from deniable.designs.own_columns import BALLOT, SHARE, answer_columns, refuse_taken
+from deniable.designs.own_columns import BALLOT, ORIGIN, SHARE, answer_columns, origin_among, refuse_taken
 from deniable.designs.reports import Reports
 from deniable.designs.sets import has_few_kinds
 from deniable.errors import DesignError, InputError, MissingColumnError
@@ -71,9 +71,10 @@ class StoredReports(Reports):
                 f"{listed(engine.columns)}. Is it the design these reports were made by?",
                 columns=missing,
             )
-        public = [name for name in engine.columns if name not in needed and not name.startswith(SHARE)]
+        public = [name for name in engine.columns if name not in (*needed, ORIGIN) and not name.startswith(SHARE)]
         refuse_taken(public, design)
-        fix(self, engine=engine, design=design, notes=notes, labels=labels, origin=origin, backend=None, among=None)
+        said = origin or origin_among(engine.columns, engine.values)
+        fix(self, engine=engine, design=design, notes=notes, labels=labels, origin=said, backend=None, among=None)
         fix(self, _where=dict(where or {}), _public=public)
 
     def _given(self) -> dict[str, Any]:
@@ -109,7 +110,7 @@ class StoredReports(Reports):
             rest = [told for ballot, told in by_ballot.items() if ballot not in sets]
             self._count_places(sorted({column.place for told in rest for column in told.columns}))
         found = [Observation(t.domain, t.channel, self.count(b, t), population=self.n) for b, t in by_ballot.items()]
-        return [observation for observation in merge(found) if observation.n > 0]
+        return [observation.coming_from(self.origin) for observation in merge(found) if observation.n > 0]
 
     def _count_sets(self, asked: Mapping[int, Told]) -> None:
         """Have the engine count what the sets of some ballots hold."""

@@ -18,8 +18,9 @@ from deniable.drawing import LIGHT
 from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen, fix
 from deniable.given import as_frame
+from deniable.origin import PEOPLE, Origin
 from deniable.results import axes, backend_of, frame_of
-from deniable.summary import Shown, Summary, beside
+from deniable.summary import Shown, Summary, beside, stamped_columns
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -49,9 +50,14 @@ class Table(Shown, Frozen):
     domain: Domain
     values: NDArray[np.float64]
     backend: str | None = None  # the data frame library the data came in, which `to_frame` answers in
+    origin: Origin = PEOPLE  # of the reports that it was estimated from: simulated, or a pilot's
 
     def __init__(
-        self, domain: Domain | Mapping[str, Iterable[Category]], values: Cells, backend: str | None = None
+        self,
+        domain: Domain | Mapping[str, Iterable[Category]],
+        values: Cells,
+        backend: str | None = None,
+        origin: Origin = PEOPLE,
     ) -> None:
         """Take a domain and an array of its shape (or a flat one with as many cells).
 
@@ -60,6 +66,7 @@ class Table(Shown, Frozen):
         """
         known = domain if isinstance(domain, Domain) else Domain(domain)
         fix(self, domain=known, values=by_cell(values, known, "a table's values", absent=0.0), backend=backend)
+        fix(self, origin=origin)
 
     @classmethod
     def count(cls, frame: People, domain: Domain) -> Table:
@@ -86,7 +93,11 @@ class Table(Shown, Frozen):
         return np.array(self.values, dtype=dtype, copy=copy)
 
     def _of(self, domain: Domain, values: NDArray[np.float64]) -> Table:
-        return Table(domain, values, self.backend)
+        return Table(domain, values, self.backend, self.origin)
+
+    def coming_from(self, origin: Origin) -> Table:
+        """The same numbers, of reports of which this is known."""
+        return self if origin == self.origin else Table(self.domain, self.values, self.backend, origin)
 
     def project(self, attributes: str | Iterable[str]) -> Table:
         """Sum out every attribute that is not named; the axes follow the order of the names."""
@@ -133,7 +144,8 @@ class Table(Shown, Frozen):
             return self._of(self.domain, operation(self.values, float(other)))
         domain = Domain([*self.domain.values(), *(v for n, v in other.domain.items() if n not in self.domain)])
         left, right = self.expand(domain), other.expand(domain)
-        return self._of(domain, np.broadcast_to(operation(left, right), domain.shape))
+        made = self._of(domain, np.broadcast_to(operation(left, right), domain.shape))
+        return made.coming_from(self.origin or other.origin)
 
     def __mul__(self, other: Table | float) -> Table:
         """Multiply cell by cell; attributes that only one table has make the product larger."""
@@ -172,11 +184,13 @@ class Table(Shown, Frozen):
 
     def to_frame(self) -> Frame:
         """Write the table as a data frame with a column an attribute and one of values."""
-        return frame_of(beside(self.cells(), {"value": self.values.ravel()}), self.backend)
+        columns = beside(self.cells(), {"value": self.values.ravel()})
+        return frame_of(stamped_columns(columns, word=self.origin.stamp), self.backend)
 
     def summary(self) -> Summary:
         """The table, a row a cell."""
-        return Summary(beside(self.cells(), {"value": self.values.ravel().tolist()}))
+        columns = beside(self.cells(), {"value": self.values.ravel().tolist()})
+        return Summary(columns, self.origin.note, stamp=self.origin.stamp)
 
     def __repr__(self) -> str:
         return f"Table({' x '.join(self.attributes)}: {self.values.size} cells, total {self.total:g})"

@@ -88,7 +88,7 @@ class BlockReports(Reports):
             narrowed = None if whole is None else whole.narrow(asked)
             if narrowed is not None:
                 found.append(narrowed if self.among is None else self.among.counted(narrowed))
-        return merge(found)
+        return [observation.coming_from(self.origin) for observation in merge(found)]
 
     def question(self, index: int) -> Observation | None:
         """Everything that was reported to one question; None if nothing was."""

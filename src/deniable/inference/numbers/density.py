@@ -27,7 +27,7 @@ from deniable.frozen import Frozen, readonly
 from deniable.inference.numbers.known import Options, lifted, only
 from deniable.inference.numbers.ordered import Ordered, Scores, ordered
 from deniable.results import Interval, axes, frame_of, legend
-from deniable.summary import Shown, Summary
+from deniable.summary import Shown, Summary, stamped_columns
 from deniable.tables.simplex import norm_sub
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Density(Shown, Frozen):
 
     def to_frame(self, level: float = 0.95) -> Frame:
         """Write the density as a data frame: a row a bin."""
-        return frame_of(self._columns(level))
+        return frame_of(stamped_columns(self._columns(level), self.left_out))
 
     def summary(self, level: float = 0.95) -> Summary:
         """A row a bin, and what to keep in mind."""

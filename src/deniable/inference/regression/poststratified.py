@@ -27,7 +27,7 @@ from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
 from deniable.inference.delta import Measure
 from deniable.results import Interval, frame_of, intervals_by_row
-from deniable.summary import Shown, Span, Summary, beside, share
+from deniable.summary import Shown, Span, Summary, beside, share, stamped_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,7 +95,8 @@ class Poststratified(Shown, Frozen):
         """Write the shares as a data frame: a row each."""
         low, high = self.interval(level)
         numbers = {"size": self.sizes, "estimate": self.values, "std_error": self.std_error, "low": low, "high": high}
-        return frame_of(beside({name: list(labels) for name, labels in self.rows.items()}, numbers), self.backend)
+        columns = beside({name: list(labels) for name, labels in self.rows.items()}, numbers)
+        return frame_of(stamped_columns(columns, self.summary(level).notes), self.backend)
 
     def summary(self, level: float = 0.95) -> Summary:
         """A row each; and the whole population, where there are several."""
