@@ -304,3 +304,38 @@ def test_whoever_was_not_asked_has_not_answered():
     assert 0 < asked < 30
     assert answers_about(reports, ["fiddles"]) == answers_about(reports, ["fiddles", "smokes"]) == asked
     assert answers_about(reports, ["smokes"]) == reports.n
+
+
+TESTS_OF_ASSOCIATION = {
+    "independence": lambda r: dn.independence(r, "fiddles", "steals", replicates=19),
+    "independence, weighted": lambda r: dn.independence(r, "fiddles", "steals", weights=np.ones(r.n)),
+    "conditional_independence": lambda r: dn.conditional_independence(r, "fiddles", "steals", "smokes", replicates=19),
+    "all_pairs": lambda r: dn.all_pairs(r, ["fiddles", "steals"], replicates=19),
+    "cramers_v": lambda r: dn.cramers_v(dn.estimate(r, ["fiddles", "steals"])),
+    "mutual_information": lambda r: dn.mutual_information(dn.estimate(r, ["fiddles", "steals"])),
+    "chi2": lambda r: dn.chi2(dn.estimate(r, ["fiddles", "steals"])),
+    "g2": lambda r: dn.g2(dn.estimate(r, ["fiddles", "steals"])),
+    "find_clusters": dn.find_clusters,
+    "second_phase": lambda r: dn.second_phase(r, [["fiddles", "steals"]], 2.0),
+}
+
+
+@pytest.mark.parametrize("name", TESTS_OF_ASSOCIATION)
+def test_association_is_not_told_where_nobody_knows_who_was_asked(name, joint):
+    """As of `survey.design.randomize(people)` without the survey's words: who was not asked one was not the other."""
+    bare = joint.with_labels(Labels())
+    with pytest.raises(dn.errors.InvalidTestError, match=r"with_labels\(survey.labels\)"):
+        TESTS_OF_ASSOCIATION[name](bare)
+    TESTS_OF_ASSOCIATION[name](bare.with_labels(LABELS))
+
+
+def test_within_the_groups_that_decide_association_is_told(joint):
+    bare = joint.with_labels(Labels())
+    assert dn.independence(bare, "fiddles", "steals", given="works", replicates=19).pvalue > 0.04
+    dn.independence(bare, "fiddles", "steals", given="works", weights=np.ones(joint.n))
+    pairs = dn.all_pairs(bare, method="wald")
+    assert {frozenset(pair) for pair in pairs.pairs} == {
+        frozenset(["fiddles", "smokes"]),
+        frozenset(["steals", "smokes"]),
+    }
+    assert "Not tested: 'fiddles', 'steals' were put to some people only" in str(pairs)

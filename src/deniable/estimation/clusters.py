@@ -20,6 +20,7 @@ from deniable.designs.independent import Independent
 from deniable.errors import InputError, SourcesDifferWarning
 from deniable.estimation.estimator import Collected, estimate
 from deniable.estimation.several import ASSOCIATED, differing
+from deniable.estimation.used import refuse_unknown_askings
 from deniable.randomness import SECURE, Source
 from deniable.tables.marginals import cramers_v
 
@@ -74,6 +75,8 @@ def find_clusters(
         attributes = design.domain.names
     pairs = {pair: estimate(reports, pair, method="norm_sub") for pair in combinations(attributes, 2)}
     size = {name: n for joint in pairs.values() for name, n in zip(joint.attributes, joint.table.shape, strict=True)}
+    for joint in pairs.values():
+        refuse_unknown_askings(joint.table.domain)
     strength = {pair: dependence(joint) for pair, joint in pairs.items()}
     for told in differing(reports, list(pairs), ASSOCIATED):
         warnings.warn(told, SourcesDifferWarning, stacklevel=2)

@@ -13,8 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from deniable.device.encoding import NOT_ASKED
+from deniable.errors import InvalidTestError
 from deniable.estimation.pooled import only_covering
 from deniable.origin import PEOPLE
+from deniable.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -66,12 +68,36 @@ def applies_to_all(asked: Iterable[Domain]) -> tuple[str, ...]:
     >>> applies_to_all([dn.Domain({"a": ["no", "yes", NOT_ASKED], "b": ["no", "yes"]})])[0].split(":")[0]
     'About everybody, with "does not apply" as one of the answers to a'
     """
-    names = {name: None for domain in asked for name, v in domain.items() if NOT_ASKED in v.categories}
+    names = {name: None for domain in asked for name in unknown_askings(domain)}
     if not names:
         return ()
     told = f'About everybody, with "{NOT_ASKED}" as one of the answers to {" and ".join(names)}'
     why = "the public columns that decide who was asked, or the words of the survey, are not among what was given"
     return (f"{told}: {why}.",)
+
+
+def unknown_askings(domain: Domain) -> list[str]:
+    """The attributes of a table that were put to some, where nothing says to whom."""
+    return [name for name, v in domain.items() if NOT_ASKED in v.categories]
+
+
+def refuse_unknown_askings(domain: Domain) -> None:
+    """Refuse to call attributes associated that the same people were not asked about.
+
+    >>> import deniable as dn
+    >>> refuse_unknown_askings(dn.Domain({"a": ["no", "yes", NOT_ASKED], "b": ["no", "yes"]}))
+    """
+    names = unknown_askings(domain)
+    if len(names) > 1:
+        raise InvalidTestError(
+            f'{listed(names)} were put to some people only, with "{NOT_ASKED}" as an answer for the others: who was '
+            f"not asked one was not asked the other, so they look associated whatever people answered. Nothing says "
+            f"here who was asked. Attach the words of the survey, reports.with_labels(survey.labels) (or "
+            f"Labels(show_if={{{names[0]!r}: {{column: values}}, ...}})), and let the public columns that decide ride "
+            f"along, randomize(frame, keep=[...]); all is then about those who were asked",
+            attributes=tuple(names),
+            alternative="with_labels",
+        )
 
 
 def used_whole(evidence: Evidence) -> str:

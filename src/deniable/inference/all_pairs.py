@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from deniable.core.input_coercion import in_order
-from deniable.errors import EstimationError, InputError, NotCoveredError, TooFewReportsError
+from deniable.errors import EstimationError, InputError, InvalidTestError, NotCoveredError, TooFewReportsError
 from deniable.estimation.fit.efficient import efficient_from
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.sampling.reading import sampling_of
 from deniable.estimation.several import ASSOCIATED, differing
 from deniable.estimation.stamped import stamped
-from deniable.estimation.used import applies_to_all
+from deniable.estimation.used import applies_to_all, refuse_unknown_askings
 from deniable.frozen import Frozen
 from deniable.inference.association import all_tested, covering, independence
 from deniable.inference.phi_squared import strength
@@ -115,7 +115,8 @@ class Pairs(Shown, Frozen):
         told += self.everybody
         if self.skipped:
             pairs = counted(len(self.skipped), "pair")
-            told.append(f"Left out: {pairs} that reports do not tell about: too few, or not asked together.")
+            why = "too few, not asked together, or not known of whom they were asked"
+            told.append(f"Left out: {pairs} that reports do not tell about: {why}.")
         return told
 
     def to_frame(self) -> Frame:
@@ -214,13 +215,7 @@ def all_pairs(
         if design is None:
             raise InputError("name the attributes to test; observations do not tell which belong to the survey")
         attributes = design.domain.names
-    known: dict[tuple[str, str], Evidence] = {}
-    skipped: dict[tuple[str, str], EstimationError] = {}
-    for pair in combinations(attributes, 2):
-        try:
-            known[pair] = covering(reports, pair)
-        except (NotCoveredError, TooFewReportsError) as untold:
-            skipped[pair] = untold
+    known, untold = _told(reports, attributes)
     if drawn is None:
         tests = all_tested(list(known.values()), method, replicates, source)
     else:
@@ -228,16 +223,43 @@ def all_pairs(
         tests = [independence(reports, *pair, method, **more) for pair in known]
         known = {pair: gather(reports, each.asked.names, sampling=drawn) for pair, each in known.items()}
     if not known:
-        for reason in skipped.values():
-            if isinstance(reason, TooFewReportsError) or getattr(reason, "asked", False):
-                raise reason
-        raise NotCoveredError(
-            "no two attributes were asked of the same person, so no pair can be tested. Use a design that asks them "
-            "together: Independent, Joint, or Views with k=2"
-        )
+        raise _nothing_told(untold)
     fixed = adjusted([test.pvalue for test in tests], control)
     values = np.array([strength(efficient_from(evidence)) for evidence in known.values()])
     everybody = applies_to_all(evidence.asked for evidence in known.values())
+    unclear = [refusal.message for refusal in untold.values() if isinstance(refusal, InvalidTestError)]
+    everybody += tuple(f"Not tested: {message}." for message in unclear[:1])
     everybody += differing(reports, list(known), ASSOCIATED, drawn)
     asked = {pair: evidence.n for pair, evidence in known.items() if evidence.unasked}
-    return Pairs(tuple(known), tuple(tests), values, fixed, control, tuple(skipped), asked, everybody)
+    return Pairs(tuple(known), tuple(tests), values, fixed, control, tuple(untold), asked, everybody)
+
+
+def _told(
+    reports: Collected, attributes: Sequence[str]
+) -> tuple[dict[tuple[str, str], Evidence], dict[tuple[str, str], EstimationError]]:
+    """What reports tell of each pair; of those that they do not tell about, why."""
+    known: dict[tuple[str, str], Evidence] = {}
+    untold: dict[tuple[str, str], EstimationError] = {}
+    for pair in combinations(attributes, 2):
+        try:
+            evidence = covering(reports, pair)
+        except (NotCoveredError, TooFewReportsError) as why:
+            untold[pair] = why
+            continue
+        try:
+            refuse_unknown_askings(evidence.asked)
+            known[pair] = evidence
+        except InvalidTestError as unclear:
+            untold[pair] = unclear
+    return known, untold
+
+
+def _nothing_told(untold: Mapping[tuple[str, str], EstimationError]) -> EstimationError:
+    """Why no pair can be tested."""
+    for reason in untold.values():
+        if isinstance(reason, TooFewReportsError | InvalidTestError) or getattr(reason, "asked", False):
+            return reason
+    return NotCoveredError(
+        "no two attributes were asked of the same person, so no pair can be tested. Use a design that asks them "
+        "together: Independent, Joint, or Views with k=2"
+    )

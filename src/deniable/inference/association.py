@@ -37,7 +37,7 @@ from deniable.estimation.fit.said import Counted
 from deniable.estimation.sampling.reading import sampling_of
 from deniable.estimation.several import ASSOCIATED, differing
 from deniable.estimation.stamped import stamped
-from deniable.estimation.used import asked_groups, used, used_whole
+from deniable.estimation.used import asked_groups, refuse_unknown_askings, used, used_whole
 from deniable.inference.asked import both_asked
 from deniable.inference.central import laplace, mcindep
 from deniable.inference.ratio import LikelihoodRatio, independence_ratio, interaction_ratio, tests_of
@@ -124,7 +124,9 @@ def independence(
     if given is not None or sampling is not None:
         more: dict[str, Any] = {"replicates": replicates, "source": source, "weights": sampling}
         return conditional_independence(reports, a, b, given or (), method, **more)
-    found = tested(covering(reports, (a, b)), method, replicates, source)
+    evidence = covering(reports, (a, b))
+    refuse_unknown_askings(evidence.asked)
+    found = tested(evidence, method, replicates, source)
     return replace(found, notes=(*found.notes, *differing(reports, [(a, b)], ASSOCIATED)))
 
 
@@ -193,7 +195,10 @@ def conditional_independence(
     names = [given] if isinstance(given, str) else list(given)
     sampling = sampling_of(reports, weights, strata, clusters)
     if sampling is not None:
-        drawn = source or data_source([about(reports, (a, b))])
+        evidence = about(reports, (a, b))
+        if not set(names) & set(getattr(reports, "public_names", ())):
+            refuse_unknown_askings(evidence.asked)
+        drawn = source or data_source([evidence])
         weighted = weighted_independence(reports, (a, b), names, sampling, method, replicates=replicates, source=drawn)
         apart = differing(reports, [(a, b, *names)], ASSOCIATED, sampling)
         return replace(weighted, notes=(*weighted.notes, *apart))
@@ -212,6 +217,7 @@ def conditional_independence(
             alternative="lrt",
         )
     evidence = about(reports, (a, b, *names))
+    refuse_unknown_askings(evidence.asked.project((a, b)))
     told = [f"{replicates} bootstrap replicates; given {', '.join(names)}."]
     seen = countable(evidence)
     if _tells(evidence):

@@ -22,6 +22,7 @@ import numpy as np
 from deniable.errors import InputError
 from deniable.estimation.several import Averaged
 from deniable.estimation.stamped import stamped
+from deniable.estimation.used import refuse_unknown_askings
 from deniable.inference.asked import contrast, pair, two_way, versus
 from deniable.inference.delta import EMPTY, How, Measure, close_to_zero, derived, floored, gradient, nearest, simplex
 from deniable.inference.fieller import risk_ratio_ends
@@ -123,6 +124,8 @@ def _association(
     **more: Any,
 ) -> Measure:
     """Estimate scale x f - share x its mean at independence, with the warning where the delta method breaks."""
+    two_way(estimate)
+    refuse_unknown_askings(estimate.table.domain)
     mean = null_mean(estimate) if correct else 0.0
     table, told = _cells(estimate, positive=f is information) if correct else (simplex(estimate), ())
     slope_at = floored(table, estimate) if f is information else table

@@ -25,6 +25,7 @@ from deniable.errors import InputError, SourcesDifferWarning
 from deniable.estimation.fit.efficient import efficient_from
 from deniable.estimation.fit.gathering import gather
 from deniable.estimation.several import ASSOCIATED, differing
+from deniable.estimation.used import refuse_unknown_askings
 from deniable.optimal.language import gathered
 from deniable.optimal.wanted import Wanted
 
@@ -85,7 +86,9 @@ def looks_dependent(reports: Collected, pair: Sequence[str], level: float) -> bo
     """Whether the reports refute that two attributes are independent, at a level."""
     from scipy.special import chdtri
 
-    found = efficient_from(gather(reports if not isinstance(reports, tuple) else list(reports), pair))
+    told = gather(reports if not isinstance(reports, tuple) else list(reports), pair)
+    refuse_unknown_askings(told.asked)
+    found = efficient_from(told)
     table = found.values
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     k, m = table.shape
