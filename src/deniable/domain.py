@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
@@ -355,8 +356,11 @@ class Domain(Frozen, Mapping[str, Variable]):
         except KeyError:
             parts = [part.strip() for part in str(name).split(",")]
             several = f"; several are a list: {parts}" if len(parts) > 1 and set(parts) <= set(self._variables) else ""
+            near = [] if several else get_close_matches(str(name), self._variables, 1)
+            meant = f"; did you mean {near[0]!r}?" if near else ""
             raise UnknownAttributeError(
-                f"there is no attribute {name!r}; the domain has {listed(self._variables)}{several}", attribute=name
+                f"there is no attribute {name!r}; the domain has {listed(self._variables)}{several}{meant}",
+                attribute=name,
             ) from None
 
     def __contains__(self, name: object) -> bool:

@@ -181,3 +181,15 @@ def test_several_files_are_several_waves(run):
     refused = run(*both, "--by", "region")
     assert refused.exit_code != 0
     assert "--by takes one file" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "asked", ["incme", "sex,incme", "sex * incme", "mean(incme)", "quantiles(incme; 0.5)", "cdf(incme)"]
+)
+@pytest.mark.parametrize("more", [(), ("--by", "region"), ("--json",), ("in/reports.csv",)])
+def test_a_misspelt_attribute_is_told_as_one(run, asked, more):
+    """Not as one that too few have answered."""
+    result = run("estimate", "in/reports.parquet", *more, "--table", asked)
+    assert result.exit_code != 0
+    assert "there is no attribute 'incme'" in result.stderr
+    assert "did you mean 'income'?" in " ".join(result.stderr.split())

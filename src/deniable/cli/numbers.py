@@ -33,7 +33,7 @@ def asked(texts: Sequence[str], known: Sequence[str]) -> tuple[list[list[str]], 
 
     tables, numbers = [], []
     for text in texts:
-        if "(" not in text or text.strip() in known:
+        if not set("(*") & set(text) or set(split(text)) <= set(known):
             tables.append(split(text))
             continue
         one = read_wanted(text)

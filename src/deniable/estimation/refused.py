@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from deniable.designs.reports import Reports
+from deniable.domain import Domain
 from deniable.errors import EstimationError, TooFewReportsError
 from deniable.frozen import Frozen
 from deniable.wording import counted
@@ -91,6 +92,8 @@ def unanswered(sources: Sequence[Reports], names: Sequence[str]) -> str:
 def shown(reports: Reports | Sequence[Reports], names: Sequence[str], make: Callable[[], T]) -> T | Refused:
     """A table or number as it is made of reports; or what stands there: too few answered, or it cannot be made."""
     sources = [reports] if isinstance(reports, Reports) else reports
+    known = {name: variable for source in sources for name, variable in source.design.domain.items()}
+    Domain([*known.values()]).project(names)  # of a name that there is not, nobody has to answer more
     n = sum(answers_about(source, names) for source in sources)
     if told := unanswered(sources, names):
         return Refused(tuple(names), n, told)
