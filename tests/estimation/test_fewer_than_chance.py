@@ -95,3 +95,55 @@ def test_weights_and_groups_do_not_matter_to_the_alarm():
     found = dn.prevalence(said, dn.Warner(0.8), np.linspace(1, 3, 120), by=[1] * 60 + [2] * 60)
     assert "followed the device's instructions" in found[1].warnings[0]
     assert found[2].warnings == ()
+
+
+# -- of honest respondents ---------------------------------------------------------------------------------------------
+
+
+def _honest(categories, epsilon, n, surveys, weighted=False):
+    """What is said of surveys in which everybody has the first answer and does as asked, drawn as counts."""
+    domain = dn.Domain({"q": [str(code) for code in range(categories)]})
+    channel = dn.KRR(categories, epsilon)
+    everybody = np.eye(categories)[0]
+    rng = np.random.default_rng(8)
+    for _ in range(surveys):
+        yield str(dn.estimate(dn.Observation(domain, channel, rng.multinomial(n, channel.apply(everybody))), "q"))
+
+
+@pytest.mark.parametrize(("categories", "epsilon", "n"), [(10, 1.0, 100), (40, 2.0, 1000), (2, 1.0, 200)])
+def test_estimates_do_not_accuse_honest_respondents(categories, epsilon, n):
+    told = list(_honest(categories, epsilon, n, 300))
+    # At most one in a thousand: of 300 surveys, five or more have a chance below 2e-5 each, 4e-9 seven.
+    assert sum("than chance alone explains" in each for each in told) < 7
+    if categories > 2:  # where many are shown no interval, which is no accusation
+        assert sum("so none is shown" in each for each in told) > 10
+    assert not any("chance does that" in each for each in told)
+
+
+def test_groups_are_looked_at_together():
+    rng = np.random.default_rng(9)
+    design = dn.Joint({"q": [str(code) for code in range(10)]}, 1.0)
+    accused = 0
+    for seed in range(60):
+        people = {"q": ["0"] * 400, "g": rng.choice(list("uvwxyz"), 400).tolist()}
+        reports = design.randomize(people, keep=["g"], source=dn.Seeded(seed))
+        accused += "than chance alone explains" in str(dn.estimate(reports, "q", by="g"))
+    assert accused < 5  # Binomial(60, .001): 5e-9 or so
+
+
+def test_weighted_reports_are_no_counts_and_accuse_nobody():
+    design, rng = dn.Joint({"q": [str(code) for code in range(10)]}, 1.0), np.random.default_rng(3)
+    said = 0
+    for seed in range(60):
+        reports = design.randomize({"q": ["0"] * 200}, source=dn.Seeded(seed))
+        found = str(dn.estimate(reports, "q", weights=rng.lognormal(size=200)))
+        said += "so none is shown" in found
+        assert "than chance alone explains" not in found
+    assert said
+
+
+def test_who_does_not_do_as_asked_is_found():
+    found = dn.estimate(dn.Observation(dn.Domain({"q": ["no", "yes"]}), dn.Warner(0.8), [195, 5]), "q")
+    (told,) = [note for note in found.notes() if "chance" in note]
+    assert told.startswith("Fewer reports of 'yes' (q) came than chance alone explains")
+    assert "of honest surveys, fewer than 1 in 1,000" in told

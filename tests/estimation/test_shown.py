@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.stats import binom
 
 import deniable as dn
 from deniable.cli.estimate import _table as command_line
@@ -59,7 +60,9 @@ def test_the_point_lies_in_the_interval_and_both_in_the_range(yes, method):
     # Reports that are all alike, or nearly, have errors too: those of a share of nobody.
     q = 1 / (1 + np.e)
     assert (found.std_error > 0.8 * np.sqrt(q * (1 - q) / 50) / (1 - 2 * q)).all()
-    assert ("than chance alone explains" in str(found)) == (~seen).any()
+    assert ("none is shown" in str(found)) == (~seen).any()
+    # Of 50 honest reports so few yes come in less than one survey of a thousand, of two categories looked at.
+    assert ("than chance alone explains" in str(found)) == (binom.cdf(min(yes, 50 - yes), 50, q) * 2 < 1e-3)
 
 
 def test_what_is_not_clipped_is_the_inverse_of_the_reports_and_its_score_interval():

@@ -172,7 +172,7 @@ def test_fewer_than_chance_explains_are_said():
     assert known.unbiased.at(a="no", b="yes") < 0
     page = Page(report("A title", design, [known]))
     assert page.headings[1] == ["a", "b", "estimate", "std_error", "95% interval"]
-    assert "Fewer no, yes than chance alone explains" in page.text
+    assert "Fewer reports of 'no, yes' (a and b) came than chance alone explains" in page.text
     assert "Nothing to report" not in page.text
 
 

@@ -113,6 +113,8 @@ class Dispersion(Frozen):
     domain: Domain
     population: Population = "super"
 
+    are_counts = True  # whether its samples count respondents who are independent of each other
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.population not in ("super", "fixed"):

@@ -11,8 +11,9 @@ import numpy as np
 
 from deniable.drawing import DARK, LIGHT, MARK, MOST_ROWS
 from deniable.errors import InputError
+from deniable.estimation.fewer_than_chance import ALARM, accused, fewer_than_chance, too_few
 from deniable.estimation.intervals import Method, dispersion_at, intervals
-from deniable.estimation.shown import beyond_chance, shown_interval, stated_error
+from deniable.estimation.shown import none_shown, shown_interval, stated_error
 from deniable.estimation.used import applies_to_all, stands_on
 from deniable.frozen import Frozen, fix, readonly
 from deniable.labels import UNKNOWN, Labels
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     from deniable.summary import Summary
 
 
+_BELOW = (
+    "The whole interval lies below 0%, so none is shown. Respondents may not have answered as they were asked, or "
+    f"reports were made up: of honest surveys, fewer than 1 in {1 / ALARM:,.0f} come to this."
+)
 _MISSES = 5e-4  # of a sum of one: what is not rounding in shares that are shown
 _LABEL = 32  # letters in a line beside an axis
 
@@ -216,12 +221,12 @@ class Estimate(Shown, Frozen):
     def _detailed(self) -> list[str]:
         return [f"Details: {self.details}."]
 
-    def notes(self, level: float = 0.95) -> list[str]:
-        """What it stands on and what to keep in mind, a sentence each."""
+    def notes(self, level: float = 0.95, *, looked_at: int = 1) -> list[str]:
+        """What it stands on and what to keep in mind, a sentence each; `looked_at` tables are looked at together."""
         told = [f"{self.stands_on}."]
-        return [*told, *applies_to_all([self.table.domain]), *self._of_range(level), *self.warnings]
+        return [*told, *applies_to_all([self.table.domain]), *self._of_range(level, looked_at), *self.warnings]
 
-    def _of_range(self, level: float) -> list[str]:
+    def _of_range(self, level: float, looked_at: int = 1) -> list[str]:
         """What to keep in mind where the noise led out of 0 to 1."""
         negative = int((self.efficient.values < 0).sum())
         if not self.is_clipped:
@@ -233,8 +238,23 @@ class Estimate(Shown, Frozen):
             return told
         if not negative:
             return []
-        cells = zip(*self.labels.cells(self.table.cells()).values(), strict=True)
-        return beyond_chance([", ".join(cell) for cell in cells], self.interval(level, clip=False))
+        cells = [", ".join(cell) for cell in zip(*self.labels.cells(self.table.cells()).values(), strict=True)]
+        unclipped = self.interval(level, clip=False)
+        pvalues = np.where(unclipped.high < 0, self._fewer_than_chance, 1.0)
+        few = [cells[cell] for cell in too_few(pvalues, looked_at * len(cells))]
+        told = self._accused(pvalues, looked_at * len(cells))
+        return [*told, *none_shown(cells, unclipped, few)]
+
+    @cached_property
+    def _fewer_than_chance(self) -> NDArray[np.float64]:
+        """The p-value of every cell; 1 where no independent respondents were counted: of pairs, and by weights."""
+        if not self.dispersion.are_counts:
+            return np.ones(self.table.shape)
+        return fewer_than_chance([sample.observation for sample in self.dispersion.samples], self.table.domain)
+
+    def _accused(self, pvalues: NDArray[np.float64], looked_at: int) -> tuple[str, ...]:
+        """What to say of cells of which fewer reports came than chance alone explains."""
+        return accused(pvalues, self.table.domain, looked_at, _BELOW)
 
     def summary(self, level: float = 0.95) -> Summary:
         """The estimate as it is shown everywhere: a row a cell, and what to keep in mind."""

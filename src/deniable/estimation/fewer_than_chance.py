@@ -62,14 +62,15 @@ def fewer_than_chance(observations: Sequence[Observation], domain: Domain) -> Ar
     return np.where(came <= expected - several, tail, 1.0).reshape(domain.shape)
 
 
-def accused(pvalues: Array, domain: Domain, looked_at: int, so: str) -> tuple[str, ...]:
-    """The sentence about categories that too few reports speak for, if there are any among so many looked at.
+def too_few(pvalues: Array, looked_at: int) -> list[int]:
+    """The cells that too few reports speak for, if there are any among so many looked at."""
+    return np.flatnonzero(pvalues.ravel() * looked_at < ALARM).tolist()
 
-    `so` says what may have happened.
-    """
-    corrected = np.minimum(pvalues.ravel() * looked_at, 1.0)
-    few = np.flatnonzero(corrected < ALARM)
-    if not len(few):
+
+def accused(pvalues: Array, domain: Domain, looked_at: int, so: str) -> tuple[str, ...]:
+    """The sentence about them; `so` says what may have happened."""
+    corrected, few = np.minimum(pvalues.ravel() * looked_at, 1.0), too_few(pvalues, looked_at)
+    if not few:
         return ()
     cells = list(product(*(variable.categories for variable in domain.values())))
     named = listed(", ".join(map(str, cells[cell])) for cell in few)

@@ -84,7 +84,10 @@ class Grouped(Shown, Frozen, Mapping[Any, "Estimate"]):
 
     def warnings(self, level: float = 0.95) -> list[str]:
         """What must be known besides what stands in the groups' places, a sentence each."""
-        shown = {found.labels.shown(self.by, group): found.notes(level)[1:] for group, found in self.items()}
+        shown = {
+            found.labels.shown(self.by, group): found.notes(level, looked_at=len(self))[1:]
+            for group, found in self.items()
+        }
         told = notes_by_group(shown)
         silent = sum(found.pooled.evidence.silent for found in self.values() if found.pooled is not None)
         if silent:

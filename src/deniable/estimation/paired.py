@@ -55,6 +55,8 @@ class PairedDispersion(Dispersion):
 
     pulls: Mapping[Channel, float] = field(default_factory=dict)
 
+    are_counts = False
+
     @cached_property
     def plain(self) -> Dispersion:
         """The same without pairing."""

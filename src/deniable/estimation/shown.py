@@ -2,7 +2,8 @@
 
 The point is the constrained estimate. The interval is what the range leaves of the unclipped one, stretched to the
 point where that lies outside. Cutting off what cannot be costs no coverage, because the truth is in the range. Where
-the range leaves nothing, there is no interval: its ends are NaN, and a sentence says what that means.
+the range leaves nothing, there is no interval: its ends are NaN, and a sentence says what that means. It accuses
+nobody: that fewer came than chance explains is said where an exact test finds it, of all that is looked at together.
 
 A standard error says how reports vary, and reports that are all alike do not show it: where nobody is in a category and
 the disguise makes no such reports of others, it would be 0. The interval knows better, and no error contradicts it: an
@@ -20,7 +21,7 @@ import numpy as np
 from deniable.estimation.intervals import critical_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -73,23 +74,25 @@ def records(rows: Mapping[str, Array]) -> list[dict[str, float | None]]:
     return [{name: None if np.isnan(value) else value for name, value in row.items()} for row in each]
 
 
-def beyond_chance(cells: Sequence[str], unclipped: Interval) -> list[str]:
+def none_shown(cells: Sequence[str], unclipped: Interval, but: Collection[str] = ()) -> list[str]:
     """What to say of shares whose unclipped intervals lie outside of 0 to 1: of those below it, else of those above.
+
+    It says nothing about the respondents. An interval misses its share now and then, and of many categories that
+    nobody is in, one is below 0 in most surveys; whether fewer came than chance explains is for `fewer_than_chance`,
+    and what it says it of is left out here.
 
     >>> from deniable.results import Interval
     >>> far = Interval(np.array([1.1, -0.3]), np.array([1.3, -0.1]), 0.95, "Wald")
-    >>> beyond_chance(["no", "yes"], far)[0].split(":")[0]
-    'Fewer yes than chance alone explains'
+    >>> none_shown(["no", "yes"], far)
+    ['Too few reports to tell the share of yes: the 95% interval would end below 0%, so none is shown.']
     """
-    sides = (unclipped.high < 0, "Fewer", "below 0%"), (unclipped.low > 1, "More", "above 100%")
-    for outside, word, where in sides:
-        named = [cell for cell, far in zip(cells, np.ravel(outside), strict=True) if far]
+    sides = (unclipped.high < 0, "end below 0%"), (unclipped.low > 1, "begin above 100%")
+    for outside, where in sides:
+        beyond = [cell for cell, far in zip(cells, np.ravel(outside), strict=True) if far]
+        named = [cell for cell in beyond if cell not in but]
         if named:
-            often = f"{(1 - unclipped.level) / 2:.2%}".rstrip("0%").rstrip(".") + "%"
-            told = (
-                f"{word} {' and '.join(named)} than chance alone explains: the whole {unclipped.level:.0%} interval "
-                f"lies {where}, so none is shown. Where nobody is in a category, chance does that in about {often} of "
-                f"surveys."
-            )
-            return [told]
+            told = f"Too few reports to tell the share of {' and '.join(named)}"
+            return [f"{told}: the {unclipped.level:.0%} interval would {where}, so none is shown."]
+        if beyond:
+            return []
     return []

@@ -69,9 +69,12 @@ class Prevalence(Estimate):
     def _detailed(self) -> list[str]:
         return []  # the notes say how it was made
 
-    def notes(self, level: float = 0.95) -> list[str]:
+    def _accused(self, pvalues: NDArray[np.float64], looked_at: int) -> tuple[str, ...]:  # noqa: ARG002
+        return ()  # the warnings say it, of weighted answers as they came
+
+    def notes(self, level: float = 0.95, *, looked_at: int = 1) -> list[str]:
         """What was done and what to keep in mind, a sentence each."""
-        return [f"{self.n} reports; {self.reason}.", *self._of_range(level), *self.warnings]
+        return [f"{self.n} reports; {self.reason}.", *self._of_range(level, looked_at), *self.warnings]
 
 
 @overload

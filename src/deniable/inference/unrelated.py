@@ -19,7 +19,7 @@ from deniable.channels.weights import stated
 from deniable.errors import InputError, SingularChannelError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.sampling.columns import column
-from deniable.estimation.shown import beyond_chance, shown_interval
+from deniable.estimation.shown import none_shown, shown_interval
 from deniable.frozen import Frozen, readonly
 from deniable.results import Interval, frame_of, intervals_by_row
 from deniable.summary import Shown, Summary
@@ -141,7 +141,7 @@ class TwoSamples(Shown, Frozen):
 
     def summary(self) -> Summary:
         """Both prevalences, a row each."""
-        return Summary(self._columns(), beyond_chance(_ROWS, self.interval(clip=False)))
+        return Summary(self._columns(), none_shown(_ROWS, self.interval(clip=False)))
 
     def plot(self, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
         """Draw both prevalences with their intervals."""

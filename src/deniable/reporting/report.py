@@ -310,7 +310,11 @@ def _associations(pairs: Pairs, origin: Origin) -> list[Block]:
 
 
 def _quality(estimates: Sequence[Estimate], alarms: Sequence[str]) -> Block:
-    notes = [f"{_and(estimate.attributes)}: {note}" for estimate in estimates for note in estimate.notes()[1:]]
+    notes = [
+        f"{_and(estimate.attributes)}: {note}"
+        for estimate in estimates
+        for note in estimate.notes(looked_at=len(estimates))[1:]
+    ]
     if notes or alarms:
         return Items((*alarms, *notes))
     return Text(

@@ -92,6 +92,8 @@ class Linearized(Dispersion):
     known: Array = field(default_factory=lambda: np.zeros((0, 0)))
     degrees: float = np.inf
 
+    are_counts = False
+
     @property
     def df(self) -> float:
         """Those of the evidence."""
