@@ -97,29 +97,24 @@ class Origin(Frozen):
 
     @property
     def column(self) -> str:
-        """The same in a column of a table that may leave without us, as `from_column` reads it.
+        """The same in a column of a table that may leave without its header, as `from_column` reads it.
 
         >>> drawn = Origin(3, 5, seeded=True, pilot=True)
-        >>> drawn.column, Origin.from_column(drawn.column) == drawn
-        ('pilot of 5, 3 simulated from a seed', True)
+        >>> drawn.column, Origin.from_column(drawn.column, 5) == drawn
+        ('Pilot, simulated in part: 3 of 5, from a seed', True)
         """
-        if not self:
-            return ""
-        parts = [f"pilot of {self.reports}"] if self.pilot else []
-        whole = "" if self.pilot else f" of {self.reports}"
-        simulated = f"{self.simulated}{whole} simulated{' from a seed' if self.seeded else ''}"
-        return ", ".join([*parts, *([simulated] if self.simulated else [])])
+        some = f": {self.simulated} of {self.reports}" if self.simulated and not self._wholly else ""
+        return self.stamp + some + (", from a seed" if self.simulated and self.seeded else "")
 
     @classmethod
-    def from_column(cls, text: str) -> Origin:
-        """Read what `column` wrote."""
-        found = re.fullmatch(r"(?:pilot of (\d+))?(?:, )?(?:(\d+)(?: of (\d+))? simulated( from a seed)?)?", text)
+    def from_column(cls, text: str, n: int) -> Origin:
+        """Read what `column` wrote of n reports."""
+        found = re.fullmatch(r"(Pilot)?(?:, )?([Ss]imulated(?: in part: (\d+) of (\d+))?(, from a seed)?)?", text)
         if found is None:
-            raise InputError(
-                f"a column that says where reports come from says {clipped(repr(text))}, which is no origin"
-            )
-        pilot, simulated, reports, seeded = found.groups()
-        return cls(int(simulated or 0), int(pilot or reports or 0), bool(seeded), pilot is not None)
+            raise InputError(f"{clipped(repr(text))} in dn_origin does not say where reports come from; leave it out")
+        pilot, simulated, some, of, seeded = found.groups()
+        known = int(some) if some else n if simulated else 0
+        return cls(known, int(of or n), seeded is not None, pilot is not None)
 
     @property
     def note(self) -> tuple[str, ...]:

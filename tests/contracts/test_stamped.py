@@ -149,12 +149,12 @@ def test_frames_of_people_say_where_they_come_from():
     }
     for make in frames.values():
         said = nw.from_native(make(reports()), eager_only=True)
-        assert set(said["dn_origin"].to_list()) == {"3000 of 3000 simulated from a seed"}
+        assert set(said["dn_origin"].to_list()) == {"Simulated, from a seed"}
         assert "dn_origin" not in nw.from_native(make(reports(simulated=False)), eager_only=True).columns
 
 
 @pytest.mark.parametrize(
-    "origin", [Origin(5, 5), Origin(2, 5, seeded=True), Origin(0, 5, pilot=True), Origin(3, 5, pilot=True)]
+    "origin", [Origin(N, N), Origin(2, 5, seeded=True), Origin(0, N, pilot=True), Origin(3, 5, pilot=True)]
 )
 def test_a_frame_of_reports_brings_back_where_they_come_from(origin):
     sent = reports().with_origin(origin)
@@ -165,3 +165,9 @@ def test_a_frame_of_reports_brings_back_where_they_come_from(origin):
     there = dn.open_reports(ibis.memtable(frame), sent.design)
     assert there.origin == origin
     assert there.public_names == sent.public_names
+
+
+def test_frames_put_together_are_simulated_in_part():
+    sent, answered = reports(), reports(simulated=False)
+    both = pd.concat([sent.to_frame(), answered.to_frame()[:1000]])
+    assert dn.Reports(both, sent.design).origin == Origin(N, N + 1000, seeded=True)

@@ -19,8 +19,8 @@ from deniable.designs import batches
 from deniable.designs.arrow_types import rebuilt
 from deniable.designs.batches import Batches, of_frame, write_csv, write_parquet
 from deniable.designs.debiased import by_themselves
-from deniable.designs.files import ORIGIN
 from deniable.designs.labelled import labelled_batches
+from deniable.designs.own_columns import ORIGIN
 from deniable.errors import InputError
 from deniable.formulas import plain_table
 from every_design import answered, every_design
@@ -53,8 +53,8 @@ def reports_to(design, n=N, public=("region", "weight")):
 
 def in_one_go(reports, scored):
     """The table that a file has, as frames in memory have it."""
-    scores = reports.debiased(*scored).drop(list(reports.public_names))
-    table = reports.to_frame()
+    scores = reports.debiased(*scored).drop([ORIGIN, *reports.public_names])
+    table = reports.to_frame().drop([ORIGIN])
     for name in scores.column_names:
         table = table.append_column(name, scores[name])
     return rebuilt(table)
@@ -65,7 +65,7 @@ def test_a_file_is_the_same_in_batches_of_any_size(name, tmp_path, monkeypatch):
     reports = reports_to(DESIGNS[name])
     scored = by_themselves(reports.design)
     whole = in_one_go(reports, scored)
-    stamped = whole.append_column(ORIGIN, pa.array([reports.origin.stamp] * N))
+    stamped = whole.append_column(ORIGIN, pa.array([reports.origin.column] * N))
     csv.write_csv(plain_table(stamped), tmp_path / "whole.csv")
     for rows in SIZES:
         sized(monkeypatch, rows)

@@ -22,6 +22,7 @@ from deniable.device.encoding import NOT_ASKED
 from deniable.device.limits import BITS
 from deniable.errors import InputError
 from deniable.labels import UNKNOWN, Labels
+from deniable.origin import PEOPLE
 from every_design import answered, every_design
 from exams import answered as exam_answers
 
@@ -192,12 +193,12 @@ def test_scores_are_unbiased_in_every_block(name):
 
 def test_what_a_design_does_not_tell_has_no_column():
     sampled = reports_to("sampled")
-    assert sampled.debiased(["a", "b"]).column_names == ["region"]
-    assert sampled.debiased("a", ["a", "b"]).column_names == ["dn_share_a_n", "dn_share_a_y", "region"]
+    assert sampled.debiased(["a", "b"]).column_names == ["dn_origin", "region"]
+    assert sampled.debiased("a", ["a", "b"]).column_names == ["dn_share_a_n", "dn_share_a_y", "dn_origin", "region"]
     middle = dn.Patterns(4, [[1, 2], [3]], low=[9000, 4000], high=[24000, 11000], bits=16)
     some = dn.Design(dn.Domain({"x": ["a", "b", "c", "d"]}), [dn.Question(("x",), middle)], [[0]])
     made = some.randomize({"x": list("abcd") * 50}, source=dn.Seeded(1))
-    names = made.debiased().column_names
+    names = made.with_origin(PEOPLE).debiased().column_names
     told = [c for c, row in zip("abcd", np.eye(4), strict=True) if middle.tells(row)]
     assert names == [f"dn_share_x_{c}" for c in told]
     wide = dn.Joint({"x": range(40), "y": range(40)}, 2.0).randomize({"x": [1] * 20, "y": [2] * 20})

@@ -281,7 +281,7 @@ def test_an_estimate_shows_itself_within_its_range():
     assert told.splitlines()[0].split() == ["x", "y", "estimate", "std_error", "95%", "interval"]
     shown = estimate.to_frame()
     assert isinstance(shown, pd.DataFrame)
-    assert list(shown.columns) == ["x", "y", *estimate.rows()]
+    assert list(shown.columns) == ["x", "y", *estimate.rows(), "origin"]
     assert [*estimate.rows()][:4] == ["estimate", "std_error", "low", "high"]
     assert shown["estimate"].sum() == pytest.approx(1)
     assert "<table>" in estimate._repr_html_()

@@ -131,12 +131,12 @@ def test_totals_of_groups_are_those_of_each_of_them():
     assert {group: one.population for group, one in totals.items()} == pytest.approx({"arts": 120, "law": 300})
     assert np.array_equal(totals["law"].values, found["law"].totals().values)
     rows = totals.to_frame()
-    assert rows.column_names == ["group", "x", "total", "std_error", "low", "high"]
+    assert rows.column_names == ["group", "x", "total", "std_error", "low", "high", "origin"]
     assert rows["group"].to_pylist() == ["arts", "arts", "law", "law"]
     assert rows["total"].to_numpy()[2:] == pytest.approx(found["law"].totals().values)
     known = found.totals({"arts": 1000, "law": 3000})
     assert sum(known["arts"].values) == pytest.approx(1000)
-    assert str(known).endswith("People by group: arts 1,000, law 3,000 (given).")
+    assert "People by group: arts 1,000, law 3,000 (given)." in str(known).splitlines()
     for wrong, told in [({"arts": 7}, "size of every group of 'group'"), (4000, "sizes of their own, such as totals")]:
         with pytest.raises(InputError, match=told):
             found.totals(wrong)

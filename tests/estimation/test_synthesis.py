@@ -27,7 +27,7 @@ def test_pairs_of_the_records_are_the_estimated_pairs():
     reports = dn.Views(DOMAIN, k=2, epsilon=3.0).simulate(PI, 60_000, source=dn.Seeded(2))
     frame, codes = records(reports, 10_000)
     assert frame.num_rows == 10_000
-    assert frame.column_names == list(DOMAIN)
+    assert frame.column_names == [*DOMAIN, "dn_origin"]
     for pair in combinations(DOMAIN, 2):
         part = DOMAIN.project(pair)
         made = tally(codes[:, list(DOMAIN.axes(pair))], part.shape) / 10_000
@@ -58,10 +58,10 @@ def test_the_frame_comes_back_in_the_library_it_came_in():
 
 def test_observations_and_a_choice_of_attributes_will_do():
     reports = dn.Independent(DOMAIN, epsilon=8.0).simulate(PI, 2000, source=dn.Seeded(3))
-    assert dn.synthesize(reports, 50, attributes=["c", "a"]).column_names == ["c", "a"]
+    assert dn.synthesize(reports, 50, attributes=["c", "a"]).column_names == ["c", "a", "dn_origin"]
     listing = reports.tabulate(["a", "b"])
-    assert set(dn.synthesize(listing, 50).column_names) == {"a", "b"}
-    assert dn.synthesize(reports, 50, attributes="b").column_names == ["b"]
+    assert set(dn.synthesize(listing, 50).column_names) == {"a", "b", "dn_origin"}
+    assert dn.synthesize(reports, 50, attributes="b").column_names == ["b", "dn_origin"]
     for n in (0, 2.5, "many"):
         with pytest.raises(InputError, match="at least 1"):
             dn.synthesize(reports, n)

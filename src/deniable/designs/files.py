@@ -19,11 +19,11 @@ from deniable.designs.arrow_types import type_name
 from deniable.designs.batches import Batches, write_csv, write_parquet
 from deniable.designs.dta import write_dta
 from deniable.designs.objects import Object, place_of
+from deniable.designs.own_columns import ORIGIN
 from deniable.designs.publish import publish, refuse_other, sync
 from deniable.designs.sav import write_sav
 from deniable.errors import InputError, MissingExtraError, PrivacyError
 from deniable.origin import PEOPLE, Origin
-from deniable.reserved import RESERVED
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from deniable.designs.header import Header
 
 
-ORIGIN = f"{RESERVED}origin"  # the column that says of each row of a table without a header what its reports are
 SIDECAR = ".design.json"  # people.csv has its design in people.csv.design.json
 IN_FOLDER = "_design.json"  # a folder of Parquet files has it here; the underscore makes other programs skip it
 
@@ -89,8 +88,10 @@ def _stamped(table: Batches, origin: Origin) -> Batches:
     import pyarrow as pa
 
     def make(start: int, stop: int) -> pa.Table:
-        stamps = pa.array([origin.stamp] * (stop - start), pa.string())
-        return table.make(start, stop).append_column(ORIGIN, stamps)
+        stamps = pa.array([origin.column] * (stop - start), pa.string())
+        made = table.make(start, stop)
+        known = [ORIGIN] if ORIGIN in made.column_names else []
+        return made.drop_columns(known).append_column(ORIGIN, stamps)
 
     return Batches(table.rows, make) if origin else table
 

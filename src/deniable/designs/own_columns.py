@@ -15,7 +15,7 @@ from deniable.reserved import RESERVED, is_reserved
 from deniable.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import narwhals as nw
     from numpy.typing import NDArray
@@ -100,10 +100,14 @@ def refuse_taken(public: Iterable[str], design: Asking) -> None:
         )
 
 
-def origin_among(columns: Iterable[str], values: Callable[[str], Iterable[Any]]) -> Origin:
-    """Where reports come from, by the column that says it; nothing where there is none."""
-    texts = {str(value) for value in values(ORIGIN) if value is not None} if ORIGIN in columns else set()
-    return sum((Origin.from_column(text) for text in sorted(texts)), PEOPLE)
+def origin_of_rows(counted: Mapping[str | None, int]) -> Origin:
+    """Where reports come from, by the texts of the column that says it, and how many rows have each.
+
+    >>> origin_of_rows({"Simulated": 3, None: 2}).stamp, origin_of_rows({None: 2}) == PEOPLE
+    ('Simulated in part', True)
+    """
+    each = (Origin.from_column(text, n) if text else Origin(reports=n) for text, n in counted.items())
+    return sum(each, PEOPLE) or PEOPLE
 
 
 def whole_numbers(series: Any, name: str) -> NDArray[np.integer]:

@@ -5,6 +5,7 @@ They can count what a ballot says about some attributes, which is all that estim
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -25,7 +26,7 @@ from deniable.designs.own_columns import (
     SHARE,
     answer_columns,
     check_codes,
-    origin_among,
+    origin_of_rows,
     refuse_taken,
     whole_numbers,
     without_nan,
@@ -116,7 +117,10 @@ class Reports(Frozen):
         public = without_nan(known.select(*rest)) if rest else None
         fix(self, design=design, ballots=ballots, answers=readonly(answers))
         held = {"public": public, "backend": backend_of(frame), "notes": (), "labels": UNKNOWN, "among": None}
-        fix(self, **held, index=index, origin=origin_among(known.columns, lambda name: known[name].unique().to_list()))
+        said = (
+            Counter(text or None for text in known[ORIGIN].cast(nw.String).to_list()) if ORIGIN in known.columns else {}
+        )
+        fix(self, **held, index=index, origin=origin_of_rows(said))
 
     @classmethod
     def of_codes(
@@ -366,7 +370,7 @@ class Reports(Frozen):
         >>> reports = dn.Joint({"smokes": ["no", "yes"]}, 2.0).randomize(answers, source=dn.Seeded(1))
         >>> scores = reports.debiased()
         >>> scores.column_names
-        ['dn_share_smokes_no', 'dn_share_smokes_yes']
+        ['dn_share_smokes_no', 'dn_share_smokes_yes', 'dn_origin']
         >>> mean = sum(scores["dn_share_smokes_yes"].to_pylist()) / 1000
         >>> bool(abs(mean - dn.estimate(reports, "smokes", "inversion").values[1]) < 1e-9)
         True

@@ -15,10 +15,10 @@ from deniable.designs.arrow_types import as_named, named_type
 from deniable.designs.blocks.design import Blocks
 from deniable.designs.blocks.reports import BlockReports
 from deniable.designs.codec import design_from_bytes
-from deniable.designs.files import ORIGIN, is_sheet, pyreadstat, sidecar
+from deniable.designs.files import is_sheet, pyreadstat, sidecar
 from deniable.designs.header import Header
 from deniable.designs.objects import Object, parts_of, place_of
-from deniable.designs.own_columns import BALLOT, BLOCK, SHARE, answer_columns
+from deniable.designs.own_columns import BALLOT, BLOCK, ORIGIN, SHARE, answer_columns
 from deniable.designs.paired.design import Paired
 from deniable.designs.paired.reports import PairedReports
 from deniable.designs.reports import Reports

@@ -17,7 +17,7 @@ import numpy as np
 from deniable.designs.header import Header
 from deniable.designs.objects import Object, parts_of, place_of
 from deniable.designs.observation import Observation, merge
-from deniable.designs.own_columns import BALLOT, ORIGIN, SHARE, answer_columns, origin_among, refuse_taken
+from deniable.designs.own_columns import BALLOT, ORIGIN, SHARE, answer_columns, origin_of_rows, refuse_taken
 from deniable.designs.reports import Reports
 from deniable.designs.sets import has_few_kinds
 from deniable.errors import DesignError, InputError, MissingColumnError
@@ -73,7 +73,10 @@ class StoredReports(Reports):
             )
         public = [name for name in engine.columns if name not in (*needed, ORIGIN) and not name.startswith(SHARE)]
         refuse_taken(public, design)
-        said = origin or origin_among(engine.columns, engine.values)
+        said = origin
+        if not origin and ORIGIN in engine.columns:
+            counted = {text: engine.rows({ORIGIN: text}) for text in engine.values(ORIGIN)}
+            said = origin_of_rows({**counted, None: engine.rows({}) - sum(counted.values())})
         fix(self, engine=engine, design=design, notes=notes, labels=labels, origin=said, backend=None, among=None)
         fix(self, _where=dict(where or {}), _public=public)
 
