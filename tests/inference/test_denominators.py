@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import deniable as dn
+from deniable.device.encoding import SKIPPED
 
 N, UNKNOWN = 1000, 400
 DOMAIN = dn.Domain({name: ["no", "yes"] for name in "abcd"})
@@ -82,3 +84,52 @@ def test_estimates_count_reports_about_something_else(reports):
         found = dn.estimate(reports, names)
         assert sum(int(n) for n in re.findall(r"\d+", found.stands_on)) == N
         assert found.stands_on in str(found)
+
+
+# -- who prefers not to say --------------------------------------------------------------------------------------------
+
+REFUSING = dn.Domain({"b": ["no", "yes", SKIPPED], "y": ["1", "2", "3", SKIPPED], "g": ["no", "yes"]})
+LEFT_OUT = {
+    "linear y ~ b": (lambda r: dn.linear("y ~ b", r, missing="drop"), ("b", "y")),
+    "linear y ~ g": (lambda r: dn.linear("y ~ g", r, missing="drop"), ("y",)),
+    "linear on a number": (lambda r: dn.linear("w ~ b", r, missing="drop"), ("b",)),
+    "logit b ~ y": (lambda r: dn.logit("b ~ y", r, missing="drop"), ("b", "y")),
+    "logit g ~ y": (lambda r: dn.logit("g ~ y", r, missing="drop"), ("y",)),
+    "multinomial": (lambda r: dn.multinomial("y ~ b", r, missing="drop"), ("b", "y")),
+    "correlate": (lambda r: dn.correlate(r, "b", "y"), ("b", "y")),
+    "means_by": (lambda r: dn.means_by(r, "y", by="b"), ("b",)),
+    "mean_difference": (lambda r: dn.mean_difference(r, "y", by="b", groups=("no", "yes")), ("b", "y")),
+    "mean": (lambda r: dn.mean(r, "y"), ("y",)),
+}
+
+
+@pytest.fixture(scope="module")
+def refusing():
+    rng, n = np.random.default_rng(2), 3000
+    b = rng.choice(["no", "yes", SKIPPED], n, p=[0.5, 0.3, 0.2])
+    y = rng.choice(["1", "2", "3", SKIPPED], n, p=[0.3, 0.3, 0.3, 0.1])
+    people = pd.DataFrame({"b": b, "y": y, "g": rng.choice(["no", "yes"], n), "w": rng.normal(size=n).round(1)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return dn.Joint(REFUSING, 5.0).randomize(people, keep=["w"], source=dn.Seeded(1))
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_who_prefers_not_to_say_is_counted_wherever_they_are_left_out(name, refusing):
+    ask, names = LEFT_OUT[name]
+    said = str(ask(refusing))
+    for attribute in names:
+        (counted,) = re.findall(
+            f"'{SKIPPED}' of {attribute} takes no part: an estimated ([0-9.]+)% of 3000 reports", said
+        )
+        # One number: the estimate of the attribute, or that of a table of both, which differs in its last digits.
+        assert float(counted) == pytest.approx(100 * dn.estimate(refusing, attribute).values[-1], abs=0.3)
+
+
+def test_of_a_frame_they_are_counted_by_its_channel(refusing):
+    channel = dn.KRR(3, 3.0)
+    codes = channel.randomize(np.repeat([0, 1, 2], [500, 300, 200]), source=dn.Seeded(3))
+    frame = pd.DataFrame({"b": np.array(["no", "yes", SKIPPED])[codes], "x": np.tile([0.0, 1.0], 500)})
+    said = str(dn.logit("b ~ x", frame, channel=channel, categories=["no", "yes", SKIPPED], missing="drop"))
+    share = dn.prevalence(codes, channel).values[2]
+    assert f"'{SKIPPED}' of b takes no part: an estimated {share:.1%} of 1000 reports" in said

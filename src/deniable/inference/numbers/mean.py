@@ -30,7 +30,7 @@ from deniable.inference.asked import Missing, answers_of, check_missing, pair
 from deniable.inference.delta import Measure
 from deniable.inference.numbers.known import Known, Options, Told, lifted, only
 from deniable.inference.numbers.numbers import Numbers
-from deniable.inference.numbers.ordered import Ordered, Scores, ordered
+from deniable.inference.numbers.ordered import Ordered, Scores, left_out, ordered
 from deniable.inference.numbers.ratio_interval import score_interval_of_ratio
 
 if TYPE_CHECKING:
@@ -145,7 +145,9 @@ def means_by(
     shown = (answers_of(groups) if missing == "drop" else None) or list(groups.categories)
     found = [_mean(known, read, (groups, c), f"mean of {variable.name}, {by} {c}") for c in shown]
     return Numbers(
-        f"mean of {variable.name}", {by: tuple(shown)}, tuple(_of_whom(each, read, missing, groups) for each in found)
+        f"mean of {variable.name}",
+        {by: tuple(shown)},
+        tuple(_of_whom(each, read, missing, (known, groups)) for each in found),
     )
 
 
@@ -188,17 +190,21 @@ def mean_difference(
     few = (*((rough,) if doubtful else ()), *known.left_out(read))
     apart, error = float(np.ptp(read.sizes())), float(told.std_error[0])
     found = Measure(name, parts[1] - parts[0], error, "delta method", (*known.warnings, *few), df=known.df)
-    return _of_whom(found.kept(-apart, apart), read, missing, variables)
+    return _of_whom(found.kept(-apart, apart), read, missing, (known, variables))
 
 
-def _of_whom(measure: Measure, read: Ordered, missing: Missing, groups: Variable | None = None) -> Measure:
-    """The same measure, with a sentence on what is assumed of who does not say."""
+def _of_whom(measure: Measure, read: Ordered, missing: Missing, by: tuple[Known, Variable] | None = None) -> Measure:
+    """The same measure, with a sentence on what is assumed of who does not say, and how many are in no group."""
     told = []
     if read.aside and missing == "drop":
         told.append("Nothing is assumed of those who take no part (missing='drop').")
     elif read.aside:
         told.append("Who takes no part is taken to be like the others (missing at random, missing='model').")
-    if groups is not None and SKIPPED in groups.categories:
+    if by is not None and SKIPPED in by[1].categories:
+        known, groups = by
+        if missing == "drop":
+            shares = known.table.sum(axis=tuple(i for i, name in enumerate(known.domain) if name != groups.name))
+            told.append(left_out(groups, [SKIPPED], float(shares[groups.code(SKIPPED)]), known.n))
         whose = (
             "are in no group (missing='drop')" if missing == "drop" else "are a group of their own (missing='model')"
         )

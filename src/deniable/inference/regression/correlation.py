@@ -35,6 +35,7 @@ from deniable.inference.regression.missing import told_of
 from deniable.inference.regression.model import drawn_of
 from deniable.inference.regression.moments import Voices, Wanted, pool, voices_of, voices_of_columns
 from deniable.inference.regression.outcome import disguised
+from deniable.inference.regression.skipping import counted_out
 from deniable.inference.regression.source import check_there
 from deniable.results import Interval, intervals_by_row
 from deniable.summary import Shown, Summary
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from deniable.channels.base import Channel
     from deniable.estimation.sampling.reading import Given, Weights
     from deniable.inference.regression.model import Options
+    from deniable.inference.regression.outcome import Disguised
 
     Array = NDArray[np.float64]
 
@@ -176,7 +178,7 @@ def correlate(
     variance = n / (n - 1) * float(moved @ moved) if drawn is None else float(drawn.covariance(moved[:, None])[0, 0])
     notes = ("The estimate lies outside [-1, 1]: noise reaches that far.",) if abs(value) > 1 else ()
     freedom = np.inf if drawn is None else drawn.sampling.df
-    told = told_of("drop", None, heard.aside)
+    told = (*counted_out(frame, heard.aside, heard.columns, options), *told_of("drop", None, heard.aside))
     return Correlation(float(value), float(np.sqrt(variance)), n, (x, y), (*notes, *told, *heard.used), freedom)
 
 
@@ -201,6 +203,7 @@ class _Heard:
     counts: Mapping[str, Array]  # of the disguised columns; NaN for who takes no part
     n: int  # how many respondents were asked
     used: tuple[str, ...] = ()
+    columns: tuple[Disguised, ...] = ()  # of a frame
 
     @property
     def aside(self) -> list[str]:
@@ -245,7 +248,7 @@ def _of_frame(frame: Any, x: str, y: str, channels: Mapping[str, Channel] | None
     columns = [disguised(name, column_of(data, name), channel) for name, channel in known.items()]
     voices = voices_of_columns(columns, len(data))
     counts = {column.name: category_scores(Variable(column.name, column.labels)) for column in columns}
-    return _Heard(data, voices, counts, len(data))
+    return _Heard(data, voices, counts, len(data), columns=tuple(columns))
 
 
 def _open(name: str, column: Any) -> Array:

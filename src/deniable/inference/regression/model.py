@@ -30,6 +30,7 @@ from deniable.inference.regression.predictor import Laid, lay_out
 from deniable.inference.regression.relabelled import Others, parted, reaching, told, with_others
 from deniable.inference.regression.responses import Binary, Normal
 from deniable.inference.regression.result import Regression
+from deniable.inference.regression.skipping import counted_out
 from deniable.inference.regression.source import Read, Source, read_source
 from deniable.inference.regression.starts import start_of
 from deniable.wording import listed
@@ -128,6 +129,9 @@ def regress(
             notes = told(others, np.diagonal(plain)[:main], np.diagonal(matrix)[:main])
     refused = [column.name for column in source.columns if skipped(column.labels) is not None]
     assumed = told_of(missing, split(formula)[0] if outcome.skips else None, refused)
+    if missing == "drop":
+        names = [*refused, *([split(formula)[0]] if outcome.skips else [])]
+        assumed = (*counted_out(frame, names, (*source.columns, outcome.disguised), options), *assumed)
     return Regression(
         model=name,
         formula=formula,

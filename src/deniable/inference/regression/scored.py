@@ -32,6 +32,7 @@ from deniable.inference.regression.moments import Voices, Wanted, cells_of, pool
 from deniable.inference.regression.outcome import Channels, disguised
 from deniable.inference.regression.predictor import fixed, spanning
 from deniable.inference.regression.responses import Normal
+from deniable.inference.regression.skipping import counted_out
 from deniable.inference.regression.source import told_channel
 from deniable.results import backend_of
 from deniable.summary import Shown, Summary
@@ -131,6 +132,7 @@ class _Scored:
     through: str
     backend: Any
     used: tuple[str, ...]
+    columns: tuple[Disguised, ...] = ()  # of a frame
 
 
 def on_scores(
@@ -178,7 +180,11 @@ def on_scores(
     spoken = sum(len(voice.rows) for voice in scored.voices if voice.names)
     freedom = np.inf if drawn is None else drawn.sampling.df_beside(len(design.terms))
     refused = [name for name in hidden if skipped(scored.labels[name]) is not None]
-    assumed = told_of(missing, None if skipped(scored.labels[left]) is None else left, refused)
+    silent = None if skipped(scored.labels[left]) is None else left
+    assumed = told_of(missing, silent, refused)
+    if missing == "drop":
+        out = counted_out(frame, [*refused, *([] if silent is None else [silent])], scored.columns, options)
+        assumed = (*out, *assumed)
     told = (scored.backend, scored.through, (*scored.used, *assumed), freedom)
     return LeastSquares(formula, design, design.terms, values, matrix, kind, spoken, hidden, *told)
 
@@ -203,7 +209,7 @@ def _of_frame(outcome: Disguised, frame: Any, channel: Channels, options: Option
     columns.append(outcome)
     labels = {column.name: column.labels for column in columns}
     voices = voices_of_columns(columns, len(data))
-    return _Scored(data, labels, voices, told_channel(channel), backend_of(frame), ())
+    return _Scored(data, labels, voices, told_channel(channel), backend_of(frame), (), tuple(columns))
 
 
 def _means(
