@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     People: TypeAlias = IntoDataFrame | IntoSeries | Mapping[str, Any] | Sequence[Any]
 
 
+def refuse_set(values: object, what: str) -> None:
+    """Refuse a set where values stand in an order: it has none, and what it is gone through in is nobody's choice."""
+    if isinstance(values, set | frozenset):
+        raise InputError(
+            f"{what} stand in an order, which a set does not have: write them as a list, or by name, as a mapping"
+        )
+
+
 def as_frame(data: Any, names: Sequence[str]) -> IntoDataFrame:
     """People as a data frame: a frame as it is; columns by name; one person, or several; a series, if one is wanted.
 

@@ -101,6 +101,8 @@ def wrong_cells(known):
         "a label missing twice over": pd.Series([*values, 1], index=[*labels, last, None]),
         "too many": [*values, 1.0],
         "texts": ["many"] * len(values),
+        "a set": set(values),
+        "a frozenset": frozenset(values),
     }
 
 
@@ -190,7 +192,8 @@ IN_ORDER = {
 def test_an_order_without_names_takes_no_labels(argument):
     row, call = IN_ORDER[argument]
     labelled, numbered = pd.Series(row, index=LABELS), pd.Series(row)
-    for given in (labelled, labelled.iloc[::-1], dict(labelled), ["a", "b", "c"], labelled.to_frame()):
+    sets = set(row), frozenset(row)
+    for given in (labelled, labelled.iloc[::-1], dict(labelled), ["a", "b", "c"], labelled.to_frame(), *sets):
         assert answer(call, given) is None, given
     usual = np.asarray(call(list(row)), dtype=float)
     for given in (np.array(row), row, numbered, numbered.iloc[::-1], pl.Series(row)):
@@ -234,6 +237,8 @@ def value_of(result):
 
 def twice(column):
     """Two columns of replicate weights, in what one came in."""
+    if isinstance(column, set):
+        return column
     if isinstance(column, pd.Series):
         return pd.concat([column, column], axis=1)
     return np.column_stack([list(column)] * 2) if hasattr(column, "__len__") else column
@@ -352,6 +357,7 @@ def wrong_columns(column):
         "too short": column.tolist()[:-1],
         "of fewer people": column.iloc[:-1],
         "with gaps": [None, *column.tolist()[1:]],
+        "a set": set(column.tolist()),
         "one value": column.iloc[0] if not isinstance(column.iloc[0], str) else 3,
     }
 
@@ -370,6 +376,26 @@ def test_columns_of_other_people_are_refused_in_our_words(argument):
     column, call = COLUMNS[argument]
     for kind, given in wrong_columns(column).items():
         assert answer(call, given) is None, kind
+
+
+SETS = {
+    "edges": lambda: dn.mean(ESTIMATE, edges={0, 1, 2, 3}),
+    "levels": lambda: dn.quantile(ESTIMATE, {0.2, 0.5}, scores=[1, 2, 3]),
+    "groups": lambda: dn.difference(PAIR, groups={"low", "high"}, outcome="high"),
+    "categories": lambda: dn.Warner(0.8, categories={"no", "yes"}),
+    "categories of a domain": lambda: dn.Domain({"a": {"no", "yes"}}),
+    "wanted scores": lambda: dn.Wanted.mean("a", scores={1, 2, 3}),
+    "wanted edges": lambda: dn.Wanted.quantiles("a", edges=frozenset({1, 2, 3, 4})),
+    "forced": lambda: dn.ForcedResponse({0.1, 0.2}),
+    "a matrix": lambda: dn.Dense({(0.7, 0.3), (0.3, 0.7)}),
+    "codes": lambda: dn.prevalence({0, 1}, dn.Warner(0.8)),
+}
+
+
+@pytest.mark.parametrize("what", SETS)
+def test_a_set_has_no_order_and_is_refused(what):
+    with pytest.raises(DeniableError, match=r"which a set (does not have|is not)"):
+        SETS[what]()
 
 
 # -- something beside each name ----------------------------------------------------------------------------------------

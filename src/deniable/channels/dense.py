@@ -16,6 +16,7 @@ from deniable.core.input_coercion import without_labels
 from deniable.device.kinds.base import WIDTHS
 from deniable.errors import NotExecutableError, ProbabilityError, SingularChannelError
 from deniable.frozen import again, fix, readonly
+from deniable.given import refuse_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,6 +60,7 @@ class Dense(Explicit):
                     total=float(total),
                 )
             columns[truth] = [share / total for share in column]
+        refuse_set(categories, "categories")
         self._set(columns, None, name, categories)
 
     @classmethod
@@ -77,6 +79,7 @@ class Dense(Explicit):
 
         Of a device for a yes-or-no question that has no names, "yes" is the sensitive truth, wherever it is listed.
         """
+        refuse_set(categories, "categories")
         if len(categories) != self.inputs:
             raise ProbabilityError(f"{self.name} has {self.inputs} truths but {len(categories)} categories")
         if self.categories is not None:

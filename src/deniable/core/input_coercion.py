@@ -4,7 +4,7 @@ Labels are those of a pandas series, of a crosstab's rows and columns, of a tidy
 xarray, of a table of ours, and the keys of a mapping. Without labels are arrays, lists, series of polars and pyarrow,
 and whatever pandas numbered from 0 by itself, unless categories are whole numbers: then 0, 1, 2 are labels too.
 
-1, "1" and True are three different labels; 1 and 1.0 are one.
+1, "1" and True are three different labels; 1 and 1.0 are one. A set has neither labels nor an order, and is refused.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from deniable.core.category_order import arranged
 from deniable.domain import Domain
 from deniable.errors import InputError, MissingColumnError, UnknownCategoryError
 from deniable.frozen import readonly
+from deniable.given import refuse_set
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def by_cell(values: Any, domain: Domain, what: str, *, absent: float | None = No
     >>> by_cell([140, 60], Domain({"smokes": ["no", "yes"]}), "the counts").tolist()
     [140.0, 60.0]
     """
+    refuse_set(values, what)
     if isinstance(getattr(values, "domain", None), Domain) and hasattr(values, "values"):
         if set(values.domain) != set(domain):
             raise InputError(f"{what}: a table over {listed(values.domain)} was given for {listed(domain)}")
@@ -84,6 +86,7 @@ def has_labels(values: Any, categories: Sequence[Any]) -> bool:
 
     if type(values) in _PLAIN:
         return False
+    refuse_set(values, f"numbers for {listed(categories)}")
     own = isinstance(values, Mapping) or isinstance(getattr(values, "domain", None), Domain) or hasattr(values, "dims")
     return own or nw.dependencies.is_into_dataframe(values) or _index_of(values, categories) is not None
 
@@ -168,6 +171,7 @@ def without_labels(values: T, what: str) -> T:
 
     are refused, because nobody knows what they would be matched with.
     """
+    refuse_set(values, what)
     given: Any = values
     index = _index(given)
     if not isinstance(values, Mapping) and (index is None or _is_numbered(index)):
@@ -217,6 +221,7 @@ def by_row(values: T, rows: range | NDArray[Any] | None, what: str) -> T:
     """
     import narwhals as nw
 
+    refuse_set(values, what)
     own = _index(values)
     if own is None or (rows is not None and np.array_equal(own.to_numpy(), np.asarray(rows))):
         return values

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from deniable.designs.reports import Reports
 from deniable.device.encoding import NOT_ASKED, SKIPPED
 from deniable.errors import InputError
+from deniable.given import refuse_set
 from deniable.wording import listed
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def pair(variable: Variable, named: Sequence[Category] | None, argument: str = "
             such = answers if len(answers := answers_of(variable)) > 1 else categories
             raise _unnamed(variable, "which two are compared", argument, (such[0], such[-1]))
         return 0, 1
+    refuse_set(named, "two categories, of which the second is compared with the first,")
     missing = [name for name in named if name not in categories]
     if len(named) != 2 or missing or named[0] == named[1]:
         raise InputError(f"name two different categories of {listed(categories)}, not {listed(named)}")

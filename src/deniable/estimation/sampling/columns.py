@@ -8,6 +8,7 @@ import numpy as np
 
 from deniable.core.input_coercion import by_row
 from deniable.errors import InputError, MissingValueError
+from deniable.given import refuse_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,7 @@ def column(values: Any, name: str, rows: int | None = None, index: Any = None) -
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    refuse_set(values, name)
     if hasattr(values, "columns"):
         told = f"{name}: expected one value a respondent, not a frame: hand in one of its columns"
         raise InputError(told, column=name)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from deniable.core.input_coercion import by_row
+from deniable.core.input_coercion import by_row, in_order
 from deniable.errors import InputError
 from deniable.estimation.sampling.columns import column
 from deniable.estimation.sampling.reading import index_of, named, one_by_one
@@ -73,7 +73,7 @@ def replicate_weights(
         "fay": 1 / (count * (1 - (rho or 0.0)) ** 2),
         "bootstrap": 1 / (count - 1),
     }[kind]
-    each = np.full(count, scale) if scales is None else scale * np.asarray(scales, dtype=np.float64).ravel()
+    each = np.full(count, scale) if scales is None else scale * in_order(scales, "scales of replicates").ravel()
     if each.shape != (count,) or not np.isfinite(each).all() or (each < 0).any():
         raise InputError(f"scales= must be {count} numbers from 0, one a replicate")
     whole = named(weights, sources, "weights", n).astype(np.float64)

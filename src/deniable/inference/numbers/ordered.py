@@ -94,7 +94,7 @@ def ordered(variable: Variable, scores: Scores | None = None, edges: Sequence[fl
     if edges is not None:
         if scores is not None:
             raise InputError("give scores= or edges=, not both: a bin counts as its middle")
-        return _binned(variable, np.asarray(edges, dtype=np.float64))
+        return _binned(variable, in_order(edges, f"the edges of {variable.name!r}"))
     if scores is not None:
         return _scored(variable, scores)
     counting = _answers(variable)

@@ -16,6 +16,7 @@ import numpy as np
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.stamped import stamped
+from deniable.given import refuse_set
 from deniable.inference.delta import Measure
 from deniable.inference.numbers.known import Known, Options, lifted, only
 from deniable.inference.numbers.numbers import Numbers
@@ -81,6 +82,7 @@ def quantile(
     >>> round(age.value, 1), [round(float(end), 1) for end in age.interval()]
     (43.1, [41.0, 45.0])
     """
+    refuse_set(levels, "the levels of quantiles")
     known, variable = only(source, attribute, options)
     read = ordered(variable, scores, edges)
     if read.edges is None and np.isnan(read.scores).any():
