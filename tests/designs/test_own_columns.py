@@ -12,6 +12,7 @@ import pytest
 import deniable as dn
 from deniable.errors import DesignError, InputError, SurveyError
 from deniable.frames.job import randomize_table, recognisable
+from deniable.origin import PEOPLE
 from deniable.surveys.survey import parse_survey
 from every_design import answered, every_design
 from small_survey import small_survey
@@ -58,12 +59,16 @@ def test_public_columns_of_any_name_change_nothing(name, tmp_path):
         assert all(map(np.array_equal, one, two))
 
 
-RESERVED = ["dn_ballot", "DN_answer_0", "dn_block", "dn_"]
+RESERVED = ["dn_ballot", "DN_answer_0", "dn_block", "dn_", "dn_words", "dn_origin"]
+READ = {"dn_words": ["words 1"] * N, "dn_origin": ["Simulated"] * N}  # what files and frames of reports may have
 
 
 @pytest.mark.parametrize("taken", [*RESERVED, "a*b", "a"])
 def test_every_door_refuses_a_public_column_that_is_called_like_one_of_the_reports(taken, tmp_path):
-    design, told = dn.Clusters(DOMAIN, [["a", "b"], ["c"]], 2.0), "cannot be named|both in clear and disguised"
+    design, told = (
+        dn.Clusters(DOMAIN, [["a", "b"], ["c"]], 2.0),
+        "cannot be named|both in clear and disguised|in no frame",
+    )
     frame = people(**{taken: ["n", "y"] * (N // 2)})
     for library in (pa.table, pd.DataFrame, pl.DataFrame):
         with pytest.raises(InputError, match=told):
@@ -71,7 +76,9 @@ def test_every_door_refuses_a_public_column_that_is_called_like_one_of_the_repor
     pq.write_table(frame, tmp_path / "p.parquet")
     with pytest.raises(InputError, match=told):
         randomize_table(tmp_path / "p.parquet", tmp_path / "r.parquet", design, [taken])
-    held = pa.table(design.randomize(people(), source=dn.Seeded(1)).to_frame())
+    if taken in READ:
+        return
+    held = pa.table(design.randomize(people(), source=dn.Seeded(1)).with_origin(PEOPLE).to_frame())
     widened = held.append_column(taken, pa.array([1] * N))
     with pytest.raises(InputError, match=told):
         dn.Reports(widened, design)
@@ -108,3 +115,19 @@ def test_a_kept_column_may_have_the_name_that_counts_have_in_arrow(tmp_path):
     pq.write_table(people(count_all=[1] * (N - 1) + [2]), tmp_path / "p.parquet")
     randomize_table(tmp_path / "p.parquet", tmp_path / "r.parquet", dn.Joint(DOMAIN, 1.0), ["count_all"])
     assert "1 combinations" in recognisable(tmp_path / "r.parquet", ["count_all"])
+
+
+def test_reports_in_blocks_are_no_frame_alone():
+    blocks = dn.Blocks(DOMAIN, 2, 2.0, block_size=60).randomize(people(), source=dn.Seeded(1))
+    with pytest.raises(InputError, match=r"made in blocks.*read_reports"):
+        dn.Reports(blocks.to_frame(), blocks.design)
+
+
+def test_what_a_collector_wrote_is_read():
+    design = dn.Clusters(DOMAIN, [["a", "b"], ["c"]], 2.0)
+    frame = pa.table(design.randomize(people()).to_frame())
+    for name, column in READ.items():
+        frame = frame.append_column(name, pa.array(column))
+    read = dn.Reports(frame, design)
+    assert read.public_names == ("dn_words",)
+    assert read.origin.stamp == "Simulated"

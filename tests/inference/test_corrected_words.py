@@ -31,6 +31,15 @@ def labels_of(*corrections, **more):
     return replace(made, corrections=corrections)
 
 
+def collected(design, columns, public, seed=1):
+    """Reports with the public columns that a collector writes, of which one says under which words each was made."""
+    made = design.randomize(pa.table(columns), source=dn.Seeded(seed))
+    frame = made.to_frame()
+    for name in public:
+        frame = frame.append_column(name, pa.array(columns[name]))
+    return dn.Reports(frame, design)
+
+
 def reports_of(counts, *corrections, shares=None, seed=1, **more):
     """So many reports under each of the words, of which these shares say yes to the first question."""
     shares = shares or [0.3] * len(counts)
@@ -41,7 +50,7 @@ def reports_of(counts, *corrections, shares=None, seed=1, **more):
         columns["region"] += ["town", "country", "country"] * (n // 3) + ["town"] * (n % 3)
         columns["dn_words"] += [f"words {number}"] * n
     design = dn.Independent({"smokes": ["no", "yes"], "drinks": ["no", "yes"]}, 4.0)
-    made = design.randomize(pa.table(columns), keep=["region", "dn_words"], source=dn.Seeded(seed))
+    made = collected(design, columns, ["region", "dn_words"], seed)
     return made.with_labels(labels_of(*corrections, **more))
 
 
@@ -103,7 +112,7 @@ def test_whoever_was_not_asked_does_not_count():
     design = dn.Joint({"smokes": ["no", "yes", NOT_ASKED]}, 4.0)
     columns = {"smokes": ["no", NOT_ASKED] * 60, "region": ["town", "country"] * 60}
     columns["dn_words"] = ["words 1"] * 60 + ["words 2"] * 60
-    made = design.randomize(pa.table(columns), keep=["region", "dn_words"], source=dn.Seeded(1))
+    made = collected(design, columns, ["region", "dn_words"])
     made = made.with_labels(Labels(corrections=(Correction("", (ASKED,)),), show_if={"smokes": {"region": ("town",)}}))
     (one,) = dn.corrected_words(made)
     assert any(note.startswith("Used: 60 reports") for note in one.tests[0].test.notes)
@@ -114,7 +123,7 @@ def test_whoever_was_not_asked_does_not_count():
 def test_pairs_are_not_tested_and_that_is_said():
     design = dn.Paired({"smokes": ["no", "yes"]}, p=0.7, rho=-0.1)
     columns = {"smokes": ["no", "yes"] * 100, "dn_words": ["words 1"] * 100 + ["words 2"] * 100}
-    made = design.randomize(pa.table(columns), keep=["dn_words"], source=dn.Seeded(1))
+    made = collected(design, columns, ["dn_words"])
     (one,) = dn.corrected_words(made.with_labels(Labels(corrections=(Correction("why", (ASKED,)),))))
     assert one.tests[0].test is None
     assert "not tested (" in one.said

@@ -425,7 +425,7 @@ def public_columns(frame: IntoDataFrame, keep: Sequence[str], design: Design) ->
     """Take the public columns out of a frame, refusing to publish an attribute that is to be disguised."""
     import narwhals as nw
 
-    refuse_taken(keep, design)
+    refuse_taken(keep, design, collected=False)
     known = nw.from_native(frame, eager_only=True)
     absent = [name for name in keep if name not in known.columns]
     if absent:

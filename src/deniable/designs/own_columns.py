@@ -80,8 +80,11 @@ def without_nan(public: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
     return public.with_columns(nw.col(*decimals).fill_nan(None)) if decimals else public
 
 
-def refuse_taken(public: Iterable[str], design: Asking) -> None:
-    """Refuse public columns that are named like what is disguised, or like a column of the reports themselves."""
+def refuse_taken(public: Iterable[str], design: Asking, *, collected: bool = True) -> None:
+    """Refuse public columns that are named like what is disguised, or like a column of the reports themselves.
+
+    Those that a collector has written besides, under which words a report was made, come with `collected` reports.
+    """
     names = list(public)
     both = [name for name in names if name in design.domain]
     if both:
@@ -91,7 +94,7 @@ def refuse_taken(public: Iterable[str], design: Asking) -> None:
             attributes=both,
         )
     questions = {question.name for question in design.questions}
-    taken = [name for name in names if (is_reserved(name) and name != WORDS) or name in questions]
+    taken = [name for name in names if (is_reserved(name) and not (collected and name == WORDS)) or name in questions]
     if taken:
         raise InputError(
             f"a public column cannot be named {listed(taken)}: so is a question, or names that begin with {RESERVED!r} "

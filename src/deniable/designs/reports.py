@@ -22,6 +22,7 @@ from deniable.designs.labelled import labelled
 from deniable.designs.observation import Observation, merge
 from deniable.designs.own_columns import (
     BALLOT,
+    BLOCK,
     ORIGIN,
     SHARE,
     answer_columns,
@@ -113,6 +114,12 @@ class Reports(Frozen):
             answers[:, place] = codes
         own = [*ballot_column, *wanted, ORIGIN]
         rest = [name for name in known.columns if name not in own and not name.startswith(SHARE)]
+        if BLOCK in rest:
+            raise InputError(
+                f"the column {BLOCK!r} says that these reports were made in blocks, and what was published for each is "
+                f"in no frame: write them with reports.write, and read them with read_reports",
+                column=BLOCK,
+            )
         refuse_taken(rest, design)
         public = without_nan(known.select(*rest)) if rest else None
         fix(self, design=design, ballots=ballots, answers=readonly(answers))

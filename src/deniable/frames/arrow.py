@@ -91,7 +91,7 @@ def check_columns(schema: pa.Schema, design: Design, keep: Sequence[str]) -> Non
         raise MissingColumnError(
             f"the table has nothing to keep under that name: {lacking(absent, schema.names)}", columns=absent
         )
-    refuse_taken(keep, design)
+    refuse_taken(keep, design, collected=False)
 
 
 def _spelt_out(kind: pa.DataType) -> pa.DataType:
