@@ -95,7 +95,7 @@ class SomeTruths(Explicit):
         if isinstance(self.whole, Bitmask):  # a coin for each category: what pairs share is known of each by itself
             return readonly(self.whole.solve(np.eye(self.outputs))[list(self.truths)])
         if isinstance(self.whole, Blockwise):  # fakes depend on earlier answers: each block is inverted by itself
-            return readonly(np.hstack(left_inverse(self.whole.in_blocks()[:, :, list(self.truths)])))
+            return readonly(np.hstack(list(left_inverse(self.whole.in_blocks()[:, :, list(self.truths)]))))
         return readonly(self._left_inverse())
 
     def executed(self) -> Channel:

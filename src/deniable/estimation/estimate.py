@@ -230,8 +230,8 @@ class Estimate(Shown, Frozen):
         """What to keep in mind where the noise led out of 0 to 1."""
         negative = int((self.efficient.values < 0).sum())
         if not self.is_clipped:
-            few, together = f"{negative} of {self.values.size} cells are negative", float(self.values.sum())
-            told = [f"{few}: the truth there is near zero and the noise fell below it."] if negative else []
+            below, together = f"{negative} of {self.values.size} cells are negative", float(self.values.sum())
+            told = [f"{below}: the truth there is near zero and the noise fell below it."] if negative else []
             if abs(together - 1) > _MISSES:
                 apart = f"The cells sum to {together:.1%}: reports are sets, and inversion counts who holds each cell"
                 told.append(f"{apart} by itself. Other methods keep to 100%.")
@@ -242,8 +242,7 @@ class Estimate(Shown, Frozen):
         unclipped = self.interval(level, clip=False)
         pvalues = np.where(unclipped.high < 0, self._fewer_than_chance, 1.0)
         few = [cells[cell] for cell in too_few(pvalues, looked_at * len(cells))]
-        told = self._accused(pvalues, looked_at * len(cells))
-        return [*told, *none_shown(cells, unclipped, few)]
+        return [*self._accused(pvalues, looked_at * len(cells)), *none_shown(cells, unclipped, few)]
 
     @cached_property
     def _fewer_than_chance(self) -> NDArray[np.float64]:
