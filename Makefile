@@ -86,15 +86,15 @@ faults: .venv/.test ## set up, then kill servers and databases and send what nob
 		tests/web/test_openapi_fuzz.py tests/web/test_agreement.py -n 0 --log-cli-level=INFO
 
 engines: .venv/.test ## set up, then compare every engine on ten million reports, and Spark on every design (half an hour)
-	@DENIABLE_ROWS=20000 DENIABLE_MANY=10000000 $(BIN)/python -m pytest tests/frames/test_engines.py -n 0 --durations=8
+	@DENIABLE_ROWS=20000 DENIABLE_MANY=10000000 $(BIN)/python -m pytest tests/engines/test_query_engines.py -n 0 --durations=8
 
 mutants: .venv/.test ## set up, then change promises' modules a little and see that tests notice (MUTANTS=name for one; an hour)
 	@$(BIN)/python tests/mutants $(MUTANTS)
 
 pandas: .venv/.test ## set up, then run what takes and gives data frames on pandas 3
 	@PYTHONPATH="$(CURDIR)/.venv/pandas3" $(BIN)/python -m pytest $(PYTEST_ARGS) README.md docs/how-to docs/tutorials \
-		tests/contracts/test_results.py tests/designs tests/estimation tests/inference tests/tables tests/test_datasets.py \
-		tests/test_domain.py
+		tests/contracts/test_results.py tests/designs tests/estimation tests/inference tests/core tests/test_datasets.py \
+		tests/core/test_domain.py
 
 lint: style rules ## the checks without the tests
 
@@ -122,7 +122,7 @@ bench: .venv/.bench ## set up with the peers, then measure side by side (BENCH=n
 	@$(BIN)/python -m benchmarks $(BENCH)
 
 page: .venv/.test ## put the respondent's page together anew, and its hashes into the documentation
-	@$(BIN)/python -m deniable.web.shell docs/how-to/answer-in-a-browser.md
+	@$(BIN)/python -m deniable.web.page.respondent_page docs/how-to/answer-in-a-browser.md
 
 pictures: .venv/.test ## take the documentation's pictures of pages and of the notebook anew, in a real browser
 	@PYTHONPATH=tests $(BIN)/python tests/e2e/pictures.py docs/images
@@ -156,7 +156,7 @@ clean: ## remove the environment, builds and caches
 	find src tests benchmarks reproduction -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(PAGE): $(PAGE_PARTS) | .venv/.uv
-	@PYTHONPATH=src $(BIN)/python -m deniable.web.shell
+	@PYTHONPATH=src $(BIN)/python -m deniable.web.page.respondent_page
 	@touch $@
 
 # --- the environment; each stamp is newer than what it was made from --------------------------------------------------

@@ -20,4 +20,4 @@ class PageBuildHook(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - as hatchling calls it
         """Write the page before files are collected."""
         source = {**os.environ, "PYTHONPATH": str(Path(self.root, "src"))}
-        subprocess.run([sys.executable, "-B", "-m", "deniable.web.shell"], check=True, env=source)
+        subprocess.run([sys.executable, "-B", "-m", "deniable.web.page.respondent_page"], check=True, env=source)

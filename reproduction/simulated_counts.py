@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
 
 def sampled(

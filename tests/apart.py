@@ -6,7 +6,7 @@ import numpy as np
 
 from deniable.channels.mixture import Mixture
 from deniable.designs.observation import Observation
-from deniable.device.limits import BITS
+from deniable.device.fake_limits import BITS
 
 
 def by_block(reports, attributes):

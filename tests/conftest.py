@@ -110,9 +110,9 @@ class Running:
 
 @contextmanager
 def running(survey: str, data: Path, **options: Any):
+    from deniable.collection.bearer_tokens import ANALYST, new_token
     from deniable.collection.collector import Collector
-    from deniable.collection.storage.sqlite import SqliteStore
-    from deniable.collection.tokens import ANALYST, new_token
+    from deniable.storage.sqlite import SqliteStore
     from deniable.surveys.survey import parse_survey
     from deniable.web.serve import STORE, Service, background
 
@@ -138,8 +138,9 @@ def _brisk_servers():
     """Hundreds of servers are started, closed and ended here; nobody has to wait for seconds each time."""
     import uvicorn.server
 
-    from deniable.collection import closing, opening
-    from deniable.web.protocol import Connection
+    from deniable.collection import closing
+    from deniable.collection import survey_lifecycle as opening
+    from deniable.web.http.connection import Connection
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(uvicorn.server, "asyncio", Brisk())

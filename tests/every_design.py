@@ -7,9 +7,9 @@ import numpy as np
 
 import deniable as dn
 from deniable.channels.dense import Dense
-from deniable.designs.base import Design
-from deniable.designs.kinds import HOMES
+from deniable.designs.design import Design
 from deniable.designs.question import Question
+from deniable.designs.registry import HOMES
 
 # Of those that differ from the others.
 EPSILON = {"independent": 6.0, "joint": 2.5, "clusters": 5.0, "hadamard": 4.0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 import deniable as dn
-from deniable.origin import PEOPLE
+from deniable.core.provenance import PEOPLE
 from deniable.surveys.survey import parse_survey
 
 EXAMS = """

@@ -1,4 +1,4 @@
-"""What `deniable.frames.spark` promises, tried on a Spark that is there. One test calls these: starting it is slow."""
+"""What `deniable.engines.spark` promises, tried on a Spark that is there. One test calls these: starting it is slow."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pyspark.errors import AnalysisException
 
 import deniable as dn
 from benchmarks.speed.engines import below
-from deniable.designs.header import Header
+from deniable.engines.spark import randomize
+from deniable.engines.spark_target import HadoopDisk, Target
 from deniable.errors import DeniableError, InputError, PrivacyError
-from deniable.frames.spark import randomize
-from deniable.frames.spark_target import HadoopDisk, Target
+from deniable.files.header import Header
 from waiting import until
 
 DOMAIN = dn.Domain({"status": ["negative", "positive"], "age": {"bins": [30, 60]}})

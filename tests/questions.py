@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from deniable.collection.export import stored_reports
+from deniable.collection.load_reports import stored_reports
 from deniable.errors import NotCoveredError
 
 

@@ -24,99 +24,136 @@ COLLECTING = "a server and its store are measured in a process of this program, 
 AT_ONCE = "thousands of simulated surveys are fitted at once; one by one they would take weeks"
 ENGINES = "engines side by side, each by itself: `estimate` chooses between them, and compares"
 MORE = {
-    "benchmarks.accuracy.many_categories": ({"channels.choice"}, "the steps by which designs choose their channels"),
+    "benchmarks.accuracy.many_categories": (
+        {"channels.best_channel"},
+        "the steps by which designs choose their channels",
+    ),
     "benchmarks.accuracy.pairs_over_http": (
-        {"collection.export", "collection.simulation", "web.serve"},
+        {"collection.load_reports", "collection.simulate_respondents", "web.serve"},
         "a collector that listens, made-up people who answer it, and what it stored",
     ),
     "benchmarks.accuracy.random_aims": (
-        {"device.epsilon", "optimal.search"},
+        {"device.epsilon", "optimal.column_generation"},
         "the solver's real numbers, and the bound, beside the integers that are public",
     ),
     "benchmarks.accuracy.uncovered_tables": (
-        {"estimation.consistency", "estimation.estimator", "estimation.graphical"},
+        {"estimation.joint_tables.uncovered_tables", "estimation.estimator", "estimation.joint_tables.graphical_model"},
         ENGINES,
     ),
-    "benchmarks.calibration.alarm_rates": ({"estimation.fewer_than_chance"}, "a note of estimates, as a number"),
+    "benchmarks.calibration.alarm_rates": ({"estimation.notes.fewer_than_chance"}, "a note of estimates, as a number"),
     "benchmarks.calibration.calibrate": (
-        {"estimation.fit.engine", "estimation.fit.models", "inference.prevalence", "inference.ratio"},
+        {
+            "likelihood.em",
+            "likelihood.hypothesis_models",
+            "inference.prevalence",
+            "inference.hypothesis_tests.likelihood_ratio",
+        },
         AT_ONCE,
     ),
-    "benchmarks.calibration.compared_tests": ({"inference.association", "inference.ratio"}, AT_ONCE),
+    "benchmarks.calibration.compared_tests": (
+        {"inference.hypothesis_tests.independence", "inference.hypothesis_tests.likelihood_ratio"},
+        AT_ONCE,
+    ),
     "benchmarks.calibration.measure_coverage": (
-        {"inference.inverted", "inference.likely_information", "inference.phi_squared"},
+        {
+            "inference.measures.inverted_intervals",
+            "inference.measures.information_interval",
+            "inference.measures.phi_squared",
+        },
         "the intervals without what else measures find, which takes longer",
     ),
-    "benchmarks.calibration.power": ({"inference.ratio"}, AT_ONCE),
-    "benchmarks.calibration.simulated_surveys": ({"estimation.fit.evidence", "estimation.fit.quasi"}, AT_ONCE),
+    "benchmarks.calibration.power": ({"inference.hypothesis_tests.likelihood_ratio"}, AT_ONCE),
+    "benchmarks.calibration.simulated_surveys": ({"likelihood.evidence", "likelihood.quasi_likelihood"}, AT_ONCE),
     "benchmarks.calibration.sizes_of_tests": (
         {
-            "estimation.fit.evidence",
-            "estimation.fit.gathering",
-            "estimation.fit.models",
-            "estimation.fit.quasi",
-            "inference.ratio",
+            "likelihood.evidence",
+            "likelihood.gather",
+            "likelihood.hypothesis_models",
+            "likelihood.quasi_likelihood",
+            "inference.hypothesis_tests.likelihood_ratio",
         },
         AT_ONCE,
     ),
     "benchmarks.speed.dashboard": (
         {
             "collection.collector",
-            "collection.shown",
-            "collection.storage.base",
-            "collection.storage.places",
+            "collection.shown_state",
+            "storage.store",
+            "storage.open_store",
             "surveys.survey",
-            "web.overview",
+            "web.dashboard.page_data",
         },
         COLLECTING,
     ),
     "benchmarks.speed.em": ({"estimation.em"}, "evaluations of the fit, and the same fit without acceleration"),
     "benchmarks.speed.engines": (
-        {"designs.header", "designs.own_columns", "frames.engines", "frames.spark", "frames.stored"},
+        {"files.header", "files.reserved_columns", "engines.query_engines", "engines.spark", "engines.stored_reports"},
         "a file's columns as they lie there, and an engine (ClickHouse) that the package does not have",
     ),
-    "benchmarks.speed.files": ({"frames.job"}, "what `deniable randomize` does, without starting a program"),
+    "benchmarks.speed.files": ({"engines.randomize_job"}, "what `deniable randomize` does, without starting a program"),
     "benchmarks.speed.graphs": ({"graphs.examples"}, "a generated graph, the one of the how-to"),
     "benchmarks.speed.ingest": (
-        {"collection.collector", "collection.storage.places", "device.messages", "device.wire", "surveys.survey"},
+        {
+            "collection.collector",
+            "storage.open_store",
+            "device.protocol.messages",
+            "device.protocol.canonical_json",
+            "surveys.survey",
+        },
         COLLECTING,
     ),
-    "benchmarks.speed.randomize": ({"randomness"}, "the secure bits alone, which is the least that disguising takes"),
+    "benchmarks.speed.randomize": (
+        {"core.randomness"},
+        "the secure bits alone, which is the least that disguising takes",
+    ),
     "benchmarks.speed.servers": (
         {
             "collection.collector",
-            "collection.storage.base",
-            "collection.storage.places",
-            "collection.tokens",
-            "device.problems",
+            "storage.store",
+            "storage.open_store",
+            "collection.bearer_tokens",
+            "device.protocol.problem_details",
             "surveys.survey",
-            "web.app",
+            "web.api.app",
             "web.serve",
         },
         COLLECTING,
     ),
     "benchmarks.speed.store_growth": (
         {
-            "collection.blocks",
+            "extensions.blocks.served_blocks",
             "collection.collector",
-            "collection.export",
-            "collection.storage.places",
-            "collection.storage.tail",
-            "device.block",
-            "device.messages",
+            "collection.load_reports",
+            "storage.open_store",
+            "storage.append_log",
+            "device.protocol.fake_blocks",
+            "device.protocol.messages",
             "device.verify",
-            "device.wire",
+            "device.protocol.canonical_json",
             "surveys.survey",
         },
         COLLECTING,
     ),
-    "reproduction.choose.association": ({"estimation.reconcile"}, "reconciled pairs, which no analysis shows"),
+    "reproduction.choose.association": (
+        {"estimation.joint_tables.reconcile_marginals"},
+        "reconciled pairs, which no analysis shows",
+    ),
     "reproduction.rrba.consistency": (
-        {"estimation.consistency", "estimation.graphical", "estimation.quadratic"},
+        {
+            "estimation.joint_tables.uncovered_tables",
+            "estimation.joint_tables.graphical_model",
+            "estimation.joint_tables.minimum_norm",
+        },
         ENGINES,
     ),
-    "reproduction.rrba.convergence": ({"estimation.blocks"}, "the paper's stopping rule, many surveys at once"),
-    "reproduction.rrba.table_4": ({"inference.two_step"}, "the paper's test, step by step, many surveys at once"),
+    "reproduction.rrba.convergence": (
+        {"extensions.blocks.paper_estimators"},
+        "the paper's stopping rule, many surveys at once",
+    ),
+    "reproduction.rrba.table_4": (
+        {"inference.hypothesis_tests.two_step"},
+        "the paper's test, step by step, many surveys at once",
+    ),
 }
 
 
@@ -148,11 +185,11 @@ def is_public(module: str, name: str) -> bool:
 
 
 def test_an_import_is_seen_wherever_it_stands():
-    inside, unread = "def f():\n    from deniable.web import app", "if TYPE_CHECKING:\n    import deniable.domain"
+    inside, unread = "def f():\n    from deniable.web import app", "if TYPE_CHECKING:\n    import deniable.core.domain"
     text = f"{inside}\n{unread}\nimport deniable"
     assert sorted(named(text)) == [("deniable", ""), ("deniable.web", "app")]
     assert not is_public("deniable.web", "app")
-    assert not is_public("deniable", "door")
+    assert not is_public("deniable", "_public")
     assert is_public("deniable", "KRR")
 
 

@@ -8,8 +8,8 @@ from importlib.machinery import ModuleSpec
 import pytest
 
 from deniable import datasets
+from deniable.core.table import Table
 from deniable.errors import InputError, MissingExtraError, UnknownCategoryError
-from deniable.tables.table import Table
 
 ROW = (
     "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, 2174, 0, 40, "

@@ -18,18 +18,18 @@ import pytest
 
 import deniable as dn
 from deniable import errors
-from deniable.collection.storage.base import Row
-from deniable.collection.storage.sqlite import SqliteStore
-from deniable.collection.writer import Writer
-from deniable.device.events import Asked
-from deniable.device.line import Line
-from deniable.device.messages import Report
-from deniable.device.problems import problem
-from deniable.device.transport import Http, Response
+from deniable.collection.group_commit import Writer
+from deniable.core.results import pyplot
+from deniable.device.ledger_events import Asked
+from deniable.device.protocol.canonical_json import decode
+from deniable.device.protocol.collector_connection import Line
+from deniable.device.protocol.http_transport import Http, Response
+from deniable.device.protocol.messages import Report
+from deniable.device.protocol.problem_details import problem
 from deniable.device.verify import verify
-from deniable.device.wire import decode
 from deniable.estimation.em import maximum_likelihood
-from deniable.results import pyplot
+from deniable.storage.sqlite import SqliteStore
+from deniable.storage.store import Row
 from deniable.surveys.survey import parse_survey
 
 DOMAIN = dn.Domain({"smokes": ["no", "yes"], "drinks": ["no", "yes"]})

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
-    from deniable.optimal.problem import Problem
+    from deniable.channels.channel import Channel
+    from deniable.optimal.channel_problem import Problem
 
 _THREE = Domain({name: ["no", "yes"] for name in "abc"})
 _PAIRS = list(combinations("abc", 2))

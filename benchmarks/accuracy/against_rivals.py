@@ -21,7 +21,7 @@ from deniable.datasets import adult, network
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deniable.optimal.problem import Problem
+    from deniable.optimal.channel_problem import Problem
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 6.0)
 POINTS = 11

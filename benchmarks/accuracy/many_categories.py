@@ -16,12 +16,12 @@ import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement, peak_memory
 from deniable import KRR, BlockDesign, DeniableError, HadamardResponse, LocalHashing, Seeded, SubsetSelection, Unary
-from deniable.channels.choice import steps
+from deniable.channels.best_channel import steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
 CATEGORIES = (16, 50, 500, 50_000)
 EPSILONS = (1.0, 2.0, 4.0)

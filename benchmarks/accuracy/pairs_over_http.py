@@ -19,8 +19,8 @@ import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement
 from deniable import Coins, PairedReports, estimate
-from deniable.collection.export import stored_reports
-from deniable.collection.simulation import Crowd
+from deniable.collection.load_reports import stored_reports
+from deniable.collection.simulate_respondents import Crowd
 from deniable.web.serve import Service, background
 
 P, RHO = 0.75, -0.3

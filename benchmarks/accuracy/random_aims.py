@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.benchmark import Claim
 from deniable import optimal_channel
 from deniable.device.epsilon import exp_below
-from deniable.optimal.search import certified, solution
+from deniable.optimal.column_generation import certified, solution
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

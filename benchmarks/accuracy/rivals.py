@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable import Domain
-    from deniable.channels.support import Support
-    from deniable.optimal.problem import Problem
+    from deniable.channels.sets.support import Support
+    from deniable.optimal.channel_problem import Problem
 
     Array = NDArray[np.float64]
 

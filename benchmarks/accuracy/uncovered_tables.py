@@ -19,9 +19,9 @@ from benchmarks.benchmark import Claim, Measurement
 from deniable import Reports, Seeded, Table, Views, estimate, synthesize
 from deniable.datasets import Network, network
 from deniable.errors import MissingExtraError
-from deniable.estimation.consistency import ENGINES, product_is_nearer
 from deniable.estimation.estimator import observations_of
-from deniable.estimation.graphical import fit_graphical
+from deniable.estimation.joint_tables.graphical_model import fit_graphical
+from deniable.estimation.joint_tables.uncovered_tables import ENGINES, product_is_nearer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable import Domain, Observation
-    from deniable.estimation.consistency import Engine
+    from deniable.estimation.joint_tables.uncovered_tables import Engine
 
 Triple = tuple[str, ...]
 ENGINES_SHOWN = ("product", "qp", "l1", "ipf", "loglinear")

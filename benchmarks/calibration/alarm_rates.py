@@ -13,11 +13,11 @@ import numpy as np
 
 from benchmarks.calibration.report_section import Section
 from deniable import KRR, Domain, Independent, Joint, Observation, Optimal, Sampled, Seeded, Table, Views, Warner
-from deniable.estimation.fewer_than_chance import ALARM, fewer_than_chance
+from deniable.estimation.notes.fewer_than_chance import ALARM, fewer_than_chance
 
 if TYPE_CHECKING:
     from deniable import Design
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
 SURVEYS = 2000
 SIZES = (50, 240, 1000, 10_000)

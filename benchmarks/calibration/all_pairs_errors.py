@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable import Design
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
     Parts = dict[tuple[str, ...], NDArray[np.float64]]
 

@@ -34,10 +34,10 @@ from benchmarks.calibration.sizes_of_tests import LIMIT, NOISY, REPLICATES, SIZE
 from benchmarks.calibration.weighted_coverage import HELD, weighted
 from benchmarks.calibration.weighted_coverage import SURVEYS as CLUSTERED
 from deniable import KRR, Kronecker, Observation, Seeded, SubsetSelection, Warner, estimate, prevalence
-from deniable.estimation.fit.engine import fit
-from deniable.estimation.fit.models import OddsRatio
+from deniable.inference.hypothesis_tests.likelihood_ratio import independence_ratio
 from deniable.inference.prevalence import Difference
-from deniable.inference.ratio import independence_ratio
+from deniable.likelihood.em import fit
+from deniable.likelihood.hypothesis_models import OddsRatio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable import Design, Estimate, Measure, Reports
-    from deniable.inference.numbers.known import Options
+    from deniable.inference.numbers.functionals_of_reports import Options
 
     Held = NDArray[np.bool_]
 

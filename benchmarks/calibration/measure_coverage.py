@@ -14,9 +14,9 @@ import numpy as np
 from benchmarks.calibration.report_section import Section
 from benchmarks.calibration.sizes_of_tests import TESTED
 from deniable import KRR, Observation, estimate
-from deniable.inference.inverted import Inverted
-from deniable.inference.likely_information import SURE, with_likely
-from deniable.inference.phi_squared import information, phi_squared
+from deniable.inference.measures.information_interval import SURE, with_likely
+from deniable.inference.measures.inverted_intervals import Inverted
+from deniable.inference.measures.phi_squared import information, phi_squared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

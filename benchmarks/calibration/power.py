@@ -23,14 +23,14 @@ from benchmarks.calibration.compared_tests import MONTE_CARLO
 from benchmarks.calibration.report_section import Section, write
 from benchmarks.calibration.simulated_surveys import ALPHA, SHIFTS, TABLES, associated, surveys, wald_rejects
 from deniable import KRR, Seeded
-from deniable.inference.ratio import independence_ratio
+from deniable.inference.hypothesis_tests.likelihood_ratio import independence_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
 START, END = "<!-- power: made by python -m benchmarks.calibration.power -->", "<!-- end of power -->"
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable import Design
-    from deniable.designs.tallies import Tallies
+    from deniable.designs.reports.tallies import Tallies
 
 SURVEYS, SINGLY = 2000, 200  # drawn as counts, and report by report
 SIZES = (100, 200, 500, 2000)

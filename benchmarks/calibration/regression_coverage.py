@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.inference.regression.result import Regression
+    from deniable.regression.result import Regression
 
     Maker = Callable[[int, np.random.Generator, Seeded], Regression]
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable import Domain, Observation
-from deniable.estimation.fit.evidence import of_counts
-from deniable.estimation.fit.quasi import Quasi, countable
+from deniable.likelihood.evidence import of_counts
+from deniable.likelihood.quasi_likelihood import Quasi, countable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
-    from deniable.estimation.fit.evidence import Evidence
+    from deniable.channels.channel import Channel
+    from deniable.likelihood.evidence import Evidence
 
 ALPHA = 0.05
 TABLES = {

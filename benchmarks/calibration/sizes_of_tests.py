@@ -13,19 +13,24 @@ import numpy as np
 
 from benchmarks.calibration.report_section import Section
 from deniable import KRR, Domain, HadamardResponse, Joint, Observation, Seeded, SubsetSelection, Table, Unary, Views
-from deniable.estimation.fit.evidence import Evidence, of_counts
-from deniable.estimation.fit.gathering import gather
-from deniable.estimation.fit.models import GivenMargin, Saturated
-from deniable.estimation.fit.quasi import countable
-from deniable.inference.ratio import LikelihoodRatio, Part, independence_ratio, interaction_ratio
+from deniable.inference.hypothesis_tests.likelihood_ratio import (
+    LikelihoodRatio,
+    Part,
+    independence_ratio,
+    interaction_ratio,
+)
+from deniable.likelihood.evidence import Evidence, of_counts
+from deniable.likelihood.gather import gather
+from deniable.likelihood.hypothesis_models import GivenMargin, Saturated
+from deniable.likelihood.quasi_likelihood import countable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
-    from deniable.estimation.fit.stack import Stack
+    from deniable.channels.channel import Channel
+    from deniable.likelihood.stacked_evidence import Stack
 
     Array = NDArray[np.float64]
 

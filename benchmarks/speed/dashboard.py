@@ -19,16 +19,16 @@ import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement
 from benchmarks.speed.store_growth import SETS, SURVEYS, Asked
-from deniable.collection.shown import Shown
-from deniable.collection.storage.base import Row
-from deniable.collection.storage.places import open_store
+from deniable.collection.shown_state import Shown
+from deniable.storage.open_store import open_store
+from deniable.storage.store import Row
 from deniable.surveys.survey import parse_survey
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deniable import Survey
-    from deniable.collection.storage.base import Readable, Store
+    from deniable.storage.store import Readable, Store
 
 MOST_COLD, MOST_WARM = 2.0, 0.5
 _PORTION = 5000
@@ -75,7 +75,7 @@ def fill(place: str, reports: int, rng: np.random.Generator) -> str:
 
 def look(place: str, design_id: str) -> None:
     """Print the CPU seconds of this process up to its first overview, and those of a second after more reports came."""
-    from deniable.web.overview import overview
+    from deniable.web.dashboard.page_data import overview
 
     surveyed = _Looked(place, design_id)
     overview(surveyed)

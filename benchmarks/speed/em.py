@@ -20,7 +20,7 @@ from deniable.estimation.em import GAP, maximum_likelihood
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
 EPSILON = 1.0  # a respondent's total
 FEWER = 50  # how many times fewer evaluations

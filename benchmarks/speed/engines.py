@@ -28,18 +28,18 @@ import pyarrow.parquet as pq
 from benchmarks.benchmark import Claim, Measurement
 from benchmarks.speed.servers import postgres
 from deniable import KRR, Domain, Independent, LocalHashing, Unary
-from deniable.designs.header import Header
-from deniable.designs.own_columns import answer_columns
+from deniable.engines.query_engines import IbisEngine, ParquetEngine
+from deniable.engines.stored_reports import StoredReports
 from deniable.errors import MissingExtraError
-from deniable.frames.engines import IbisEngine, ParquetEngine
-from deniable.frames.stored import StoredReports
+from deniable.files.header import Header
+from deniable.files.reserved_columns import answer_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.frames.engines import Engine
+    from deniable.engines.query_engines import Engine
 
 ROWS = 1_000_000
 K = 24
@@ -181,7 +181,7 @@ def copy_into(address: str, path: Path) -> None:
 @contextlib.contextmanager
 def spark(path: Path, session: Any = None) -> Iterator[Running]:
     """Spark with two executors that are processes of their own, as on a cluster; or a session that is there."""
-    from deniable.frames.spark import as_ibis
+    from deniable.engines.spark import as_ibis
 
     with contextlib.ExitStack() as stack:
         known = stack.enter_context(spark_cluster()) if session is None else session

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.benchmark import Claim, Measurement, side_by_side
 from deniable import Domain, Independent, Variable, Views, open_reports
-from deniable.frames.job import randomize_table
+from deniable.engines.randomize_job import randomize_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,10 +25,10 @@ import numpy as np
 from benchmarks.benchmark import Claim, Measurement
 from benchmarks.speed.servers import OFF, POSTGRES, POSTGRES_CACHE, SQLITE, SURVEY, USUAL, child, postgres
 from deniable.collection.collector import Collector
-from deniable.collection.storage.places import open_store
-from deniable.device.messages import Report
-from deniable.device.wire import encode
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.messages import Report
 from deniable.errors import MissingExtraError
+from deniable.storage.open_store import open_store
 from deniable.surveys.survey import parse_survey
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.benchmark import Claim, Measurement, peak_memory, side_by_side
 from deniable import KRR
-from deniable.randomness import SECURE
+from deniable.core.randomness import SECURE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ from deniable.errors import MissingExtraError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
     Array = NDArray[np.float64]
 

@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deniable.collection.bearer_tokens import ANALYST, new_token
 from deniable.collection.collector import Collector
-from deniable.collection.storage.base import Fate
-from deniable.collection.storage.places import open_store
-from deniable.collection.tokens import ANALYST, new_token
-from deniable.device.problems import problem
+from deniable.device.protocol.problem_details import problem
+from deniable.storage.open_store import open_store
+from deniable.storage.store import Fate
 from deniable.surveys.survey import parse_survey
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
-    from deniable.collection.storage.base import Row
-    from deniable.device.messages import Problem
+    from deniable.device.protocol.messages import Problem
+    from deniable.storage.store import Row
 
 SURVEY = """
 format = 1
@@ -83,7 +83,7 @@ def application(kind: str, folder: Path, database: str | None, survey: str = SUR
 
     if kind == USUAL:
         return _usual(folder, Route("/cost", cost))
-    from deniable.web.app import create_app
+    from deniable.web.api.app import create_app
 
     store = open_store(folder, database)
     told["token"] = new_token(store, ANALYST)

@@ -14,7 +14,7 @@ from deniable import HadamardResponse, LocalHashing, SubsetSelection, Unary
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
 EPSILON, K = 1.0, 50
 _OURS = "deniable"

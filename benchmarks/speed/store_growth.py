@@ -30,15 +30,15 @@ import numpy as np
 from benchmarks.benchmark import Claim, Measurement
 from benchmarks.speed.ingest import BATCH, get, load, posted
 from benchmarks.speed.servers import OFF, POSTGRES, SQLITE, SURVEY, child, postgres
-from deniable.collection.blocks import ServedBlocks
 from deniable.collection.collector import Collector
-from deniable.collection.export import design_of
-from deniable.collection.storage.places import open_store
-from deniable.collection.storage.tail import TENTH
-from deniable.device.block import Block
-from deniable.device.messages import Report
+from deniable.collection.load_reports import design_of
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.fake_blocks import Block
+from deniable.device.protocol.messages import Report
 from deniable.device.verify import verify
-from deniable.device.wire import encode
+from deniable.extensions.blocks.served_blocks import ServedBlocks
+from deniable.storage.append_log import TENTH
+from deniable.storage.open_store import open_store
 from deniable.surveys.survey import parse_survey
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 A name that is added to `deniable` appears on the page of its room by itself. ::
 
     ```{public} inference.regression
-    deniable.inference.regression.result.Regression
+    deniable.regression.result.Regression
     ```
 
 The argument names a room or module of `deniable`; the lines below are further objects, by their full names, which

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable import KRR, Domain, Kronecker, Observation, Table
-from deniable.estimation.reconcile import reconcile
+from deniable.estimation.joint_tables.reconcile_marginals import reconcile
 from reproduction.item import Item, Reproduced, Run
 from reproduction.simulated_counts import sampled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
 EPSILON = 1.0
 # Margins, and the share that association moves into two cells and out of two others.

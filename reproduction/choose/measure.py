@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
 EPSILONS = (1.0, 4.0)
 N = 20_000

@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.randomness import Stream
+    from deniable.core.randomness import Stream
 
     Numbers = float | NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from reproduction.simulated_counts import each_mean, projected_rows, sampled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
 _MOST_FITS = 40  # tables fitted by maximum likelihood in a setting: their errors vary little
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable import Mixture, Observation, Table
-from deniable.estimation.consistency import ENGINES
-from deniable.estimation.graphical import fit_graphical
-from deniable.estimation.quadratic import fit_quadratic
+from deniable.estimation.joint_tables.graphical_model import fit_graphical
+from deniable.estimation.joint_tables.minimum_norm import fit_quadratic
+from deniable.estimation.joint_tables.uncovered_tables import ENGINES
 from reproduction.item import Item, Reproduced, Run
 from reproduction.rrba.protocol import BLOCK, records, survey
 from reproduction.simulated_counts import mean_error, projected_rows, sampled, tally

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.estimation.blocks import share_interval
+from deniable.extensions.blocks.paper_estimators import share_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

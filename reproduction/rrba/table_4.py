@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable import KRR
-from deniable.inference.two_step import independent_rows, pearson
+from deniable.inference.hypothesis_tests.two_step import independent_rows, pearson
 from reproduction.item import Item, Reproduced, Run
 from reproduction.rrba.protocol import N, survey
 from reproduction.simulated_counts import projected_rows

@@ -15,7 +15,7 @@ import numpy as np
 from deniable import KRR, BinnedLaplace
 
 if TYPE_CHECKING:
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
 COUNTS = np.array([[26, 0, 0], [107, 3, 0], [142, 39, 1], [11, 69, 9], [0, 8, 19], [0, 0, 8]])
 LDL_CUTS, TOTAL_CUTS = (70, 100, 130, 160, 190), (200, 240)

@@ -15,7 +15,7 @@ from reproduction.wang.cholesterol import LDL, PAPER_N, N, channels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
 TRUTH = float(-(LDL * np.log2(LDL)).sum())
 

@@ -16,7 +16,7 @@ from reproduction.wang.cholesterol import COUNTS, N, channels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
 PI = COUNTS / N
 _FITS, GAP = 60, 1e-3

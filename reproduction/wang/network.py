@@ -14,7 +14,7 @@ from reproduction.simulated_counts import mean_error
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.randomness import Source
+    from deniable.core.randomness import Source
     from reproduction.item import Run
 
 NODES, EDGES = 185, 684

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
 COUNTEREXAMPLE = np.array([0.5, 0, 0, 0, 0, 0.5])
 

@@ -14,94 +14,99 @@ from deniable.version import __version__ as __version__
 # The door twice: as checkers and editors read it, and as it opens. A test compares the two. The second must stay hidden
 # from checkers: a module with `__getattr__` has every name there is.
 if TYPE_CHECKING:
+    from deniable import compliance as compliance
     from deniable import graphs as graphs
-    from deniable.channels.block_design import BlockDesign as BlockDesign
+    from deniable.aims.aim import Wanted as Wanted
+    from deniable.aims.parse import read_wanted as read_wanted
+    from deniable.channels.aliases import OLH as OLH
+    from deniable.channels.aliases import OUE as OUE
+    from deniable.channels.aliases import RAPPOR as RAPPOR
+    from deniable.channels.aliases import Channel as Channel
+    from deniable.channels.aliases import ProjectiveGeometry as ProjectiveGeometry
     from deniable.channels.dense import Dense as Dense
-    from deniable.channels.devices import Crosswise as Crosswise
-    from deniable.channels.devices import ForcedResponse as ForcedResponse
-    from deniable.channels.devices import Kuk as Kuk
-    from deniable.channels.devices import Mangat as Mangat
-    from deniable.channels.devices import Triangular as Triangular
-    from deniable.channels.devices import UnrelatedQuestion as UnrelatedQuestion
-    from deniable.channels.devices import Warner as Warner
-    from deniable.channels.hadamard import HadamardResponse as HadamardResponse
-    from deniable.channels.hashing import LocalHashing as LocalHashing
     from deniable.channels.kronecker import Kronecker as Kronecker
     from deniable.channels.krr import KRR as KRR
     from deniable.channels.laplace import BinnedLaplace as BinnedLaplace
     from deniable.channels.mixture import Mixture as Mixture
-    from deniable.channels.named import OLH as OLH
-    from deniable.channels.named import OUE as OUE
-    from deniable.channels.named import RAPPOR as RAPPOR
-    from deniable.channels.named import Channel as Channel
-    from deniable.channels.named import ProjectiveGeometry as ProjectiveGeometry
     from deniable.channels.paired import Coins as Coins
-    from deniable.channels.paired_optimum import paired_optimum as paired_optimum
     from deniable.channels.patterns import Patterns as Patterns
-    from deniable.channels.subset import SubsetSelection as SubsetSelection
-    from deniable.channels.two_level import TwoLevel as TwoLevel
+    from deniable.channels.sets.block_design import BlockDesign as BlockDesign
+    from deniable.channels.sets.hadamard import HadamardResponse as HadamardResponse
+    from deniable.channels.sets.hashing import LocalHashing as LocalHashing
+    from deniable.channels.sets.subset import SubsetSelection as SubsetSelection
+    from deniable.channels.sets.two_level import TwoLevel as TwoLevel
+    from deniable.channels.sets.unary import Unary as Unary
+    from deniable.channels.survey_devices import Crosswise as Crosswise
+    from deniable.channels.survey_devices import ForcedResponse as ForcedResponse
+    from deniable.channels.survey_devices import Kuk as Kuk
+    from deniable.channels.survey_devices import Mangat as Mangat
+    from deniable.channels.survey_devices import Triangular as Triangular
+    from deniable.channels.survey_devices import UnrelatedQuestion as UnrelatedQuestion
+    from deniable.channels.survey_devices import Warner as Warner
     from deniable.channels.two_level_krr import TwoLevelKRR as TwoLevelKRR
-    from deniable.channels.unary import Unary as Unary
-    from deniable.designs.base import Design as Design
-    from deniable.designs.blocks.design import Blocks as Blocks
+    from deniable.core.domain import Domain as Domain
+    from deniable.core.domain import Variable as Variable
+    from deniable.core.labels import Labels as Labels
+    from deniable.core.randomness import Seeded as Seeded
+    from deniable.core.results import Interval as Interval
+    from deniable.core.results import TestResult as TestResult
+    from deniable.core.table import Table as Table
     from deniable.designs.clusters import Clusters as Clusters
     from deniable.designs.codec import design_from_dict as design_from_dict
-    from deniable.designs.distance import loss_of as loss_of
+    from deniable.designs.design import Design as Design
+    from deniable.designs.distance_to_best import loss_of as loss_of
     from deniable.designs.independent import Independent as Independent
     from deniable.designs.joint import Joint as Joint
     from deniable.designs.observation import Observation as Observation
     from deniable.designs.optimal import Optimal as Optimal
-    from deniable.designs.paired.design import Paired as Paired
-    from deniable.designs.paired.items import PairedItems as PairedItems
-    from deniable.designs.paired.reports import PairedReports as PairedReports
     from deniable.designs.question import Question as Question
-    from deniable.designs.reports import Reports as Reports
+    from deniable.designs.reports.reports import Reports as Reports
     from deniable.designs.sampled import Sampled as Sampled
     from deniable.designs.views import Views as Views
     from deniable.device.client import Client as Client
     from deniable.device.ledger import Ledger as Ledger
-    from deniable.domain import Domain as Domain
-    from deniable.domain import Variable as Variable
+    from deniable.engines.read_reports import read_reports as read_reports
+    from deniable.engines.stored_reports import open_reports as open_reports
     from deniable.errors import DeniableError as DeniableError
-    from deniable.estimation.blocks import block_size as block_size
-    from deniable.estimation.clusters import find_clusters as find_clusters
-    from deniable.estimation.clusters import randomize_in_clusters as randomize_in_clusters
     from deniable.estimation.estimate import Estimate as Estimate
     from deniable.estimation.estimator import estimate as estimate
+    from deniable.estimation.export_likelihood import likelihood_data as likelihood_data
+    from deniable.estimation.find_clusters import find_clusters as find_clusters
+    from deniable.estimation.find_clusters import randomize_in_clusters as randomize_in_clusters
     from deniable.estimation.grouped import Grouped as Grouped
     from deniable.estimation.grouped_totals import GroupedTotals as GroupedTotals
-    from deniable.estimation.likelihood_data import likelihood_data as likelihood_data
-    from deniable.estimation.sampling.raking import rake as rake
-    from deniable.estimation.sampling.replicate_weights import replicate_weights as replicate_weights
-    from deniable.estimation.sampling.sampling import Sampling as Sampling
-    from deniable.estimation.synthesis import synthesize as synthesize
+    from deniable.estimation.joint_tables.synthetic_records import synthesize as synthesize
     from deniable.estimation.totals import Totals as Totals
-    from deniable.frames.reading import read_reports as read_reports
-    from deniable.frames.stored import open_reports as open_reports
-    from deniable.inference import compliance as compliance
-    from deniable.inference.all_pairs import adjusted as adjusted
-    from deniable.inference.all_pairs import all_pairs as all_pairs
-    from deniable.inference.association import conditional_independence as conditional_independence
-    from deniable.inference.association import independence as independence
+    from deniable.extensions.blocks.block_views import Blocks as Blocks
+    from deniable.extensions.blocks.paper_estimators import block_size as block_size
+    from deniable.extensions.paired.optimal_coins import paired_optimum as paired_optimum
+    from deniable.extensions.paired.paired_design import Paired as Paired
+    from deniable.extensions.paired.paired_items import PairedItems as PairedItems
+    from deniable.extensions.paired.paired_reports import PairedReports as PairedReports
     from deniable.inference.corrected_words import corrected_words as corrected_words
-    from deniable.inference.delta import Measure as Measure
-    from deniable.inference.delta import derived as derived
-    from deniable.inference.goodness import goodness_of_fit as goodness_of_fit
-    from deniable.inference.goodness import homogeneity as homogeneity
-    from deniable.inference.measures import chi2 as chi2
-    from deniable.inference.measures import correlation as correlation
-    from deniable.inference.measures import cramers_v as cramers_v
-    from deniable.inference.measures import difference as difference
-    from deniable.inference.measures import entropy as entropy
-    from deniable.inference.measures import g2 as g2
-    from deniable.inference.measures import mutual_information as mutual_information
-    from deniable.inference.measures import odds_ratio as odds_ratio
-    from deniable.inference.measures import phi as phi
-    from deniable.inference.measures import risk_ratio as risk_ratio
+    from deniable.inference.hypothesis_tests.all_pairs import adjusted as adjusted
+    from deniable.inference.hypothesis_tests.all_pairs import all_pairs as all_pairs
+    from deniable.inference.hypothesis_tests.goodness_of_fit import goodness_of_fit as goodness_of_fit
+    from deniable.inference.hypothesis_tests.goodness_of_fit import homogeneity as homogeneity
+    from deniable.inference.hypothesis_tests.independence import conditional_independence as conditional_independence
+    from deniable.inference.hypothesis_tests.independence import independence as independence
+    from deniable.inference.measures.association_measures import chi2 as chi2
+    from deniable.inference.measures.association_measures import correlation as correlation
+    from deniable.inference.measures.association_measures import cramers_v as cramers_v
+    from deniable.inference.measures.association_measures import difference as difference
+    from deniable.inference.measures.association_measures import entropy as entropy
+    from deniable.inference.measures.association_measures import g2 as g2
+    from deniable.inference.measures.association_measures import mutual_information as mutual_information
+    from deniable.inference.measures.association_measures import odds_ratio as odds_ratio
+    from deniable.inference.measures.association_measures import phi as phi
+    from deniable.inference.measures.association_measures import risk_ratio as risk_ratio
+    from deniable.inference.measures.delta_method import Measure as Measure
+    from deniable.inference.measures.delta_method import derived as derived
+    from deniable.inference.measures.phi_squared import null_mean as null_mean
     from deniable.inference.numbers.density import Density as Density
     from deniable.inference.numbers.density import density as density
-    from deniable.inference.numbers.distribution import Distribution as Distribution
-    from deniable.inference.numbers.distribution import cdf as cdf
+    from deniable.inference.numbers.distribution_function import Distribution as Distribution
+    from deniable.inference.numbers.distribution_function import cdf as cdf
     from deniable.inference.numbers.mean import mean as mean
     from deniable.inference.numbers.mean import mean_difference as mean_difference
     from deniable.inference.numbers.mean import means_by as means_by
@@ -109,49 +114,44 @@ if TYPE_CHECKING:
     from deniable.inference.numbers.numbers import Numbers as Numbers
     from deniable.inference.numbers.quantile import median as median
     from deniable.inference.numbers.quantile import quantile as quantile
-    from deniable.inference.phi_squared import null_mean as null_mean
     from deniable.inference.prevalence import Prevalence as Prevalence
     from deniable.inference.prevalence import Prevalences as Prevalences
     from deniable.inference.prevalence import prevalence as prevalence
-    from deniable.inference.regression.binary import cauchit as cauchit
-    from deniable.inference.regression.binary import cloglog as cloglog
-    from deniable.inference.regression.binary import logit as logit
-    from deniable.inference.regression.binary import probit as probit
-    from deniable.inference.regression.correlation import correlate as correlate
-    from deniable.inference.regression.linear import linear as linear
-    from deniable.inference.regression.mixed import random_intercept as random_intercept
     from deniable.inference.regression.multinomial import multinomial as multinomial
-    from deniable.inference.regression.poststratified import Poststratified as Poststratified
-    from deniable.inference.regression.poststratify import poststratify as poststratify
-    from deniable.inference.unrelated import unrelated_two_samples as unrelated_two_samples
-    from deniable.labels import Labels as Labels
+    from deniable.inference.unrelated_question import unrelated_two_samples as unrelated_two_samples
     from deniable.optimal.certificate import Certificate as Certificate
-    from deniable.optimal.channel import OptimalChannel as OptimalChannel
-    from deniable.optimal.channel import optimal_channel as optimal_channel
+    from deniable.optimal.channel_for import MadeFor as MadeFor
     from deniable.optimal.delsarte_certificate import DelsarteCertificate as DelsarteCertificate
     from deniable.optimal.floor import Floor as Floor
     from deniable.optimal.floor import floor as floor
     from deniable.optimal.hypercontractive_floor import HypercontractiveCertificate as HypercontractiveCertificate
-    from deniable.optimal.language import read_wanted as read_wanted
-    from deniable.optimal.made_for import MadeFor as MadeFor
-    from deniable.optimal.mix import Mix as Mix
-    from deniable.optimal.mix import optimal_mix as optimal_mix
-    from deniable.optimal.wanted import Wanted as Wanted
+    from deniable.optimal.optimal_channel import OptimalChannel as OptimalChannel
+    from deniable.optimal.optimal_channel import optimal_channel as optimal_channel
+    from deniable.optimal.question_mix import Mix as Mix
+    from deniable.optimal.question_mix import optimal_mix as optimal_mix
     from deniable.planning.forecast import Forecast as Forecast
     from deniable.planning.forecast import plan as plan
-    from deniable.planning.phases import second_phase as second_phase
     from deniable.planning.power import power as power
     from deniable.planning.power import sample_cost as sample_cost
     from deniable.planning.power import sample_size as sample_size
+    from deniable.planning.two_phases import second_phase as second_phase
     from deniable.planning.width import sample_size_for_width as sample_size_for_width
     from deniable.privacy.audit import audit as audit
     from deniable.privacy.shuffle import Amplified as Amplified
-    from deniable.randomness import Seeded as Seeded
-    from deniable.results import Interval as Interval
-    from deniable.results import TestResult as TestResult
+    from deniable.regression.correlation import correlate as correlate
+    from deniable.regression.linear import linear as linear
+    from deniable.regression.logit import cauchit as cauchit
+    from deniable.regression.logit import cloglog as cloglog
+    from deniable.regression.logit import logit as logit
+    from deniable.regression.logit import probit as probit
+    from deniable.regression.poststratified import Poststratified as Poststratified
+    from deniable.regression.poststratify import poststratify as poststratify
+    from deniable.regression.random_intercept import random_intercept as random_intercept
+    from deniable.sampling.raking import rake as rake
+    from deniable.sampling.replicate_weights import replicate_weights as replicate_weights
+    from deniable.sampling.sampling import Sampling as Sampling
     from deniable.surveys.survey import Survey as Survey
     from deniable.surveys.survey import read_survey as read_survey
-    from deniable.tables.table import Table as Table
 
     __all__ = [
         "KRR",
@@ -296,9 +296,9 @@ if TYPE_CHECKING:
 else:
     from importlib import import_module as _import_module
 
-    from deniable.door import GROUPS as _GROUPS
-    from deniable.door import INSTEAD as _INSTEAD
-    from deniable.door import NAMES as _NAMES
+    from deniable._public import GROUPS as _GROUPS
+    from deniable._public import INSTEAD as _INSTEAD
+    from deniable._public import NAMES as _NAMES
 
     _HOME = {name: home for names in _NAMES.values() for name, home in names.items()}
     __all__ = sorted([*_HOME, *_GROUPS])  # noqa: PLE0605 - a list, made of the tables above

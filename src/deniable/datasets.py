@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.domain import Domain
+from deniable.core.domain import Domain
+from deniable.core.randomness import SECURE, Source, check_source
+from deniable.core.results import frame_of
+from deniable.core.table import Table
 from deniable.errors import InputError, MissingExtraError
 from deniable.frozen import Frozen
-from deniable.randomness import SECURE, Source, check_source
-from deniable.results import frame_of
 from deniable.tables.marginals import product
-from deniable.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -25,20 +25,20 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from sentences import breaks
 
+from deniable.collection.bearer_tokens import ANALYST, new_token
 from deniable.collection.collector import Collector
-from deniable.collection.form import design_body
-from deniable.collection.storage.places import FILE
-from deniable.collection.storage.sqlite import SqliteStore
+from deniable.collection.survey_messages import design_body
 from deniable.collection.tally import Tally
-from deniable.collection.tokens import ANALYST, new_token
-from deniable.device.messages import FEWEST_TOGETHER, Report, design_id
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.messages import FEWEST_TOGETHER, Report, design_id
 from deniable.device.verify import verify
-from deniable.device.wire import encode
 from deniable.errors import RefusedDesignError, SurveyError
+from deniable.storage.open_store import FILE
+from deniable.storage.sqlite import SqliteStore
 from deniable.surveys.survey import parse_survey
-from deniable.web import kept
-from deniable.web.app import create_app
-from deniable.web.metrics import Figures, Served
+from deniable.web.api.app import create_app
+from deniable.web.dashboard import cache as kept
+from deniable.web.http.prometheus_metrics import Figures, Served
 from deniable.web.serve import Service, background
 from deniable.web.site import site
 from small_survey import BLOCKS, PAIRED, small_survey

@@ -21,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from sentences import breaks
 from watching import LOOK, SURVEY, shown
 
-from deniable.surveys.frames import FRAMES
-from deniable.web.assets import asset
-from deniable.web.shell import PAGE
+from deniable.surveys.fingerprint_words import FRAMES
+from deniable.web.page.respondent_page import PAGE
+from deniable.web.page.static_files import asset
 
 # Sends a request for every answer, as soon as it is selected: the rule that gave answers away before.
 STYLE = b"""

@@ -15,9 +15,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from sentences import breaks
 
 from deniable.device.client import Client
-from deniable.device.problems import PROBLEMS, problem
-from deniable.device.transport import Http, Response
-from deniable.device.wire import encode
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.http_transport import Http, Response
+from deniable.device.protocol.problem_details import PROBLEMS, problem
 from deniable.errors import CollectorError, UnreachableError
 
 PERSON = {"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}

@@ -25,24 +25,24 @@ sys.path.insert(0, str(Path(__file__).parent))
 from matching import beside, expected_of_best, matched, through, twice
 from sentences import breaks
 
-from deniable.channels.codec import channel_from_dict
 from deniable.channels.krr import KRR
-from deniable.collection.export import stored_reports
-from deniable.collection.form import announcement, design_body, form_body
+from deniable.channels.registry import channel_from_dict
+from deniable.collection.load_reports import stored_reports
+from deniable.collection.survey_messages import announcement, design_body, form_body
 from deniable.device.client import Client
-from deniable.device.form import PLAIN
-from deniable.device.messages import Report, design_id
 from deniable.device.panel import of_fewer
-from deniable.device.problems import problem
-from deniable.device.ticket import Pass
-from deniable.device.transport import Response
+from deniable.device.protocol.admission_token import Pass
+from deniable.device.protocol.canonical_json import decode, encode
+from deniable.device.protocol.form import PLAIN
+from deniable.device.protocol.http_transport import Response
+from deniable.device.protocol.messages import Report, design_id
+from deniable.device.protocol.problem_details import problem
 from deniable.device.verify import verify
-from deniable.device.wire import decode, encode
 from deniable.errors import DeniableError, InputError, PrivacyError, RefusedDesignError, SurveyError
 from deniable.inference.corrected_words import corrected_words
-from deniable.surveys.frames import FRAMES
+from deniable.surveys.fingerprint_words import FRAMES
+from deniable.surveys.page_words import WORDS
 from deniable.surveys.survey import parse_survey
-from deniable.surveys.words import WORDS
 from deniable.web.serve import Service, background
 
 ASK = """

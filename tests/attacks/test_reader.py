@@ -24,9 +24,9 @@ from sentences import breaks
 
 import deniable as dn
 from deniable.cli.app import app
-from deniable.device.statement import rounded_up
+from deniable.device.privacy_statement import rounded_up
+from deniable.engines.sealed_parts import seal
 from deniable.errors import PrivacyError
-from deniable.frames.sealed import seal
 from deniable.graphs import randomize, read_noisy_graph, write_graph, write_noisy_graph
 from deniable.graphs.examples import clustered_graph
 

@@ -19,16 +19,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 from sentences import breaks
 
 from deniable.collection.collector import Collector
-from deniable.collection.export import stored_reports
-from deniable.collection.storage.places import open_store
+from deniable.collection.load_reports import stored_reports
+from deniable.core.randomness import Seeded
 from deniable.designs.joint import Joint
 from deniable.device.client import Client
-from deniable.device.messages import Report
-from deniable.device.transport import Http
-from deniable.device.wire import encode
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.http_transport import Http
+from deniable.device.protocol.messages import Report
 from deniable.errors import RejectedError
 from deniable.estimation.estimator import estimate
-from deniable.randomness import Seeded
+from deniable.storage.open_store import open_store
 from deniable.surveys.survey import parse_survey
 
 PERSON = {"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}

@@ -44,25 +44,25 @@ sys.path.insert(0, str(Path(__file__).parent))
 from sentences import breaks
 
 import deniable as dn
-from deniable.collection.acceptor import encode_cell
 from deniable.collection.collector import Collector
-from deniable.collection.export import stored_reports
 from deniable.collection.invitations import digest
-from deniable.collection.issuer import LocalIssuer, public_key
-from deniable.collection.storage import tail
-from deniable.collection.storage.base import Row, key_of
-from deniable.collection.storage.places import open_store
-from deniable.device import blind
+from deniable.collection.load_reports import stored_reports
+from deniable.collection.report_cells import encode_cell
+from deniable.collection.token_issuer import LocalIssuer, public_key
 from deniable.device.client import Client
-from deniable.device.messages import FEWEST_TOGETHER, Application, Report, Signed
-from deniable.device.ticket import token_id
-from deniable.device.wire import encode
+from deniable.device.protocol import blind_signature as blind
+from deniable.device.protocol.admission_token import token_id
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.messages import FEWEST_TOGETHER, Application, Report, Signed
+from deniable.engines.randomize_job import randomize_table
+from deniable.engines.spark import disguise
+from deniable.engines.spark_target import LocalDisk, Target
 from deniable.errors import InputError, PrivacyError
-from deniable.frames.job import randomize_table
-from deniable.frames.spark import disguise
-from deniable.frames.spark_target import LocalDisk, Target
+from deniable.storage import append_log as tail
+from deniable.storage.open_store import open_store
+from deniable.storage.store import Row, key_of
 from deniable.surveys.survey import parse_survey
-from deniable.web.metrics import Figures, Served
+from deniable.web.http.prometheus_metrics import Figures, Served
 from small_survey import small_survey
 from waiting import PATIENCE, until
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.accuracy import accuracy, rivals, same_people
-from deniable.optimal.channel import optimal_channel
+from deniable.optimal.optimal_channel import optimal_channel
 
 
 def test_the_cheap_rows_are_as_printed():

@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from deniable.channels import base, kronecker
+from deniable.channels import channel as base
+from deniable.channels import kronecker
 from deniable.channels.dense import Dense
-from deniable.channels.devices import Kuk, Warner
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
+from deniable.channels.survey_devices import Kuk, Warner
+from deniable.core.randomness import Seeded
 from deniable.errors import InputError
-from deniable.randomness import Seeded
 
 PRODUCTS = {
     "one": [KRR(5, epsilon=1.0)],

@@ -4,7 +4,7 @@ from scipy.stats import binom
 from benchmarks.benchmark import Claim, Measurement
 from benchmarks.calibration import clustered_functions, few_clusters, regression_coverage
 from benchmarks.speed import inference
-from deniable.randomness import Seeded
+from deniable.core.randomness import Seeded
 
 
 def test_the_benchmark_runs_with_few_replicates():

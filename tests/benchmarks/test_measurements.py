@@ -13,7 +13,7 @@ from benchmarks.__main__ import found as all_found
 from benchmarks.benchmark import Claim, Measurement, peak_memory, side_by_side
 from benchmarks.speed import em, encoding, joint, randomize, sets
 from deniable.channels.krr import KRR
-from deniable.domain import Domain
+from deniable.core.domain import Domain
 from deniable.errors import MissingExtraError
 
 

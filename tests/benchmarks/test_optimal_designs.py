@@ -10,8 +10,8 @@ from benchmarks.accuracy.optimal_designs import cdf_errors, measure, over_the_be
 from benchmarks.accuracy.random_aims import held_back, in_one_thread
 from benchmarks.calibration.all_pairs_errors import asked, parts, simulated
 from deniable.errors import InputError
-from deniable.estimation.fit.efficient import efficient_from
-from deniable.estimation.fit.gathering import gather
+from deniable.likelihood.efficient_estimate import efficient_from
+from deniable.likelihood.gather import gather
 
 
 def test_its_rows_and_claims():

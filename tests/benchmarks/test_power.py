@@ -5,10 +5,10 @@ import pytest
 
 import deniable as dn
 from benchmarks.calibration import power, simulated_surveys
+from deniable.core.randomness import Seeded
 from deniable.designs.observation import Observation
 from deniable.estimation.estimator import estimate
-from deniable.inference.wald import wald_statistics
-from deniable.randomness import Seeded
+from deniable.inference.hypothesis_tests.wald import wald_statistics
 
 
 @pytest.mark.parametrize("name", ["2x2", "3x4", "sparse 3x4"])

@@ -10,9 +10,9 @@ import pytest
 import deniable as dn
 from benchmarks.accuracy import rivals
 from benchmarks.accuracy.against_rivals import YES_NO, measured, table, tables
-from deniable.optimal.channel import closed_form
-from deniable.optimal.mix import information
-from deniable.optimal.problem import Problem
+from deniable.optimal.channel_problem import Problem
+from deniable.optimal.optimal_channel import closed_form
+from deniable.optimal.question_mix import information
 
 CDF = Problem.of(np.tril(np.ones((9, 9)))[:-1], 1.0)
 

@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import chi2
 
 from deniable.channels.bitmask import MOST_CATEGORIES, Bitmask
+from deniable.channels.integer_weights import largest_ratio
 from deniable.channels.krr import KRR
-from deniable.channels.weights import largest_ratio
+from deniable.core.randomness import Seeded
 from deniable.errors import DesignError, InputError
-from deniable.randomness import Seeded
 
 
 @pytest.fixture(params=[(2, 1.0), (3, 0.1), (5, 2.0), (8, 0.5)], ids=str)

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.channels import geometry
-from deniable.channels.choice import best_channel, planned_for, steps
-from deniable.device.field import MODULI, digits, is_field, less, prime_of, times
-from deniable.device.kinds import kind_from_dict
-from deniable.device.kinds.block_design import PLANES as ORDERS
+from deniable.channels.best_channel import best_channel, planned_for, steps
+from deniable.channels.sets import finite_geometry as geometry
+from deniable.device.channels import kind_from_dict
+from deniable.device.channels.block_design import PLANES as ORDERS
+from deniable.device.channels.finite_field import MODULI, digits, is_field, less, prime_of, times
 from deniable.errors import DesignError, ProbabilityError, SingularChannelError
 
 PLANES = [4, 9, 25, 49]

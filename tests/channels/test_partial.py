@@ -8,10 +8,10 @@ import pickle
 import numpy as np
 import pytest
 
-from deniable.channels.codec import channel_from_dict
 from deniable.channels.dense import Dense
+from deniable.channels.registry import channel_from_dict
+from deniable.core.randomness import Seeded
 from deniable.errors import DesignError, SingularChannelError
-from deniable.randomness import Seeded
 
 HIGH, LOW = 3 << 14, 1 << 14
 PARITY = [[HIGH, LOW, LOW, HIGH], [LOW, HIGH, HIGH, LOW]]  # of two yes/no attributes: are the answers the same?

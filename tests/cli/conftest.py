@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.app import app
-from deniable.origin import PEOPLE
-from deniable.randomness import Seeded
+from deniable.core.provenance import PEOPLE
+from deniable.core.randomness import Seeded
 
 DOMAIN = dn.Domain({"sex": ["F", "M"], "income": ["<=50K", ">50K"], "age": ["young", "middle", "old"]})
 

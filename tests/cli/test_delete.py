@@ -7,8 +7,8 @@ from click.testing import CliRunner
 
 from deniable.cli.app import app
 from deniable.collection.collector import Collector
-from deniable.collection.storage.base import Row
-from deniable.collection.storage.places import open_store
+from deniable.storage.open_store import open_store
+from deniable.storage.store import Row
 from deniable.surveys.survey import parse_survey
 
 

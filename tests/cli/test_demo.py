@@ -13,12 +13,12 @@ from rich.console import Console
 
 from deniable.cli import demo
 from deniable.cli.app import app
+from deniable.core.randomness import SECURE, Seeded
+from deniable.core.table import Table
 from deniable.datasets import fair
 from deniable.designs.views import Views
-from deniable.device.statement import Statement
-from deniable.randomness import SECURE, Seeded
+from deniable.device.privacy_statement import Statement
 from deniable.surveys.survey import read_survey
-from deniable.tables.table import Table
 
 SHARE = r"(-?\d+\.\d)%"
 

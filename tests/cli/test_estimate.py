@@ -11,8 +11,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import deniable as dn
-from deniable.cli.common import bar
-from deniable.labels import UNKNOWN
+from deniable.cli.terminal import bar
+from deniable.core.labels import UNKNOWN
 from exams import EXAMS, TOGETHER, answered
 
 

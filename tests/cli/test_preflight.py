@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from click.testing import CliRunner
 
 from deniable.cli.app import app
-from deniable.cli.serve import _announce, preflight
-from deniable.collection.form import LOOPBACK
+from deniable.cli.collect.serve import _announce, preflight
+from deniable.collection.survey_messages import LOOPBACK
 from deniable.surveys.survey import parse_survey
 from deniable.web.serve import Service
 from exams import EXAMS, TOGETHER, exams

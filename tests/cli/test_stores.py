@@ -16,9 +16,9 @@ from click.testing import CliRunner
 import deniable as dn
 from deniable.cli.app import app
 from deniable.collection.collector import Collector
-from deniable.collection.simulation import Crowd
-from deniable.collection.storage.base import Row, key_of
-from deniable.collection.storage.places import open_store
+from deniable.collection.simulate_respondents import Crowd
+from deniable.storage.open_store import open_store
+from deniable.storage.store import Row, key_of
 from deniable.surveys.survey import parse_survey
 from deniable.web.serve import Service, background
 from small_survey import BLOCKS, PAIRED, small_survey

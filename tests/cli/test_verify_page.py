@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from deniable.cli.app import app
-from deniable.web.assets import HASHES, PROGRAM, asset, published
-from deniable.web.shell import PAGE
+from deniable.web.page.respondent_page import PAGE
+from deniable.web.page.static_files import HASHES, PROGRAM, asset, published
 
 
 def run(*arguments):
@@ -61,7 +61,7 @@ def test_a_collector_shows_the_published_page(collector):
 
 
 @pytest.mark.parametrize(
-    ("path", "name"), [("/", PAGE), ("/static/client.mjs", "client.mjs"), (f"/static/{HASHES}", HASHES)]
+    ("path", "name"), [("/", PAGE), ("/static/device/client.mjs", "device/client.mjs"), (f"/static/{HASHES}", HASHES)]
 )
 def test_one_byte_is_noticed(path, name):
     files = honest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deniable.device.transport import Http
+from deniable.device.protocol.http_transport import Http
 
 
 @pytest.fixture(autouse=True)

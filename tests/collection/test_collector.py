@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from deniable.collection import acceptor
 from deniable.collection import collector as module
+from deniable.collection import report_cells as acceptor
 from deniable.collection.collector import Collector, read_batch
-from deniable.collection.form import form_body, words_mark
-from deniable.collection.simulated import simulated
-from deniable.collection.storage.sqlite import SqliteStore
-from deniable.device.messages import MOST_BATCH_BYTES, Application, Report, design_id
-from deniable.device.wire import encode
+from deniable.collection.simulated_marks import simulated
+from deniable.collection.survey_messages import form_body, words_mark
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.messages import MOST_BATCH_BYTES, Application, Report, design_id
 from deniable.errors import StoreError
+from deniable.storage.sqlite import SqliteStore
 from deniable.surveys.survey import parse_survey
 
 SURVEY = """

@@ -8,13 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from deniable.collection.export import stored_reports
-from deniable.collection.simulation import Crowd
-from deniable.designs.blocks.design import Blocks
+from deniable.collection.load_reports import stored_reports
+from deniable.collection.simulate_respondents import Crowd
 from deniable.device.client import Client
-from deniable.device.limits import WHOLE, Limits
+from deniable.device.fake_limits import WHOLE, Limits
 from deniable.errors import DesignError, PrivacyError, SurveyError
 from deniable.estimation.estimator import estimate
+from deniable.extensions.blocks.block_views import Blocks
 from deniable.surveys.survey import parse_survey
 from waiting import later
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from deniable.device import messages
-from deniable.device.form import AROUND
-from deniable.device.problems import PROBLEMS
+from deniable.device.protocol import messages
+from deniable.device.protocol.form import AROUND
+from deniable.device.protocol.problem_details import PROBLEMS
 from deniable.surveys import schema
 from deniable.surveys.designs import KINDS
 from deniable.surveys.phrases import PHRASES

@@ -13,17 +13,18 @@ from click.testing import CliRunner
 
 from deniable.cli.app import app
 from deniable.collection.invitations import digest
-from deniable.collection.issuer import LocalIssuer, read_key
 from deniable.collection.signing import SecretKey
-from deniable.collection.simulation import Crowd
-from deniable.device import blind, wire
-from deniable.device.blind import PublicKey
+from deniable.collection.simulate_respondents import Crowd
+from deniable.collection.token_issuer import LocalIssuer, read_key
 from deniable.device.client import Client
-from deniable.device.messages import Application, Issuer, Report, Signed
 from deniable.device.origins import fingerprint
-from deniable.device.ticket import _key, report_id, token_id
-from deniable.device.transport import Http, Response
-from deniable.device.wire import encode
+from deniable.device.protocol import blind_signature as blind
+from deniable.device.protocol import canonical_json as wire
+from deniable.device.protocol.admission_token import _key, report_id, token_id
+from deniable.device.protocol.blind_signature import PublicKey
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.http_transport import Http, Response
+from deniable.device.protocol.messages import Application, Issuer, Report, Signed
 from deniable.errors import InputError, PrivacyError, RejectedError
 
 PERSON = {"smokes": "yes", "sleep": "well", "drinks": 3, "region": "south"}

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deniable.device.encoding import read_answers
+from deniable.device.protocol.answer_encoding import read_answers
 from deniable.errors import InputError
 
 from .test_client import Server, device, survey_of

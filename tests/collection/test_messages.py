@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.collection.blocks import ServedBlocks
-from deniable.collection.form import announcement, decimal_text, design_body, form_body
-from deniable.designs.blocks.aggregator import Aggregator
-from deniable.device.block import Block
-from deniable.device.form import read_form
-from deniable.device.messages import Announcement, Design, Failure, Form, Receipt, Report, design_id
-from deniable.device.problems import PROBLEMS, problem
+from deniable.collection.survey_messages import announcement, decimal_text, design_body, form_body
+from deniable.device.protocol.canonical_json import decode, encode
+from deniable.device.protocol.fake_blocks import Block
+from deniable.device.protocol.form import read_form
+from deniable.device.protocol.messages import Announcement, Design, Failure, Form, Receipt, Report, design_id
+from deniable.device.protocol.problem_details import PROBLEMS, problem
 from deniable.device.verify import verify
-from deniable.device.wire import decode, encode
 from deniable.errors import MessageError
+from deniable.extensions.blocks.aggregator import Aggregator
+from deniable.extensions.blocks.served_blocks import ServedBlocks
 from deniable.surveys.example import example_text
 from deniable.surveys.survey import parse_survey
 

@@ -8,16 +8,16 @@ from contextlib import closing
 import pytest
 
 from deniable.collection.collector import Collector
-from deniable.collection.export import collected, stored_reports
-from deniable.collection.form import design_body
-from deniable.collection.storage.sqlite import SqliteStore
+from deniable.collection.load_reports import collected, stored_reports
+from deniable.collection.survey_messages import design_body
 from deniable.designs.codec import design_from_dict
 from deniable.device.client import Client
-from deniable.device.messages import Report, design_id
-from deniable.device.transport import Http, Response
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.http_transport import Http, Response
+from deniable.device.protocol.messages import Report, design_id
 from deniable.device.verify import verify
-from deniable.device.wire import encode
 from deniable.errors import DesignError, RefusedDesignError
+from deniable.storage.sqlite import SqliteStore
 from deniable.surveys.example import example_text
 from deniable.surveys.survey import parse_survey
 from deniable.web.serve import Service

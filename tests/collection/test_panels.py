@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from deniable.channels.krr import KRR
-from deniable.collection.form import announcement, design_body, form_body, form_of
+from deniable.collection.survey_messages import announcement, design_body, form_body, form_of
 from deniable.device.client import Client
-from deniable.device.corrections import changes_between, texts_of
-from deniable.device.events import Asked, Replayed
-from deniable.device.messages import Correction, Form, Report, design_id
-from deniable.device.transport import Response
-from deniable.device.wire import decode, encode
+from deniable.device.ledger_events import Asked, Replayed
+from deniable.device.protocol.canonical_json import decode, encode
+from deniable.device.protocol.http_transport import Response
+from deniable.device.protocol.messages import Correction, Form, Report, design_id
+from deniable.device.protocol.word_corrections import changes_between, texts_of
 from deniable.errors import OverdrawnError, PrivacyError, RefusedDesignError
 from deniable.surveys.survey import parse_survey
 

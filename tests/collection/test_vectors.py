@@ -14,34 +14,34 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from scipy.stats import chi2
 
-from deniable.channels.block_design import BlockDesign
-from deniable.channels.codec import channel_from_dict, channel_kinds
-from deniable.channels.hadamard import HadamardResponse
-from deniable.channels.hashing import LocalHashing
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
 from deniable.channels.paired import Coins
-from deniable.channels.subset import SubsetSelection
-from deniable.channels.two_level import TwoLevel
-from deniable.channels.unary import Unary
-from deniable.collection.acceptor import Acceptor
-from deniable.collection.blocks import ServedBlocks
+from deniable.channels.registry import channel_from_dict, channel_kinds
+from deniable.channels.sets.block_design import BlockDesign
+from deniable.channels.sets.hadamard import HadamardResponse
+from deniable.channels.sets.hashing import LocalHashing
+from deniable.channels.sets.subset import SubsetSelection
+from deniable.channels.sets.two_level import TwoLevel
+from deniable.channels.sets.unary import Unary
 from deniable.collection.collector import read_batch
-from deniable.device import messages
+from deniable.collection.report_cells import Acceptor
+from deniable.core.randomness import Seeded
 from deniable.device import verify as verifying
-from deniable.device.block import Block, check, check_chain
-from deniable.device.encoding import Coded
+from deniable.device.channels import KINDS, kind_from_dict
+from deniable.device.channels.mixture import MixtureWeights
 from deniable.device.epsilon import exp_below
-from deniable.device.form import read_form
-from deniable.device.kinds import KINDS, kind_from_dict
-from deniable.device.kinds.mixture import MixtureWeights
-from deniable.device.messages import Attribute, Bins, Choices, Problem, Report, Rule
-from deniable.device.partner import Seeker
+from deniable.device.protocol import messages
+from deniable.device.protocol.answer_encoding import Coded
+from deniable.device.protocol.canonical_json import decode
+from deniable.device.protocol.fake_blocks import Block, check, check_chain
+from deniable.device.protocol.form import read_form
+from deniable.device.protocol.messages import Attribute, Bins, Choices, Problem, Report, Rule
+from deniable.device.protocol.partner import Seeker
 from deniable.device.verify import verify
-from deniable.device.wire import decode
 from deniable.errors import InputError, MessageError, PrivacyError, RefusedDesignError
-from deniable.privacy.paired import PairedPrivacy
-from deniable.randomness import Seeded
+from deniable.extensions.blocks.served_blocks import ServedBlocks
+from deniable.extensions.paired.pair_privacy import PairedPrivacy
 
 VECTORS = Path(__file__).parent.parent / "vectors"
 

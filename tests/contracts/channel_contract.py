@@ -25,12 +25,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deniable.channels.base import CHUNK
-from deniable.channels.codec import channel_from_dict
+from deniable.channels.channel import CHUNK
 from deniable.channels.kronecker import Kronecker
-from deniable.device.kinds import kind_from_dict
+from deniable.channels.registry import channel_from_dict
+from deniable.core.randomness import SECURE, Seeded
+from deniable.device.channels import kind_from_dict
 from deniable.errors import DesignError, InputError, NotExecutableError
-from deniable.randomness import SECURE, Seeded
 
 # Variances are compared at this many standard errors of the Monte Carlo: 3e-12 a cell, below 1e-7 over all cells.
 SIGMAS = 7

@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 
 import deniable as dn
-from deniable.designs.reports import Reports
+from deniable.designs.reports.reports import Reports
 from deniable.errors import SmallCellWarning
 from every_design import answered
 

@@ -28,17 +28,18 @@ from scipy.optimize import minimize
 import deniable as dn
 from chequered import is_tried
 from deniable.channels.dense import Dense
-from deniable.designs.base import Design
+from deniable.designs.design import Design
 from deniable.designs.question import Question
 from deniable.errors import DeniableError, NotCoveredError
-from deniable.estimation.fit.efficient import efficient_from
-from deniable.estimation.fit.engine import fit
-from deniable.estimation.fit.evidence import of_counts
-from deniable.estimation.fit.gathering import gather
-from deniable.estimation.fit.models import Independence
-from deniable.inference.regression import model, source
-from deniable.inference.regression.correlation import Correlation
-from deniable.inference.regression.heard import Heard, listen
+from deniable.likelihood.efficient_estimate import efficient_from
+from deniable.likelihood.em import fit
+from deniable.likelihood.evidence import of_counts
+from deniable.likelihood.gather import gather
+from deniable.likelihood.hypothesis_models import Independence
+from deniable.regression import data_source as source
+from deniable.regression import model
+from deniable.regression.correlation import Correlation
+from deniable.regression.likelihood.posterior import Heard, listen
 from every_design import every_design
 
 DOMAIN = dn.Domain({"a": ["no", "yes"], "b": [0, 1, 2], "c": ["no", "yes"]})

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from channel_contract import ChannelContract
 
-from deniable.channels.blockwise import Blockwise
 from deniable.channels.mixture import Mixture
+from deniable.core.domain import Domain
 from deniable.designs.observation import Observation
-from deniable.domain import Domain
 from deniable.errors import DesignError, ProbabilityError
+from deniable.extensions.blocks.blockwise_mixture import Blockwise
 
 ONE = ([40000], [[10000, 10000, 5536]], [7])
 SEVERAL = (

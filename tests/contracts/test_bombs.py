@@ -16,7 +16,7 @@ import click
 
 import deniable as dn
 from deniable.cli.app import app
-from deniable.cli.common import Local, _Place
+from deniable.cli.terminal import Local, _Place
 
 HERE = str(Path(__file__).parent)
 sys.path.insert(0, HERE)

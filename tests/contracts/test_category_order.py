@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import deniable as dn
-from deniable.door import NAMES
+from deniable._public import NAMES
 from deniable.errors import DeniableError, UnknownCategoryError
 
 N = 3_000

@@ -11,9 +11,15 @@ import pytest
 from channel_contract import ChannelContract, RunnableContract, SingleDrawContract, UnrunnableContract
 
 from deniable.channels.bitmask import Bitmask
-from deniable.channels.block_design import BlockDesign
 from deniable.channels.dense import Dense
-from deniable.channels.devices import (
+from deniable.channels.kronecker import Kronecker
+from deniable.channels.krr import KRR
+from deniable.channels.laplace import BinnedLaplace
+from deniable.channels.mixture import Mixture
+from deniable.channels.patterns import Patterns
+from deniable.channels.sets.block_design import BlockDesign
+from deniable.channels.sets.hadamard import HadamardResponse
+from deniable.channels.survey_devices import (
     Crosswise,
     ForcedResponse,
     Kuk,
@@ -22,16 +28,10 @@ from deniable.channels.devices import (
     UnrelatedQuestion,
     Warner,
 )
-from deniable.channels.hadamard import HadamardResponse
-from deniable.channels.kronecker import Kronecker
-from deniable.channels.krr import KRR
-from deniable.channels.laplace import BinnedLaplace
-from deniable.channels.mixture import Mixture
-from deniable.channels.patterns import Patterns
 from deniable.channels.two_level_krr import TwoLevelKRR
-from deniable.device.kinds import kind_from_dict
+from deniable.device.channels import kind_from_dict
 from deniable.errors import DesignError, SingularChannelError
-from deniable.optimal.channel import optimal_channel
+from deniable.optimal.optimal_channel import optimal_channel
 
 EVEN_AND_ODD = [2, 3, 4, 5, 64, 127, 128, 129, 200, 256, 257, 1000]  # around the ends of what a byte holds
 SKEWED = [Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 10), Fraction(1, 60), Fraction(1, 120)]

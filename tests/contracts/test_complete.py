@@ -16,13 +16,13 @@ import pytest
 
 import deniable.channels
 import deniable.designs
-from deniable.channels.base import Channel
-from deniable.channels.codec import channel_kinds
-from deniable.designs.base import Design
-from deniable.designs.kinds import HOMES, design_kind
-from deniable.device.kinds import KINDS
-from deniable.device.kinds.base import Kind, SetKind
-from deniable.device.messages import ItemKind, Plan
+from deniable.channels.channel import Channel
+from deniable.channels.registry import channel_kinds
+from deniable.designs.design import Design
+from deniable.designs.registry import HOMES, design_kind
+from deniable.device.channels import KINDS
+from deniable.device.channels.channel_kind import Kind, SetKind
+from deniable.device.protocol.messages import ItemKind, Plan
 from deniable.planning import candidates
 from deniable.surveys import designs as survey_designs
 from deniable.surveys.questions import HOMES as QUESTIONS
@@ -76,7 +76,7 @@ def test_every_kind_of_the_device_is_in_its_registry():
 
 
 def test_browsers_run_what_devices_run():
-    program = f'import {{ KINDS }} from "{STATIC / "kinds.mjs"}"; console.log(JSON.stringify(Object.keys(KINDS)))'
+    program = f'import {{ KINDS }} from "{STATIC / "channels/generated_list.mjs"}"; console.log(JSON.stringify(Object.keys(KINDS)))'
     done = subprocess.run([NODE, "--input-type=module", "-e", program], check=True, capture_output=True, text=True)
     assert set(json.loads(done.stdout)) == {*KINDS}
 

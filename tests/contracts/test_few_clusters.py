@@ -20,11 +20,11 @@ from test_analyses import ANALYSES, DOMAIN, impossible, takes
 
 import deniable as dn
 from deniable.channels.dense import Dense
-from deniable.designs.base import Design
+from deniable.core.results import TestResult
+from deniable.designs.design import Design
 from deniable.designs.question import Question
-from deniable.designs.reports import Reports
-from deniable.estimation.sampling.sampling import Sampling
-from deniable.results import TestResult
+from deniable.designs.reports.reports import Reports
+from deniable.sampling.sampling import Sampling
 from every_design import every_design
 
 PEOPLE = 900

@@ -25,46 +25,47 @@ from scipy.sparse import csr_array
 from test_results import RESULTS, reports, uncovered
 
 import deniable as dn
-from deniable.channels.base import Channel
+from deniable.aims.assumed_truth import Guess
+from deniable.aims.contrasts import Contrasts
 from deniable.channels.bitmask import Bitmask
-from deniable.channels.blockwise import Blockwise
-from deniable.channels.some_sets import SomeSets
+from deniable.channels.channel import Channel
+from deniable.channels.sets.some_sets import SomeSets
 from deniable.channels.some_truths import SomeTruths
-from deniable.collection.blocks import ServedBlocks
-from deniable.collection.form import design_body, form_body
+from deniable.collection.survey_messages import design_body, form_body
+from deniable.core.labels import Changed, Correction, Labels
+from deniable.core.provenance import Origin
 from deniable.datasets import Network
-from deniable.designs.among import Among
-from deniable.designs.blocks.message import MessageBlocks
-from deniable.designs.debiased import scores
-from deniable.designs.objects import Object
-from deniable.designs.sets import Sets
-from deniable.device import messages, wire
-from deniable.device.block import Block
+from deniable.designs.reports.asked_only import Among
+from deniable.designs.reports.debiased_columns import scores
+from deniable.designs.reports.set_reports import Sets
+from deniable.device.protocol import canonical_json as wire
+from deniable.device.protocol import messages
+from deniable.device.protocol.fake_blocks import Block
 from deniable.device.verify import verify
+from deniable.engines.stored_reports import StoredReports
 from deniable.errors import DeniableError, SmallCellWarning
-from deniable.estimation.blocks import Convergence
-from deniable.estimation.fit.gathering import gather
-from deniable.estimation.fit.quasi import quasi_of
-from deniable.estimation.fit.stack import Stack
-from deniable.estimation.reconcile import reconcile
-from deniable.estimation.refused import Refused
-from deniable.estimation.several import Agreement
-from deniable.frames.stored import StoredReports
+from deniable.estimation.joint_tables.reconcile_marginals import reconcile
+from deniable.estimation.notes.refused import Refused
+from deniable.estimation.several_sources import Agreement
+from deniable.extensions.blocks.announced_blocks import MessageBlocks
+from deniable.extensions.blocks.blockwise_mixture import Blockwise
+from deniable.extensions.blocks.paper_estimators import Convergence
+from deniable.extensions.blocks.served_blocks import ServedBlocks
+from deniable.files.object_storage import Object
 from deniable.frozen import Frozen, fix
-from deniable.graphs.comparators import Released
+from deniable.graphs.laplace_comparators import Released
 from deniable.inference.corrected_words import BeforeAfter
-from deniable.inference.inverted import Inverted
-from deniable.inference.likely_information import LikelyInformation
-from deniable.inference.measures import phi_squared
+from deniable.inference.measures.association_measures import phi_squared
+from deniable.inference.measures.information_interval import LikelyInformation
+from deniable.inference.measures.inverted_intervals import Inverted
 from deniable.inference.prevalence import prevalence
-from deniable.inference.regression.heard import listen
-from deniable.labels import Changed, Correction, Labels
-from deniable.optimal.contrasts import Contrasts
-from deniable.optimal.guess import Guess
-from deniable.optimal.hamming import Hamming
+from deniable.likelihood.gather import gather
+from deniable.likelihood.quasi_likelihood import quasi_of
+from deniable.likelihood.stacked_evidence import Stack
+from deniable.optimal.hamming_scheme import Hamming
 from deniable.optimal.hypercontractive_floor import HypercontractiveCertificate
-from deniable.origin import Origin
-from deniable.reporting.methods import facts_of_survey
+from deniable.regression.likelihood.posterior import listen
+from deniable.reporting.methods_section import facts_of_survey
 from deniable.reporting.scripts.tables import script_tables
 from deniable.surveys.example import example_text
 from deniable.surveys.survey import parse_survey

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dn
-from deniable.door import NAMES
+from deniable._public import NAMES
 from deniable.errors import DeniableError
 
 N = 240

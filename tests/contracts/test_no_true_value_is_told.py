@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.app import app
+from deniable.engines.domain_file import infer_domain
+from deniable.engines.randomize_job import randomize_table
 from deniable.errors import DeniableError
-from deniable.frames.domain_file import infer_domain
-from deniable.frames.job import randomize_table
 from deniable.graphs import Graph, read_graph
 
 VALUE, NUMBER = "HIV-positive-sentinel", 7_654_321

@@ -20,18 +20,18 @@ import pytest
 from click.testing import CliRunner
 
 from deniable.cli.app import app
-from deniable.collection.acceptor import encode_cell
+from deniable.collection.bearer_tokens import ANALYST, new_token
 from deniable.collection.collector import Collector
-from deniable.collection.simulated import mark
-from deniable.collection.storage.base import Row
-from deniable.collection.storage.places import FILE
-from deniable.collection.storage.sqlite import SqliteStore
-from deniable.collection.tokens import ANALYST, new_token
-from deniable.designs import files
-from deniable.reporting.scripts.write import SCRIPTS
+from deniable.collection.report_cells import encode_cell
+from deniable.collection.simulated_marks import mark
+from deniable.files import write_files as files
+from deniable.reporting.scripts.write_script import SCRIPTS
+from deniable.storage.open_store import FILE
+from deniable.storage.sqlite import SqliteStore
+from deniable.storage.store import Row
 from deniable.surveys.pilot import pilot_of
 from deniable.surveys.survey import parse_survey
-from deniable.web.dashboard import Dashboard
+from deniable.web.dashboard.dashboard import Dashboard
 from deniable.web.serve import Service, background
 
 SURVEY = (

@@ -21,11 +21,11 @@ import pytest
 
 import deniable as dn
 from deniable import graphs
-from deniable.device.events import Asked, Replayed
-from deniable.device.statement import Statement
-from deniable.inference.numbers.wanted import wanted_numbers
-from deniable.privacy.paired import PairedPrivacy
-from deniable.results import Interval, TestResult
+from deniable.core.results import Interval, TestResult
+from deniable.device.ledger_events import Asked, Replayed
+from deniable.device.privacy_statement import Statement
+from deniable.extensions.paired.pair_privacy import PairedPrivacy
+from deniable.inference.numbers.aim_estimates import wanted_numbers
 
 ODD = "<b>&$x_1$"  # a category that HTML and matplotlib would both misread
 PAIR = {"sex": ["F", ODD], "income": ["low", "high"]}

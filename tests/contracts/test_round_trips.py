@@ -13,10 +13,10 @@ import pyarrow as pa
 import pytest
 
 import deniable as dn
-from deniable.designs.header import Header
-from deniable.device.messages import MOST_DESIGN_BYTES
+from deniable.device.protocol.messages import MOST_DESIGN_BYTES
+from deniable.engines.domain_file import read_domain, write_domain
 from deniable.errors import DeniableError, InputError
-from deniable.frames.domain_file import read_domain, write_domain
+from deniable.files.header import Header
 from deniable.surveys.survey import parse_survey
 from small_survey import small_survey
 

@@ -20,10 +20,10 @@ import pyarrow as pa
 import pytest
 
 import deniable as dn
+from deniable.core.provenance import PEOPLE, Origin
+from deniable.core.summary import STAMPED, Stamp
 from deniable.errors import SmallCellWarning
 from deniable.inference.corrected_words import CorrectedWords
-from deniable.origin import PEOPLE, Origin
-from deniable.summary import STAMPED, Stamp
 
 sys.path.insert(0, str(Path(__file__).parent))
 import test_analyses as contract

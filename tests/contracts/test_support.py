@@ -16,18 +16,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deniable.channels.codec import channel_from_dict
-from deniable.channels.hashing import LocalHashing
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
-from deniable.channels.some_sets import SomeSets
-from deniable.channels.subset import SubsetSelection
-from deniable.channels.two_level import TwoLevel
-from deniable.channels.unary import Unary
+from deniable.channels.registry import channel_from_dict
+from deniable.channels.sets.hashing import LocalHashing
+from deniable.channels.sets.some_sets import SomeSets
+from deniable.channels.sets.subset import SubsetSelection
+from deniable.channels.sets.two_level import TwoLevel
+from deniable.channels.sets.unary import Unary
 from deniable.channels.words import digits
-from deniable.device.kinds.hashing import PRIME
+from deniable.core.randomness import SECURE, Seeded
+from deniable.device.channels.hashing import PRIME
 from deniable.errors import DesignError, InputError, PrecisionError
-from deniable.randomness import SECURE, Seeded
 
 # Monte Carlo means are compared at seven standard errors: 3e-12 a number, some 10^4 numbers below.
 SIGMAS = 7

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.app import app
-from deniable.device.encoding import SKIPPED
-from deniable.inference.numbers.wanted import TOLD
-from deniable.origin import PEOPLE
+from deniable.core.provenance import PEOPLE
+from deniable.device.protocol.answer_encoding import SKIPPED
+from deniable.inference.numbers.aim_estimates import TOLD
 
 DOMAIN = dn.Domain(
     {

@@ -12,8 +12,8 @@ from deniable.datasets import network
 from deniable.designs.codec import design_from_bytes
 from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, EstimationError, NotCoveredError, PrecisionError
-from deniable.estimation.fit.gathering import gather
-from deniable.planning.expected import expected_evidence, expected_variances
+from deniable.likelihood.gather import gather
+from deniable.planning.expected_reports import expected_evidence, expected_variances
 
 DOMAIN = dn.Domain({"age": [20, 30, 40], "sex": ["F", "M"], "smokes": ["no", "yes"], "trust": [0, 1, 2]})
 

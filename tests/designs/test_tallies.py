@@ -9,16 +9,16 @@ import pytest
 from scipy.stats import chi2_contingency
 
 import deniable as dn
-from deniable.channels.possible_sets import draw_sets, places_of, possible_sets
-from deniable.channels.two_level import TwoLevel
+from deniable.channels.sets.possible_sets import draw_sets, places_of, possible_sets
+from deniable.channels.sets.two_level import TwoLevel
 from deniable.designs.observation import Observation
 from deniable.designs.question import Question
-from deniable.designs.reordered import in_one_order
-from deniable.designs.reports import Reports
-from deniable.designs.sets import Sets
-from deniable.designs.tallies import Tallies
+from deniable.designs.reports.reordered import in_one_order
+from deniable.designs.reports.reports import Reports
+from deniable.designs.reports.set_reports import Sets
+from deniable.designs.reports.tallies import Tallies
 from deniable.errors import InputError
-from deniable.estimation.fit.gathering import gather
+from deniable.likelihood.gather import gather
 
 PAIR = dn.Domain({"a": ["x", "y"], "b": ["p", "q", "r"]})
 THREE = dn.Domain({"a": ["x", "y", "z"], "b": ["no", "yes"], "c": ["k", "l", "m", "n"]})

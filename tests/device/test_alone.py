@@ -13,8 +13,8 @@ import hashlib, json, sys
 for name in ("numpy", "scipy", "pyarrow", "pandas", "narwhals", "matplotlib"):
     sys.modules[name] = None  # importing it fails
 from deniable.device.client import Client
-from deniable.device.kinds import KINDS, kind_from_dict
-from deniable.device.transport import Response
+from deniable.device.channels import KINDS, kind_from_dict
+from deniable.device.protocol.http_transport import Response
 
 vector = json.load(open(sys.argv[1] + "/forms.json"))[0]
 design = {**json.loads(vector["design"]), "admission": "open", "issuer": None}

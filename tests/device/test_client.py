@@ -7,12 +7,12 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from deniable.collection.form import announcement, design_body, form_body
+from deniable.collection.survey_messages import announcement, design_body, form_body
 from deniable.device.client import Ballot, Client, Sent
-from deniable.device.messages import Report, design_id
 from deniable.device.origins import fingerprint
-from deniable.device.transport import Response
-from deniable.device.wire import encode
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.http_transport import Response
+from deniable.device.protocol.messages import Report, design_id
 from deniable.errors import CollectorError
 from deniable.surveys.survey import parse_survey
 
@@ -66,7 +66,7 @@ def test_leaving_it_closes_the_state_and_its_own_connection(tmp_path, monkeypatc
     def noted(connection):
         hung_up.append(connection)
 
-    monkeypatch.setattr("deniable.device.transport.Http.close", noted)
+    monkeypatch.setattr("deniable.device.protocol.http_transport.Http.close", noted)
     with Client("http://localhost", tmp_path / "device") as client:
         assert client.remaining == 5.0
         hung_up.clear()

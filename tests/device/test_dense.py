@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from deniable.device.kinds import dense
-from deniable.device.kinds.dense import PRIMES, independent
+from deniable.device.channels import dense
+from deniable.device.channels.dense import PRIMES, independent
 
 LARGEST = 2**32
 

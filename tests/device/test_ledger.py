@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.device.epsilon import exp_below
-from deniable.device.events import Asked, Replayed
 from deniable.device.ledger import Ledger
+from deniable.device.ledger_events import Asked, Replayed
 from deniable.errors import DesignError, InputError, OverdrawnError, PrivacyError, UnknownEventError
 
 limits = st.floats(min_value=0.01, max_value=20)

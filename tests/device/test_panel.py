@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.channels.two_level import TwoLevel
+from deniable.channels.sets.two_level import TwoLevel
 from deniable.channels.two_level_krr import TwoLevelKRR
-from deniable.device.kinds import kind_from_dict
+from deniable.device.channels import kind_from_dict
 from deniable.device.panel import found_again, in_hundred, singled_out
 
 BIT = dn.KRR(2, 1.5)

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from test_client import Served
 
 from deniable.device.client import Client
-from deniable.device.memory import State
+from deniable.device.device_state import State
 from deniable.errors import StoreError
 
 FULL = """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deniable.device.kinds.krr import KRRWeights
-from deniable.device.messages import MOST_DESIGN_BYTES, Asked, Attribute, design_id
+from deniable.device.channels.krr import KRRWeights
+from deniable.device.protocol.messages import MOST_DESIGN_BYTES, Asked, Attribute, design_id
 from deniable.device.verify import _question, verify
 from deniable.errors import RefusedDesignError
 

@@ -15,10 +15,10 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 from watching import BROWSER, FLAGS, pictures, shown
 
-from deniable.collection.simulation import Crowd
-from deniable.randomness import Seeded
+from deniable.collection.simulate_respondents import Crowd
+from deniable.core.randomness import Seeded
 from deniable.surveys.example import example_text
-from deniable.web.login import new_link
+from deniable.web.dashboard.login import new_link
 from deniable.web.serve import Service, background
 
 PEOPLE = 3000

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import pytest
 from watching import LOOK, NO_CHANCE, PUT, SURVEY, flaws, shown, stored
 
-from deniable.device.wire import encode
-from deniable.web.assets import asset
-from deniable.web.shell import PAGE
+from deniable.device.protocol.canonical_json import encode
+from deniable.web.page.respondent_page import PAGE
+from deniable.web.page.static_files import asset
 
 JSON = "application/json"
 

@@ -7,8 +7,8 @@ import re
 import pytest
 from watching import flaws, shown
 
-from deniable.collection.simulation import Crowd
-from deniable.web.login import new_link
+from deniable.collection.simulate_respondents import Crowd
+from deniable.web.dashboard.login import new_link
 from deniable.web.serve import Service, background
 
 SURVEY = """

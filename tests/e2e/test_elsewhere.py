@@ -11,9 +11,9 @@ import pytest
 from watching import LOOK, SURVEY, flaws, shown, stored
 
 from deniable.surveys.example import example_text
-from deniable.surveys.words import WORDS
-from deniable.web.assets import asset
-from deniable.web.shell import PAGE
+from deniable.surveys.page_words import WORDS
+from deniable.web.page.respondent_page import PAGE
+from deniable.web.page.static_files import asset
 
 FETCH = """(url) => fetch(url, {mode: "no-cors"}).then(() => "reached", () => "refused")"""
 

@@ -9,9 +9,9 @@ from math import inf
 
 from watching import LOOK, SURVEY, flaws, shown, stored
 
-from deniable.collection.simulation import Crowd
-from deniable.device.block import Block
-from deniable.device.ticket import report_id
+from deniable.collection.simulate_respondents import Crowd
+from deniable.device.protocol.admission_token import report_id
+from deniable.device.protocol.fake_blocks import Block
 from deniable.surveys.survey import parse_survey
 
 TABLES = 'tables = [["smokes", "sleep"]]'

@@ -9,8 +9,8 @@ from pathlib import Path
 from watching import flaws, pictures, shown, stored
 
 from deniable.cli.app import app as command
-from deniable.collection.simulation import Crowd
-from deniable.web.login import COOKIE, new_link
+from deniable.collection.simulate_respondents import Crowd
+from deniable.web.dashboard.login import COOKIE, new_link
 
 
 def people(service, n):

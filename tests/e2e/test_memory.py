@@ -31,11 +31,11 @@ LOOK = """() => new Promise((resolve, reject) => {
     };
 })"""
 OPEN = """async () => {
-    const { Memory } = await import("/static/memory.mjs");
+    const { Memory } = await import("/static/device/device_state.mjs");
     return Memory.open().then(() => "opened", (error) => error.message);
 }"""
 READ = """async () => {
-    const { Memory } = await import("/static/memory.mjs");
+    const { Memory } = await import("/static/device/device_state.mjs");
     const memory = await Memory.open();
     const spent = await memory.spent();
     const found = { spent: `${spent.n}/${spent.d}`, version: memory.db.version };

@@ -10,12 +10,12 @@ from click.testing import CliRunner
 from watching import LOOK, NO_CHANCE, flaws, shown, stored
 
 from deniable.cli.app import app
-from deniable.collection.export import stored_reports
-from deniable.collection.simulation import Crowd
-from deniable.device.messages import design_id
-from deniable.device.wire import encode
+from deniable.collection.load_reports import stored_reports
+from deniable.collection.simulate_respondents import Crowd
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.messages import design_id
 from deniable.estimation.estimator import estimate
-from deniable.web.login import new_link
+from deniable.web.dashboard.login import new_link
 
 MONTHS = ["January", "February", "March", "April", "May", "June"]
 MONTHS += ["July", "August", "September", "October", "November", "December"]

@@ -7,7 +7,7 @@ import json
 from test_kinds import PAIRS
 from watching import NO_CHANCE, SURVEY, flaws, shown
 
-from deniable.surveys.words import WORDS
+from deniable.surveys.page_words import WORDS
 
 LONG = "Donaudampfschifffahrtsgesellschaftskapitän"  # 42 letters
 TOWNS = [f"Town {number}" for number in range(30)] + ["Łódź"]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.core.table import Table
 from deniable.errors import ConvergenceError, EstimationError
 from deniable.estimation.em import likelihood, maximum_likelihood
-from deniable.tables.table import Table
 
 DOMAIN = dn.Domain({"a": range(3), "b": range(4)})
 TRUTH = Table(DOMAIN, np.random.default_rng(0).dirichlet(np.full(12, 0.5)))

@@ -8,8 +8,8 @@ from scipy.stats import binom
 
 import deniable as dn
 from benchmarks.calibration.alarm_rates import DESIGNS, accusing, power
-from deniable.estimation.fewer_than_chance import ALARM, fewer_than_chance
-from deniable.results import frame_of
+from deniable.core.results import frame_of
+from deniable.estimation.notes.fewer_than_chance import ALARM, fewer_than_chance
 from every_design import answered, every_design
 
 DOMAIN = dn.Domain({"a": ["no", "yes"], "b": [0, 1, 2], "c": ["no", "yes"]})

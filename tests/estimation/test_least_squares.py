@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deniable.estimation.least_squares import nearest
-from deniable.tables.simplex import norm_sub
+from deniable.numerics.simplex import norm_sub
 
 
 def covariance(k, seed, *, fixed_total):

@@ -10,13 +10,19 @@ import pytest
 import deniable as dn
 from apart import by_block
 from deniable.errors import ConvergenceError, EstimationError
-from deniable.estimation import loglinear
 from deniable.estimation.em import maximum_likelihood
-from deniable.estimation.fit.engine import Fitted
-from deniable.estimation.fit.evidence import of_counts
-from deniable.estimation.fit.models import Loglinear
-from deniable.estimation.ipf import fit_margins
-from deniable.estimation.loglinear import _seconded, fit_loglinear, generators, loglinear_basis, score_loglinear
+from deniable.estimation.joint_tables import loglinear
+from deniable.estimation.joint_tables.loglinear import (
+    _seconded,
+    fit_loglinear,
+    generators,
+    loglinear_basis,
+    score_loglinear,
+)
+from deniable.likelihood.em import Fitted
+from deniable.likelihood.evidence import of_counts
+from deniable.likelihood.hypothesis_models import Loglinear
+from deniable.numerics.proportional_fitting import fit_margins
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1]})
 

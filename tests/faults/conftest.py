@@ -19,9 +19,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from deniable.collection.acceptor import decode_cell
-from deniable.device.messages import Report
-from deniable.device.wire import encode
+from deniable.collection.report_cells import decode_cell
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.messages import Report
 from waiting import PATIENCE, until
 
 # Two scales of a thousand steps: every test report has a cell of its own, so any count of 2 is a fault.

@@ -14,12 +14,12 @@ from contextlib import closing
 
 import pytest
 
-from deniable.collection.export import stored_reports
-from deniable.collection.storage.base import key_of
-from deniable.collection.storage.places import open_store
+from deniable.collection.load_reports import stored_reports
 from deniable.device.client import Client
-from deniable.device.transport import Http
+from deniable.device.protocol.http_transport import Http
 from deniable.errors import UnreachableError
+from deniable.storage.open_store import open_store
+from deniable.storage.store import key_of
 from small_survey import INDEPENDENT, small_survey
 from waiting import until
 

@@ -7,9 +7,9 @@ import resource
 
 import pytest
 
-from deniable.collection.storage.sqlite import SqliteStore
-from deniable.device.messages import Report
-from deniable.device.wire import encode
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.messages import Report
+from deniable.storage.sqlite import SqliteStore
 from waiting import until
 
 

@@ -7,10 +7,10 @@ import random
 
 import pytest
 
-from deniable.collection.storage.postgres import PostgresStore
-from deniable.collection.tokens import ANALYST, new_token
-from deniable.device.messages import Report
-from deniable.device.wire import encode
+from deniable.collection.bearer_tokens import ANALYST, new_token
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.messages import Report
+from deniable.storage.postgres import PostgresStore
 from waiting import until
 
 

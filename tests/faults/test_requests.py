@@ -1,7 +1,7 @@
 """Thousands of requests that no client would send, to a server of its own: none of them makes it fail, hang or grow.
 
 What is sent follows from a seed. A request that cannot end is followed by the end of the connection, so that nobody
-waits for a deadline here; deadlines are tested in `tests/web/test_limits.py`.
+waits for a deadline here; deadlines are tested in `tests/web/test_limits_and_timeouts.py`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from deniable.device.messages import Problem
-from deniable.device.problems import PROBLEMS
-from deniable.device.wire import decode, encode
+from deniable.device.protocol.canonical_json import decode, encode
+from deniable.device.protocol.messages import Problem
+from deniable.device.protocol.problem_details import PROBLEMS
 from small_survey import BLOCKS, small_survey
 from waiting import until
 

@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from deniable.collection.storage.base import Row, key_of
-from deniable.collection.storage.sqlite import SqliteStore
+from deniable.storage.sqlite import SqliteStore
+from deniable.storage.store import Row, key_of
 
 KILLS = 3 + int(os.environ.get("DENIABLE_KILLS", "0"))  # `make faults` kills more often
 # Adds ten reports at a time from a number on, and says so after each; seals whenever it can.
@@ -20,7 +20,7 @@ import importlib.util, itertools, sys
 spec = importlib.util.spec_from_file_location("here", sys.argv[1])
 here = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(here)
-from deniable.collection.storage import tail
+from deniable.storage import append_log as tail
 tail.SEGMENT, tail.SHARE = 20, 0.9
 store = here.SqliteStore(sys.argv[2])
 store.add([here.row(store, int(sys.argv[3]))])

@@ -8,7 +8,7 @@ from scipy.stats import chi2, norm
 
 import deniable as dn
 from deniable.channels.paired import count_variance, joint_truthfulness
-from deniable.designs.paired.pairing import pair_up
+from deniable.extensions.paired.pairing import pair_up
 
 N = 10_000
 

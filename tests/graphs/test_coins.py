@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from deniable.core.randomness import Seeded
 from deniable.graphs import coins
 from deniable.graphs.coins import toss
-from deniable.randomness import Seeded
 
 
 class Planes:

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from deniable.channels.krr import KRR
+from deniable.core.randomness import Seeded
 from deniable.device.epsilon import epsilon_of
 from deniable.errors import DesignError, InputError
 from deniable.graphs import EdgeStatement, Graph, NoisyGraph, coins, edges, randomize
 from deniable.graphs.examples import clustered_graph
 from deniable.graphs.pair_sets import pairs_of
-from deniable.randomness import Seeded
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 4.0, 6.0])

@@ -5,10 +5,10 @@ import pytest
 from scipy.sparse import csr_array
 
 import deniable
+from deniable.core.randomness import Seeded
 from deniable.errors import InputError, MissingExtraError
 from deniable.graphs import Graph
 from deniable.graphs.examples import clustered_graph
-from deniable.randomness import Seeded
 
 
 def test_degrees_and_triangles_of_the_truth(kite):

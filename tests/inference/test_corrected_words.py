@@ -11,13 +11,13 @@ import pytest
 from scipy.stats import chi2, chi2_contingency
 
 import deniable as dn
-from deniable.device.encoding import NOT_ASKED
-from deniable.labels import Changed, Correction, Labels
+from deniable.core.labels import Changed, Correction, Labels
+from deniable.device.protocol.answer_encoding import NOT_ASKED
 from deniable.reporting.markdown import markdown
-from deniable.reporting.methods import facts_of_reports, methods
-from deniable.reporting.report import report
-from deniable.reporting.scripts.write import SCRIPTS, write_script
-from deniable.reporting.survey import survey
+from deniable.reporting.methods_section import facts_of_reports, methods
+from deniable.reporting.report_file import report
+from deniable.reporting.scripts.write_script import SCRIPTS, write_script
+from deniable.reporting.survey_results import survey
 
 ASKED = Changed("question", "smokes", "", "en", "Do you smoke?", "Do you not smoke?")
 TITLE = Changed("title", "", "", "en", "Habits", "Customs")
@@ -160,7 +160,7 @@ def test_files_keep_it(made, suffix, tmp_path):
     header = json.loads(beside.read_text(encoding="utf-8")) if beside.exists() else {}
     assert suffix == "parquet" or is_told(header["remarks"])
     if suffix == "sav":
-        from deniable.designs.sheet import sheet
+        from deniable.designs.reports.labelled_sheet import sheet
 
         (column,) = [column for column in sheet(made) if column.name == "dn_words"]
         assert column.label == "dn_words; words 2 since: a misprint"

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import deniable as dn
-from deniable.device.encoding import SKIPPED
+from deniable.device.protocol.answer_encoding import SKIPPED
 
 N, UNKNOWN = 1000, 400
 DOMAIN = dn.Domain({name: ["no", "yes"] for name in "abcd"})

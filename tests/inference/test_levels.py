@@ -11,18 +11,18 @@ from scipy.stats import binom
 import deniable as dn
 from benchmarks.calibration import measure_coverage, sizes_of_tests
 from deniable.errors import NotCoveredError
-from deniable.estimation.fit.engine import fit
-from deniable.estimation.fit.evidence import of_counts
-from deniable.estimation.fit.gathering import gather
-from deniable.estimation.fit.models import Apart, GivenMargin, Independence, OddsRatio, SameMargin, Saturated
-from deniable.estimation.fit.null import likely_null, tempered_null
-from deniable.estimation.fit.quasi import countable
-from deniable.estimation.fit.stack import Stack
-from deniable.inference.inverted import Inverted, _largest_phi
-from deniable.inference.phi_squared import information, phi_squared, strength
-from deniable.inference.ratio import independence_ratio, interaction_ratio
-from deniable.inference.reference import seed_of
+from deniable.inference.hypothesis_tests.likelihood_ratio import independence_ratio, interaction_ratio
+from deniable.inference.measures.inverted_intervals import Inverted, _largest_phi
+from deniable.inference.measures.phi_squared import information, phi_squared, strength
+from deniable.inference.monte_carlo import seed_of
 from deniable.inference.residuals import residual_jacobian, residual_of
+from deniable.likelihood.em import fit
+from deniable.likelihood.evidence import of_counts
+from deniable.likelihood.gather import gather
+from deniable.likelihood.hypothesis_models import Apart, GivenMargin, Independence, OddsRatio, SameMargin, Saturated
+from deniable.likelihood.null_table import likely_null, tempered_null
+from deniable.likelihood.quasi_likelihood import countable
+from deniable.likelihood.stacked_evidence import Stack
 
 EVEN = np.full((5, 5), 0.04)
 
@@ -83,8 +83,10 @@ def test_many_cells_and_few_reports_are_answered(epsilon, n):
 
 
 def test_what_a_fit_may_have_missed_is_counted_against_significance(monkeypatch):
-    monkeypatch.setattr("deniable.inference.ratio._WORK", 0.0)  # so that fits of replicates stop early
-    monkeypatch.setattr("deniable.estimation.fit.peak._MOST", 1)
+    monkeypatch.setattr(
+        "deniable.inference.hypothesis_tests.likelihood_ratio._WORK", 0.0
+    )  # so that fits of replicates stop early
+    monkeypatch.setattr("deniable.likelihood.newton._MOST", 1)
     design = dn.Joint({"a": range(3), "b": range(3)}, 1.0, channel="hadamard")
     tallies = design.simulate(dn.Table(design.domain, np.full((3, 3), 1 / 9)), 200, source=dn.Seeded(1))
     ratio = independence_ratio(countable(gather(tallies, ["a", "b"])), "a", "b")

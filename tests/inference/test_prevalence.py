@@ -15,9 +15,9 @@ from deniable.errors import (
     UnknownCategoryError,
 )
 from deniable.estimation.intervals import likelihood_ratio
-from deniable.estimation.sampling.reading import sampling
 from deniable.inference.prevalence import prevalence
-from deniable.inference.unrelated import unrelated_two_samples
+from deniable.inference.unrelated_question import unrelated_two_samples
+from deniable.sampling.read_sampling import sampling
 
 DEVICES = {
     "warner": (dn.Warner(0.8), 0.2, 0.8),

@@ -8,10 +8,10 @@ import pytest
 
 import deniable as dn
 from deniable.designs.observation import Observation
-from deniable.estimation.fit.engine import fit
-from deniable.estimation.fit.evidence import of_counts
-from deniable.estimation.fit.quasi import Quasi, as_counts, countable, quasi_of
-from deniable.inference.ratio import independence_ratio
+from deniable.inference.hypothesis_tests.likelihood_ratio import independence_ratio
+from deniable.likelihood.em import fit
+from deniable.likelihood.evidence import of_counts
+from deniable.likelihood.quasi_likelihood import Quasi, as_counts, countable, quasi_of
 
 DOMAIN = dn.Domain({"a": range(3), "b": range(4)})
 NULL = np.outer([0.5, 0.3, 0.2], [0.4, 0.3, 0.2, 0.1])

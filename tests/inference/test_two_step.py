@@ -11,8 +11,8 @@ import deniable as dn
 from deniable.errors import InputError, NotCoveredError
 from deniable.estimation.estimator import observations_of
 from deniable.estimation.inversion import covering
-from deniable.inference.two_step import independent_rows, null_tables, pearson, two_step
-from deniable.tables.simplex import norm_sub
+from deniable.inference.hypothesis_tests.two_step import independent_rows, null_tables, pearson, two_step
+from deniable.numerics.simplex import norm_sub
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2]})
 APART = np.outer([0.4, 0.6], [0.3, 0.3, 0.4])

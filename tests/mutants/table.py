@@ -27,18 +27,18 @@ SUBJECTS = {
         "deniable.channels.krr",
         (*_in("channels", "krr"), *_KRR, *_in("privacy", "shuffle"), "src/deniable/channels/krr.py"),
     ),
-    "support": Subject("deniable.channels.support", (*_in("contracts", "support"), *_in("privacy", "shuffle"))),
+    "support": Subject("deniable.channels.sets.support", (*_in("contracts", "support"), *_in("privacy", "shuffle"))),
     "epsilon": Subject(
         "deniable.device.epsilon", (*_in("device", "epsilon ledger statement"), "src/deniable/device/epsilon.py")
     ),
     "ledger": Subject("deniable.device.ledger", (*_in("device", "ledger"), "src/deniable/device/ledger.py")),
-    "events": Subject("deniable.device.events", _in("device", "ledger")),
+    "events": Subject("deniable.device.ledger_events", _in("device", "ledger")),
     "verify": Subject(
         "deniable.device.verify", (*_in("collection", "vectors messages other_versions"), *_in("device", "verify"))
     ),
     "client": Subject("deniable.device.client", _DEVICE),
-    "sqlite": Subject("deniable.collection.storage.sqlite", _in("collection", "sqlite tail failures")),
+    "sqlite": Subject("deniable.storage.sqlite", _in("collection", "sqlite tail failures")),
     "collector": Subject("deniable.collection.collector", (*_COLLECTOR, *_in("web", "app"))),
-    "designs": Subject("deniable.designs.base", _in("designs", "base designs codec")),
-    "job": Subject("deniable.frames.job", _in("frames", "job once arrow domain_file objects")),
+    "designs": Subject("deniable.designs.design", _in("designs", "base designs codec")),
+    "job": Subject("deniable.engines.randomize_job", _in("frames", "job once arrow domain_file objects")),
 }

@@ -14,8 +14,8 @@ import deniable as dn
 from deniable.device.epsilon import exp_above, exp_below
 from deniable.errors import DesignError, InputError
 from deniable.optimal.certificate import Certificate, certify
-from deniable.optimal.problem import Problem
-from deniable.optimal.search import certified
+from deniable.optimal.channel_problem import Problem
+from deniable.optimal.column_generation import certified
 
 
 def generic(problem):

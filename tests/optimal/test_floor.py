@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.aims.aim import asked_of, matrix_of
+from deniable.aims.contrasts import Contrasts
+from deniable.aims.parse import gathered
 from deniable.datasets import network
 from deniable.errors import DesignError, InputError, UnknownCategoryError
-from deniable.optimal.channel import closed_form
-from deniable.optimal.contrasts import Contrasts
+from deniable.optimal.channel_problem import Problem
 from deniable.optimal.floor import at_even_shares, at_truth
-from deniable.optimal.language import gathered
-from deniable.optimal.problem import Problem
-from deniable.optimal.wanted import asked_of, matrix_of
+from deniable.optimal.optimal_channel import closed_form
 
 DOMAIN = dn.Domain({"a": [0, 1, 2], "b": ["no", "yes"], "c": [1, 4, 5, 9]})
 LISTS = {

@@ -11,22 +11,22 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.aims.aim import asked_of, matrix_of
+from deniable.aims.contrasts import Contrasts, subsets
+from deniable.aims.parse import gathered
 from deniable.errors import DesignError, InputError
-from deniable.optimal.contrasts import Contrasts, subsets
+from deniable.optimal.channel_problem import Problem
 from deniable.optimal.delsarte_certificate import Piece
 from deniable.optimal.delsarte_floor import delsarte_floor
 from deniable.optimal.floor import at_even_shares
-from deniable.optimal.hamming import Hamming
+from deniable.optimal.hamming_scheme import Hamming
 from deniable.optimal.hypercontractive_floor import (
     hypercontractive_floor,
     hypercontractive_floor_at,
     largest_norm,
     rho_squared,
 )
-from deniable.optimal.language import gathered
-from deniable.optimal.pooled import balance
-from deniable.optimal.problem import Problem
-from deniable.optimal.wanted import asked_of, matrix_of
+from deniable.optimal.pooled_loss import balance
 
 EPSILONS = (1.0, 2.0, 3.0, 4.0, 6.0)
 

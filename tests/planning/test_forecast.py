@@ -8,8 +8,8 @@ import pytest
 
 import deniable as dn
 from deniable.errors import DesignError, InputError, UnknownAttributeError
-from deniable.estimation.fit.efficient import efficient_from
-from deniable.planning.expected import expected_evidence
+from deniable.likelihood.efficient_estimate import efficient_from
+from deniable.planning.expected_reports import expected_evidence
 from deniable.planning.forecast import CANDIDATES, candidate, plan
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1], "d": [0, 1]})
@@ -250,7 +250,7 @@ def test_closed_forms_are_what_the_evidence_gives(name, monkeypatch):
     domain = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1, 2, 3]})
     wanted = ["a", ["a", "b"], dn.Wanted.table("c", "b", weight=2)]
     closed = {one.name: one for one in plan(domain, 1.5, wanted, 5000).candidates}[name]
-    monkeypatch.setattr("deniable.planning.judged._ALIKE", ())
+    monkeypatch.setattr("deniable.planning.design_variances._ALIKE", ())
     long = {one.name: one for one in plan(domain, 1.5, wanted, 5000).candidates}[name]
     assert closed.std_error == pytest.approx(long.std_error, rel=2e-3)
     assert closed.reports == pytest.approx(long.reports, rel=1e-3)

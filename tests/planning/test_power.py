@@ -7,7 +7,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 import deniable as dn
 from deniable.errors import InputError
-from deniable.planning.binomial import binomial_test
+from deniable.planning.exact_power import binomial_test
 from deniable.planning.power import power, sample_cost, sample_size
 from deniable.planning.width import sample_size_for_width
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from deniable.errors import InputError
-from deniable.privacy import distinguish
+from deniable.privacy import event_search as distinguish
 from deniable.privacy.audit import Auditable, AuditResult, Randomizer, _binomial_above, _binomial_below, audit
 
 

@@ -8,14 +8,14 @@ from xml.etree import ElementTree as ET
 import matplotlib as mpl
 import pytest
 
+from deniable.core.provenance import PEOPLE
+from deniable.core.randomness import Seeded
+from deniable.core.results import frame_of
+from deniable.core.table import Table
 from deniable.designs.joint import Joint
 from deniable.errors import MissingExtraError
 from deniable.estimation.estimator import estimate
-from deniable.origin import PEOPLE
-from deniable.randomness import Seeded
 from deniable.reporting.charts import chart, describe
-from deniable.results import frame_of
-from deniable.tables.table import Table
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 import deniable as dn
-from deniable.labels import Labels
-from deniable.reporting.scripts.write import write_script
-from deniable.typeset import markdown_text
+from deniable.core.labels import Labels
+from deniable.core.markup import markdown_text
+from deniable.reporting.scripts.write_script import write_script
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.origin import PEOPLE
-from deniable.randomness import Seeded
+from deniable.core.provenance import PEOPLE
+from deniable.core.randomness import Seeded
+from deniable.core.results import frame_of
 from deniable.reporting.document import Details, Document, Section
 from deniable.reporting.html import _block as as_html
 from deniable.reporting.html import html
 from deniable.reporting.markdown import _block, markdown
-from deniable.reporting.report import document, write_report
-from deniable.reporting.survey import survey
-from deniable.results import frame_of
+from deniable.reporting.report_file import document, write_report
+from deniable.reporting.survey_results import survey
 
 EVIL = "<b>|`*_[x](y)\n# z"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 import deniable as dn
-from deniable.reporting.quality import fewest_published
+from deniable.reporting.data_quality import fewest_published
 
 
 def test_it_is_for_the_smallest_group_that_is_shown():

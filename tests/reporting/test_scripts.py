@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 import deniable as dn
-from deniable.labels import Labels
-from deniable.reporting.scripts.write import write_script
+from deniable.core.labels import Labels
+from deniable.reporting.scripts.write_script import write_script
 from exams import TOGETHER, answered
 
 TABLES = [["cheated", "stress"]]

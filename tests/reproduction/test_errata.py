@@ -13,13 +13,13 @@ import pytest
 
 import deniable as dn
 from deniable.channels.paired import joint_truthfulness, lowest_rho
-from deniable.designs.blocks.design import Blocks
-from deniable.designs.blocks.fakes import fake_weights
-from deniable.device.limits import Limits
+from deniable.device.fake_limits import Limits
 from deniable.errors import SingularChannelError
-from deniable.estimation.blocks import block_size
+from deniable.extensions.blocks.block_views import Blocks
+from deniable.extensions.blocks.fake_distribution import fake_weights
+from deniable.extensions.blocks.paper_estimators import block_size
 from deniable.graphs import Graph, laplace_smooth, randomize
-from deniable.tables.simplex import norm_sub
+from deniable.numerics.simplex import norm_sub
 from reproduction.rr_ind_joint import section_3_3, theorem_3
 from reproduction.rr_ind_joint.synthetic import dependent, rounded
 from reproduction.rrba.convergence import settled, trajectories

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import deniable
+from deniable.core.randomness import Seeded
 from deniable.errors import InputError
-from deniable.randomness import Seeded
 from reproduction import runner
 from reproduction.item import Item, Reproduced, Run
 from reproduction.registry import find

@@ -10,7 +10,7 @@ import pytest
 
 from deniable.channels.krr import KRR
 from deniable.channels.paired import count_variance
-from deniable.channels.paired_optimum import paired_optimum
+from deniable.extensions.paired.optimal_coins import paired_optimum
 from reproduction.jrr.public_data import CENSUS, on_the_grid
 from reproduction.rrba.revealed import revealed
 from reproduction.rrba.subset_formula import support, typical_distance, variance

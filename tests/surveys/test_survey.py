@@ -8,21 +8,21 @@ from typing import get_args
 
 import pytest
 
-from deniable.bins import bin_names
-from deniable.channels.block_design import BlockDesign
-from deniable.channels.choice import Choice
-from deniable.channels.hadamard import HadamardResponse
-from deniable.channels.hashing import LocalHashing
+from deniable.channels.best_channel import Choice
 from deniable.channels.krr import KRR
-from deniable.channels.subset import SubsetSelection
-from deniable.channels.two_level import TwoLevel
+from deniable.channels.sets.block_design import BlockDesign
+from deniable.channels.sets.hadamard import HadamardResponse
+from deniable.channels.sets.hashing import LocalHashing
+from deniable.channels.sets.subset import SubsetSelection
+from deniable.channels.sets.two_level import TwoLevel
+from deniable.channels.sets.unary import Unary
 from deniable.channels.two_level_krr import TwoLevelKRR
-from deniable.channels.unary import Unary
-from deniable.collection.form import design_body
-from deniable.device.messages import Panel, design_id
+from deniable.collection.survey_messages import design_body
+from deniable.core.bins import bin_names
+from deniable.device.protocol.messages import Panel, design_id
 from deniable.device.verify import verify
 from deniable.errors import SurveyError
-from deniable.optimal.channel import OptimalChannel
+from deniable.optimal.optimal_channel import OptimalChannel
 from deniable.surveys.designs import KINDS
 from deniable.surveys.example import example_text
 from deniable.surveys.phrases import PHRASES

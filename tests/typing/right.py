@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 import deniable
 import deniable as dn
 from deniable import Estimate, estimate
-from deniable.results import Frame
+from deniable.core.results import Frame
 
 assert_type(deniable.__version__, str)
 

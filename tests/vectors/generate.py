@@ -25,39 +25,39 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from deniable.channels.bitmask import Bitmask
-from deniable.channels.block_design import BlockDesign
-from deniable.channels.blockwise import Blockwise
-from deniable.channels.codec import channel_from_dict
 from deniable.channels.dense import Dense
-from deniable.channels.hadamard import HadamardResponse
-from deniable.channels.hashing import LocalHashing
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
 from deniable.channels.paired import Coins
 from deniable.channels.patterns import Patterns
-from deniable.channels.some_sets import SomeSets
+from deniable.channels.registry import channel_from_dict
+from deniable.channels.sets.block_design import BlockDesign
+from deniable.channels.sets.hadamard import HadamardResponse
+from deniable.channels.sets.hashing import LocalHashing
+from deniable.channels.sets.some_sets import SomeSets
+from deniable.channels.sets.subset import SubsetSelection
+from deniable.channels.sets.two_level import TwoLevel
+from deniable.channels.sets.unary import Unary
 from deniable.channels.some_truths import SomeTruths
-from deniable.channels.subset import SubsetSelection
-from deniable.channels.two_level import TwoLevel
 from deniable.channels.two_level_krr import TwoLevelKRR
-from deniable.channels.unary import Unary
-from deniable.designs.paired.design import Paired
-from deniable.device.block import Block
-from deniable.device.encoding import Coded
+from deniable.device.channels import kind_from_dict
 from deniable.device.epsilon import exp_below
-from deniable.device.kinds import kind_from_dict
-from deniable.device.limits import WHOLE, Limits
-from deniable.device.messages import Attribute, Bins, Choices, Rule
-from deniable.device.partner import Seeker
-from deniable.device.statement import rounded_up
+from deniable.device.fake_limits import WHOLE, Limits
+from deniable.device.privacy_statement import rounded_up
+from deniable.device.protocol.answer_encoding import Coded
+from deniable.device.protocol.fake_blocks import Block
+from deniable.device.protocol.messages import Attribute, Bins, Choices, Rule
+from deniable.device.protocol.partner import Seeker
 from deniable.device.verify import verify
 from deniable.errors import InputError
+from deniable.extensions.blocks.blockwise_mixture import Blockwise
+from deniable.extensions.paired.paired_design import Paired
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
 HERE = Path(__file__).parent
 

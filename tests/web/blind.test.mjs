@@ -1,8 +1,8 @@
 // The vectors of RFC 9474 through the browser's half, run by node.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import * as brsa from "../../src/deniable/web/static/blind.mjs";
-import { fromHex, toHex } from "../../src/deniable/web/static/messages.mjs";
+import * as brsa from "../../src/deniable/web/static/protocol/blind_signature.mjs";
+import { fromHex, toHex } from "../../src/deniable/web/static/protocol/messages.mjs";
 
 const { vectors } = JSON.parse(readFileSync(new URL("../vectors/rfc9474.json", import.meta.url), "utf8"));
 

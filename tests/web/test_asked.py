@@ -11,14 +11,14 @@ from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.app import app
-from deniable.collection.export import collected
-from deniable.collection.tokens import ANALYST, new_token
-from deniable.designs import sets
-from deniable.device.encoding import NOT_ASKED
-from deniable.labels import Labels
-from deniable.web import results as web_results
-from deniable.web.overview import table_of
-from deniable.web.results import results
+from deniable.collection.bearer_tokens import ANALYST, new_token
+from deniable.collection.load_reports import collected
+from deniable.core.labels import Labels
+from deniable.designs.reports import set_reports as sets
+from deniable.device.protocol.answer_encoding import NOT_ASKED
+from deniable.web.api import results_endpoint as web_results
+from deniable.web.api.results_endpoint import results
+from deniable.web.dashboard.page_data import table_of
 from deniable.web.serve import Service, background
 
 SURVEY = """

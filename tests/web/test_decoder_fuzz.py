@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from deniable.collection.collector import Collector
-from deniable.collection.storage.sqlite import SqliteStore
-from deniable.device.messages import (
+from deniable.device.protocol.canonical_json import decode, encode
+from deniable.device.protocol.messages import (
     MOST_ADMISSION_BYTES,
     MOST_BATCH_BYTES,
     MOST_REPORT_BYTES,
@@ -28,10 +28,10 @@ from deniable.device.messages import (
     Report,
     Seeking,
 )
-from deniable.device.problems import PROBLEMS
-from deniable.device.wire import decode, encode
+from deniable.device.protocol.problem_details import PROBLEMS
+from deniable.storage.sqlite import SqliteStore
 from deniable.surveys.survey import parse_survey
-from deniable.web.app import create_app
+from deniable.web.api.app import create_app
 
 GOOD = {
     "/v1/reports": encode(Report(version=2, id="ab" * 32, design="cd" * 32, ballot=0, answers=(1,), public=(0,))),

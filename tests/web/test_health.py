@@ -10,15 +10,15 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from deniable.collection import opening
+from deniable.collection import survey_lifecycle as opening
+from deniable.collection.bearer_tokens import ANALYST, new_token
 from deniable.collection.collector import Collector
-from deniable.collection.storage.sqlite import SqliteStore
-from deniable.collection.tokens import ANALYST, new_token
-from deniable.device.messages import Problem
-from deniable.device.wire import decode
+from deniable.device.protocol.canonical_json import decode
+from deniable.device.protocol.messages import Problem
+from deniable.storage.sqlite import SqliteStore
 from deniable.surveys.survey import parse_survey
-from deniable.web.health import Health
-from deniable.web.limits import Limits
+from deniable.web.api.health import Health
+from deniable.web.http.limits_and_timeouts import Limits
 from deniable.web.serve import Service, background
 
 READINESS = ("/health", "/health/ready")

@@ -11,10 +11,10 @@ import pytest
 from rich.console import Console
 
 import deniable as dn
-from deniable.cli.common import laid_out
-from deniable.labels import UNKNOWN
-from deniable.reporting.report import report
-from deniable.web.overview import table_of
+from deniable.cli.terminal import laid_out
+from deniable.core.labels import UNKNOWN
+from deniable.reporting.report_file import report
+from deniable.web.dashboard.page_data import table_of
 from deniable.web.rendering import templates
 
 DOMAIN = dn.Domain({"smokes": ["no", "yes"], "low": ["<here>", "there"]})

@@ -23,8 +23,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from deniable.device.ticket import token_id
-from deniable.web.openapi import document
+from deniable.device.protocol.admission_token import token_id
+from deniable.web.api.openapi import document
 from small_survey import BLOCKS, PAIRED, small_survey
 
 CHECKS = [

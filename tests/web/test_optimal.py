@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from deniable.cli.app import app
-from deniable.collection.simulation import Crowd
+from deniable.collection.simulate_respondents import Crowd
 from deniable.device.verify import verify
 from deniable.errors import RefusedDesignError, SurveyError
 from deniable.surveys.survey import parse_survey
@@ -115,8 +115,8 @@ def test_the_same_numbers_from_the_store_and_in_a_report(served):
     assert "times as many respondents as the best possible design" in text
     assert "No table of 'years' is shown" in text
     import deniable as dn
-    from deniable.collection.export import collected
-    from deniable.inference.numbers.wanted import wanted_numbers
+    from deniable.collection.load_reports import collected
+    from deniable.inference.numbers.aim_estimates import wanted_numbers
 
     reports = collected(folder / "data")
     found = wanted_numbers(reports, parse_survey(SURVEY).wanted)

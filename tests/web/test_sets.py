@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from deniable.channels.hadamard import HadamardResponse
-from deniable.channels.hashing import LocalHashing
 from deniable.channels.krr import KRR
-from deniable.channels.subset import SubsetSelection
-from deniable.channels.two_level import TwoLevel
+from deniable.channels.sets.hadamard import HadamardResponse
+from deniable.channels.sets.hashing import LocalHashing
+from deniable.channels.sets.subset import SubsetSelection
+from deniable.channels.sets.two_level import TwoLevel
+from deniable.channels.sets.unary import Unary
 from deniable.channels.two_level_krr import TwoLevelKRR
-from deniable.channels.unary import Unary
 from deniable.cli.app import app
-from deniable.collection.simulation import Crowd
-from deniable.collection.storage.places import find_store
-from deniable.web.overview import MOST_CELLS
+from deniable.collection.simulate_respondents import Crowd
+from deniable.storage.open_store import find_store
+from deniable.web.dashboard.page_data import MOST_CELLS
 from deniable.web.serve import Service, background
 
 SURVEY = """

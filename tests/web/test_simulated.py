@@ -11,16 +11,16 @@ from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.app import app
-from deniable.cli.serve import found_there
-from deniable.collection.export import collected
-from deniable.collection.shown import Shown
-from deniable.collection.simulated import has_others, simulated
-from deniable.collection.simulation import Crowd
-from deniable.collection.storage.places import FILE
-from deniable.device.transport import Http
+from deniable.cli.collect.serve import found_there
+from deniable.collection.load_reports import collected
+from deniable.collection.shown_state import Shown
+from deniable.collection.simulate_respondents import Crowd
+from deniable.collection.simulated_marks import has_others, simulated
+from deniable.device.protocol.http_transport import Http
 from deniable.errors import CollectorError, InputError
+from deniable.storage.open_store import FILE
 from deniable.surveys.pilot import pilot_of
-from deniable.web.results import results
+from deniable.web.api.results_endpoint import results
 from deniable.web.serve import Service, background
 from exams import EXAMS, exams
 

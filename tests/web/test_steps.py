@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import deniable.web
-from deniable.collection.shown import Shown, stepped
-from deniable.collection.storage.sqlite import SqliteStore
-from deniable.device.messages import FEWEST_TOGETHER
+from deniable.collection.shown_state import Shown, stepped
+from deniable.device.protocol.messages import FEWEST_TOGETHER
+from deniable.storage.sqlite import SqliteStore
 
 WEB = sorted(Path(deniable.web.__file__).parent.glob("*.py"))
 LIVE = {"find", "counts", "counts_in", "columns", "total", "recount", "scan", "rejected"}  # of a store

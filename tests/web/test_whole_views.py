@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from deniable.cli.app import app
-from deniable.collection.simulation import Crowd
+from deniable.collection.simulate_respondents import Crowd
 from deniable.web.serve import Service, background
 
 PEOPLE = 240

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from deniable.cli.serve import command as serve_command
+from deniable.cli.collect.serve import command as serve_command
 from deniable.version import __version__
 
 ROOT = Path(__file__).parents[2]

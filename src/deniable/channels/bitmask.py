@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.explicit import Explicit
+from deniable.channels.explicit_matrix import Explicit
 from deniable.channels.krr import part
 from deniable.errors import DesignError, InputError
 from deniable.frozen import fix, readonly
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.channels.krr import KRR
-    from deniable.randomness import Source
+    from deniable.core.randomness import Source
 
 MOST_CATEGORIES = 12
 

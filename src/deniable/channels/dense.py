@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.explicit import WORST_CONDITION, Explicit
-from deniable.channels.weights import largest_ratio, round_column, stated, weights_array, written
+from deniable.channels.explicit_matrix import WORST_CONDITION, Explicit
+from deniable.channels.integer_weights import largest_ratio, round_column, stated, weights_array, written
 from deniable.core.category_order import places, says_yes_first
+from deniable.core.data_frames import refuse_set
 from deniable.core.input_coercion import without_labels
-from deniable.device.kinds.base import WIDTHS
+from deniable.device.channels.channel_kind import WIDTHS
 from deniable.errors import NotExecutableError, ProbabilityError, SingularChannelError
 from deniable.frozen import again, fix, readonly
-from deniable.given import refuse_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.domain import Category
+    from deniable.core.domain import Category
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.base import Channel, multinomials
-from deniable.channels.support import Support
+from deniable.channels.channel import Channel, multinomials
+from deniable.channels.sets.support import Support
+from deniable.core.randomness import Seeded
 from deniable.device.epsilon import compose
 from deniable.errors import DesignError, InputError
 from deniable.frozen import fix, readonly
-from deniable.randomness import Seeded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.randomness import Source
+    from deniable.core.randomness import Source
 
 _TALLIED = 1 << 12  # rows whose sets are counted together
 BLOCK = 16  # neighbouring axes are taken together up to this many cells: one product of matrices costs one pass
@@ -37,7 +37,7 @@ BLOCK = 16  # neighbouring axes are taken together up to this many cells: one pr
 class Kronecker(Channel):
     """The product of channels; truths and reports are tuples, distributions are tensors.
 
-    >>> from deniable.channels.devices import Warner
+    >>> from deniable.channels.survey_devices import Warner
     >>> coin = Warner(0.75)
     >>> reports = np.array([[3, 2], [2, 3]]) / 10
     >>> Kronecker([coin, coin]).solve(reports).round(2).tolist()
@@ -262,7 +262,7 @@ class Kronecker(Channel):
     @classmethod
     def from_parts(cls, channels: Sequence[Mapping[str, Any]]) -> Kronecker:
         """Read what `to_dict` wrote."""
-        from deniable.channels.codec import channel_from_dict  # which reads this kind too
+        from deniable.channels.registry import channel_from_dict  # which reads this kind too
 
         return cls([channel_from_dict(each) for each in channels])
 

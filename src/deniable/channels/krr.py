@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.base import Channel
-from deniable.channels.weights import narrowest, whole, width
+from deniable.channels.channel import Channel
+from deniable.channels.integer_weights import narrowest, whole, width
 from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, ProbabilityError, SingularChannelError
 from deniable.frozen import fix
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.domain import Category
+    from deniable.core.domain import Category
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.base import Channel
-from deniable.channels.weights import round_column, stated, whole, written
+from deniable.channels.channel import Channel
+from deniable.channels.integer_weights import round_column, stated, whole, written
 from deniable.core.input_coercion import without_labels
-from deniable.device.kinds.base import WIDTHS
+from deniable.device.channels.channel_kind import WIDTHS
 from deniable.errors import ProbabilityError, SingularChannelError
 from deniable.frozen import again, fix, readonly
-from deniable.wording import listed
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -27,17 +27,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.channels.integer_weights import stated
 from deniable.channels.krr import KRR
-from deniable.channels.weights import stated
-from deniable.device.kinds.base import WIDTHS
+from deniable.core.randomness import SECURE, Source
+from deniable.device.channels.channel_kind import WIDTHS
 from deniable.errors import DesignError, InputError, ProbabilityError
-from deniable.privacy.paired import PairedPrivacy
-from deniable.randomness import SECURE, Source
+from deniable.extensions.paired.pair_privacy import PairedPrivacy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.randomness import Stream
+    from deniable.core.randomness import Stream
 
 _CORNER = Fraction(1, 10**12)  # a rho this near to -q / p is the corner: a float cannot state it any better
 

@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.explicit import Explicit
-from deniable.channels.weights import whole, width
-from deniable.device.kinds.patterns import MOST_TRUTHS, sums_told
+from deniable.channels.explicit_matrix import Explicit
+from deniable.channels.integer_weights import whole, width
+from deniable.device.channels.patterns import MOST_TRUTHS, sums_told
 from deniable.errors import DesignError, ProbabilityError
 from deniable.frozen import fix, readonly
-from deniable.wording import counted
+from deniable.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

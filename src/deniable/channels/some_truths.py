@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.bitmask import Bitmask
-from deniable.channels.blockwise import Blockwise
-from deniable.channels.codec import channel_from_dict
-from deniable.channels.explicit import Explicit, left_inverse
+from deniable.channels.explicit_matrix import Explicit, left_inverse
+from deniable.channels.registry import channel_from_dict
 from deniable.errors import DesignError, ProbabilityError
+from deniable.extensions.blocks.blockwise_mixture import Blockwise
 from deniable.frozen import fix, readonly
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
 
 
 def checked(channel: Channel, truths: Sequence[int]) -> tuple[int, ...]:

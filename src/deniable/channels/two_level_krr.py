@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.randomness import Source
+    from deniable.core.randomness import Source
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

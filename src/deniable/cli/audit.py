@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.common import TARGET, as_json, console, emit
+from deniable.cli.terminal import TARGET, as_json, console, emit
 from deniable.errors import PrivacyError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def command(audited: Path | str, runs: int, confidence: float, as_json: bool) ->
     Example:
       deniable audit reports.parquet
     """  # noqa: D301 - click wants the character itself
-    from deniable.frames.reading import read_design
+    from deniable.engines.read_reports import read_design
     from deniable.privacy.audit import audit
 
     design = read_design(audited)

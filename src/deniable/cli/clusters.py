@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.common import PLACE, as_json, console, design_option, emit, origin_json, print_origin, reports_at
+from deniable.cli.terminal import PLACE, as_json, console, design_option, emit, origin_json, print_origin, reports_at
 from deniable.errors import InputError
-from deniable.wording import counted
+from deniable.text import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ def command(
       deniable clusters pilot.parquet
       deniable clusters deniable-data sex income age --most-cells 20
     """  # noqa: D301 - click wants the character itself
-    from deniable.estimation.clusters import find_clusters
+    from deniable.estimation.find_clusters import find_clusters
 
     opened = reports_at(reports, design)
     names = list(opened.design.domain.project(attributes) if attributes else opened.design.domain)

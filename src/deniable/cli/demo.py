@@ -12,23 +12,23 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from deniable.cli.common import Local, as_json, emit, grid, laid_out
-from deniable.collection.export import stored_reports
-from deniable.collection.simulation import Crowd
+from deniable.cli.terminal import Local, as_json, emit, grid, laid_out
+from deniable.collection.load_reports import stored_reports
+from deniable.collection.simulate_respondents import Crowd
+from deniable.core.summary import Summary, beside, share
+from deniable.core.table import Table
 from deniable.datasets import fair
 from deniable.designs.views import Views
 from deniable.estimation.estimator import estimate
-from deniable.inference.association import independence
-from deniable.reporting.report import held_by, write_report
-from deniable.summary import Summary, beside, share
-from deniable.tables.table import Table
+from deniable.inference.hypothesis_tests.independence import independence
+from deniable.reporting.report_file import held_by, write_report
 from deniable.web.serve import Service, background
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
 
-    from deniable.designs.base import Design
-    from deniable.designs.reports import Reports
+    from deniable.designs.design import Design
+    from deniable.designs.reports.reports import Reports
     from deniable.estimation.estimate import Estimate
 
 PAIR = ("affair", "marriage")

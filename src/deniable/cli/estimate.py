@@ -9,7 +9,8 @@ import click
 import numpy as np
 from rich.markup import escape
 
-from deniable.cli.common import (
+from deniable.cli.progress import Progress
+from deniable.cli.terminal import (
     FILE,
     PLACE,
     as_json,
@@ -26,12 +27,11 @@ from deniable.cli.common import (
     table_option,
     words_options,
 )
-from deniable.cli.numbers import asked, data, show, tell
-from deniable.cli.progress import Progress
-from deniable.device.statement import rounded_up
+from deniable.cli.wanted_numbers import asked, data, show, tell
+from deniable.device.privacy_statement import rounded_up
 from deniable.errors import EstimationError, InputError
-from deniable.estimation.refused import Refused, shown
-from deniable.wording import listed
+from deniable.estimation.notes.refused import Refused, shown
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from deniable.designs.reports import Reports
+    from deniable.designs.reports.reports import Reports
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.grouped import Grouped
 
@@ -152,7 +152,7 @@ def _show(out: Console, one: Told, level: float, top: int, *, sort: bool) -> Non
     if isinstance(one, Refused):
         out.print(f"\n{' and '.join(one.attributes)}: {one.reason}", soft_wrap=True, markup=False)
         return
-    from deniable.summary import largest
+    from deniable.core.summary import largest
 
     summary = one.summary(level)
     parts = _parts(one).values()
@@ -235,7 +235,7 @@ def _data(sources: Sequence[Reports], found: list[Told], level: float) -> dict[s
 
 
 def _table(one: Estimate | Refused, level: float) -> dict[str, Any]:
-    from deniable.estimation.shown import records
+    from deniable.estimation.shown_intervals import records
 
     if isinstance(one, Refused):
         return {"n": one.n, "cells": [], "refused": one.reason}

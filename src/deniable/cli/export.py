@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deniable.cli.common import (
+from deniable.cli.terminal import (
     PLACE,
     TARGET,
     as_json,
@@ -22,7 +22,7 @@ from deniable.cli.common import (
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
-    from deniable.designs.objects import Object
+    from deniable.files.object_storage import Object
 
 
 @click.command("export")
@@ -78,14 +78,14 @@ def command(
       deniable export deniable-data -o analysis.R --table cheated,stress
       deniable export reports.parquet -o design.json
     """  # noqa: D301 - click wants the character itself
-    from deniable.designs.debiased import by_themselves
-    from deniable.designs.files import write_table
-    from deniable.designs.header import ADVICE
-    from deniable.designs.labelled import labelled_batches
-    from deniable.designs.objects import place_of
-    from deniable.frames.reading import read_header
+    from deniable.designs.reports.debiased_columns import by_themselves
+    from deniable.designs.reports.labelled_table import labelled_batches
+    from deniable.engines.read_reports import read_header
+    from deniable.files.header import ADVICE
+    from deniable.files.object_storage import place_of
+    from deniable.files.write_files import write_table
     from deniable.inference.corrected_words import corrected_words
-    from deniable.reporting.scripts.write import SCRIPTS, write_script
+    from deniable.reporting.scripts.write_script import SCRIPTS, write_script
 
     target = place_of(output)
     if target.exists():
@@ -128,8 +128,8 @@ def _refuse_what_does_not_fit(
     target: Path | Object, *, tables: tuple[str, ...], labelled: bool, no_scores: bool
 ) -> None:
     """Refuse options that say nothing about a file of this kind."""
-    from deniable.designs.files import is_sheet
-    from deniable.reporting.scripts.write import SCRIPTS
+    from deniable.files.write_files import is_sheet
+    from deniable.reporting.scripts.write_script import SCRIPTS
 
     kind = target.suffix.lower()
     if tables and (labelled or no_scores or kind == ".json"):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import click
 import numpy as np
 
-from deniable.cli.common import FILE, as_json, console, emit, laid_out
-from deniable.device.statement import rounded_up
+from deniable.cli.terminal import FILE, as_json, console, emit, laid_out
+from deniable.core.untrusted_files import MOST_TOLD, read_text
+from deniable.device.privacy_statement import rounded_up
 from deniable.errors import InputError, tried
-from deniable.untrusted import MOST_TOLD, read_text
 
 if TYPE_CHECKING:
     from deniable.graphs import NodeEstimate, NoisyGraph
@@ -90,7 +90,7 @@ def _reports(source: Path) -> NoisyGraph:
 def _disguise(
     source: Path, epsilon: float, output: Path, nodes: str | None, reported_by: Reporter, *, again: bool, as_json: bool
 ) -> None:
-    from deniable.frames.graph import randomize_graph
+    from deniable.graphs.graph_job import randomize_graph
 
     noisy = randomize_graph(source, output, epsilon, nodes=_everybody(nodes), reported_by=reported_by, again=again)
     statement = noisy.describe()

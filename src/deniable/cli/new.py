@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from deniable.cli.common import FILE, as_json, emit
+from deniable.cli.terminal import FILE, as_json, emit
 from deniable.errors import InputError
 
 _EPSILON = 2.0
@@ -66,7 +66,7 @@ def _text(source: Path | None, epsilon: float) -> tuple[str, tuple[str, ...]]:
         from deniable.surveys.example import example_text
 
         return example_text(), ()
-    from deniable.surveys.imported import import_survey
+    from deniable.surveys.importing.import_survey import import_survey
 
     found = import_survey(source, epsilon)
     return found.file(source.name), found.left_out

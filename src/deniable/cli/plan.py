@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deniable.cli.common import FILE, as_json, console, emit, grid, laid_out, split, table_option
+from deniable.cli.terminal import FILE, as_json, console, emit, grid, laid_out, split, table_option
+from deniable.core.summary import Summary
 from deniable.errors import DesignError, InputError
-from deniable.summary import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from rich.table import Table as Grid
 
-    from deniable.designs.base import Design
-    from deniable.domain import Domain
-    from deniable.optimal.wanted import Wanted
+    from deniable.aims.aim import Wanted
+    from deniable.core.domain import Domain
+    from deniable.designs.design import Design
     from deniable.planning.forecast import Forecast
 
     Shares = Mapping[str, Sequence[float]]
@@ -144,8 +144,8 @@ def _guess(texts: tuple[str, ...]) -> Shares | None:
 
 def _read(path: Path) -> tuple[Domain, float | None, Sequence[Wanted], Design | None, Shares | None]:
     """What is asked, at which epsilon, what is wanted, by which design, and what is expected: of a file."""
-    from deniable.frames.domain_file import read_domain
-    from deniable.optimal.aims import shares_and_pairs
+    from deniable.aims.default_aims import shares_and_pairs
+    from deniable.engines.domain_file import read_domain
     from deniable.surveys.survey import is_survey, read_survey
 
     if not is_survey(path):
@@ -286,7 +286,7 @@ def _data(forecast: Forecast, error: float | None) -> dict[str, Any]:
 
 
 def _draw(path: Path, forecast: Forecast) -> None:
-    from deniable.results import pyplot
+    from deniable.core.results import pyplot
 
     plt = pyplot()
     forecast.plot()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Self
 
-from deniable.cli.common import console
+from deniable.cli.terminal import console
 
 
 class Progress:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from deniable.cli.common import FILE, TARGET, as_json, console, emit, split
 from deniable.cli.progress import Progress
+from deniable.cli.terminal import FILE, TARGET, as_json, console, emit, split
 from deniable.errors import DesignError, InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deniable.designs.base import Design
-    from deniable.domain import Domain
+    from deniable.core.domain import Domain
+    from deniable.designs.design import Design
 
 DESIGNS = ("optimal", "views", "independent", "joint", "sampled", "clusters", "blocks", "paired")
 # The designs that an option says something of, by its parameter; to the others it means nothing.
@@ -91,10 +91,10 @@ def command(
       deniable randomize people.parquet --domain domain.toml --epsilon 2 --design blocks -o reports.parquet
       deniable randomize people.csv --domain d.toml --epsilon 4 --design paired --p 0.7 --rho -0.1 -o reports.parquet
     """  # noqa: D301 - click wants the character itself
-    from deniable.frames.domain_file import INFERRED, read_domain
-    from deniable.frames.domain_file import infer_domain as infer
-    from deniable.frames.job import randomize_table, recognisable
-    from deniable.frames.reading import read_header
+    from deniable.engines.domain_file import INFERRED, read_domain
+    from deniable.engines.domain_file import infer_domain as infer
+    from deniable.engines.randomize_job import randomize_table, recognisable
+    from deniable.engines.read_reports import read_header
 
     _refuse_others(kind)
     if (domain_file is None) == (not infer_domain):
@@ -152,13 +152,13 @@ def _refuse_others(kind: str) -> None:
 
 
 def _design(kind: str, domain: Domain, epsilon: float, *, k: int, answer: Any, clusters: list[list[str]]) -> Design:
+    from deniable.aims.default_aims import shares_and_pairs
     from deniable.designs.clusters import Clusters
     from deniable.designs.independent import Independent
     from deniable.designs.joint import Joint
     from deniable.designs.optimal import Optimal
     from deniable.designs.sampled import Sampled
     from deniable.designs.views import Views
-    from deniable.optimal.aims import shares_and_pairs
 
     if kind == "clusters":
         if not clusters:
@@ -177,14 +177,14 @@ def _design(kind: str, domain: Domain, epsilon: float, *, k: int, answer: Any, c
 
 
 def _blocks(domain: Domain, epsilon: float, *, k: int, answer: Any, phi: float, block_size: int) -> Design:
-    from deniable.designs.blocks.design import Blocks
+    from deniable.extensions.blocks.block_views import Blocks
 
     return Blocks(domain, min(k, len(domain)), epsilon, answer=answer, phi=phi, block_size=block_size)
 
 
 def _paired(domain: Domain, epsilon: float, p: float | None, rho: float | None) -> Design:
-    from deniable.designs.paired.design import Paired
     from deniable.device.epsilon import exp_below
+    from deniable.extensions.paired.paired_design import Paired
 
     if p is None or rho is None:
         raise InputError("paired rows need --p and --rho, as in --p 0.7 --rho -0.1; deniable plan proposes some")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.common import (
+from deniable.cli.terminal import (
     FILE,
     PLACE,
     as_json,
@@ -22,11 +22,11 @@ from deniable.cli.common import (
     words_options,
 )
 from deniable.errors import InputError
-from deniable.wording import counted
+from deniable.text import counted
 
 if TYPE_CHECKING:
-    from deniable.optimal.wanted import Wanted
-    from deniable.reporting.methods import Facts
+    from deniable.aims.aim import Wanted
+    from deniable.reporting.methods_section import Facts
 
 
 @click.command("report")
@@ -87,14 +87,14 @@ def command(
       deniable report survey.toml --methods -o ethics.md --language de
       deniable report reports.parquet -o report.html --weights weight --strata region --clusters school
     """  # noqa: D301 - click wants the character itself
-    from deniable.collection.storage.places import is_store
-    from deniable.estimation.sampling.reading import sampling_of
-    from deniable.optimal.language import read_wanted
+    from deniable.aims.parse import read_wanted
     from deniable.reporting.html import html
     from deniable.reporting.markdown import markdown as as_markdown
-    from deniable.reporting.methods import methods
-    from deniable.reporting.report import document
-    from deniable.reporting.survey import sha256, survey
+    from deniable.reporting.methods_section import methods
+    from deniable.reporting.report_file import document
+    from deniable.reporting.survey_results import sha256, survey
+    from deniable.sampling.read_sampling import sampling_of
+    from deniable.storage.open_store import is_store
 
     suffix = output.suffix.lower()
     if not markdown and suffix not in (".html", ".htm", ".md"):
@@ -140,7 +140,7 @@ def _made_for(words: Path | None) -> list[Wanted]:
 
 def _facts(place: Path | str, design: str | None, words: Path | None, language: str | None) -> Facts:
     """What the paragraphs are made of: of a survey file, or of what its collector took in."""
-    from deniable.reporting.methods import facts_of_reports, facts_of_survey
+    from deniable.reporting.methods_section import facts_of_reports, facts_of_survey
     from deniable.surveys.survey import is_survey, read_survey
 
     if isinstance(place, Path) and place.suffix.lower() == ".toml" and is_survey(place):

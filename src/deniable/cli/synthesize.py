@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.common import PLACE, TARGET, as_json, console, design_option, emit, origin_json, reports_at
+from deniable.cli.terminal import PLACE, TARGET, as_json, console, design_option, emit, origin_json, reports_at
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ def command(
       deniable synthesize reports.parquet -o people.parquet
       deniable synthesize deniable-data -n 1000 --attribute cheated --attribute stress -o people.csv
     """  # noqa: D301 - click wants the character itself
-    from deniable.designs.batches import of_frame
-    from deniable.designs.files import write_table
-    from deniable.designs.objects import place_of
-    from deniable.estimation.synthesis import synthesize
+    from deniable.estimation.joint_tables.synthetic_records import synthesize
+    from deniable.files.object_storage import place_of
+    from deniable.files.write_batches import of_frame
+    from deniable.files.write_files import write_table
 
     target = place_of(output)
     if target.suffix.lower() not in _ENDINGS:

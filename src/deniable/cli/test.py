@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deniable.cli.common import (
+from deniable.cli.terminal import (
     PLACE,
     as_json,
     console,
@@ -24,9 +24,9 @@ from deniable.errors import EstimationError, InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deniable.designs.reports import Reports
-    from deniable.inference.all_pairs import Adjustment
-    from deniable.results import TestResult
+    from deniable.core.results import TestResult
+    from deniable.designs.reports.reports import Reports
+    from deniable.inference.hypothesis_tests.all_pairs import Adjustment
 
 
 @click.command("test")
@@ -81,8 +81,8 @@ def command(
       deniable test reports.parquet cheated --by faculty
       deniable test reports.parquet cheated worried --by faculty
     """  # noqa: D301 - click wants the character itself
-    from deniable.inference.all_pairs import all_pairs
-    from deniable.inference.association import independence
+    from deniable.inference.hypothesis_tests.all_pairs import all_pairs
+    from deniable.inference.hypothesis_tests.independence import independence
 
     opened = reports_at(reports, design, words=words, language=language)
     _refuse_public(opened, attributes)
@@ -143,11 +143,11 @@ def _by_group(
     as_json: bool,
 ) -> None:
     """One attribute: compare the groups. Two: test them in each group, corrected for the number of groups."""
-    from deniable.estimation.refused import small_groups, unanswered
-    from deniable.inference.all_pairs import adjusted, stars
-    from deniable.inference.association import independence
-    from deniable.inference.goodness import homogeneity
-    from deniable.summary import Summary
+    from deniable.core.summary import Summary
+    from deniable.estimation.notes.refused import small_groups, unanswered
+    from deniable.inference.hypothesis_tests.all_pairs import adjusted, stars
+    from deniable.inference.hypothesis_tests.goodness_of_fit import homogeneity
+    from deniable.inference.hypothesis_tests.independence import independence
 
     parts = dict(opened.groups(by))
     if len(attributes) == 1:

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli.common import PLACE, as_json, emit, name_of
+from deniable.cli.terminal import PLACE, as_json, emit, name_of
 from deniable.collection.storage.bond import forget_missing, is_orphaned
-from deniable.collection.storage.checksums import damaged_pages
-from deniable.collection.storage.layout import Layout
-from deniable.collection.storage.places import FILE, is_address, is_store
-from deniable.collection.storage.salvage import repair
-from deniable.collection.verification import Finding, verify_store
-from deniable.device.messages import MOST_DESIGN_BYTES, design_id
+from deniable.collection.verify_stored import Finding, verify_store
 from deniable.device.origins import fingerprint
-from deniable.device.statement import rounded_up
+from deniable.device.privacy_statement import rounded_up
+from deniable.device.protocol.messages import MOST_DESIGN_BYTES, design_id
 from deniable.device.verify import verify
 from deniable.errors import DesignError, InputError, RefusedDesignError
+from deniable.storage.checksums import damaged_pages
+from deniable.storage.open_store import FILE, is_address, is_store
+from deniable.storage.salvage import repair
+from deniable.storage.sqlite_files import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,7 @@ def _repair(what: Path | str) -> None:
 
 def _certificate(path: Path) -> Finding | None:
     """The certificate of a floor, by what it proves; None of what is none."""
-    from deniable.optimal.proof import MOST_BYTES, is_certificate, verified
+    from deniable.optimal.certificate_file import MOST_BYTES, is_certificate, verified
 
     with path.open("rb") as file:
         body = file.read(MOST_BYTES + 1)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable.collection.invitations import digest
-from deniable.device import blind
-from deniable.device.ticket import token_id
+from deniable.device.protocol import blind_signature as blind
+from deniable.device.protocol.admission_token import token_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deniable.collection.storage.base import Store
-    from deniable.device.blind import PublicKey
-    from deniable.device.messages import Report
+    from deniable.device.protocol.blind_signature import PublicKey
+    from deniable.device.protocol.messages import Report
+    from deniable.storage.store import Store
     from deniable.surveys.schema import Admission
 
 

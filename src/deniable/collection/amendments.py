@@ -21,22 +21,28 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import msgspec
 
-from deniable.collection.form import design_body, form_of, words_mark
-from deniable.device.corrections import changes_between, corrections_of, languages_of, texts_of, turned_round
-from deniable.device.form import read_form
-from deniable.device.messages import MOST_CORRECTIONS, Correction, Design, design_id
+from deniable.collection.survey_messages import design_body, form_of, words_mark
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.form import read_form
+from deniable.device.protocol.messages import MOST_CORRECTIONS, Correction, Design, design_id
+from deniable.device.protocol.word_corrections import (
+    changes_between,
+    corrections_of,
+    languages_of,
+    texts_of,
+    turned_round,
+)
 from deniable.device.text_safety import MOST_AROUND, fault
 from deniable.device.verify import verify
-from deniable.device.wire import encode
 from deniable.errors import InputError
-from deniable.wording import listed
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deniable.collection.storage.base import Readable, Store
-    from deniable.device.messages import Change, Form
-    from deniable.device.verified import VerifiedDesign
+    from deniable.device.protocol.messages import Change, Form
+    from deniable.device.verified_design import VerifiedDesign
+    from deniable.storage.store import Readable, Store
     from deniable.surveys.survey import Survey
 
 _SHOWN = 5  # changes that a refusal quotes

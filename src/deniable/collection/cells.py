@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from deniable.collection.acceptor import decode_cells
+from deniable.collection.report_cells import decode_cells
 from deniable.errors import StoreError
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from deniable.collection.storage.base import Column, Mark, Readable
-    from deniable.device.verified import VerifiedDesign
+    from deniable.device.verified_design import VerifiedDesign
+    from deniable.storage.store import Column, Mark, Readable
 
     Ints = NDArray[np.int64]
 

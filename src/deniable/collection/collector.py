@@ -13,25 +13,23 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from deniable.collection.acceptor import Acceptor
 from deniable.collection.amendments import current_design
-from deniable.collection.blocks import Chain
 from deniable.collection.closing import Closing
 from deniable.collection.entrance import Entrance
-from deniable.collection.form import LOOPBACK, announcement, words_mark
+from deniable.collection.group_commit import MOST_WAITING, Writer
 from deniable.collection.invitations import admission_id
 from deniable.collection.meetings import Meetings
-from deniable.collection.opening import Ends, Opening
-from deniable.collection.rejections import Rejections
-from deniable.collection.shown import Shown
-from deniable.collection.simulated import mark
-from deniable.collection.storage.base import Fate, Row, key_of
-from deniable.collection.work import Work
-from deniable.collection.writer import MOST_WAITING, Writer
-from deniable.device import messages, wire
-from deniable.device.corrections import corrections_of
-from deniable.device.form import read_form
-from deniable.device.messages import (
+from deniable.collection.rejection_counts import Rejections
+from deniable.collection.report_cells import Acceptor
+from deniable.collection.shown_state import Shown
+from deniable.collection.simulated_marks import mark
+from deniable.collection.survey_lifecycle import Ends, Opening
+from deniable.collection.survey_messages import LOOPBACK, announcement, words_mark
+from deniable.collection.worker_threads import Work
+from deniable.device.protocol import canonical_json as wire
+from deniable.device.protocol import messages
+from deniable.device.protocol.form import read_form
+from deniable.device.protocol.messages import (
     MOST_ADMISSION_BYTES,
     MOST_BATCH,
     MOST_BATCH_BYTES,
@@ -42,19 +40,22 @@ from deniable.device.messages import (
     Receipt,
     Report,
 )
-from deniable.device.problems import problem, read
+from deniable.device.protocol.problem_details import problem, read
+from deniable.device.protocol.word_corrections import corrections_of
 from deniable.device.verify import verify
 from deniable.errors import BusyError, InputError, StoreError, StoreFullError
+from deniable.extensions.blocks.served_blocks import Chain
+from deniable.storage.store import Fate, Row, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from deniable.collection.admission import Door
-    from deniable.collection.issuer import Issuing
-    from deniable.collection.storage.base import Readable, Store
-    from deniable.device.messages import Correction, Signed
-    from deniable.device.verified import VerifiedDesign
+    from deniable.collection.token_issuer import Issuing
+    from deniable.device.protocol.messages import Correction, Signed
+    from deniable.device.verified_design import VerifiedDesign
+    from deniable.storage.store import Readable, Store
     from deniable.surveys.survey import Survey
 
 

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 
 from deniable.collection.admission import Door
 from deniable.collection.invitations import admission_id, admitted, check_number, invite, name_of
-from deniable.collection.issuer import LocalIssuer, issuer_path, public_key
-from deniable.collection.opening import end_mark, given_date
-from deniable.collection.restoring import closed_path
-from deniable.collection.storage.layout import sync
-from deniable.device.messages import design_id
+from deniable.collection.restore_backup import closed_path
+from deniable.collection.survey_lifecycle import end_mark, given_date
+from deniable.collection.token_issuer import LocalIssuer, issuer_path, public_key
+from deniable.device.protocol.messages import design_id
 from deniable.errors import InputError
+from deniable.storage.sqlite_files import sync
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deniable.collection.issuer import Issuing
-    from deniable.collection.storage.base import Store
+    from deniable.collection.token_issuer import Issuing
+    from deniable.storage.store import Store
     from deniable.surveys.survey import Survey
 
 

@@ -19,13 +19,13 @@ import json
 import secrets
 from typing import TYPE_CHECKING
 
-from deniable.collection.form import LOOPBACK, design_body
-from deniable.device.ticket import report_id
-from deniable.device.wire import encode
+from deniable.collection.survey_messages import LOOPBACK, design_body
+from deniable.device.protocol.admission_token import report_id
+from deniable.device.protocol.canonical_json import encode
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
-    from deniable.collection.storage.base import Store
+    from deniable.storage.store import Store
     from deniable.surveys.survey import Survey
 
 MOST = 1_000_000

@@ -20,7 +20,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from deniable.collection.storage.base import Store
+    from deniable.storage.store import Store
 
 
 class Met(NamedTuple):

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.device.encoding import NOT_ASKED
+from deniable.device.protocol.answer_encoding import NOT_ASKED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.device.encoding import Coded
-    from deniable.device.messages import Attribute
-    from deniable.device.verified import VerifiedDesign
+    from deniable.device.protocol.answer_encoding import Coded
+    from deniable.device.protocol.messages import Attribute
+    from deniable.device.verified_design import VerifiedDesign
 
 _TOGETHER = 0.5  # how often an answer follows the person's own trait instead of the population's shares
 

@@ -1,4 +1,4 @@
-"""The issuer's half of blind RSA signatures (RFC 9474); the device's is `deniable.device.blind`.
+"""The issuer's half of blind RSA signatures (RFC 9474); the device's is `deniable.device.protocol.blind_signature`.
 
 Signing uses gmpy2, whose powers take the same time for every number: the issuer raises numbers that strangers chose to
 a secret power.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from deniable.device.blind import PublicKey
+from deniable.device.protocol.blind_signature import PublicKey
 from deniable.errors import MissingExtraError
 
 if TYPE_CHECKING:

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.collection.acceptor import decode_cell
-from deniable.designs.blocks.aggregator import following, learned, limits_of, weights_of
-from deniable.designs.blocks.fakes import fake_weights
+from deniable.collection.report_cells import decode_cell
+from deniable.extensions.blocks.aggregator import following, learned, limits_of, weights_of
+from deniable.extensions.blocks.fake_distribution import fake_weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from deniable.designs.blocks.design import Blocks
-    from deniable.device.block import Block
+    from deniable.device.protocol.fake_blocks import Block
+    from deniable.extensions.blocks.block_views import Blocks
 
 
 class Tally:

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from deniable.collection.amendments import served_from
-from deniable.designs.own_columns import words_names
-from deniable.device.corrections import changes_between, texts_of
-from deniable.labels import Changed, Correction
+from deniable.core.labels import Changed, Correction
+from deniable.device.protocol.word_corrections import changes_between, texts_of
+from deniable.files.reserved_columns import words_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from deniable.collection.amendments import Amendment
     from deniable.collection.cells import Cells
-    from deniable.collection.storage.base import Readable
+    from deniable.storage.store import Readable
 
 
 class Wordings(NamedTuple):

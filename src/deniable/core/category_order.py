@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import UnknownCategoryError
-from deniable.wording import listed
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.domain import Category, Domain, Variable
+    from deniable.core.domain import Category, Domain, Variable
 
 
 def places(own: Sequence[Category], wanted: Sequence[Category], name: str) -> NDArray[np.int64]:

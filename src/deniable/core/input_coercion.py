@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from deniable.core.category_order import arranged
-from deniable.domain import Domain
+from deniable.core.data_frames import refuse_set
+from deniable.core.domain import Domain
 from deniable.errors import InputError, MissingColumnError, UnknownCategoryError
 from deniable.frozen import readonly
-from deniable.given import refuse_set
-from deniable.wording import listed
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame, IntoSeries
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.domain import Variable
+    from deniable.core.domain import Variable
 
     # Numbers for cells: by position, or by labels.
     Cells: TypeAlias = ArrayLike | Mapping[Any, Any] | IntoSeries | IntoDataFrame
@@ -58,7 +58,7 @@ def by_cell(values: Any, domain: Domain, what: str, *, absent: float | None = No
         what: what they are, for messages.
         absent: what a cell counts as whose label is missing, such as 0 in counts; by default it is refused.
 
-    >>> from deniable.domain import Domain
+    >>> from deniable.core.domain import Domain
     >>> by_cell({"yes": 60, "no": 140}, Domain({"smokes": ["no", "yes"]}), "the counts").tolist()
     [140.0, 60.0]
     >>> by_cell([140, 60], Domain({"smokes": ["no", "yes"]}), "the counts").tolist()

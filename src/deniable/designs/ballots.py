@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.randomness import Source
+    from deniable.core.randomness import Source
 
 MOST_WEIGHT = 1 << 32  # a ballot is drawn by an even number below the sum of the weights
 ALL = slice(None)

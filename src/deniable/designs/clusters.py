@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from deniable.core.domain import Category, Domain
 from deniable.designs.allocate import even_share
-from deniable.designs.base import Design
+from deniable.designs.design import Design
 from deniable.designs.question import Question
-from deniable.domain import Category, Domain
 from deniable.errors import DesignError
-from deniable.optimal.made_for import channel_for
-from deniable.wording import listed
+from deniable.optimal.channel_for import channel_for
+from deniable.text import listed
 
 if TYPE_CHECKING:
-    from deniable.channels.choice import Choice, Chooser
+    from deniable.channels.best_channel import Choice, Chooser
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from deniable.designs.base import FORMAT
-from deniable.designs.blocks.message import MessageBlocks
-from deniable.designs.header import unaltered
-from deniable.designs.kinds import design_kind
-from deniable.device.messages import VERSION
+from deniable.core.untrusted_files import parse_json
+from deniable.designs.design import FORMAT
+from deniable.designs.registry import design_kind
+from deniable.device.protocol.messages import VERSION
 from deniable.errors import DeniableError, DesignError, InputError
-from deniable.untrusted import parse_json
-from deniable.wording import listed
+from deniable.extensions.blocks.announced_blocks import MessageBlocks
+from deniable.files.header import unaltered
+from deniable.text import listed
 
 if TYPE_CHECKING:
-    from deniable.designs.base import Design
+    from deniable.designs.design import Design
 
 
 def design_from_dict(data: Mapping[str, Any]) -> Design:

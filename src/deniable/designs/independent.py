@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from deniable.core.domain import Category, Domain
 from deniable.designs.allocate import shares
-from deniable.designs.base import Design
+from deniable.designs.design import Design
 from deniable.designs.question import Question
-from deniable.domain import Category, Domain
 from deniable.errors import DesignError
-from deniable.optimal.made_for import channel_for
+from deniable.optimal.channel_for import channel_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from deniable.channels.base import Channel
-    from deniable.channels.choice import Choice, Chooser
+    from deniable.channels.best_channel import Choice, Chooser
+    from deniable.channels.channel import Channel
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

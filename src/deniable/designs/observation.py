@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.kronecker import Kronecker
-from deniable.channels.matched import dealt, matched
+from deniable.channels.match_categories import dealt, matched
+from deniable.core.domain import Domain, Variable
 from deniable.core.input_coercion import by_cell, has_labels, in_order
-from deniable.designs.sets import Sets, collapsed, joined
-from deniable.domain import Domain, Variable
+from deniable.core.provenance import PEOPLE, Origin
+from deniable.designs.reports.set_reports import Sets, collapsed, joined
 from deniable.errors import InputError
 from deniable.frozen import Frozen, fix
-from deniable.origin import PEOPLE, Origin
-from deniable.wording import listed
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
+    from deniable.channels.channel import Channel
     from deniable.core.input_coercion import Cells
 
 

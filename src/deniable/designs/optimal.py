@@ -1,10 +1,10 @@
 """Optimal: the questions and channels that tell what is wanted with the fewest respondents.
 
 Each respondent is asked one question of as many attributes as pay, with the whole budget. Which questions, how often
-each and through which channel follows from what is wanted (`deniable.optimal.wanted`): tables are asked through
+each and through which channel follows from what is wanted (`deniable.aims.aim`): tables are asked through
 channels that treat all cells alike, means, distribution functions and associations through channels that are made for
-them (`deniable.optimal.channel`), and ballots are drawn with whole-number weights. All of it is found by a convex
-program (`deniable.optimal.pooled`) at even shares or at a guess of the truth (`deniable.optimal.at_guess`), rounded to
+them (`deniable.optimal.optimal_channel`), and ballots are drawn with whole-number weights. All of it is found by a convex
+program (`deniable.optimal.pooled_loss`) at even shares or at a guess of the truth (`deniable.optimal.pooled_loss_at_guess`), rounded to
 integers, and judged by these integers: `loss` is n times the summed variance of the wanted numbers when all reports are
 pooled, `floor` what no design at this epsilon goes below, both at even shares or both at the guess.
 
@@ -19,41 +19,41 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.designs.base import Design
-from deniable.designs.distance import best_floor, floor_at, loss_of
+from deniable.aims.aim import Wanted, asked_of, made_for
+from deniable.aims.assumed_truth import Guess
+from deniable.aims.contrasts import Contrasts
+from deniable.aims.default_aims import in_words
+from deniable.aims.parse import gathered
+from deniable.core.data_frames import is_count
+from deniable.core.domain import Domain
+from deniable.core.table import Table
+from deniable.designs.design import Design
+from deniable.designs.distance_to_best import best_floor, floor_at, loss_of
 from deniable.designs.question import Question
 from deniable.device.epsilon import exp_below
-from deniable.domain import Domain
 from deniable.errors import ConvergenceError, DesignError, InputError, NotCoveredError, PrecisionError
 from deniable.frozen import again, fix
-from deniable.given import is_count
-from deniable.optimal.aims import in_words
-from deniable.optimal.at_guess import MOST_CONTRASTS, contrasts_of, pool_at
 from deniable.optimal.certificate import MOST_ANSWERS
-from deniable.optimal.channel import optimal_channel
-from deniable.optimal.contrasts import Contrasts
-from deniable.optimal.generated import generated, pays
-from deniable.optimal.guess import Guess
-from deniable.optimal.language import gathered
-from deniable.optimal.made_for import channel_for
-from deniable.optimal.mix import candidate_questions
-from deniable.optimal.pooled import pool
-from deniable.optimal.wanted import Wanted, asked_of, made_for
-from deniable.tables.table import Table
-from deniable.wording import listed
+from deniable.optimal.channel_for import channel_for
+from deniable.optimal.generated_questions import generated, pays
+from deniable.optimal.optimal_channel import optimal_channel
+from deniable.optimal.pooled_loss import pool
+from deniable.optimal.pooled_loss_at_guess import MOST_CONTRASTS, contrasts_of, pool_at
+from deniable.optimal.question_mix import candidate_questions
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.channels.choice import Choice, Chooser
-    from deniable.device.statement import Statement
-    from deniable.domain import Category
-    from deniable.optimal.at_guess import GuessPool
+    from deniable.aims.assumed_truth import Truth
+    from deniable.channels.best_channel import Choice, Chooser
+    from deniable.core.domain import Category
+    from deniable.device.privacy_statement import Statement
     from deniable.optimal.floor import Floor
-    from deniable.optimal.guess import Truth
-    from deniable.optimal.pooled import Pool
+    from deniable.optimal.pooled_loss import Pool
+    from deniable.optimal.pooled_loss_at_guess import GuessPool
 
 _CLOSE = 5e-4  # how far above the best mix, as a share
 _AS_GOOD = 1e-3  # one question for everybody that loses no more than this is asked alone
@@ -69,7 +69,7 @@ _MADE_TOGETHER = 32  # and for everything at once
 class Optimal(Design):
     """One question a respondent, drawn and disguised so that what is wanted needs the fewest of them.
 
-    >>> from deniable.optimal.wanted import Wanted
+    >>> from deniable.aims.aim import Wanted
     >>> domain = {"age": list(range(20, 75, 5)), "sex": ["F", "M"], "smokes": ["no", "yes"]}
     >>> design = Optimal(domain, [["sex", "smokes"], Wanted.mean("age")], epsilon=1.0)
     >>> {"age", "sex*smokes"} <= {question.name for question in design.questions}
@@ -97,7 +97,7 @@ class Optimal(Design):
     ) -> None:
         """Take what is wanted, as in `floor`, and the respondent's total epsilon.
 
-        `largest` are the most attributes of a question: by default as many as pay (`deniable.optimal.generated`).
+        `largest` are the most attributes of a question: by default as many as pay (`deniable.optimal.generated_questions`).
         `channel` is what tables go through; whatever else is wanted gets channels of its own. `truth` is a guess, as in
         `floor`: where it is right, fewer respondents are needed; where it is wrong, more, but estimates stay right.
         """

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deniable.channels.matched import matched
+from deniable.channels.match_categories import matched
 from deniable.frozen import Frozen
 
 if TYPE_CHECKING:
-    from deniable.channels.base import Channel
-    from deniable.domain import Domain
+    from deniable.channels.channel import Channel
+    from deniable.core.domain import Domain
 
 
 @dataclass(frozen=True)

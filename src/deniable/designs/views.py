@@ -11,17 +11,17 @@ from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Literal
 
+from deniable.core.domain import Category, Domain
 from deniable.designs.allocate import even_share
-from deniable.designs.base import Design
+from deniable.designs.design import Design
 from deniable.designs.question import Question
-from deniable.domain import Category, Domain
 from deniable.errors import DesignError
-from deniable.optimal.made_for import channel_for
+from deniable.optimal.channel_for import channel_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from deniable.channels.choice import Choice, Chooser
+    from deniable.channels.best_channel import Choice, Chooser
 
 Combination = tuple[str, ...]
 _MOST_COMBINATIONS = 200_000

@@ -20,18 +20,18 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from deniable.device.chance import draw, draw_ballot
 from deniable.device.epsilon import compose, epsilon_of
-from deniable.device.events import Asked, Replayed
-from deniable.device.messages import design_id
-from deniable.device.statement import rounded_down, rounded_up
-from deniable.device.wire import encode
+from deniable.device.ledger_events import Asked, Replayed
+from deniable.device.privacy_statement import rounded_down, rounded_up
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.messages import design_id
+from deniable.device.random_draws import draw, draw_ballot
 from deniable.errors import OverdrawnError, RefusedDesignError
 
 if TYPE_CHECKING:
-    from deniable.device.memory import State
-    from deniable.device.messages import Form
-    from deniable.device.verified import VerifiedDesign, VerifiedQuestion
+    from deniable.device.device_state import State
+    from deniable.device.protocol.messages import Form
+    from deniable.device.verified_design import VerifiedDesign, VerifiedQuestion
 
 
 class Account:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from deniable.device.block import Block, check, check_chain
-from deniable.device.messages import MOST_DESIGN_BYTES
+from deniable.device.protocol.fake_blocks import Block, check, check_chain
+from deniable.device.protocol.messages import MOST_DESIGN_BYTES
 from deniable.errors import CollectorError, PrivacyError
 
 if TYPE_CHECKING:
-    from deniable.device.limits import Limits
-    from deniable.device.line import Line
-    from deniable.device.verified import VerifiedDesign, VerifiedQuestion
+    from deniable.device.fake_limits import Limits
+    from deniable.device.protocol.collector_connection import Line
+    from deniable.device.verified_design import VerifiedDesign, VerifiedQuestion
 
 MOST_PAGE = 1 << 22
 _MOST_BLOCKS = 100_000

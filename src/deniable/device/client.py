@@ -18,37 +18,37 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from deniable.device import messages
 from deniable.device.account import Account
 from deniable.device.chain import MOST_PAGE, follow, open_block
-from deniable.device.chance import below, draw
+from deniable.device.channels.mixture import MixtureWeights
 from deniable.device.consent import agree, needs_chain
-from deniable.device.corrections import corrections_of, said_of
-from deniable.device.encoding import Coded, codes_of, plain, read_answers
-from deniable.device.form import read_form
-from deniable.device.kinds.mixture import MixtureWeights
-from deniable.device.limits import BITS
-from deniable.device.line import Line
-from deniable.device.memory import DELIVERED, REJECTED, State
-from deniable.device.messages import Announcement, Form, Problem, Report
+from deniable.device.device_state import DELIVERED, REJECTED, State
+from deniable.device.fake_limits import BITS
 from deniable.device.origins import fingerprint, is_for
 from deniable.device.panel import panel_sentence
-from deniable.device.partner import find_sides
+from deniable.device.privacy_statement import Statement, both_numbers, rounded_down, told_in_part
+from deniable.device.protocol import messages
+from deniable.device.protocol.admission_token import Pass, Tickets
+from deniable.device.protocol.answer_encoding import Coded, codes_of, plain, read_answers
+from deniable.device.protocol.canonical_json import decode, encode
+from deniable.device.protocol.collector_connection import Line
+from deniable.device.protocol.form import read_form
+from deniable.device.protocol.messages import Announcement, Form, Problem, Report
+from deniable.device.protocol.partner import find_sides
+from deniable.device.protocol.word_corrections import corrections_of, said_of
+from deniable.device.random_draws import below, draw
 from deniable.device.sending import settles
-from deniable.device.statement import Statement, both_numbers, rounded_down, told_in_part
-from deniable.device.ticket import Pass, Tickets
 from deniable.device.verify import verify
-from deniable.device.wire import decode, encode
 from deniable.errors import CollectorError, InputError, MessageError, PrivacyError, RefusedDesignError, UnreachableError
-from deniable.wording import listed
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
-    from deniable.device.block import Block
-    from deniable.device.transport import Transport
-    from deniable.device.verified import VerifiedDesign
+    from deniable.device.protocol.fake_blocks import Block
+    from deniable.device.protocol.http_transport import Transport
+    from deniable.device.verified_design import VerifiedDesign
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable.device.panel import panel_sentence
-from deniable.device.statement import both_numbers, rounded_up
+from deniable.device.privacy_statement import both_numbers, rounded_up
 from deniable.errors import PrivacyError
-from deniable.wording import listed
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from deniable.device.verified import VerifiedDesign
+    from deniable.device.verified_design import VerifiedDesign
 
 BLOCKS = "blocks"  # what a caller accepts who answers a survey with blind tokens and blocks
 PANEL = "panel"  # and one of a panel

@@ -18,7 +18,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from deniable.device.epsilon import LARGEST_EPSILON, Ratio, as_ratio, epsilon_below, epsilon_of, exp_below
-from deniable.device.events import Asked, Event, Replayed, check_fields, event_from_dict, event_to_dict
+from deniable.device.ledger_events import Asked, Event, Replayed, check_fields, event_from_dict, event_to_dict
 from deniable.errors import InputError, OverdrawnError, PrivacyError, UnknownEventError
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Ledger:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the account: what each answer cost, what is left, and the limit."""
-        from deniable.drawing import axes  # a device draws nothing; whoever looks at its account may
+        from deniable.plotting import axes  # a device draws nothing; whoever looks at its account may
 
         ax = axes(ax, size=(6.4, 2.2))
         start = 0.0

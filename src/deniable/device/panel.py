@@ -34,14 +34,14 @@ from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING
 
+from deniable.device.privacy_statement import rounded_up
 from deniable.device.refusal import refuse
-from deniable.device.statement import rounded_up
-from deniable.wording import listed
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from deniable.device.messages import Asked, Design, Panel, Plan
+    from deniable.device.protocol.messages import Asked, Design, Panel, Plan
 
 _PARTS = 1 << 32
 MOST_FOUND = Fraction(1, 20)  # of a panel's people, so many may be found again by what they send, and no more

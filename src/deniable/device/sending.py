@@ -13,15 +13,15 @@ import random
 import time
 from typing import TYPE_CHECKING
 
-from deniable.device import wire
-from deniable.device.messages import Problem, Receipt
-from deniable.device.problems import FINAL, PREFIX, PROBLEMS
+from deniable.device.protocol import canonical_json as wire
+from deniable.device.protocol.messages import Problem, Receipt
+from deniable.device.protocol.problem_details import FINAL, PREFIX, PROBLEMS
 from deniable.errors import CollectorError, MessageError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from deniable.device.transport import Response, Transport
+    from deniable.device.protocol.http_transport import Response, Transport
 
 MOST_ANSWER = 1 << 20
 _MOST_PROBLEM = 1 << 16

@@ -45,13 +45,14 @@ from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING
 
-from deniable.device import messages, wire
+from deniable.device.design_terms import check_ballots, check_blocks, check_door, check_items
 from deniable.device.epsilon import compose, epsilon_of, exp_below
-from deniable.device.messages import Attribute
 from deniable.device.panel import check_panel
+from deniable.device.protocol import canonical_json as wire
+from deniable.device.protocol import messages
+from deniable.device.protocol.messages import Attribute
 from deniable.device.refusal import refuse
-from deniable.device.terms import check_ballots, check_blocks, check_door, check_items
-from deniable.device.verified import VerifiedDesign, VerifiedQuestion
+from deniable.device.verified_design import VerifiedDesign, VerifiedQuestion
 from deniable.errors import DesignError, MessageError
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deniable.estimation.fit.engine import MOST_CELLS, fit
-from deniable.estimation.fit.evidence import Evidence, of_counts
-from deniable.tables.table import Table
+from deniable.core.table import Table
+from deniable.likelihood.em import MOST_CELLS, fit
+from deniable.likelihood.evidence import Evidence, of_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from deniable.core.domain import Domain
     from deniable.designs.observation import Observation
-    from deniable.domain import Domain
 
 __all__ = ["GAP", "MOST_CELLS", "Fit", "likelihood", "maximum_likelihood"]
 

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.drawing import DARK, LIGHT, MARK, MOST_ROWS
+from deniable.core.labels import UNKNOWN, Labels
+from deniable.core.provenance import PEOPLE, Origin
+from deniable.core.randomness import SECURE, Source
+from deniable.core.results import Interval, axes, frame_of, legend
+from deniable.core.summary import Shown, beside, largest, of_shares, stamped_columns
+from deniable.core.table import Table
 from deniable.errors import InputError
-from deniable.estimation.fewer_than_chance import ALARM, accused, fewer_than_chance, too_few
 from deniable.estimation.intervals import Method, dispersion_at, intervals
-from deniable.estimation.shown import none_shown, shown_interval, stated_error
-from deniable.estimation.used import applies_to_all, stands_on
+from deniable.estimation.notes.denominators import applies_to_all, stands_on
+from deniable.estimation.notes.fewer_than_chance import ALARM, accused, fewer_than_chance, too_few
+from deniable.estimation.shown_intervals import none_shown, shown_interval, stated_error
 from deniable.frozen import Frozen, fix, readonly
-from deniable.labels import UNKNOWN, Labels
-from deniable.origin import PEOPLE, Origin
-from deniable.randomness import SECURE, Source
-from deniable.results import Interval, axes, frame_of, legend
-from deniable.summary import Shown, beside, largest, of_shares, stamped_columns
-from deniable.tables.table import Table
+from deniable.plotting import DARK, LIGHT, MARK, MOST_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from deniable.estimation.dispersion import Dispersion
-    from deniable.estimation.fit.efficient import Efficient
+    from deniable.core.results import Frame
+    from deniable.core.summary import Summary
     from deniable.estimation.totals import Totals
-    from deniable.results import Frame
-    from deniable.summary import Summary
+    from deniable.likelihood.covariance_operator import Dispersion
+    from deniable.likelihood.efficient_estimate import Efficient
 
 
 _BELOW = (

@@ -10,45 +10,45 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from deniable.channels.base import Channel
+from deniable.channels.channel import Channel
 from deniable.core.category_order import refuse_other_order
+from deniable.core.domain import Domain
+from deniable.core.table import Table
 from deniable.designs.observation import Observation, merge
-from deniable.designs.reordered import in_one_order
-from deniable.designs.reports import Reports
-from deniable.designs.tallies import Tallies
-from deniable.domain import Domain
+from deniable.designs.reports.reordered import in_one_order
+from deniable.designs.reports.reports import Reports
+from deniable.designs.reports.tallies import Tallies
 from deniable.errors import InputError
-from deniable.estimation.consistency import ENGINES, forget_blocks, model_estimate
-from deniable.estimation.counted import ANSWER, counted
-from deniable.estimation.dispersion import Dispersion, Population
+from deniable.estimation.counted_question import ANSWER, counted
 from deniable.estimation.em import MOST_CELLS, maximum_likelihood
 from deniable.estimation.estimate import Estimate
-from deniable.estimation.fit.gathering import among_asked, gather, unheard
-from deniable.estimation.fit.linearized import linearized
 from deniable.estimation.grouped import Grouped, grouped
 from deniable.estimation.inversion import covering, invert
+from deniable.estimation.joint_tables.uncovered_tables import ENGINES, forget_blocks, model_estimate
 from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
 from deniable.estimation.least_squares import least_squares, nearest
-from deniable.estimation.paired import pair_notes, pair_warnings, with_pairs
+from deniable.estimation.notes.sources import origin_of, sources_of, with_what_is_known
 from deniable.estimation.partial import OfEvidence, determined, inverted
 from deniable.estimation.pooled import only_covering, pool
-from deniable.estimation.sampling.reading import sampling_of
-from deniable.estimation.several import ESTIMATED, agreement, averaged, checked
+from deniable.estimation.several_sources import ESTIMATED, agreement, averaged, checked
 from deniable.estimation.shrinkage import shrink
-from deniable.estimation.sources import origin_of, sources_of, with_what_is_known
+from deniable.extensions.paired.pair_variance import pair_notes, pair_warnings, with_pairs
 from deniable.keywords import answering
-from deniable.tables.simplex import norm_sub
-from deniable.tables.table import Table
-from deniable.wording import listed
+from deniable.likelihood.covariance_operator import Dispersion, Population
+from deniable.likelihood.gather import among_asked, gather, unheard
+from deniable.likelihood.linearization import linearized
+from deniable.numerics.simplex import norm_sub
+from deniable.sampling.read_sampling import sampling_of
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.estimation.fit.efficient import Efficient
-    from deniable.estimation.fit.evidence import Evidence
-    from deniable.estimation.sampling.reading import Given, Weights
-    from deniable.estimation.sampling.sampling import Sampling
-    from deniable.estimation.several import Combine
+    from deniable.estimation.several_sources import Combine
+    from deniable.likelihood.efficient_estimate import Efficient
+    from deniable.likelihood.evidence import Evidence
+    from deniable.sampling.read_sampling import Given, Weights
+    from deniable.sampling.sampling import Sampling
 
 Method = Literal[
     "auto", "inversion", "norm_sub", "mle", "wls", "shrink", "product", "loglinear", "ipf", "qp", "l1", "graphical"

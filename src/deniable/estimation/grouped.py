@@ -13,26 +13,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.drawing import intervals_by_row
+from deniable.core.results import frame_of
+from deniable.core.summary import Shown, beside, of_shares, stamped_columns
 from deniable.errors import InputError
 from deniable.estimation.by_group import in_order, notes_by_group, rows_by_group
-from deniable.estimation.refused import Refused, shown
-from deniable.estimation.sampling.reading import sampling_by
+from deniable.estimation.notes.refused import Refused, shown
 from deniable.frozen import Frozen
-from deniable.results import frame_of
-from deniable.summary import Shown, beside, of_shares, stamped_columns
-from deniable.wording import counted
+from deniable.plotting import intervals_by_row
+from deniable.sampling.read_sampling import sampling_by
+from deniable.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from deniable.designs.reports import Reports
+    from deniable.core.provenance import Origin
+    from deniable.core.results import Frame
+    from deniable.core.summary import Summary
+    from deniable.designs.reports.reports import Reports
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.grouped_totals import GroupedTotals
-    from deniable.estimation.sampling.sampling import Sampling
-    from deniable.origin import Origin
-    from deniable.results import Frame
-    from deniable.summary import Summary
+    from deniable.sampling.sampling import Sampling
 
 
 @dataclass(frozen=True, eq=False)

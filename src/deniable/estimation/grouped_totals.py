@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.core.results import frame_of, intervals_by_row
+from deniable.core.summary import Shown, Summary, beside, stamped_columns
 from deniable.errors import InputError
 from deniable.estimation.by_group import by_group, rows_by_group
 from deniable.frozen import Frozen
-from deniable.results import frame_of, intervals_by_row
-from deniable.summary import Shown, Summary, beside, stamped_columns
-from deniable.wording import counted, listed
+from deniable.text import counted, listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from deniable.core.results import Frame
     from deniable.estimation.grouped import Grouped
     from deniable.estimation.totals import Totals
-    from deniable.results import Frame
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from deniable.channels.possible_sets import holds_sets
+from deniable.channels.sets.possible_sets import holds_sets
+from deniable.core.randomness import SECURE, Source, check_source
+from deniable.core.results import Interval
+from deniable.core.table import Table
 from deniable.errors import InputError
-from deniable.randomness import SECURE, Source, check_source
-from deniable.results import Interval
+from deniable.numerics.simplex import norm_sub
 from deniable.tables.marginals import summed
-from deniable.tables.simplex import norm_sub
-from deniable.tables.table import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deniable.designs.observation import Observation
-    from deniable.estimation.dispersion import Dispersion, Population, Sample
-    from deniable.estimation.fit.efficient import Efficient
+    from deniable.likelihood.covariance_operator import Dispersion, Population, Sample
+    from deniable.likelihood.efficient_estimate import Efficient
 
 Method = Literal["wilson", "wald", "clopper_pearson", "profile", "bootstrap"]
 _METHODS = '"wilson", "wald", "clopper_pearson", "profile" or "bootstrap"'

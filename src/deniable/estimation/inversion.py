@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import NotCoveredError, TooFewReportsError
-from deniable.estimation.dispersion import Sample
-from deniable.wording import counted, listed
+from deniable.likelihood.covariance_operator import Sample
+from deniable.text import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from deniable.core.domain import Domain
     from deniable.designs.observation import Observation
-    from deniable.domain import Domain
 
 
 def covering(observations: Sequence[Observation], domain: Domain) -> list[Sample]:

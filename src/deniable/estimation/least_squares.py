@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import EstimationError
-from deniable.tables.simplex import norm_sub
+from deniable.numerics.simplex import norm_sub
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.estimation.dispersion import Dispersion
+    from deniable.likelihood.covariance_operator import Dispersion
 
 MOST_CELLS = 1024  # a dense problem: above this the plain projection is used instead
 _SINGULAR = 1e-10  # an eigenvalue below this share of the largest belongs to something that does not vary: the total

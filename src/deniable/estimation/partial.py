@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import NotCoveredError
-from deniable.estimation.dispersion import Dispersion
-from deniable.estimation.fit.efficient import MOST_CELLS, Efficient, efficient_from
-from deniable.estimation.fit.said import is_partial
 from deniable.frozen import readonly
-from deniable.wording import listed
+from deniable.likelihood.covariance_operator import Dispersion
+from deniable.likelihood.efficient_estimate import MOST_CELLS, Efficient, efficient_from
+from deniable.likelihood.report_likelihoods import is_partial
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from deniable.core.domain import Domain
     from deniable.designs.observation import Observation
-    from deniable.domain import Domain
-    from deniable.estimation.fit.evidence import Evidence
+    from deniable.likelihood.evidence import Evidence
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deniable.designs.observation import Observation
-from deniable.estimation.fit.efficient import MOST_CELLS, Efficient, efficient_from
+from deniable.likelihood.efficient_estimate import MOST_CELLS, Efficient, efficient_from
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deniable.designs.reports import Reports
-    from deniable.designs.tallies import Tallies
-    from deniable.estimation.dispersion import Population
-    from deniable.estimation.fit.evidence import Evidence
+    from deniable.designs.reports.reports import Reports
+    from deniable.designs.reports.tallies import Tallies
+    from deniable.likelihood.covariance_operator import Population
+    from deniable.likelihood.evidence import Evidence
 
 
 def pool(

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.core.results import Interval, frame_of, intervals_by_row
+from deniable.core.summary import Shown, Summary, beside, stamped_columns
+from deniable.core.table import Table
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
-from deniable.results import Interval, frame_of, intervals_by_row
-from deniable.summary import Shown, Summary, beside, stamped_columns
-from deniable.tables.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from deniable.core.results import Frame
     from deniable.estimation.estimate import Estimate
-    from deniable.results import Frame
 
     Array = NDArray[np.float64]
 

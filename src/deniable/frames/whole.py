@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import narwhals as nw
 import pyarrow as pa
 
-from deniable.designs.arrow_types import rebuilt
-from deniable.frames.arrow import check_columns
+from deniable.engines.arrow_batches import check_columns
+from deniable.files.column_types import rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from deniable.designs.base import Design
-    from deniable.frames.pieces import Pieces
+    from deniable.designs.design import Design
+    from deniable.engines.table_chunks import Pieces
 
 
 class Together:

@@ -16,14 +16,7 @@
 
 from __future__ import annotations
 
-from deniable.graphs.comparators import Released, laplace_global, laplace_local, laplace_smooth
-from deniable.graphs.edges import randomize
-from deniable.graphs.files import read_graph, read_noisy_graph, write_graph, write_noisy_graph
-from deniable.graphs.graph import Graph
-from deniable.graphs.noisy import NoisyGraph
-from deniable.graphs.resampled import resampled
-from deniable.graphs.statement import EdgeStatement
-from deniable.graphs.statistics import (
+from deniable.graphs.degrees_and_triangles import (
     NodeEstimate,
     Total,
     degree_variance,
@@ -31,6 +24,13 @@ from deniable.graphs.statistics import (
     triangle_total_variance,
     triangle_variance,
 )
+from deniable.graphs.edge_statement import EdgeStatement
+from deniable.graphs.edges import randomize
+from deniable.graphs.graph import Graph
+from deniable.graphs.graph_files import read_graph, read_noisy_graph, write_graph, write_noisy_graph
+from deniable.graphs.laplace_comparators import Released, laplace_global, laplace_local, laplace_smooth
+from deniable.graphs.noisy_graph import NoisyGraph
+from deniable.graphs.resampled_graph import resampled
 
 __all__ = [
     "EdgeStatement",

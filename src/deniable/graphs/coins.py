@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.randomness import Stream
+    from deniable.core.randomness import Stream
 
 CHUNK = 1 << 15  # words at a time: the coins and their random bits stay in the processor's cache
 COINS = 64 * CHUNK
@@ -33,7 +33,7 @@ def toss(count: int, weight: int, bits: int, stream: Stream) -> Iterator[NDArray
     Coin k is bit k of the little-endian words; the last word may hold coins too many. The array is used again for the
     next chunk, so it must be read before going on.
 
-    >>> from deniable.randomness import Seeded
+    >>> from deniable.core.randomness import Seeded
     >>> tossed = [np.bitwise_count(words).sum() for words in toss(1 << 20, 1 << 14, 16, Seeded(1).stream())]
     >>> round(float(sum(tossed)) / (1 << 20), 2)
     0.25

@@ -25,18 +25,18 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from deniable.channels.krr import KRR
+from deniable.core.randomness import SECURE, Source, check_source
 from deniable.errors import DesignError
 from deniable.frozen import readonly
 from deniable.graphs.coins import COINS, toss
 from deniable.graphs.graph import Graph
-from deniable.graphs.noisy import NoisyGraph
+from deniable.graphs.noisy_graph import NoisyGraph
 from deniable.graphs.pair_sets import LIST_BELOW, PairSet, pairs_of, places
-from deniable.randomness import SECURE, Source, check_source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.randomness import Stream
+    from deniable.core.randomness import Stream
 
 Reporter = Literal["one", "both"]
 
@@ -57,7 +57,7 @@ def randomize(
     """Disguise every pair of a graph.
 
     Every call draws anew, and nobody counts the calls: two disguises of the same edges tell what both tell together.
-    `deniable.frames.graph.randomize_graph` disguises a file, and sees to that.
+    `deniable.graphs.graph_job.randomize_graph` disguises a file, and sees to that.
 
     Args:
         graph: A `Graph`, or what `Graph.of` takes: a networkx graph, adjacency lists, a matrix.
@@ -66,7 +66,7 @@ def randomize(
         channel: The two-category channel itself, in place of `epsilon`.
         source: For simulations only; leave it alone otherwise.
 
-    >>> from deniable.randomness import Seeded
+    >>> from deniable.core.randomness import Seeded
     >>> triangle = Graph([(0, 1), (1, 2), (0, 2)], nodes=50)
     >>> randomize(triangle, epsilon=3.0, source=Seeded(1))
     <NoisyGraph: 50 nodes, 55 pairs reported as edges, epsilon 2.9997 an edge>

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.core.randomness import Seeded
 from deniable.errors import InputError
 from deniable.graphs.graph import Graph
 from deniable.graphs.pair_sets import check_size, pairs_of
-from deniable.randomness import Seeded
 
 if TYPE_CHECKING:
-    from deniable.randomness import Source
+    from deniable.core.randomness import Source
 
 
 def clustered_graph(nodes: int, edges: int, closing: float = 0.5, *, source: Source | None = None) -> Graph:

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.designs.own_columns import WORDS
+from deniable.core.results import TestResult
+from deniable.core.summary import Shown, Summary
 from deniable.errors import DeniableError
-from deniable.estimation.corrected import about, before_and_after, declared, in_a_line, knows_words
-from deniable.estimation.refused import too_few, unanswered
-from deniable.estimation.stamped import stamped
+from deniable.estimation.notes.corrected_words import about, before_and_after, declared, in_a_line, knows_words
+from deniable.estimation.notes.refused import too_few, unanswered
+from deniable.estimation.notes.stamped import stamped
+from deniable.files.reserved_columns import WORDS
 from deniable.frozen import Frozen
-from deniable.inference.association import chi_square
-from deniable.inference.goodness import homogeneity
-from deniable.results import TestResult
-from deniable.summary import Shown, Summary
+from deniable.inference.hypothesis_tests.goodness_of_fit import homogeneity
+from deniable.inference.hypothesis_tests.independence import chi_square
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from deniable.designs.reports import Reports
-    from deniable.labels import Changed, Correction
+    from deniable.core.labels import Changed, Correction
+    from deniable.designs.reports.reports import Reports
 
 _PARTS = {"question": "question {name}", "choice": 'answer "{category}" to {name}', "entry": "hint for {name}"}
 _PARTS |= {"title": "title", "text": "text {name}", "languages": "languages"}

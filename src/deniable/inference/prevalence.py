@@ -18,42 +18,42 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from deniable.channels.base import Channel
-from deniable.channels.possible_sets import holds_sets
+from deniable.channels.channel import Channel
+from deniable.channels.sets.possible_sets import holds_sets
+from deniable.core.domain import Domain
 from deniable.core.input_coercion import row_labels
+from deniable.core.results import Interval, frame_of, intervals_by_row
+from deniable.core.summary import Shown, beside, of_shares
+from deniable.core.table import Table
 from deniable.designs.observation import Observation
-from deniable.domain import Domain
 from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
 from deniable.estimation.by_group import in_order, notes_by_group, rows_by_group
-from deniable.estimation.dispersion import Dispersion, Sample
 from deniable.estimation.estimate import Estimate
-from deniable.estimation.fewer_than_chance import accused, fewer_than_chance
-from deniable.estimation.fit.engine import fit
-from deniable.estimation.fit.evidence import of_counts
-from deniable.estimation.fit.linearized import Linearized
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.least_squares import least_squares
-from deniable.estimation.refused import Refused
+from deniable.estimation.notes.fewer_than_chance import accused, fewer_than_chance
+from deniable.estimation.notes.refused import Refused
 from deniable.estimation.sampling.columns import column, numbered
-from deniable.estimation.sampling.reading import sampling
-from deniable.estimation.sampling.shares import weighted_shares
-from deniable.estimation.shown import shown_interval
+from deniable.estimation.shown_intervals import shown_interval
 from deniable.frozen import Frozen
+from deniable.inference.prevalence_input import given_reports
 from deniable.inference.report_codes import report_codes, variable_of
-from deniable.inference.two_counts import given_reports
-from deniable.results import Interval, frame_of, intervals_by_row
-from deniable.summary import Shown, beside, of_shares
-from deniable.tables.table import Table
-from deniable.wording import counted, listed
+from deniable.likelihood.covariance_operator import Dispersion, Sample
+from deniable.likelihood.em import fit
+from deniable.likelihood.evidence import of_counts
+from deniable.likelihood.linearization import Linearized
+from deniable.sampling.read_sampling import sampling
+from deniable.sampling.weighted_shares import weighted_shares
+from deniable.text import counted, listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from deniable.domain import Category
+    from deniable.core.domain import Category
+    from deniable.core.results import Frame
+    from deniable.core.summary import Summary
     from deniable.estimation.sampling.columns import Column
-    from deniable.results import Frame
-    from deniable.summary import Summary
 
 _MOST = 60_000  # evaluations before giving up
 _GAP = 1e-9  # nats left to gain by the constrained maximum-likelihood estimate
@@ -145,7 +145,7 @@ def prevalence(
     Returns:
         A `Prevalence`, or `Prevalences` when `by` is given.
 
-    >>> from deniable.channels.devices import Warner
+    >>> from deniable.channels.survey_devices import Warner
     >>> answers = ["yes"] * 60 + ["no"] * 140
     >>> print(prevalence(answers, Warner(0.8, categories=("no", "yes"))))
     answer  estimate  std_error    95% interval

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.core.category_order import says_yes_first
-from deniable.domain import Variable
+from deniable.core.domain import Variable
 from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
 from deniable.estimation.sampling.columns import column
-from deniable.wording import listed
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
-    from deniable.domain import Category
+    from deniable.channels.channel import Channel
+    from deniable.core.domain import Category
 
 
 def variable_of(codes: Any, channel: Channel, categories: Sequence[Category] | None) -> Variable:

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deniable.designs.reports import Reports
+from deniable.designs.reports.reports import Reports
 from deniable.errors import InputError, TooFewReportsError
 from deniable.estimation.by_group import by_group
-from deniable.estimation.fit.efficient import efficient_from
-from deniable.estimation.fit.gathering import gather
-from deniable.estimation.sampling.reading import sampling_by
-from deniable.inference.hypotheses import Given, Independent, InEach, Same
-from deniable.inference.rao_scott import RaoScott
-from deniable.wording import listed
+from deniable.inference.hypothesis_tests.null_hypotheses import Given, Independent, InEach, Same
+from deniable.inference.hypothesis_tests.rao_scott import RaoScott
+from deniable.likelihood.efficient_estimate import efficient_from
+from deniable.likelihood.gather import gather
+from deniable.sampling.read_sampling import sampling_by
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from deniable.core.randomness import Source
+    from deniable.core.results import TestResult
+    from deniable.core.table import Table
     from deniable.estimation.estimator import Collected
-    from deniable.estimation.fit.efficient import Efficient
-    from deniable.estimation.sampling.sampling import Sampling
-    from deniable.randomness import Source
-    from deniable.results import TestResult
-    from deniable.tables.table import Table
+    from deniable.likelihood.efficient_estimate import Efficient
+    from deniable.sampling.sampling import Sampling
 
 
 def weighted_independence(

@@ -34,9 +34,9 @@ import numpy as np
 
 from deniable.device.epsilon import exp_above, float_below
 from deniable.errors import DesignError
-from deniable.optimal.problem import Problem
-from deniable.optimal.proof import Proof
-from deniable.wording import counted
+from deniable.optimal.certificate_file import Proof
+from deniable.optimal.channel_problem import Problem
+from deniable.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

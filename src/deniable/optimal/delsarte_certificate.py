@@ -41,15 +41,15 @@ import numpy as np
 from deniable.device.epsilon import exp_above, float_below
 from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen
-from deniable.optimal.hamming import Hamming
-from deniable.optimal.proof import Proof, contrasts_from_dict, contrasts_to_dict, epsilon_of, names_of
+from deniable.optimal.certificate_file import Proof, contrasts_from_dict, contrasts_to_dict, epsilon_of, names_of
+from deniable.optimal.hamming_scheme import Hamming
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.optimal.contrasts import Contrasts
+    from deniable.aims.contrasts import Contrasts
 
 _MOST_CLASSES = 1024  # of sets of attributes: polynomials are a table of their squares
 _STEPS = 1 << 60  # parts of one that e^eps - 1 is rounded up to

@@ -22,17 +22,17 @@ import numpy as np
 
 from deniable.errors import ConvergenceError
 from deniable.optimal.delsarte_certificate import DelsarteCertificate, Piece
-from deniable.optimal.hamming import Hamming
-from deniable.optimal.pooled import balance
+from deniable.optimal.hamming_scheme import Hamming
+from deniable.optimal.pooled_loss import balance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.domain import Domain
-    from deniable.optimal.contrasts import Contrasts
-    from deniable.optimal.wanted import Wanted
+    from deniable.aims.aim import Wanted
+    from deniable.aims.contrasts import Contrasts
+    from deniable.core.domain import Domain
 
     Array = NDArray[np.float64]
 

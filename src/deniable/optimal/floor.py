@@ -38,19 +38,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.aims.aim import asked_of, matrix_of
+from deniable.aims.assumed_truth import Guess
+from deniable.aims.contrasts import LOWERED, Contrasts
+from deniable.aims.parse import gathered
+from deniable.core.domain import Domain
+from deniable.core.summary import Shown, Summary
+from deniable.core.table import Table
 from deniable.device.epsilon import exp_below
-from deniable.domain import Domain
-from deniable.drawing import DARK, axes
 from deniable.errors import ConvergenceError, InputError
 from deniable.frozen import Frozen
-from deniable.optimal.contrasts import LOWERED, Contrasts
 from deniable.optimal.delsarte_floor import delsarte_floor
-from deniable.optimal.guess import Guess
 from deniable.optimal.hypercontractive_floor import hypercontractive_floor, hypercontractive_floor_at
-from deniable.optimal.language import gathered
-from deniable.optimal.wanted import asked_of, matrix_of
-from deniable.summary import Shown, Summary
-from deniable.tables.table import Table
+from deniable.plotting import DARK, axes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -58,10 +58,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from deniable.domain import Category
-    from deniable.optimal.guess import Population, Truth
-    from deniable.optimal.proof import Proof
-    from deniable.optimal.wanted import Wanted
+    from deniable.aims.aim import Wanted
+    from deniable.aims.assumed_truth import Population, Truth
+    from deniable.core.domain import Category
+    from deniable.optimal.certificate_file import Proof
 
 _HIGHER = 1 + 1e-8  # by less, it is the closed form itself, which is lowered a little
 _MOST_CELLS = 4096  # at a guess that is not even shares, all cells are needed at once
@@ -171,7 +171,7 @@ def floor(
         shares = assumed(asked, guess.populations[0])
         certify = certify and len(each) == 1  # no one certificate would prove an average
     if certify:
-        from deniable.optimal.search import certified
+        from deniable.optimal.column_generation import certified
 
         found = certified(matrix_of(asked, items, shares), epsilon, None if shares is None else shares.values)
         if found.bound > best.loss:

@@ -36,14 +36,14 @@ import numpy as np
 
 from deniable.device.epsilon import float_below
 from deniable.errors import DesignError
-from deniable.optimal.proof import Proof, contrasts_from_dict, contrasts_to_dict, epsilon_of, names_of
+from deniable.optimal.certificate_file import Proof, contrasts_from_dict, contrasts_to_dict, epsilon_of, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.optimal.contrasts import Contrasts
+    from deniable.aims.contrasts import Contrasts
 
     Array = NDArray[np.float64]
 

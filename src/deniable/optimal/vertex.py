@@ -14,8 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.optimal.problem import Problem
-    from deniable.optimal.search import Solution
+    from deniable.optimal.channel_problem import Problem
+    from deniable.optimal.column_generation import Solution
 
 _SAME = 1e-9
 _RARE = 1e-7  # what is left out is put into the remainder's row, and costs as much

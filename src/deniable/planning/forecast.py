@@ -23,35 +23,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.choice import planned_for
-from deniable.designs.distance import best_floor, floor_at
+from deniable.aims.aim import Wanted
+from deniable.aims.assumed_truth import Guess
+from deniable.aims.default_aims import in_words, shares_and_pairs
+from deniable.aims.parse import gathered
+from deniable.channels.best_channel import planned_for
+from deniable.core.domain import Domain
+from deniable.core.results import frame_of, panels
+from deniable.core.summary import Shown, Summary, Written, number, share
+from deniable.designs.distance_to_best import best_floor, floor_at
 from deniable.device.epsilon import require_number
-from deniable.device.statement import rounded_up
-from deniable.domain import Domain
+from deniable.device.privacy_statement import rounded_up
 from deniable.errors import DesignError, InputError
 from deniable.frozen import Frozen
 from deniable.keywords import answering
-from deniable.optimal.aims import in_words, shares_and_pairs
-from deniable.optimal.guess import Guess
-from deniable.optimal.language import gathered
-from deniable.optimal.wanted import Wanted
 from deniable.planning.candidates import CANDIDATES, candidate
 from deniable.planning.candidates.purpose import Purpose
-from deniable.planning.judged import judged
-from deniable.results import frame_of, panels
-from deniable.summary import Shown, Summary, Written, number, share
-from deniable.wording import listed
+from deniable.planning.design_variances import judged
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
 
-    from deniable.designs.base import Design
-    from deniable.domain import Category
+    from deniable.aims.assumed_truth import Truth
+    from deniable.core.domain import Category
+    from deniable.core.results import Frame
+    from deniable.designs.design import Design
     from deniable.optimal.floor import Floor
-    from deniable.optimal.guess import Truth
-    from deniable.results import Frame
 
 __all__ = ["CANDIDATES", "Candidate", "Forecast", "candidate", "plan"]
 
@@ -298,7 +298,7 @@ def plan(
         domain: the attributes and their categories.
         epsilon: what each respondent may spend in total.
         tables: what is wanted: tables, each a list of attributes (or one attribute); and any other numbers, as `Wanted`
-            or as texts such as "mean(age)" (`deniable.optimal.language`); every share and every pair by default.
+            or as texts such as "mean(age)" (`deniable.aims.parse`); every share and every pair by default.
         n: the number of respondents; by default as many as bring the worst share within 5 points (its 95% interval).
         truth: a guess: a table, shares by attribute, or a list of these, over which variances are averaged (`Guess`);
             even shares by default, and for attributes it does not hold.

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.core.table import Table
 from deniable.errors import InputError
-from deniable.estimation.fit.efficient import efficient_from
-from deniable.inference.asked import one
-from deniable.planning.expected import expected_evidence
-from deniable.tables.table import Table
+from deniable.inference.attribute_pairs import one
+from deniable.likelihood.efficient_estimate import efficient_from
+from deniable.planning.expected_reports import expected_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.designs.base import Design
-    from deniable.domain import Category
+    from deniable.core.domain import Category
+    from deniable.designs.design import Design
 
 _N = 1_000_000  # respondents at which variances are computed; they are proportional to one over it
 

@@ -13,26 +13,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channels.base import Channel
+from deniable.channels.channel import Channel
+from deniable.core.domain import Variable
 from deniable.core.input_coercion import by_category, has_labels, in_order
-from deniable.domain import Variable
+from deniable.core.randomness import SECURE, Source, check_source
 from deniable.errors import InputError
-from deniable.planning.binomial import BinomialTest, binomial_test
+from deniable.planning.design_power import rough, simulated, simulated_size
+from deniable.planning.exact_power import BinomialTest, binomial_test
 from deniable.planning.pooled import Pooled, pooled_test
-from deniable.planning.respondents import Power, SampleSize
+from deniable.planning.sample_size import Power, SampleSize
 from deniable.planning.settled import settle
-from deniable.planning.simulated import rough, simulated, simulated_size
 from deniable.planning.two_samples import TwoSamples, two_samples
-from deniable.randomness import SECURE, Source, check_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
-    from deniable.designs.base import Design
-    from deniable.domain import Category
-    from deniable.tables.table import Table
+    from deniable.core.domain import Category
+    from deniable.core.table import Table
+    from deniable.designs.design import Design
 
 
 def power(
@@ -66,7 +66,7 @@ def power(
         replicates: simulated surveys (with a design and a table).
         source: where they are drawn from.
 
-    >>> from deniable.channels.devices import Warner
+    >>> from deniable.channels.survey_devices import Warner
     >>> found = power(Warner(0.8), 200, prevalence=0.1)
     >>> round(found, 3), round(found.normal, 3)
     (0.652, 0.668)
@@ -108,7 +108,7 @@ def sample_size(
     For a prevalence of a design it is the normal formula with the efficient estimate's errors. For an association it is
     simulated and good to a few percent. Arguments as for `power`.
 
-    >>> from deniable.channels.devices import ForcedResponse
+    >>> from deniable.channels.survey_devices import ForcedResponse
     >>> n = sample_size(ForcedResponse([1 / 6, 1 / 6]), 0.2, null=0.1)
     >>> int(n), n.first, n.normal
     (291, 273, 264)
@@ -167,7 +167,7 @@ def sample_cost(channel: Channel, prevalence: ArrayLike | None = None) -> float:
     The ratio of the summed variances: ((Q o Q) P pi - pi^2) over pi (1 - pi), at the given prevalence (a number for two
     categories, else all shares; even shares by default).
 
-    >>> from deniable.channels.devices import Warner
+    >>> from deniable.channels.survey_devices import Warner
     >>> round(sample_cost(Warner(0.8), 0.1), 2)
     5.94
     """

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import InputError
-from deniable.planning.binomial import binomial_test, code_of, words_of
+from deniable.planning.exact_power import binomial_test, code_of, words_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.channels.base import Channel
-    from deniable.domain import Category
+    from deniable.channels.channel import Channel
+    from deniable.core.domain import Category
 
 _WIDE = 9.0  # standard deviations of a count beyond which nothing is summed: less than 1e-18
 _MOST = 200_000  # respondents of a group up to which powers are exact

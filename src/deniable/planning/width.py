@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import InputError
-from deniable.planning.binomial import code_of, words_of
-from deniable.planning.respondents import SampleSize
+from deniable.planning.exact_power import code_of, words_of
+from deniable.planning.sample_size import SampleSize
 from deniable.planning.settled import settle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.channels.base import Channel
-    from deniable.domain import Category
+    from deniable.channels.channel import Channel
+    from deniable.core.domain import Category
 
 
 def sample_size_for_width(

@@ -32,8 +32,8 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.errors import InputError
-from deniable.privacy.distinguish import Draw, Event, Ints, most_telling_event
 from deniable.privacy.drawing import epsilons
+from deniable.privacy.event_search import Draw, Event, Ints, most_telling_event
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from deniable.drawing import axes
+from deniable.plotting import axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

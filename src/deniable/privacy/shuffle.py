@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.device.epsilon import epsilon_of
-from deniable.device.statement import rounded_up
+from deniable.device.privacy_statement import rounded_up
 from deniable.errors import InputError
 
 if TYPE_CHECKING:

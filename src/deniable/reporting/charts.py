@@ -10,20 +10,20 @@ from html import escape
 from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Any
 
-from deniable.drawing import DARK, LIGHT, MOST_ROWS, style
+from deniable.core.provenance import PEOPLE
 from deniable.errors import MissingExtraError
 from deniable.estimation.grouped import Grouped
-from deniable.origin import PEOPLE
+from deniable.plotting import DARK, LIGHT, MOST_ROWS, style
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from matplotlib.axes import Axes
 
+    from deniable.core.provenance import Origin
+    from deniable.core.table import Table
     from deniable.estimation.estimate import Estimate
-    from deniable.inference.all_pairs import Pairs
-    from deniable.origin import Origin
-    from deniable.tables.table import Table
+    from deniable.inference.hypothesis_tests.all_pairs import Pairs
 
 _WIDTH = 4.4  # inches: narrow enough that the labels can still be read when a phone shrinks it
 _ROW = 0.34  # inches a cell

@@ -12,7 +12,15 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deniable.channels.devices import Crosswise, ForcedResponse, Kuk, Mangat, Triangular, UnrelatedQuestion, Warner
+from deniable.channels.survey_devices import (
+    Crosswise,
+    ForcedResponse,
+    Kuk,
+    Mangat,
+    Triangular,
+    UnrelatedQuestion,
+    Warner,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

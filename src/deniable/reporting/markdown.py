@@ -6,8 +6,8 @@ import re
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
+from deniable.core.markup import markdown_text
 from deniable.reporting.document import Cards, Details, Drawing, Grid, Items, Quote, Text
-from deniable.typeset import markdown_text
 
 if TYPE_CHECKING:
     from deniable.reporting.document import Document

@@ -9,13 +9,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from deniable.core.domain import Domain
+from deniable.core.randomness import Seeded
+from deniable.core.results import frame_of
+from deniable.core.table import Table
 from deniable.designs.joint import Joint
-from deniable.domain import Domain
 from deniable.estimation.estimator import estimate
-from deniable.randomness import Seeded
 from deniable.reporting.charts import chart
-from deniable.results import frame_of
-from deniable.tables.table import Table
 
 PEOPLE = {
     "evaded": ["no"] * 1700 + ["yes"] * 300,

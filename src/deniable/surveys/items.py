@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from deniable.device.encoding import NOT_ASKED, SKIPPED
+from deniable.core.domain import Variable
+from deniable.core.reserved_names import RESERVED, is_reserved
+from deniable.device.protocol.answer_encoding import NOT_ASKED, SKIPPED
 from deniable.device.text_safety import alike
-from deniable.domain import Variable
 from deniable.errors import SurveyError
 from deniable.frozen import Frozen
-from deniable.reserved import RESERVED, is_reserved
 from deniable.surveys.questions import Option, Texts, question_kind
 from deniable.surveys.questions.choice import choice_options
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from deniable.surveys.schema import Kind, PublicEntry, QuestionEntry
-    from deniable.surveys.texts import Translator
+    from deniable.surveys.translations import Translator
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from deniable.channels.krr import KRR
-from deniable.device.messages import Panel, Plan
 from deniable.device.panel import MOST_COUNTED, MOST_FOUND, counted, found_again, in_hundred, singled_out
+from deniable.device.protocol.messages import Panel, Plan
 from deniable.errors import DesignError, SurveyError
-from deniable.wording import listed
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from deniable.designs.base import Design
+    from deniable.designs.design import Design
     from deniable.surveys.items import Item
     from deniable.surveys.schema import SurveyEntry
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from deniable.channels.choice import Choice
+from deniable.channels.best_channel import Choice
 
 Text: TypeAlias = str | dict[str, str]
 """A text that respondents read: one string, or one for each language."""

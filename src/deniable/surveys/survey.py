@@ -10,29 +10,29 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import msgspec
 
-from deniable import untrusted
+from deniable.aims.parse import read_wanted
+from deniable.core import untrusted_files as untrusted
+from deniable.core.domain import Domain
+from deniable.core.labels import Labels, bin_words
 from deniable.device.epsilon import exp_below
-from deniable.domain import Domain
 from deniable.errors import DeniableError, DesignError, InputError, SurveyError
 from deniable.frozen import Frozen
-from deniable.labels import Labels, bin_words
-from deniable.optimal.language import read_wanted
-from deniable.surveys.asking import build, everything, searched_for
+from deniable.surveys.build_design import build, everything, searched_for
 from deniable.surveys.items import Item, public_item, question_item
-from deniable.surveys.lines import line_of
 from deniable.surveys.panel import panel_of, share_found
+from deniable.surveys.parse_survey import line_of
 from deniable.surveys.schema import Admission, DesignEntry, PanelEntry, PublicEntry, QuestionEntry, SurveyEntry
-from deniable.surveys.texts import Translator
-from deniable.wording import listed
+from deniable.surveys.translations import Translator
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
     from fractions import Fraction
 
-    from deniable.designs.base import Design
-    from deniable.device.messages import Panel
-    from deniable.optimal.wanted import Wanted
+    from deniable.aims.aim import Wanted
+    from deniable.designs.design import Design
+    from deniable.device.protocol.messages import Panel
 
 _AT = re.compile(r"^(?P<what>.*?)(?: - at `(?:key in )?\$(?P<path>.*?)`)?$", re.DOTALL)
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.domain import Domain
-    from deniable.tables.table import Table
+    from deniable.core.domain import Domain
+    from deniable.core.table import Table
 
 
 def summed(values: NDArray[np.float64], domain: Domain, part: Domain) -> NDArray[np.float64]:
@@ -46,8 +46,8 @@ def marginals(table: Table, k: int) -> Iterator[Table]:
 def product(tables: Sequence[Table]) -> Table:
     """Multiply tables: the joint table if the parts were independent.
 
-    >>> from deniable.domain import Domain
-    >>> from deniable.tables.table import Table
+    >>> from deniable.core.domain import Domain
+    >>> from deniable.core.table import Table
     >>> a, b = Table(Domain({"a": [0, 1]}), [0.25, 0.75]), Table(Domain({"b": [0, 1]}), [0.5, 0.5])
     >>> product([a, b]).values.tolist()
     [[0.125, 0.125], [0.375, 0.375]]
@@ -64,8 +64,8 @@ def independent(table: Table) -> Table:
 def cramers_v(table: Table) -> float:
     """Cramer's V of a two-way table: sqrt(phi^2 / (min(r, c) - 1)), phi^2 = sum (o - e)^2 / e over shares.
 
-    >>> from deniable.domain import Domain
-    >>> from deniable.tables.table import Table
+    >>> from deniable.core.domain import Domain
+    >>> from deniable.core.table import Table
     >>> round(cramers_v(Table(Domain({"a": [0, 1], "b": [0, 1]}), [[4, 0], [2, 4]])), 2)
     0.67
     """

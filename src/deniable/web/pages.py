@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 from starlette.routing import Route
 
-from deniable.web.assets import HASHES, PROGRAM, asset, asset_routes, published
-from deniable.web.responses import SAFE
-from deniable.web.shell import PAGE, header_policy
+from deniable.web.http.responses import SAFE
+from deniable.web.page.respondent_page import PAGE, header_policy
+from deniable.web.page.static_files import HASHES, PROGRAM, asset, asset_routes, published
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -6,10 +6,10 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from deniable.device.statement import rounded_up
-from deniable.summary import share
-from deniable.web.assets import integrity
-from deniable.web.overview import pairs_of, shares_of
+from deniable.core.summary import share
+from deniable.device.privacy_statement import rounded_up
+from deniable.web.dashboard.page_data import pairs_of, shares_of
+from deniable.web.page.static_files import integrity
 from deniable.web.pages import GUARDED
 
 POLICY = (

@@ -11,30 +11,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deniable.collection import tokens
+from deniable.collection import bearer_tokens as tokens
+from deniable.collection.bearer_tokens import ANALYST
 from deniable.collection.collector import Collector
-from deniable.collection.form import LOOPBACK
-from deniable.collection.issuer import DistantIssuer
-from deniable.collection.restoring import settle
-from deniable.collection.searched import read_kept
-from deniable.collection.storage.places import FILE, open_store
-from deniable.collection.tokens import ANALYST
-from deniable.device.messages import MOST_ADMISSION_BYTES
-from deniable.device.transport import Http
+from deniable.collection.restore_backup import settle
+from deniable.collection.reuse_design import read_kept
+from deniable.collection.survey_messages import LOOPBACK
+from deniable.collection.token_issuer import DistantIssuer
+from deniable.device.protocol.http_transport import Http
+from deniable.device.protocol.messages import MOST_ADMISSION_BYTES
 from deniable.errors import InputError, MissingExtraError
+from deniable.storage.open_store import FILE, open_store
 from deniable.surveys.pilot import FOLDER
-from deniable.web.ending import GRACE, Ending
-from deniable.web.log import tell_errors
+from deniable.web.http.graceful_shutdown import GRACE, Ending
+from deniable.web.http.json_log import tell_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from starlette.applications import Starlette
 
-    from deniable.collection.storage.base import Store
+    from deniable.storage.store import Store
     from deniable.surveys.survey import Survey
-    from deniable.web.issuer import IssuerService
-    from deniable.web.protocol import Server
+    from deniable.web.api.issuer_service import IssuerService
+    from deniable.web.http.connection import Server
 
 STORE = FILE
 _FIRST_HANDED = 3  # the number of the first file that a service manager hands over
@@ -112,7 +112,7 @@ def refuse_pairs(survey: Survey) -> None:
 def _application() -> Callable[[Collector], Starlette]:
     """What makes the application, if it is installed."""
     try:
-        from deniable.web.app import create_app
+        from deniable.web.api.app import create_app
         from deniable.web.site import site
     except ImportError as error:
         raise MissingExtraError(
@@ -192,7 +192,7 @@ def server(app: Starlette, store: Store | None = None) -> Server:
     """
     import uvicorn
 
-    from deniable.web.protocol import Connection, Server
+    from deniable.web.http.connection import Connection, Server
 
     tell_errors()
     return Server(

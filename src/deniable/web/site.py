@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.web.dashboard import Dashboard
+from deniable.web.dashboard.dashboard import Dashboard
 from deniable.web.pages import page_routes
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """What may be promised to respondents, and the paragraphs for the ethics board."""
 
 from deniable.reporting.markdown import markdown
-from deniable.reporting.methods import facts_of_survey, methods
+from deniable.reporting.methods_section import facts_of_survey, methods
 from exams import exams
 
 survey = exams()

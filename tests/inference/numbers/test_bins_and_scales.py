@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.domain import Variable
+from deniable.core.domain import Variable
 from deniable.errors import InputError
-from deniable.inference.numbers.ordered import ordered
+from deniable.inference.numbers.ordered_attribute import ordered
 
 SHARES = [0.1, 0.2, 0.3, 0.25, 0.15]
 SCALE = [1, 2, 3, 4, 5]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.device.encoding import SKIPPED
+from deniable.device.protocol.answer_encoding import SKIPPED
 from deniable.errors import InputError
 
 # Of 12 parts: a number beside a refusal, in groups of which one is not told either.

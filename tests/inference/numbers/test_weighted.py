@@ -10,8 +10,8 @@ import pytest
 
 import deniable as dn
 from deniable.errors import EstimationError, InputError
-from deniable.inference.numbers.wanted import wanted_numbers
-from deniable.reporting.survey import survey
+from deniable.inference.numbers.aim_estimates import wanted_numbers
+from deniable.reporting.survey_results import survey
 
 K, N = 4, 8000
 RISING = 17_000 + 10_000 * np.arange(K)

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { beforeEach, test } from "node:test";
-import { tokenId } from "../../../src/deniable/web/static/admission.mjs";
-import { Client, weighted } from "../../../src/deniable/web/static/client.mjs";
-import { codesOf } from "../../../src/deniable/web/static/encoding.mjs";
-import { epsilonOf } from "../../../src/deniable/web/static/exact.mjs";
-import { DELIVERED, REJECTED, WAITING } from "../../../src/deniable/web/static/memory.mjs";
+import { tokenId } from "../../../src/deniable/web/static/protocol/admission_token.mjs";
+import { Client, weighted } from "../../../src/deniable/web/static/device/client.mjs";
+import { codesOf } from "../../../src/deniable/web/static/protocol/answer_encoding.mjs";
+import { epsilonOf } from "../../../src/deniable/web/static/device/epsilon.mjs";
+import { DELIVERED, REJECTED, WAITING } from "../../../src/deniable/web/static/device/device_state.mjs";
 import {
   PANEL,
   HERE,

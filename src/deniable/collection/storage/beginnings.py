@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.collection.storage.snapshot import Snapshot
+from deniable.storage.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.collection.storage.layout import Layout, State
+    from deniable.storage.sqlite_files import Layout, State
 
 _BYTES = 4  # of a key
 MOST = 1 << 24  # keys, in 64 MiB; of more than that nothing is known, and the file is asked

@@ -15,14 +15,14 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
-from deniable.collection.storage.layout import uri
 from deniable.errors import InputError
-from deniable.wording import listed
+from deniable.storage.sqlite_files import uri
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deniable.collection.storage.layout import Layout, State
+    from deniable.storage.sqlite_files import Layout, State
 
 _LOOKS = 100  # at a store that another program changes; a second one is rare
 _CLOSED = "closed-*"  # files that say of a survey that it was closed (`collection.restoring`)

@@ -10,7 +10,7 @@ import sqlite3
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from deniable.collection.storage.checksums import DamagedStoreError
+from deniable.storage.checksums import DamagedStoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.domain import Domain
+    from deniable.core.domain import Domain
 
 
 class Fold:

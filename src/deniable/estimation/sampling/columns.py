@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from deniable.core.data_frames import refuse_set
 from deniable.core.input_coercion import by_row
 from deniable.errors import InputError, MissingValueError
-from deniable.given import refuse_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.drawing import DARK, LIGHT
+from deniable.core.results import Interval, axes, frame_of, legend
+from deniable.core.summary import Shown, Summary, stamped_columns
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
-from deniable.estimation.stamped import stamped
+from deniable.estimation.notes.stamped import stamped
 from deniable.frozen import Frozen, readonly
-from deniable.inference.numbers.known import Options, lifted, only
-from deniable.inference.numbers.ordered import Ordered, Scores, ordered
-from deniable.results import Interval, axes, frame_of, legend
-from deniable.summary import Shown, Summary, stamped_columns
-from deniable.tables.simplex import norm_sub
+from deniable.inference.numbers.functionals_of_reports import Options, lifted, only
+from deniable.inference.numbers.ordered_attribute import Ordered, Scores, ordered
+from deniable.numerics.simplex import norm_sub
+from deniable.plotting import DARK, LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from deniable.core.results import Frame
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.estimator import Collected
-    from deniable.results import Frame
 
     Array = NDArray[np.float64]
 

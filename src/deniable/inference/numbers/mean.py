@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.device.encoding import SKIPPED
+from deniable.device.protocol.answer_encoding import SKIPPED
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
-from deniable.estimation.refused import FEWEST_SHOWN
-from deniable.estimation.stamped import stamped
+from deniable.estimation.notes.refused import FEWEST_SHOWN
+from deniable.estimation.notes.stamped import stamped
 from deniable.frozen import readonly
-from deniable.inference.asked import Missing, answers_of, check_missing, pair
-from deniable.inference.delta import Measure
-from deniable.inference.numbers.known import Known, Options, Told, lifted, only
+from deniable.inference.attribute_pairs import Missing, answers_of, check_missing, pair
+from deniable.inference.measures.delta_method import Measure
+from deniable.inference.numbers.functionals_of_reports import Known, Options, Told, lifted, only
 from deniable.inference.numbers.numbers import Numbers
-from deniable.inference.numbers.ordered import Ordered, Scores, left_out, ordered
+from deniable.inference.numbers.ordered_attribute import Ordered, Scores, left_out, ordered
 from deniable.inference.numbers.ratio_interval import score_interval_of_ratio
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.domain import Category, Domain, Variable
+    from deniable.core.domain import Category, Domain, Variable
     from deniable.estimation.estimate import Estimate
     from deniable.estimation.estimator import Collected
-    from deniable.estimation.fit.efficient import Efficient
+    from deniable.likelihood.efficient_estimate import Efficient
 
     Array = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.core.results import Interval, frame_of, intervals_by_row
+from deniable.core.summary import Shown, Summary, beside, stamped_columns
 from deniable.frozen import Frozen, readonly
-from deniable.results import Interval, frame_of, intervals_by_row
-from deniable.summary import Shown, Summary, beside, stamped_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from deniable.domain import Category
-    from deniable.inference.delta import Measure
-    from deniable.results import Frame
+    from deniable.core.domain import Category
+    from deniable.core.results import Frame
+    from deniable.inference.measures.delta_method import Measure
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from deniable.core.data_frames import refuse_set
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
-from deniable.estimation.stamped import stamped
-from deniable.given import refuse_set
-from deniable.inference.delta import Measure
-from deniable.inference.numbers.known import Known, Options, lifted, only
+from deniable.estimation.notes.stamped import stamped
+from deniable.inference.measures.delta_method import Measure
+from deniable.inference.numbers.functionals_of_reports import Known, Options, lifted, only
 from deniable.inference.numbers.numbers import Numbers
-from deniable.inference.numbers.ordered import Ordered, Scores, ordered
-from deniable.wording import listed
+from deniable.inference.numbers.ordered_attribute import Ordered, Scores, ordered
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.estimation.fit.efficient import Efficient
+    from deniable.likelihood.efficient_estimate import Efficient
 
     Array = NDArray[np.float64]
 

@@ -16,14 +16,14 @@ import numpy as np
 from scipy.optimize import linprog
 
 from deniable.errors import DivergenceError, EstimationError, SeparationError
-from deniable.wording import listed
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.inference.regression.fit import Optimum
+    from deniable.regression.likelihood.maximize import Optimum
 
     Array = NDArray[np.float64]
 

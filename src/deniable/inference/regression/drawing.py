@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.results import intervals_by_row
+from deniable.core.results import intervals_by_row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from deniable.summary import Summary
+    from deniable.core.summary import Summary
 
 
 def plot_coefficients(summary: Summary, level: float, ax: Axes | None = None) -> Axes:

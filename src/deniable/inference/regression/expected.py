@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.errors import InputError
-from deniable.estimation.fit.said import Counted
-from deniable.inference.regression.identified import complete
-from deniable.inference.regression.likelihood import Likelihood
-from deniable.inference.regression.penalty import Jeffreys
+from deniable.likelihood.report_likelihoods import Counted
+from deniable.regression.likelihood.identifiability import complete
+from deniable.regression.likelihood.jeffreys_prior import Jeffreys
+from deniable.regression.likelihood.mixture_likelihood import Likelihood
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deniable.inference.regression.heard import Heard
-    from deniable.inference.regression.predictor import Laid
-    from deniable.inference.regression.source import Source
+    from deniable.regression.data_source import Source
+    from deniable.regression.likelihood.hidden_predictor import Laid
+    from deniable.regression.likelihood.posterior import Heard
 
     Array = NDArray[np.float64]
 

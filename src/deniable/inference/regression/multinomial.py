@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deniable.estimation.stamped import stamped
-from deniable.inference.regression.model import Options, regress
-from deniable.inference.regression.responses import Softmax
-from deniable.inference.regression.source import Categories
+from deniable.estimation.notes.stamped import stamped
+from deniable.regression.data_source import Categories
+from deniable.regression.likelihood.responses import Softmax
+from deniable.regression.model import Options, regress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Unpack
 
-    from deniable.domain import Category
-    from deniable.inference.regression.outcome import Channels
-    from deniable.inference.regression.result import Regression
+    from deniable.core.domain import Category
+    from deniable.regression.likelihood.disguised_outcome import Channels
+    from deniable.regression.result import Regression
 
 
 @stamped

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from deniable.designs.base import Design
+    from deniable.designs.design import Design
     from deniable.planning.candidates.purpose import Purpose
 
     Maker: TypeAlias = Callable[[Purpose], Design | None]

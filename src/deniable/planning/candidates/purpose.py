@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from deniable.channels.choice import Choice, Chooser
-    from deniable.domain import Domain
-    from deniable.optimal.guess import Guess, Population
-    from deniable.optimal.wanted import Wanted
-    from deniable.tables.table import Table
+    from deniable.aims.aim import Wanted
+    from deniable.aims.assumed_truth import Guess, Population
+    from deniable.channels.best_channel import Choice, Chooser
+    from deniable.core.domain import Domain
+    from deniable.core.table import Table
 
 MOST_CELLS = 4096  # a joint question with more possible answers is not proposed
 

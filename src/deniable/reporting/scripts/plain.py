@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from deniable.reporting.scripts.r import _number, _vector, comment
+from deniable.reporting.scripts.r_script import _number, _vector, comment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

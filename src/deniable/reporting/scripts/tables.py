@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.designs.debiased import scores
+from deniable.designs.reports.debiased_columns import scores
 from deniable.errors import InputError
 from deniable.estimation.estimator import estimate
-from deniable.estimation.fit.said import Counted
-from deniable.estimation.refused import Refused, shown
+from deniable.estimation.notes.refused import Refused, shown
 from deniable.frozen import Frozen, readonly
+from deniable.likelihood.report_likelihoods import Counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from deniable.designs.reports import Reports
+    from deniable.designs.reports.reports import Reports
     from deniable.estimation.estimate import Estimate
 
     Array = NDArray[np.float64]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from deniable.designs.base import Design
+    from deniable.designs.design import Design
     from deniable.surveys.designs.wish import Wish
 
 KINDS = ("tables", "independent", "joint", "sampled", "clusters", "views", "optimal", "blocks", "paired")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from deniable.channels.choice import best_channel, kept_channel
-from deniable.optimal.made_for import MadeFor
+from deniable.channels.best_channel import best_channel, kept_channel
+from deniable.optimal.channel_for import MadeFor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deniable.channels.base import Channel
-    from deniable.channels.choice import Choice
-    from deniable.domain import Domain
-    from deniable.optimal.wanted import Wanted
+    from deniable.aims.aim import Wanted
+    from deniable.channels.best_channel import Choice
+    from deniable.channels.channel import Channel
+    from deniable.core.domain import Domain
     from deniable.surveys.schema import DesignEntry, PanelEntry
 
 SETS = ("channel", "respondents")  # the keys of every design whose questions may go through any channel

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from deniable.surveys.schema import QuestionEntry
-    from deniable.surveys.texts import Translator
+    from deniable.surveys.translations import Translator
 
 Texts = Mapping[str, str]
 MOST_CHOICES = 1000

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from deniable.surveys.schema import QuestionEntry
-    from deniable.surveys.texts import Translator
+    from deniable.surveys.translations import Translator
 
 
 def keys(_entry: QuestionEntry) -> Collection[str]:

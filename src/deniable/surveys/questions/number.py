@@ -7,7 +7,7 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from deniable.bins import bin_names
+from deniable.core.bins import bin_names
 from deniable.errors import SurveyError
 from deniable.surveys.questions import MOST_CHOICES, Option
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from deniable.surveys.schema import QuestionEntry
-    from deniable.surveys.texts import Translator
+    from deniable.surveys.translations import Translator
 
 
 def keys(_entry: QuestionEntry) -> Collection[str]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from deniable.surveys.schema import QuestionEntry
-    from deniable.surveys.texts import Translator
+    from deniable.surveys.translations import Translator
 
 __all__ = ["bins", "keys", "options"]
 

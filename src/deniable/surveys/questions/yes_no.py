@@ -11,7 +11,7 @@ from deniable.surveys.questions.choice import bins, choice_options, keys
 
 if TYPE_CHECKING:
     from deniable.surveys.schema import QuestionEntry
-    from deniable.surveys.texts import Translator
+    from deniable.surveys.translations import Translator
 
 __all__ = ["bins", "keys", "options"]
 

@@ -11,24 +11,24 @@
  * quoted, as text. There is nothing on the page that could be followed or loaded: no link, no picture from elsewhere.
  */
 
-import { Client } from "./client.mjs";
-import { codeOf, codesOf, isShown } from "./encoding.mjs";
-import { enterInto, entriesOf, fieldOf } from "./fields.mjs";
-import { introduce, tellAccount } from "./introduction.mjs";
-import { Speech } from "./language.mjs";
-import { offerLanguages, returnToLanguage } from "./languages.mjs";
-import { DELIVERED, REJECTED } from "./memory.mjs";
-import { Refusal } from "./messages.mjs";
-import { isSupported } from "./pairs.mjs";
-import { tellCorrections, tellCorrectionsOf } from "./old_and_new.mjs";
-import { clearLine, disguisedLine, tellChances } from "./pictures.mjs";
-import { Screen, element, input, make } from "./screen.mjs";
-import { Problem } from "./transport.mjs";
+import { Client } from "./device/client.mjs";
+import { codeOf, codesOf, isShown } from "./protocol/answer_encoding.mjs";
+import { enterInto, entriesOf, fieldOf } from "./page/form_inputs.mjs";
+import { introduce, tellAccount } from "./page/introduction.mjs";
+import { Speech } from "./page/language.mjs";
+import { offerLanguages, returnToLanguage } from "./page/languages.mjs";
+import { DELIVERED, REJECTED } from "./device/device_state.mjs";
+import { Refusal } from "./protocol/messages.mjs";
+import { isSupported } from "./protocol/partner.mjs";
+import { tellCorrections, tellCorrectionsOf } from "./page/old_and_new.mjs";
+import { clearLine, disguisedLine, tellChances } from "./page/pictures.mjs";
+import { Screen, element, input, make } from "./page/screen.mjs";
+import { Problem } from "./protocol/http_transport.mjs";
 
-/** @typedef {import("./memory.mjs").Drawn} Drawn */
-/** @typedef {import("./verify.mjs").Question} Question */
-/** @typedef {import("./fields.mjs").Field} Field */
-/** @typedef {import("./fields.mjs").Value} Value */
+/** @typedef {import("./device/device_state.mjs").Drawn} Drawn */
+/** @typedef {import("./device/verify.mjs").Question} Question */
+/** @typedef {import("./page/form_inputs.mjs").Field} Field */
+/** @typedef {import("./page/form_inputs.mjs").Value} Value */
 
 /** The respondent's page, from loading to thanks. */
 class Page {
@@ -193,7 +193,7 @@ class Page {
   layOut() {
     const { screen, client } = this;
     this.fields = [];
-    /** @param {import("./verify.mjs").Attribute} attribute */
+    /** @param {import("./device/verify.mjs").Attribute} attribute */
     const add = (attribute) => {
       const field = fieldOf(screen, attribute, this.item(attribute.name), this.fields.length);
       tellCorrectionsOf(screen, client.form.corrections, field.root, attribute.name, this.fields.length);

@@ -1,11 +1,11 @@
 // @ts-check
 /** A mixture whose integers are published block by block, within limits. */
 
-import { ratio } from "../exact.mjs";
-import { drawsOf } from "../integers.mjs";
-import { object, refuse, string, whole } from "../messages.mjs";
+import { ratio } from "../device/epsilon.mjs";
+import { drawsOf } from "../channels/channel_kind.mjs";
+import { object, refuse, string, whole } from "../protocol/messages.mjs";
 
-/** @typedef {import("../channels.mjs").Kind} Kind */
+/** @typedef {import("../channels/registry.mjs").Kind} Kind */
 
 /** @type {Kind} The worst mixture that a block may publish; a block says which it is. */
 export const kind = {

@@ -1,12 +1,12 @@
 // @ts-check
 /** A hyperplane of a finite geometry: one that runs through the truth's point, more often than by chance. */
 
-import { below } from "../chance.mjs";
-import { isField, less, times } from "../finite.mjs";
-import { checkShare, drawsOf, either } from "../integers.mjs";
-import { between, object, refuse, string, whole } from "../messages.mjs";
+import { below } from "../device/random_draws.mjs";
+import { isField, less, times } from "../channels/finite_field.mjs";
+import { checkShare, drawsOf, either } from "../channels/channel_kind.mjs";
+import { between, object, refuse, string, whole } from "../protocol/messages.mjs";
 
-/** @typedef {import("../channels.mjs").Kind} Kind */
+/** @typedef {import("../channels/registry.mjs").Kind} Kind */
 
 const PLANES = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97]; // primes
 const MOST_POINTS = 2 ** 22;

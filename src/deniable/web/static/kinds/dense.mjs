@@ -1,12 +1,12 @@
 // @ts-check
 /** Any channel, given column by column. */
 
-import { larger, least, most, ratio } from "../exact.mjs";
-import { checkColumn, drawsOf, stretch } from "../integers.mjs";
-import { list, object, refuse, string, whole } from "../messages.mjs";
-import { adding, PRIMES } from "../rank.mjs";
+import { larger, least, most, ratio } from "../device/epsilon.mjs";
+import { checkColumn, drawsOf, stretch } from "../channels/channel_kind.mjs";
+import { list, object, refuse, string, whole } from "../protocol/messages.mjs";
+import { adding, PRIMES } from "../channels/matrix_rank.mjs";
 
-/** @typedef {import("../channels.mjs").Kind} Kind */
+/** @typedef {import("../channels/registry.mjs").Kind} Kind */
 
 const MOST_NAME = 100; // characters
 

@@ -1,11 +1,11 @@
 // @ts-check
 /** A column of a Hadamard matrix that the truth's row likes, more often than another. */
 
-import { ratio } from "../exact.mjs";
-import { drawsOf } from "../integers.mjs";
-import { object, refuse, string, whole } from "../messages.mjs";
+import { ratio } from "../device/epsilon.mjs";
+import { drawsOf } from "../channels/channel_kind.mjs";
+import { object, refuse, string, whole } from "../protocol/messages.mjs";
 
-/** @typedef {import("../channels.mjs").Kind} Kind */
+/** @typedef {import("../channels/registry.mjs").Kind} Kind */
 
 const MOST_LIKED = 2n ** 20n - 1n; // categories of a Hadamard matrix
 

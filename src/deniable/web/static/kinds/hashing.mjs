@@ -1,11 +1,11 @@
 // @ts-check
 /** A random hash function of the categories, and the disguised hash value of the truth. */
 
-import { below } from "../chance.mjs";
-import { between, object, refuse, string, whole } from "../messages.mjs";
+import { below } from "../device/random_draws.mjs";
+import { between, object, refuse, string, whole } from "../protocol/messages.mjs";
 import { kind as krr, mostlyTrue, part } from "./krr.mjs";
 
-/** @typedef {import("../channels.mjs").Kind} Kind */
+/** @typedef {import("../channels/registry.mjs").Kind} Kind */
 
 const PRIME = 65537;
 const MOST_VALUES = 31n; // of a hash: functions and values then fit 53 bits; more take a smaller prime, which is written

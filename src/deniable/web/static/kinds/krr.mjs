@@ -1,13 +1,13 @@
 // @ts-check
 /** k-ary randomized response: the truth, or any other category, each of the others alike. */
 
-import { larger, ratio } from "../exact.mjs";
-import { drawsOf } from "../integers.mjs";
-import { object, refuse, string, whole } from "../messages.mjs";
+import { larger, ratio } from "../device/epsilon.mjs";
+import { drawsOf } from "../channels/channel_kind.mjs";
+import { object, refuse, string, whole } from "../protocol/messages.mjs";
 
-/** @typedef {import("../messages.mjs").Anything} Anything */
-/** @typedef {import("../channels.mjs").Kind} Kind */
-/** @typedef {import("../messages.mjs").Reader} Reader */
+/** @typedef {import("../protocol/messages.mjs").Anything} Anything */
+/** @typedef {import("../channels/registry.mjs").Kind} Kind */
+/** @typedef {import("../protocol/messages.mjs").Reader} Reader */
 
 /** @type {Kind} `other` draws lead to each other answer. */
 export const kind = {

@@ -1,11 +1,11 @@
 // @ts-check
 /** The truth, or a fake drawn from a distribution of fakes. */
 
-import { least, ratio } from "../exact.mjs";
-import { checkColumn, drawsOf, stretch } from "../integers.mjs";
-import { list, object, string, whole } from "../messages.mjs";
+import { least, ratio } from "../device/epsilon.mjs";
+import { checkColumn, drawsOf, stretch } from "../channels/channel_kind.mjs";
+import { list, object, string, whole } from "../protocol/messages.mjs";
 
-/** @typedef {import("../channels.mjs").Kind} Kind */
+/** @typedef {import("../channels/registry.mjs").Kind} Kind */
 
 /** @type {Kind} `keep` draws keep the truth, the others lead to fakes. */
 export const kind = {

@@ -1,11 +1,11 @@
 // @ts-check
 /** A yes-or-no answer of one of two respondents who share a coin. */
 
-import { ratio } from "../exact.mjs";
-import { drawsOf } from "../integers.mjs";
-import { object, refuse, string, whole } from "../messages.mjs";
+import { ratio } from "../device/epsilon.mjs";
+import { drawsOf } from "../channels/channel_kind.mjs";
+import { object, refuse, string, whole } from "../protocol/messages.mjs";
 
-/** @typedef {import("../channels.mjs").Kind} Kind */
+/** @typedef {import("../channels/registry.mjs").Kind} Kind */
 
 /** @type {Kind} Charged as against whoever knows the coin: the partner, or a server that is not honest. */
 export const kind = {

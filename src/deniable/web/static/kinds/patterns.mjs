@@ -1,13 +1,13 @@
 // @ts-check
 /** Reports with two probabilities: a larger one for the truths of the report's pattern, a smaller one for the others. */
 
-import { larger, least, most, ratio } from "../exact.mjs";
-import { drawsOf, stretch } from "../integers.mjs";
-import { list, object, refuse, string, whole } from "../messages.mjs";
-import { adding, PRIMES } from "../rank.mjs";
+import { larger, least, most, ratio } from "../device/epsilon.mjs";
+import { drawsOf, stretch } from "../channels/channel_kind.mjs";
+import { list, object, refuse, string, whole } from "../protocol/messages.mjs";
+import { adding, PRIMES } from "../channels/matrix_rank.mjs";
 
-/** @typedef {import("../channels.mjs").Kind} Kind */
-/** @typedef {import("../messages.mjs").Anything} Anything */
+/** @typedef {import("../channels/registry.mjs").Kind} Kind */
+/** @typedef {import("../protocol/messages.mjs").Anything} Anything */
 
 const MOST_TRUTHS = 256n;
 const MOST_COUNTED = 1024; // patterns

@@ -1,12 +1,12 @@
 // @ts-check
 /** d of the k categories, the truth among them more often than by chance. */
 
-import { below } from "../chance.mjs";
-import { checkShare, drawsOf, either, fitsOneNumber, maskOf, membersOf } from "../integers.mjs";
-import { object, refuse, string, whole } from "../messages.mjs";
+import { below } from "../device/random_draws.mjs";
+import { checkShare, drawsOf, either, fitsOneNumber, maskOf, membersOf } from "../channels/channel_kind.mjs";
+import { object, refuse, string, whole } from "../protocol/messages.mjs";
 
-/** @typedef {import("../channels.mjs").Kind} Kind */
-/** @typedef {import("../channels.mjs").Draw} Draw */
+/** @typedef {import("../channels/registry.mjs").Kind} Kind */
+/** @typedef {import("../channels/registry.mjs").Draw} Draw */
 
 /** @typedef {{k: bigint, d: bigint, own: bigint, bits: bigint}} SubsetFields */
 

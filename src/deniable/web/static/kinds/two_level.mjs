@@ -1,17 +1,17 @@
 // @ts-check
 /** A set that a panel keeps, and sends with every bit turned over anew with some chance. */
 
-import { ratio } from "../exact.mjs";
-import { holds, maskOf, membersOf } from "../integers.mjs";
-import { object, refuse, string } from "../messages.mjs";
+import { ratio } from "../device/epsilon.mjs";
+import { holds, maskOf, membersOf } from "../channels/channel_kind.mjs";
+import { object, refuse, string } from "../protocol/messages.mjs";
 import { mostlyTrue, part } from "./krr.mjs";
 import { kind as subset } from "./subset.mjs";
 import { kind as unary } from "./unary.mjs";
 
-/** @typedef {import("../messages.mjs").Anything} Anything */
-/** @typedef {import("../exact.mjs").Ratio} Ratio */
-/** @typedef {import("../channels.mjs").Kind} Kind */
-/** @typedef {import("../channels.mjs").Draw} Draw */
+/** @typedef {import("../protocol/messages.mjs").Anything} Anything */
+/** @typedef {import("../device/epsilon.mjs").Ratio} Ratio */
+/** @typedef {import("../channels/registry.mjs").Kind} Kind */
+/** @typedef {import("../channels/registry.mjs").Draw} Draw */
 
 /** @type {Record<string, Kind>} */
 const KEPT = { unary, subset };

@@ -1,11 +1,11 @@
 // @ts-check
 /** An answer that a panel keeps in disguise, and sends through another disguise each time. */
 
-import { ratio } from "../exact.mjs";
-import { object, refuse, string } from "../messages.mjs";
+import { ratio } from "../device/epsilon.mjs";
+import { object, refuse, string } from "../protocol/messages.mjs";
 import { kind as krr, mostlyTrue, part } from "./krr.mjs";
 
-/** @typedef {import("../channels.mjs").Kind} Kind */
+/** @typedef {import("../channels/registry.mjs").Kind} Kind */
 
 /** @type {Kind} The `first` report is drawn once for a panel; each time it is sent, it goes through `again`. */
 export const kind = {

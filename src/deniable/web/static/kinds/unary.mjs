@@ -1,10 +1,10 @@
 // @ts-check
 /** Every category is its own yes-or-no question, and the report is the set of yeses. */
 
-import { checkShare, drawsOf, either, fitsOneNumber, maskOf, membersOf } from "../integers.mjs";
-import { object, refuse, string, whole } from "../messages.mjs";
+import { checkShare, drawsOf, either, fitsOneNumber, maskOf, membersOf } from "../channels/channel_kind.mjs";
+import { object, refuse, string, whole } from "../protocol/messages.mjs";
 
-/** @typedef {import("../channels.mjs").Kind} Kind */
+/** @typedef {import("../channels/registry.mjs").Kind} Kind */
 
 /** @type {Kind} Every category by its own draw. */
 export const kind = {

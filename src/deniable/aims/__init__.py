@@ -1,0 +1,1 @@
+"""What a survey is made for, as linear functionals."""

@@ -1,0 +1,1 @@
+"""Channels whose report speaks for several categories."""

@@ -1,0 +1,135 @@
+"""A crowd of devices in one process: every respondent has a client and an account, the connection is shared."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from deniable.device.client import Client
+from deniable.device.consent import BLOCKS, DENIABILITY, PANEL
+from deniable.device.protocol.canonical_json import encode
+from deniable.device.protocol.collector_connection import Line
+from deniable.device.protocol.http_transport import Http
+from deniable.device.protocol.partner import PAUSE, Seeker, find_partner
+from deniable.device.sending import SIMULATED, persist, post_batch, post_report
+from deniable.errors import CollectorError, RejectedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from deniable.device.protocol.http_transport import Transport
+    from deniable.device.protocol.messages import Form
+    from deniable.device.verified_design import VerifiedDesign
+
+_MOST = 1 << 10  # bytes of a short answer
+_OTHERS = msgspec.json.Decoder(dict[str, bool])
+_TOGETHER = 500  # simulated respondents who look for a partner at one time
+
+
+class Crowd:
+    """Simulated respondents of one collector. Their reports are sent as such, and the collector marks them.
+
+    The first device fetches and verifies the design; the others, being in the same process, take its word.
+    """
+
+    def __init__(
+        self, url: str, *, batch: int = 1, transport: Transport | None = None, invitations: Iterable[str] = ()
+    ) -> None:
+        """Take the collector's address, how many reports go into a request, and an invitation a respondent if asked."""
+        self._url, self._batch = url, batch
+        self._transport = Http(url) if transport is None else transport
+        first = Client(url, transport=self._transport)
+        self.design: VerifiedDesign = first.design
+        self.form: Form = first.form
+        self._invitations = iter(invitations)
+        self._seeking: list[tuple[Seeker, Mapping[str, Any]]] = []
+        self._waiting: list[bytes] = []
+        self.sent = 0
+
+    @property
+    def is_among_others(self) -> bool:
+        """Whether the collector has reports that no simulation has sent."""
+        answer = persist(lambda: self._transport.request("GET", "/v1/simulated", most=_MOST))
+        if answer.status != 200:
+            raise CollectorError(
+                f"{self._url} does not say whether it holds other people's reports: it answered {answer.status}"
+            )
+        return _OTHERS.decode(answer.body)["others"]
+
+    def answer(self, values: Mapping[str, Any]) -> None:
+        """Let one more respondent answer. Those who look for a partner wait until many do, as they would."""
+        if not self.design.is_paired:
+            return self._answer(values)
+        self._seeking.append((Seeker(self.design), values))
+        if len(self._seeking) >= _TOGETHER:
+            self._meet()
+        return None
+
+    def _answer(self, values: Mapping[str, Any], sides: list[int] | None = None) -> None:
+        client = Client(
+            self._url,
+            limit=max(5.0, self.design.epsilon),
+            transport=self._transport,
+            invitation=next(self._invitations, None),
+        )
+        vars(client).update(design=self.design, form=self.form)
+        if sides is not None:
+            vars(client)["_sides"] = lambda: sides
+        agreed = [variable.name for variable in self.design.public]
+        self._waiting.append(
+            encode(
+                client.answer(
+                    self._as_typed(values), public=agreed, accept=[BLOCKS, DENIABILITY, PANEL], send=False
+                ).report
+            )
+        )
+        client.close()
+        if len(self._waiting) >= self._batch:
+            self._send()
+
+    def _as_typed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What people would type: a number in its bin, where made-up people have the bin."""
+        asked = {each.name: each for each in (*self.design.asked_coded, *self.design.public_coded)}
+        return {name: asked[name].typed(value) if name in asked else value for name, value in values.items()}
+
+    def _meet(self) -> None:
+        """Let everybody who waits ask the collector for a partner until they are told one, or to go on alone."""
+        line = Line(self._url, self._transport)
+        while self._seeking:
+            still = []
+            for seeker, values in self._seeking:
+                found = find_partner(line, self.design, seeker)
+                if found.partner is None and found.wait:
+                    still.append((seeker, values))
+                else:
+                    self._answer(values, seeker.sides(found.partner))
+            self._seeking = still
+            if still:
+                time.sleep(PAUSE)
+
+    def flush(self) -> None:
+        """Let everybody who looks for a partner find one, and send what is waiting."""
+        self._meet()
+        self._send()
+
+    def close(self) -> None:
+        """Close the connection that they share."""
+        if isinstance(self._transport, Http):
+            self._transport.close()
+
+    def _send(self) -> None:
+        if not self._waiting:
+            return
+        alone = len(self._waiting) == 1
+        fates = (
+            [post_report(self._transport, self._waiting[0], SIMULATED)]
+            if alone
+            else post_batch(self._transport, self._waiting)
+        )
+        refused = [problem for problem in fates if problem is not None]
+        if refused:
+            raise RejectedError(f"{self._url} refused {len(refused)} reports: {refused[0].title}", problem=refused[0])
+        self.sent += len(self._waiting)
+        self._waiting = []

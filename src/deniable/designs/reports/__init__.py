@@ -1,0 +1,1 @@
+"""What disguised answers are, once they are there: rows, counts, sets."""

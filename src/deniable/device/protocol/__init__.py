@@ -1,0 +1,1 @@
+"""What travels: bytes, messages, HTTP, admission."""

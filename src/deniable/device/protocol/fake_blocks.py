@@ -1,0 +1,177 @@
+"""Block: a distribution of fakes for every question, as it is published. Plain data, chained by hashes.
+
+A block names its design and the hash of the block before it (the first one: the design's own id). Whoever keeps the
+hash of a block they were shown can later tell whether everybody else was shown the same one.
+
+Nobody needs to trust what is published: `check` recomputes everything that matters from the integers. A block that
+passes cannot break the design's epsilon, however cunningly its fakes were chosen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from deniable.device.epsilon import compose, epsilon_of, exp_below
+from deniable.device.fake_limits import BITS, WHOLE
+from deniable.device.protocol.canonical_json import Whole
+from deniable.errors import InputError, PrivacyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from deniable.device.fake_limits import Limits
+
+FORMAT = 1
+
+
+class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+    """The published integers: for every question of the design, keep and fakes sum to 2^32."""
+
+    design: str
+    index: Whole
+    previous: str
+    keep: tuple[Whole, ...]
+    fakes: tuple[tuple[Whole, ...], ...]
+    format: Whole = FORMAT
+
+    def canonical(self) -> bytes:
+        """The block as bytes, always the same for the same block."""
+        return msgspec.json.encode(self, order="deterministic")
+
+    @cached_property
+    def id(self) -> str:
+        """SHA-256 of the canonical bytes: the next block's `previous`."""
+        return hashlib.sha256(self.canonical()).hexdigest()
+
+    @classmethod
+    def parse(cls, data: bytes) -> Block:
+        """Read a block; unknown fields, wrong types and unknown formats are refused."""
+        try:
+            block = msgspec.json.decode(data, type=cls)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:  # a ValidationError is one too
+            raise InputError(f"this is not a block: {error}") from None
+        if block.format != FORMAT:
+            raise InputError(f"block format {block.format} is not known, only {FORMAT}", format=block.format)
+        return block
+
+    def ratio(self, question: int) -> Fraction | float:
+        """A question's ratio in this block: 1 + keep / rarest fake."""
+        rarest = min(self.fakes[question])
+        return 1 + Fraction(self.keep[question], rarest) if rarest else float("inf")
+
+
+class Named(Protocol):
+    """A question."""
+
+    @property
+    def name(self) -> str:
+        """Its attributes, joined."""
+        ...
+
+
+class InBlocks(Protocol):
+    """What a design in blocks says about all of them."""
+
+    @property
+    def id(self) -> str:
+        """What the first block follows, and all name."""
+        ...
+
+    @property
+    def questions(self) -> Sequence[Named]:
+        """What is asked."""
+        ...
+
+    @property
+    def ballots(self) -> Sequence[Sequence[int]]:
+        """Which questions are asked together."""
+        ...
+
+    @property
+    def limits(self) -> Sequence[Limits]:
+        """What every block must keep, question by question."""
+        ...
+
+    @property
+    def mode(self) -> str:
+        """Whether the limits keep an epsilon: "ldp" if so."""
+        ...
+
+    @property
+    def requested(self) -> float:
+        """The epsilon that a respondent is promised."""
+        ...
+
+
+def check(block: Block, design: InBlocks) -> None:
+    """Refuse a block that does not keep what the design promises. `problem` says which rule is broken.
+
+    Raises:
+        PrivacyError: with problem = "design", "questions", "zero", "sum", "keep", "floor" or "epsilon".
+    """
+    if block.design != design.id:
+        _refuse(block, "design", f"was published for design {block.design[:12]}..., not for {design.id[:12]}...")
+    if len(block.keep) != len(design.questions) or len(block.fakes) != len(design.questions):
+        _refuse(
+            block, "questions", f"has fakes for {len(block.fakes)} questions; the design has {len(design.questions)}"
+        )
+    for index in range(len(design.questions)):
+        _check_question(block, design, index)
+    if design.mode == "ldp":
+        allowed = exp_below(design.requested)
+        for ballot in design.ballots:
+            spent = compose(block.ratio(index) for index in ballot)
+            if spent > allowed:  # what was checked above implies that it is not; checked all the same
+                _refuse(
+                    block, "epsilon", f"lets a ballot spend {epsilon_of(spent):.6g}, more than {design.requested:g}"
+                )
+
+
+def _check_question(block: Block, design: InBlocks, index: int) -> None:
+    question, limits, keep, fakes = design.questions[index], design.limits[index], block.keep[index], block.fakes[index]
+    where = f"question {question.name!r}"
+    least = min(fakes, default=0)
+    if len(fakes) != limits.cells:
+        _refuse(block, "questions", f"has {len(fakes)} fakes for {where}, which has {limits.cells} cells")
+    if least < (1 if limits.floor else 0):
+        what = f"has a fake of weight {least} for {where}: whoever reported that cell would be known to mean it"
+        _refuse(block, "zero", what)
+    if keep < 1 or keep + sum(fakes) != WHOLE:
+        _refuse(block, "sum", f"has draws for {where} that sum to {keep + sum(fakes)}, not to 2^{BITS} = {WHOLE}")
+    if keep > limits.keep:
+        _refuse(
+            block, "keep", f"keeps the truth of {where} in {keep} of 2^{BITS} draws, above the design's {limits.keep}"
+        )
+    if least < limits.floor:
+        _refuse(block, "floor", f"has a fake of weight {least} for {where}, below the design's floor {limits.floor}")
+
+
+def check_chain(blocks: Iterable[Block], design: InBlocks, last: Block | None = None) -> Block | None:
+    """Check blocks that follow each other, the first of them behind `last` (or the first of all); returns the last.
+
+    Raises:
+        PrivacyError: with problem = "chain" where a block does not follow the one before it, else as `check` does.
+    """
+    for block in blocks:
+        index, previous = (0, design.id) if last is None else (last.index + 1, last.id)
+        if block.index != index:
+            _refuse(block, "chain", f"came where block {index} was due")
+        if block.previous != previous:
+            _refuse(
+                block,
+                "chain",
+                f"says that {block.previous[:12]}... came before it, but what was published before it is "
+                f"{previous[:12]}...: somebody was shown another block",
+            )
+        check(block, design)
+        last = block
+    return last
+
+
+def _refuse(block: Block, problem: str, what: str) -> None:
+    raise PrivacyError(f"block {block.index} is refused: it {what}", problem=problem, block=block)

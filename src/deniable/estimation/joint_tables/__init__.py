@@ -1,0 +1,1 @@
+"""Tables of attributes that were not asked together."""

@@ -1,0 +1,189 @@
+"""Blocks on a server: open, collect, close, publish the next. Everything is in the store; workers only agree.
+
+A block is kept under its number, and the first one kept under a number stays: whichever worker is the first to see that
+a block is full publishes the next, and all others read it. Its fakes follow from the counts of the blocks before it, as
+far as they are shown (`shown`): who compares blocks with each other and with what analysts see learns nothing that
+those do not. So a block takes as many reports as its design says, and those that come until they are shown.
+
+A report names the block that it was made in, and counts there, however late it comes: its disguise is known, and its
+sender has paid for it. What was published before it came stays as it is, for devices hold it. Once it is shown, the
+report has its part in the fakes of the block that is published next.
+
+A report costs the same however many there are: a block is verified when it is read, its reports are counted while it is
+one of the last, and `Tally` keeps what they add up to. Late ones, which are few, have all blocks counted once more.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from deniable.collection.shown_state import Shown
+from deniable.collection.tally import Tally
+from deniable.device.protocol.fake_blocks import Block, check_chain
+from deniable.device.protocol.messages import plan_message
+from deniable.extensions.blocks.aggregator import Aggregator
+from deniable.extensions.blocks.announced_blocks import MessageBlocks
+from deniable.frozen import fix
+from deniable.storage.store import block_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from deniable.device.verified_design import VerifiedDesign
+    from deniable.storage.store import Readable, Store
+
+_FRESH = 1.0  # seconds for which a worker believes that nobody has published a block
+_ARRIVING = 2  # closed blocks in which reports are still expected
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class ServedBlocks(MessageBlocks):
+    """A design in blocks that was verified, without its words: its amendments share one chain of blocks."""
+
+    verified: VerifiedDesign
+
+    def __init__(self, verified: VerifiedDesign) -> None:
+        super().__init__(plan_message(verified.message))
+        fix(self, verified=verified)
+
+    def _given(self) -> dict[str, Any]:
+        return {"verified": self.verified}
+
+
+def kept_blocks(store: Readable, design: ServedBlocks, start: int = 0) -> list[Block]:
+    """The blocks published for a design, from a number on."""
+    found: list[Block] = []
+    while (body := store.saved(_name(design.id, start + len(found)))) is not None:
+        found.append(Block.parse(body))
+    return found
+
+
+class Chain:
+    """The blocks of one design, for one worker. May be called from any thread; what is said to be quick never waits."""
+
+    def __init__(self, store: Store, verified: VerifiedDesign) -> None:
+        """Read what was published; publish the first block if nothing was."""
+        self._store, self._shown = store, Shown(store)
+        self._numbers = list[int]()  # of the designs that share this chain, in the store
+        assert verified.message.blocks is not None  # `verify` has looked
+        self._size = verified.message.blocks.size
+        self.design = ServedBlocks(verified)
+        self._lock = threading.Lock()
+        self._tally = Tally(self.design)
+        self._total = -1  # reports that were shown when somebody looked
+        first = Aggregator(self.design).block
+        store.save(_name(self.design.id, 0), first.canonical())
+        self.blocks: list[Block] = []
+        self._at: dict[str, int] = {}
+        self._refresh()
+
+    def join(self, number: int) -> None:
+        """Count the reports to a design that shares this chain, by its number. Before any of them is taken here."""
+        with self._lock:
+            self._numbers.append(number)
+            self._begin()
+
+    def _begin(self) -> None:
+        """Count every report that is shown."""
+        counts = Counter[str]()
+        for number in self._numbers:
+            counts.update(self._shown.counts(number))
+        self._refresh()  # afterwards: the block of every report that is stored is then among them
+        cells: dict[int, dict[str, int]] = {}
+        for cell, times in counts.items():
+            cells.setdefault(self._at[block_of(cell)], {})[cell] = times
+        self._tally = Tally(self.design)
+        self._tally.sum_up(self._recent)
+        for index, some in cells.items():
+            if index < self._recent:
+                self._tally.add(self.blocks[index], some)
+        self._count_last()
+
+    @property
+    def fresh(self) -> Block | None:
+        """The open block, if the store was asked for it a moment ago. Quick."""
+        return self.blocks[-1] if time.monotonic() - self._read <= _FRESH else None
+
+    def current(self) -> Block:
+        """The open block."""
+        with self._lock:
+            if time.monotonic() - self._read > _FRESH:
+                self._look()
+        return self.blocks[-1]
+
+    def has(self, name: str | None) -> bool:
+        """Tell whether this worker knows that a block was published. Quick."""
+        return name in self._at
+
+    def knows(self, name: str) -> bool:
+        """Tell whether a block was published, open or closed. One that another worker has just published is found."""
+        if name not in self._at:
+            with self._lock:
+                self._refresh()
+        return name in self._at
+
+    def after(self, index: int, most: int) -> Sequence[Block]:
+        """Blocks that follow a number."""
+        self.current()
+        return self.blocks[max(0, index + 1) : max(0, index + 1) + most]
+
+    def _look(self) -> None:
+        """See which blocks were published; and if more reports are shown and the open block is full, publish the next.
+
+        Whoever asks for the open block has this done, once a second at most. Nobody who reports does: else a block
+        would come when a report comes.
+        """
+        self._refresh()
+        total = sum(map(self._shown.total, self._numbers))
+        if total != self._total:
+            self._count(total)
+            if self._tally.reports_of(self.blocks[-1]) >= self._size:
+                following = self._tally.next_block(self.blocks[-1])
+                self._store.save(_name(self.design.id, following.index), following.canonical())
+                self._refresh()
+                self._count_last()
+            self._total = total
+
+    @property
+    def _recent(self) -> int:
+        """The first block that is counted anew; those before it are summed up."""
+        return max(0, len(self.blocks) - 1 - _ARRIVING)
+
+    def _counted(self, block: Block) -> Counter[str]:
+        """How many reports of a block each cell has."""
+        counts: Counter[str] = Counter()
+        for number in self._numbers:
+            counts.update(self._shown.counts_in(number, block.id))
+        return counts
+
+    def _count(self, total: int) -> None:
+        """Count the last blocks, and sum the others up; where reports came to those since, count all."""
+        self._count_last()
+        if self._tally.reports < total:
+            self._begin()
+
+    def _count_last(self) -> None:
+        for block in self.blocks[self._tally.first :]:
+            self._tally.keep_apart(block, self._counted(block))
+        self._tally.sum_up(self._recent)
+
+    def _refresh(self) -> None:
+        """Read the blocks that were published meanwhile. Each is verified once."""
+        found = kept_blocks(self._store, self.design, len(self.blocks))
+        check_chain(found, self.design, self.blocks[-1] if self.blocks else None)
+        self.blocks += found
+        self._at.update((block.id, block.index) for block in found)
+        self._read = time.monotonic()
+
+
+def positions(blocks: Sequence[Block]) -> Mapping[str, int]:
+    """Where each block stands, by its name."""
+    return {block.id: block.index for block in blocks}
+
+
+def _name(design: str, index: int) -> str:
+    return f"block:{design}:{index}"

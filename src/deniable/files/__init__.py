@@ -1,0 +1,1 @@
+"""File formats of reports: Parquet, CSV, SPSS, Stata, on disk or in object stores."""

@@ -1,0 +1,1 @@
+"""Numbers computed from one estimated table."""

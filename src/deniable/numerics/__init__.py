@@ -1,0 +1,1 @@
+"""Root finding, Newton steps, simplex: one place, SciPy's where it has them."""

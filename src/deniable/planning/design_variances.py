@@ -1,0 +1,144 @@
+"""What a design would achieve: the variances of every wanted number, from its channels; nothing is simulated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from deniable.aims.contrasts import Contrasts, subsets
+from deniable.designs.distance_to_best import asked_through
+from deniable.errors import NotCoveredError, UnknownAttributeError
+from deniable.estimation.estimator import estimate
+from deniable.likelihood.efficient_estimate import MOST_CELLS as EFFICIENT_CELLS
+from deniable.optimal.pooled_loss import told_of_sets
+from deniable.planning.expected_reports import expected_evidence, expected_observations, expected_variances
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from deniable.aims.aim import Wanted
+    from deniable.designs.design import Design
+    from deniable.designs.observation import Observation
+    from deniable.planning.candidates.purpose import Purpose
+
+
+class Judged(NamedTuple):
+    """One wanted item under one design.
+
+    Attributes:
+        variances: of each of its numbers, in their own unit; NaN where nobody would tell it.
+        reports: how many respondents answer about all of its attributes.
+        cost: how many times as many respondents it needs as direct questions to everybody.
+        gain: for paired respondents, the variance over that of the same coins unpaired; else 1.
+        loss: n times the summed variance of its numbers as they are weighed.
+    """
+
+    variances: NDArray[np.float64]
+    reports: float
+    cost: float
+    gain: float
+    loss: float
+
+    @property
+    def error(self) -> float:
+        """The root mean square of its standard errors."""
+        return float(np.sqrt(np.mean(self.variances)))
+
+    @property
+    def worst(self) -> float:
+        """The largest standard error."""
+        return float(np.sqrt(np.max(self.variances)))
+
+
+_ALIKE = ("krr", "subset", "block_design")  # whose reports tell about all cells alike, and no more by a likelihood
+_NOTHING = Judged(np.array([np.nan]), 0.0, np.nan, np.nan, np.nan)
+
+
+def judged(design: Design, purpose: Purpose) -> list[Judged]:
+    """Every wanted item: at even shares, or over all populations of the guess, each with its weight."""
+    told = _told(design, purpose)
+    return [
+        _closed(design, purpose, one, told) if told and one.kind == "table" else _one(design, purpose, one)
+        for one in purpose.wanted
+    ]
+
+
+def _told(design: Design, purpose: Purpose) -> dict[tuple[str, ...], float] | None:
+    """What reports tell of every set of attributes, where that is all there is to know: closed forms follow."""
+    channels = {question.channel for question in design.questions}
+    small = len(design.ballots) == 1 or max(channel.inputs for channel in channels) <= EFFICIENT_CELLS
+    if purpose.guess is not None or design.pairs_reports or not small or any(c.kind not in _ALIKE for c in channels):
+        return None
+    tables = tuple(one for one in purpose.wanted if one.kind == "table" and set(one.attributes) <= set(design.domain))
+    return told_of_sets(Contrasts(design.domain, tables), asked_through(design), design.chances) if tables else None
+
+
+def _closed(design: Design, purpose: Purpose, one: Wanted, told: Mapping[tuple[str, ...], float]) -> Judged:
+    """At even shares all cells of a table have the same variance, a sum over the sets inside it."""
+    if not set(one.attributes) <= set(design.domain):
+        return _NOTHING
+    sizes = {name: len(design.domain[name]) for name in design.domain if name in one.attributes}
+    cells, sets = prod(sizes.values()), list(subsets(tuple(sizes)))
+    if min(told[names] for names in sets) <= 0:
+        return _NOTHING
+    summed = sum(prod(sizes[name] - 1 for name in names) / told[names] for names in sets) / cells
+    together = [set(one.attributes) <= {n for names, _ in ballot for n in names} for ballot in asked_through(design)]
+    variances = np.full(cells, summed / cells / purpose.n)
+    reports = float(purpose.n * design.chances[together].sum())
+    return Judged(variances, reports, summed / (1 - 1 / cells), 1.0, one.weight * summed)
+
+
+def _one(design: Design, purpose: Purpose, one: Wanted) -> Judged:
+    """One wanted item, from what all reports together say on average."""
+    if purpose.guess is None:
+        return _at(design, purpose, one)
+    each = [_at(design, replace(purpose, truth=population), one) for population in purpose.guess.populations]
+    variances, *others = (
+        np.average(column, axis=0, weights=purpose.guess.weights) for column in zip(*each, strict=True)
+    )
+    reports, cost, gain, loss = map(float, others)
+    return Judged(np.asarray(variances), reports, cost, gain, loss)
+
+
+def _at(design: Design, purpose: Purpose, one: Wanted) -> Judged:
+    names = one.attributes
+    try:
+        observations = expected_observations(design, purpose.truth, purpose.n, names)
+    except (NotCoveredError, UnknownAttributeError):
+        return _NOTHING
+    if design.pairs_reports:
+        return _paired(design, purpose, one, observations) if one.kind == "table" and len(names) == 1 else _NOTHING
+    evidence, truth = expected_evidence(design, purpose.truth, purpose.n, names)
+    shares = truth.project(names).values.ravel()
+    rows, own = one.rows(design.domain, shares) / np.sqrt(one.weight), one.own_rows(design.domain, shares)
+    if evidence.cells <= EFFICIENT_CELLS:
+        both = expected_variances(evidence, truth.values, np.concatenate([rows, own]))
+        variances = None if both is None else both[: len(rows)]
+    elif one.kind == "table":
+        # Too many cells to be pooled: those of the reports that cover the table.
+        variances = estimate(observations, names, method="inversion").dispersion.variances.ravel()
+        both = np.concatenate([variances, variances])
+    else:
+        variances = both = None
+    if variances is None or both is None:
+        return _NOTHING
+    centred = rows - (rows @ shares)[:, None]
+    direct = float((centred**2 @ shares).mean()) / purpose.n
+    loss = purpose.n * one.weight * float(np.sum(variances))
+    reports = float(sum(o.n for o in observations))
+    return Judged(both[len(rows) :], reports, float(np.mean(variances)) / direct, 1.0, loss)
+
+
+def _paired(design: Design, purpose: Purpose, one: Wanted, observations: Sequence[Observation]) -> Judged:
+    """The same where coins are shared: the variance gains what pairing adds, and there is no floor."""
+    found = estimate(observations, one.attributes, method="inversion")
+    shares, plain = found.unbiased.values, found.dispersion.variances
+    variances = plain + design.added_variance(one.attributes[0], shares, purpose.n)
+    direct = float((shares * (1 - shares)).mean() / purpose.n)
+    mean = float(variances.mean())
+    return Judged(variances, float(found.n), mean / direct, mean / float(plain.mean()), np.nan)

@@ -1,0 +1,1 @@
+"""The sum over hidden predictors, and finding its maximum."""

@@ -1,0 +1,1 @@
+"""Questionnaires of other programs."""

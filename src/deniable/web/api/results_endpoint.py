@@ -1,0 +1,148 @@
+"""What the reports say, for an analyst: every wanted table and every single question, as JSON or CSV."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from deniable.collection.load_reports import stored_reports
+from deniable.collection.simulated_marks import origin_in
+from deniable.core.csv_injection import plain
+from deniable.core.markup import comma_separated_rows
+from deniable.core.summary import STAMPED
+from deniable.estimation.estimator import estimate
+from deniable.estimation.notes.corrected_words import correction_notes
+from deniable.estimation.notes.refused import Refused, shown
+from deniable.estimation.shown_intervals import records
+from deniable.inference.corrected_words import corrected_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deniable.collection.collector import Collector
+    from deniable.core.provenance import Origin
+    from deniable.designs.observation import Observation
+    from deniable.designs.reports.reports import Reports
+    from deniable.estimation.estimate import Estimate
+    from deniable.web.dashboard.worker_process import Surveyed
+
+LEVEL = 0.95
+_COUNTED: WeakKeyDictionary[Reports, dict[tuple[str, ...], list[Observation]]] = WeakKeyDictionary()
+_NUMBERS = ("estimate", "std_error", "low", "high", "unbiased", "efficient", "unclipped_low", "unclipped_high")
+
+
+def results(collector: Collector, tables: Sequence[Sequence[str]] | None = None) -> dict[str, Any]:
+    """Estimate tables (by default the wanted ones and every single question) from what is shown now."""
+    collector.opening.look()
+    return told(collector, *estimates(collector, tables))
+
+
+def told(
+    collector: Collector, reports: int, tables: list[dict[str, Any]], corrections: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Estimated tables and corrected words, with what a collector says of itself besides."""
+    return {
+        "survey": collector.survey.name,
+        "design": collector.design_id,
+        "epsilon": collector.survey.design.epsilon,
+        "reports": reports,
+        "origin": _origin(collector).told,
+        "open": collector.is_open,
+        "rejected": collector.turned_away(),
+        "level": LEVEL,
+        "corrections": corrections,
+        "tables": tables,
+    }
+
+
+def estimates(
+    surveyed: Surveyed, tables: Sequence[Sequence[str]] | None = None
+) -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]:
+    """How many reports are shown, tables of them, and what was corrected in the words meanwhile.
+
+    The tables are by default the wanted ones and every single question.
+    """
+    survey = surveyed.survey
+    wanted = [(name,) for name in survey.domain] + list(survey.tables) if tables is None else tables
+    reports = stored_reports(surveyed.shown, surveyed.design_id, to_keep=False)
+    names = [list(names) for names in dict.fromkeys(map(tuple, wanted)) if reports.design.covers(names)]
+    found = [_table(shown(reports, one, partial(estimated, reports, one))) for one in names]
+    return reports.n, found, [each.told for each in corrected_words(reports)]
+
+
+def estimated(reports: Reports, names: Sequence[str]) -> Estimate:
+    """An estimate for a page: of many reports that are sets by how many hold each category, not one by one.
+
+    Each of a million sets is another report, so that to weigh each by its likelihood takes minutes. Their counts take a
+    second, and have errors of their own.
+    """
+    told = (reports.told(ballot, names) for ballot in range(len(reports.design.ballots)))
+    if all(each is None or reports.weighs_singly(each) for each in told):
+        return estimate(reports, names)
+    found = estimate(tabulated(reports, names), names)
+    unasked = reports.n - reports.among_asked(names).people
+    of = (f"{unasked} people were not asked.",) if unasked else ()
+    notes = (*of, *correction_notes([reports], names))
+    return replace(found, labels=reports.labels, warnings=(*found.warnings, *notes))
+
+
+def tabulated(reports: Reports, names: Sequence[str]) -> list[Observation]:
+    """What reports say about some attributes, counted once however often it is asked for."""
+    known = _COUNTED.setdefault(reports, {})
+    if tuple(names) not in known:
+        known[tuple(names)] = reports.among_asked(names).tabulate(names)
+    return known[tuple(names)]
+
+
+def _table(found: Estimate | Refused) -> dict[str, Any]:
+    if isinstance(found, Refused):
+        return {"attributes": list(found.attributes), "reports": found.n, "refused": found.reason, "cells": []}
+    labels = zip(*found.table.cells().values(), strict=True)
+    return {
+        "attributes": list(found.attributes),
+        "reports": found.n,
+        "method": found.method,
+        "reason": found.reason,
+        "gap": found.gap,
+        "notes": list(found.summary(LEVEL).notes),
+        "cells": [
+            {"categories": list(label), **row} for label, row in zip(labels, records(found.rows(LEVEL)), strict=True)
+        ],
+    }
+
+
+def _origin(collector: Collector) -> Origin:
+    return origin_in(collector.shown, collector.numbers, collector.survey.name)
+
+
+def results_csv(found: dict[str, Any]) -> str:
+    """The same as CSV, a line a cell; the attributes and categories of a joint table are joined by " * ".
+
+    Of reports that are simulated, or a pilot's, every line says so.
+    """
+    stamp = [found["origin"]["stamp"]] if found["origin"]["stamp"] else []
+    rows: list[list[Any]] = [["attributes", "categories", "reports", *_NUMBERS, *([STAMPED] if stamp else [])]]
+    for table in found["tables"]:
+        attributes = plain(" * ".join(table["attributes"]))
+        if "refused" in table:
+            rows.append([attributes, table["refused"], table["reports"], *([""] * len(_NUMBERS)), *stamp])
+        for cell in table["cells"]:
+            labels = plain(" * ".join(map(str, cell["categories"])))
+            rows.append([attributes, labels, table["reports"], *(cell[name] for name in _NUMBERS), *stamp])
+    for correction in found["corrections"]:
+        rows += _corrected(correction, stamp)
+    return comma_separated_rows(rows)
+
+
+def _corrected(correction: dict[str, Any], stamp: Sequence[str]) -> list[list[Any]]:
+    """A line for every text that was corrected, and for every test of the answers before and after, without numbers."""
+    sides = f"{correction['before']} reports before, {correction['after']} after"
+    why = f"words corrected ({correction['why'] or 'nobody said why'}); {sides}"
+    told = [(each["name"], f"{why}: {each['before']!r} became {each['after']!r}") for each in correction["changes"]]
+    for test in correction["tests"]:
+        p = test["reason"] if test["p"] is None else f"p = {test['p']:.2g} ({test['method']})"
+        told.append((test["attribute"], f"{why}: answers alike? {p}"))
+    n = correction["before"] + correction["after"]
+    return [[plain(name), plain(text), n, *([""] * len(_NUMBERS)), *stamp] for name, text in told]

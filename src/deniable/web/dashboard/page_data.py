@@ -1,0 +1,302 @@
+"""What the dashboard shows, as plain numbers and texts: so that it can be kept as it was when a survey was closed."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from deniable.collection.load_reports import stored_reports
+from deniable.core.labels import UNKNOWN
+from deniable.core.summary import of_shares
+from deniable.core.table import Table
+from deniable.designs.distance_to_best import nearness
+from deniable.device.epsilon import epsilon_of
+from deniable.device.origins import fingerprint
+from deniable.device.panel import panel_sentence
+from deniable.device.protocol.answer_encoding import NOT_ASKED
+from deniable.errors import DeniableError, EstimationError, InputError, NotCoveredError
+from deniable.estimation.estimator import estimate
+from deniable.estimation.grouped import Grouped
+from deniable.estimation.notes.refused import Refused, answers_about, shown, too_few
+from deniable.estimation.shown_intervals import records
+from deniable.inference.corrected_words import corrected_words
+from deniable.inference.hypothesis_tests.all_pairs import all_pairs, of_pairs, stars
+from deniable.inference.hypothesis_tests.independence import independence
+from deniable.inference.numbers.aim_estimates import wanted_numbers
+from deniable.reporting.charts import chart, chart_png
+from deniable.reporting.data_quality import alarms, fewest_published
+from deniable.reporting.describe_disguise import disguised
+from deniable.reporting.scripts.write_script import SCRIPTS, write_script
+from deniable.web.api.results_endpoint import LEVEL, estimated, tabulated
+from deniable.web.precision import precision
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from deniable.collection.collector import Collector
+    from deniable.core.labels import Labels
+    from deniable.core.summary import Summary
+    from deniable.designs.reports.reports import Reports
+    from deniable.estimation.estimate import Estimate
+    from deniable.web.dashboard.worker_process import Surveyed
+
+MOST_PAIRS = 45
+MOST_CELLS = 400  # of a table on a page
+_NUMBERS = ("estimate", "std_error", "low", "high")
+_DRAWING = threading.Lock()  # matplotlib's settings are global
+Shares = TypeVar("Shares", bound="Estimate | Grouped")
+MOST_TESTED = 60  # categories of an attribute whose pairs are tested for a page
+
+
+def overview(surveyed: Surveyed) -> dict[str, Any]:
+    """Everything the pages show about all reports together."""
+    reports = stored_reports(surveyed.shown, surveyed.design_id, to_keep=False)
+    domain = surveyed.survey.domain
+    small = [name for name, variable in domain.items() if len(variable) <= MOST_CELLS]
+    singles = [_shown(reports, [name]) for name in small]
+    wanted = [_shown(reports, names) for names in surveyed.survey.tables]
+    return {
+        "reports": reports.n,
+        "level": LEVEL,
+        "ballots": _ballots(reports),
+        "tables": [table_of(reports, found) for found in singles],
+        "large": [name for name in domain if name not in small],
+        "privacy": _privacy(surveyed, reports),
+        "numbers": _numbers(surveyed, reports),
+        "corrected": [{"said": each.said, "changes": each.told["changes"]} for each in corrected_words(reports)],
+        "nearness": nearness(reports.design, surveyed.survey.aims),
+        "alarms": alarms(reports, [each for each in (*singles, *wanted) if not isinstance(each, Refused)]),
+    }
+
+
+def _numbers(surveyed: Surveyed, reports: Reports) -> list[dict[str, Any]]:
+    """The wanted numbers that are no tables, a row each, once enough reports tell them."""
+    asked = [one for one in surveyed.survey.wanted if not too_few(answers_about(reports, one.attributes))]
+    found = wanted_numbers(reports, asked, LEVEL)
+    if found is None:
+        return []
+    rows = zip(found.wanted, found.which, found.values, found.low, found.high, strict=True)
+    names = ("wanted", "which", "value", "low", "high")
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _shown(reports: Reports, names: Sequence[str]) -> Estimate | Refused:
+    """A table for a page, or what stands in its place."""
+    return shown(reports, names, partial(estimated, reports, names))
+
+
+def whole(surveyed: Surveyed) -> dict[str, Any]:
+    """The same with its associations: what is kept of a survey that is closed."""
+    return {**overview(surveyed), "associations": associations(surveyed)}
+
+
+def end_of(collector: Collector) -> str:
+    """What the store keeps it under: made once for each end, then kept as it is.
+
+    A survey whose date was moved goes on, and has another end.
+    """
+    closes = collector.survey.closes
+    end = "ended" if collector.opening.is_ended or closes is None else closes.isoformat()
+    return f"results {collector.design_id} {end}"
+
+
+def table_of(reports: Reports, found: Estimate | Refused) -> dict[str, Any]:
+    """An estimate beside what the reports say as they came, a row a cell; or what stands in its place."""
+    if isinstance(found, Refused):
+        return {"attributes": list(found.attributes), "reports": found.n, "refused": found.reason}
+    rows = {name: values for name, values in found.rows(LEVEL).items() if name in _NUMBERS}
+    labels = zip(*found.table.cells().values(), strict=True)
+    widths = rows["high"] - rows["low"]
+    raw, away = _raw(reports, found)
+    return {
+        "attributes": list(found.attributes),
+        "shape": list(found.values.shape),
+        "reports": found.n,
+        "precision": "" if np.isnan(widths).all() else precision(float(np.nanmax(widths)) / 2, reports.n),
+        "notes": [*found.summary(LEVEL).notes, *away],
+        "rows": [
+            {"label": list(label), "raw": share, **row}
+            for label, share, row in zip(labels, raw, records(rows), strict=True)
+        ],
+    }
+
+
+def shares_of(table: Mapping[str, Any], level: float, labels: Labels = UNKNOWN) -> Summary:
+    """The layout of a table as `table_of` keeps it: that of its estimate, with the raw shares beside the attributes.
+
+    What is kept are categories; they are put into words as they are shown, in the language that is asked for.
+    """
+    names, rows = table["attributes"], table["rows"]
+    cells = labels.cells({name: [row["label"][place] for row in rows] for place, name in enumerate(names)})
+    raw = {"as it came": [row["raw"] for row in rows]}
+    numbers = {name: [row[name] for row in rows] for name in _NUMBERS}
+    return of_shares(cells, {**raw, **numbers}, level, table["notes"])
+
+
+def pairs_of(found: Mapping[str, Any], labels: Labels = UNKNOWN) -> Summary:
+    """The layout of tests as `associations` keeps them."""
+    rows = found["rows"]
+    numbers = {"Cramer's V": "v", "p": "p", "p, corrected": "adjusted"}
+    columns = {heading: [row[name] for row in rows] for heading, name in numbers.items()}
+    tests = [row["test"] for row in rows]
+    pairs = [[labels.named(name) for name in row["pair"]] for row in rows]
+    return of_pairs(pairs, columns, tests, found["notes"])
+
+
+def _raw(reports: Reports, found: Estimate) -> tuple[list[float | None], list[str]]:
+    """Shares among the disguised answers as they came; none where reports are not answers.
+
+    Whoever was asked may report that a question does not apply, by chance: no cell has that share, so a note does.
+    """
+    design, cells = reports.design.domain, found.table.domain
+    total = np.zeros(design.project(found.attributes).shape)
+    for seen in tabulated(reports, found.attributes):
+        whole = design.project(seen.domain.names)
+        if set(found.attributes) <= set(whole) and not seen.is_support and seen.counts.size == whole.cells:
+            total += Table(whole, seen.counts.reshape(whole.shape)).project(found.attributes).values
+    if not total.sum():
+        return [None] * cells.cells, []
+    kept = np.ix_(*([design[one.name].code(category) for category in one.categories] for one in cells.values()))
+    shares = total[kept] / total.sum()
+    if shares.size == total.size:
+        return shares.ravel().tolist(), []
+    away = f'{1 - shares.sum():.1%} of the reports of those who were asked say "{NOT_ASKED}", which is the disguise.'
+    return shares.ravel().tolist(), [away]
+
+
+def _ballots(reports: Reports) -> list[dict[str, Any]]:
+    design, drawn = reports.design, reports.ballot_counts().tolist()
+    return [
+        {
+            "questions": [" with ".join(design.questions[index].attributes) for index in ballot],
+            "epsilons": [epsilon_of(design.questions[index].channel.ratio) for index in ballot],
+            "epsilon": epsilon_of(design.ballot_ratio(number)),
+            "reports": drawn[number],
+        }
+        for number, ballot in enumerate(design.ballots)
+    ]
+
+
+def _privacy(surveyed: Surveyed, reports: Reports) -> dict[str, Any]:
+    design = reports.design
+    asked = dict.fromkeys(index for ballot in design.ballots for index in ballot)
+    drawn = reports.ballot_counts()
+    influence = []
+    for index in asked:
+        question = design.questions[index]
+        n = int(sum(drawn[number] for number, ballot in enumerate(design.ballots) if index in ballot))
+        most = question.channel.largest_weight()
+        influence.append({"question": " with ".join(question.attributes), "reports": n, "weight": most})
+    public = [item.name for item in surveyed.survey.public]  # tables show the groups of any of them
+    return {
+        "promised": surveyed.survey.epsilon,
+        "epsilon": design.epsilon,
+        "statement": list(reports.describe(published=fewest_published(reports, public)).lines()),
+        "influence": influence,
+        "disguise": disguised(design, surveyed.survey.labels),
+        "panel": _panel(surveyed),
+        "amendments": _amendments(surveyed),
+        "public": public,
+    }
+
+
+def _panel(surveyed: Surveyed) -> str | None:
+    """What the served design says of a panel, as devices tell it; nothing for what is no panel."""
+    panel, found = surveyed.survey.panel, surveyed.survey.found_again
+    return None if panel is None or found is None else panel_sentence(panel, found)
+
+
+def _amendments(surveyed: Surveyed) -> list[dict[str, Any]]:
+    """The designs whose reports are counted together, oldest first: each corrects the words of the one before."""
+    designs = surveyed.shown.designs()
+    return [
+        {"design": name, "compare": fingerprint(name), "reports": surveyed.shown.total(designs[name][0])}
+        for name in surveyed.amendments
+    ]
+
+
+def associations(surveyed: Surveyed) -> dict[str, Any] | None:
+    """Tests of every pair of questions; None where none can be made. They draw many samples, so they take a moment."""
+    reports = stored_reports(surveyed.shown, surveyed.design_id, to_keep=False)
+    names = [
+        name
+        for name, variable in reports.design.domain.items()
+        if len(variable) <= MOST_TESTED
+        and reports.design.covers([name])
+        and not too_few(answers_about(reports, [name]))
+    ]
+    if not 1 <= len(names) * (len(names) - 1) / 2 <= MOST_PAIRS:
+        return None
+    try:
+        found = all_pairs(reports, names)
+    except (NotCoveredError, EstimationError):
+        return None
+    return {
+        "rows": [
+            {"pair": list(pair), "v": float(v), "p": float(test.pvalue), "adjusted": float(p)}
+            | {"stars": stars(p), "test": test.method}
+            for pair, v, test, p in zip(found.pairs, found.v, found.tests, found.adjusted, strict=True)
+        ],
+        "notes": [str(note) for note in found.notes()],  # a plain text is what can be kept
+    }
+
+
+def table(surveyed: Surveyed, names: Sequence[str]) -> dict[str, Any]:
+    """Any table, or why there is none, and a test where it has two sides."""
+    reports = stored_reports(surveyed.shown, surveyed.design_id, to_keep=False)
+    if not reports.design.covers(names):
+        return {"problem": "Nobody has reported about these together, and under this design nobody will."}
+    found = _shown(reports, names)
+    if isinstance(found, Refused):
+        return {"problem": f"{found.reason.rstrip('.')}."}
+    if found.values.size > MOST_CELLS:
+        return {"problem": f"This table has {found.values.size} cells; more than {MOST_CELLS} are not shown."}
+    test = None
+    if len(names) == 2:
+        try:
+            made = independence(reports, *names)
+            test = f"p = {made.pvalue:.2g} ({made.method}, statistic {made.statistic:.4g})."
+        except DeniableError as error:
+            test = error.message
+    return {"table": table_of(reports, found), "test": test}
+
+
+def groups(surveyed: Surveyed, names: Sequence[str], by: str, language: str) -> dict[str, Any]:
+    """A table for each group of a public attribute, in the survey's words."""
+    found = _small_enough(estimate(_spoken(surveyed, language), names, by=by))
+    return {"summary": found.summary(LEVEL), "warnings": found.warnings(LEVEL)}
+
+
+def drawing(surveyed: Surveyed, names: Sequence[str], by: str, language: str, kind: str) -> str | bytes:
+    """An estimate with its intervals, or one for each group, as a picture in the survey's words."""
+    reports = _spoken(surveyed, language)
+    shares: Estimate | Grouped = estimate(reports, names, by=by) if by else estimated(reports, names)
+    found = _small_enough(shares)
+    with _DRAWING:
+        return chart_png(found) if kind == "png" else chart(found)
+
+
+def _spoken(surveyed: Surveyed, language: str) -> Reports:
+    labels = surveyed.survey.labels.speaking(language)
+    return stored_reports(surveyed.shown, surveyed.design_id, to_keep=False).with_labels(labels)
+
+
+def _small_enough(found: Shares) -> Shares:
+    cells = sum(each.values.size for each in found.values()) if isinstance(found, Grouped) else found.values.size
+    if cells > MOST_CELLS:
+        raise InputError(f"a page shows at most {MOST_CELLS} cells, not {cells}; choose fewer attributes")
+    return found
+
+
+def write(surveyed: Surveyed, path: str, language: str) -> None:
+    """Write the disguised reports to a file, or a script that analyses them; words in a language of the survey."""
+    reports, place = stored_reports(surveyed.shown, surveyed.design_id), Path(path)
+    reports = reports.with_labels(reports.labels.speaking(language)) if reports.labels.languages else reports
+    if place.suffix.lower() in SCRIPTS:
+        write_script(reports, place)
+    else:
+        reports.write(place, remarks=corrected_words(reports).lines)

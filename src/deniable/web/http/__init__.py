@@ -1,0 +1,1 @@
+"""What any ASGI server needs, and nothing of surveys."""

@@ -1,0 +1,1 @@
+"""The respondent's page."""

@@ -1,0 +1,168 @@
+"""The respondent's page: one file, the same for every survey, every language and everybody.
+
+    python -m deniable.web.page.respondent_page
+
+writes it, `static/page.html`, out of its parts: the frame `page/shell.html`, the style `page/page.css` and the program.
+So does every installation from source (`hatch_build.py`), with the standard library alone; the repository does not hold
+the file, but its hash. With documents behind it, the modules that are made too are written first (`static/page/page_words.mjs`,
+`static/channels/generated_list.mjs`, `static/device/text_safety_table.mjs`), and the hashes into the documents: `make page`. A test makes all of
+it anew and compares.
+
+Style and program stand in the page itself, and its policy names their hashes. Nothing that a server sends beside the
+page can take their place: not another file, and not a header that loads one before the page is read.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import sys
+from html import escape
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deniable.device.replaceable_words import PLAIN
+from deniable.errors import DeniableError
+from deniable.surveys.fingerprint_words import FRAMES
+from deniable.surveys.page_words import SENTENCES, WORDS
+from deniable.web.bundle import bundle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PAGE = "page.html"
+WORDS_MODULE = "page/page_words.mjs"
+KINDS_MODULE = "channels/generated_list.mjs"
+TABLE_MODULE = "device/text_safety_table.mjs"
+# A page from elsewhere must reach collectors that it does not know yet. Once it knows its own, it forbids all others.
+COLLECTORS = "https: http://localhost:* http://127.0.0.1:*"
+_HASHES = re.compile(r"(?:^    [0-9a-f]{64}  \S+\n)+", re.MULTILINE)
+_HERE = files("deniable.web")
+
+
+def policy(style: str, script: str, reach: str = "'self'") -> str:
+    """What the page may do: run this style and this script, speak to a collector, and nothing else."""
+    return (
+        f"default-src 'none'; script-src '{script}'; style-src '{style}'; img-src 'none'; font-src 'none'; "
+        f"connect-src {reach}; form-action 'none'; base-uri 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+
+
+def words_module() -> str:
+    """The program's own words, as a module."""
+
+    def constant(name: str, value: object) -> str:
+        return f"export const {name} = {json.dumps(value, ensure_ascii=False, indent=2)};\n"
+
+    kind = "/** @type {Record<string, Record<string, string>>} */\n"
+    head = "// @ts-check\n/** The program's own words. Written by `python -m deniable.web.page.respondent_page`, not by hand. */\n\n"
+    return "\n".join(
+        [
+            head + kind + constant("WORDS", {**WORDS, **FRAMES}),
+            "// What a survey may say otherwise. All other words are ours alone.\n" + constant("PLAIN", sorted(PLAIN)),
+            "// The word for each code, of a refusal or of a problem.\n"
+            "/** @type {Record<string, string>} */\n"
+            + constant("SENTENCES", {code: word for word, codes in SENTENCES.items() for code in codes.split()}),
+        ]
+    )
+
+
+def kinds() -> list[str]:
+    """The kinds of channel that the program runs: the files of `static/kinds`."""
+    return sorted(path.name.removesuffix(".mjs") for path in _HERE.joinpath("static", "kinds").iterdir())
+
+
+def kinds_module() -> str:
+    """The list of them, as a module."""
+    head = "// @ts-check\n/** Every kind of channel. Written by `python -m deniable.web.page.respondent_page`, not by hand. */\n\n"
+    imports = "".join(f'import {{ kind as {kind} }} from "./kinds/{kind}.mjs";\n' for kind in kinds())
+    shape = '/** @type {Record<string, import("./channels.mjs").Kind>} */\n'
+    return f"{head}{imports}\n{shape}export const KINDS = {{ {', '.join(kinds())} }};\n"
+
+
+def table_module() -> str:
+    """The tables of `device.text_safety`, as a module."""
+    table = files("deniable.device").joinpath("text_safety.json").read_text(encoding="utf-8").strip()
+    head = "// @ts-check\n/** What texts may hold. Written by `python -m deniable.web.page.respondent_page`, not by hand. */\n\n"
+    return f"{head}export const TABLE = {table};\n"
+
+
+def page() -> str:
+    """The page, made of its parts. ASCII alone, so that no header can make a browser read it otherwise."""
+    style = _ascii("page.css", _part("page", "page.css"), r"\{:06x}")
+    script = _ascii("the program", bundle("deniable", lambda name: _part("static", f"{name}.mjs")), r"\u{:04x}")
+    if re.search(r"</(script|style)|<!--", script + style, re.IGNORECASE):
+        raise DeniableError("style and program must not hold what ends them inside a page: </script, </style, <!--")
+    frame = _part("page", "shell.html").replace("{{ no_script }}", _no_script())
+    frame = _ascii("shell.html", frame, "&#x{:x};")
+    reach = f"'self' {COLLECTORS}"
+    parts = {
+        "policy": policy(integrity(style), integrity(script), reach),
+        "style": style,
+        "program": script,
+    }
+    return re.sub(r"\{\{ (\w+) \}\}", lambda found: parts[found.group(1)], frame)
+
+
+def _no_script() -> str:
+    """What is said where no program runs, in every language."""
+    said = [f'<p lang="{code}" dir="auto">{escape(text)}</p>' for code, text in WORDS["no_script"].items()]
+    return "\n".join(said)
+
+
+def header_policy(made: str) -> str:
+    """The policy of a page's own hashes for the response's header: it reaches its own collector only."""
+    found = re.search(r'content="([^"]*)"', made)
+    assert found is not None
+    return found.group(1).replace(f" {COLLECTORS}", "") + "; frame-ancestors 'none'"
+
+
+def integrity(text: str) -> str:
+    """A text's hash as policies write it."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _part(folder: str, name: str) -> str:
+    if name in _MADE:
+        return _MADE[name]()
+    return _HERE.joinpath(folder, name).read_text(encoding="utf-8")
+
+
+def _ascii(name: str, text: str, escape: str) -> str:
+    """Write every other character as its number."""
+    if any(ord(char) > 0xFFFF for char in text):
+        raise DeniableError(f"{name} has a character that takes more than four digits")
+    return re.sub(r"[^\x00-\x7f]", lambda found: escape.format(ord(found.group())), text)
+
+
+_MADE = {WORDS_MODULE: words_module, KINDS_MODULE: kinds_module, TABLE_MODULE: table_module}
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file, unless that is in it: somebody may be reading it."""
+    if not path.exists() or path.read_bytes() != content:
+        path.write_bytes(content)
+
+
+def main(documents: Sequence[str]) -> int:
+    """Write the page; where documents are named the modules that are made, too, and all hashes into the documents."""
+    with as_file(_HERE.joinpath("static")) as folder:
+        for name, make in {**(_MADE if documents else {}), PAGE: page}.items():
+            _write(folder / name, make().encode())
+    if not documents:
+        return 0
+    from deniable.web.page.static_files import published
+
+    hashes = "".join(f"    {line}\n" for line in published().splitlines())
+    for path in map(Path, documents):
+        path.write_text(_HASHES.sub(lambda _: hashes, path.read_text(encoding="utf-8"), count=1), encoding="utf-8")
+    sys.stdout.write(published())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,103 @@
+"""The files that pages are made of: the page and its program as they lie there, their published hashes, a style."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from deniable.web.http.responses import SAFE
+from deniable.web.page.respondent_page import PAGE, kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from starlette.requests import Request
+
+MODULE = "deniable.mjs"
+# Everything that runs on a respondent's device. The page holds all of it; these are the same files, to be read.
+PROGRAM = (
+    MODULE,
+    "protocol/admission_token.mjs",
+    "protocol/blind_signature.mjs",
+    "protocol/fake_blocks.mjs",
+    "device/random_draws.mjs",
+    "channels/registry.mjs",
+    "device/client.mjs",
+    "protocol/word_corrections.mjs",
+    "protocol/exact_decimals.mjs",
+    "protocol/answer_encoding.mjs",
+    "device/epsilon.mjs",
+    "page/form_inputs.mjs",
+    "channels/finite_field.mjs",
+    "protocol/form.mjs",
+    "channels/channel_kind.mjs",
+    "page/introduction.mjs",
+    "channels/generated_list.mjs",
+    "page/language.mjs",
+    "page/languages.mjs",
+    "device/device_state.mjs",
+    "protocol/messages.mjs",
+    "page/old_and_new.mjs",
+    "protocol/partner.mjs",
+    "device/panel.mjs",
+    "page/pictures.mjs",
+    "channels/matrix_rank.mjs",
+    "page/screen.mjs",
+    "page/rounded_numbers.mjs",
+    "device/design_terms.mjs",
+    "device/text_safety.mjs",
+    "device/text_safety_table.mjs",
+    "protocol/http_transport.mjs",
+    "page/typed_number.mjs",
+    "device/verify.mjs",
+    "page/page_words.mjs",
+    *(f"kinds/{kind}.mjs" for kind in kinds()),
+)
+HASHES = "programs.sha256"
+_TYPES = {".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+# Asked for anew each time, answered "unchanged" by its hash: an update reaches everybody at once.
+_CACHED = {**SAFE, "Cache-Control": "no-cache", "Cross-Origin-Resource-Policy": "same-origin"}
+
+
+@cache
+def asset(name: str) -> bytes:
+    """A file's bytes, as they lie in the package."""
+    return files("deniable.web").joinpath("static", name).read_bytes()
+
+
+def sha256(name: str) -> str:
+    """A file's published hash."""
+    return hashlib.sha256(asset(name)).hexdigest()
+
+
+def published() -> str:
+    """The hashes of the page and of its program, as sha256sum writes and checks them."""
+    return "".join(f"{sha256(name)}  {name}\n" for name in (PAGE, *PROGRAM))
+
+
+def integrity(name: str) -> str:
+    """The same for an `integrity` attribute: the browser takes no other bytes."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(asset(name)).digest()).decode()
+
+
+def asset_routes(*names: str) -> list[Route]:
+    """The addresses of some files."""
+    return [Route(f"/static/{name}", _server(name)) for name in names]
+
+
+def _server(name: str) -> Callable[[Request], Awaitable[Response]]:
+    kind = _TYPES[name[name.rindex(".") :]]
+    headers = {**_CACHED, "ETag": f'"{sha256(name)}"'}
+
+    async def serve(request: Request) -> Response:
+        if request.headers.get("if-none-match") == headers["ETag"]:
+            return Response(status_code=304, headers=headers)
+        return Response(asset(name), media_type=kind, headers=headers)
+
+    return serve
