@@ -19,12 +19,12 @@ from scipy import stats
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.registry import channel_from_dict
+from deniable.channels.sets.bit_masks import digits
 from deniable.channels.sets.hashing import LocalHashing
 from deniable.channels.sets.some_sets import SomeSets
 from deniable.channels.sets.subset import SubsetSelection
 from deniable.channels.sets.two_level import TwoLevel
 from deniable.channels.sets.unary import Unary
-from deniable.channels.words import digits
 from deniable.core.randomness import SECURE, Seeded
 from deniable.device.channels.hashing import PRIME
 from deniable.errors import DesignError, InputError, PrecisionError

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from deniable.channels.sets.bit_masks import digits
 from deniable.channels.sets.support import Support
-from deniable.channels.words import digits
 from deniable.errors import InputError
 
 if TYPE_CHECKING:

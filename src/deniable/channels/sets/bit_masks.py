@@ -2,12 +2,17 @@
 
 Up to 53 categories a set is one number, the most that every reader of JSON takes exactly. More categories take a row of
 64-bit words.
+
+Numbers that reports are taken apart with: arrays here, expressions of a database there.
+
+A channel of sets says once, in whole numbers, which categories a report holds (`Support.word`). NumPy can compute it,
+and so can every engine that knows +, -, *, /, %, &, >> and =, so that sets are counted where they lie.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
@@ -16,12 +21,59 @@ from deniable.channels.sets.support import Support
 from deniable.device.channels.channel_kind import IN_ONE_NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.channels.words import Choose, Numbers
     from deniable.core.randomness import Source, Stream
+
+
+class Numbers(Protocol):
+    """Whole numbers, one a report: an array, or a column of a table somewhere."""
+
+    def __add__(self, other: Self | int, /) -> Self:
+        """The sum."""
+        ...
+
+    def __sub__(self, other: Self | int, /) -> Self:
+        """The difference."""
+        ...
+
+    def __mul__(self, other: Self | int, /) -> Self:
+        """The product."""
+        ...
+
+    def __floordiv__(self, other: int, /) -> Self:
+        """The quotient, rounded down; of numbers below 2^53, so that decimals give it too."""
+        ...
+
+    def __mod__(self, other: int, /) -> Self:
+        """The remainder."""
+        ...
+
+    def __and__(self, other: Self | int, /) -> Self:
+        """Binary digits that both have; of truths, whether both hold."""
+        ...
+
+    def __rshift__(self, other: int, /) -> Self:
+        """Binary digits further down."""
+        ...
+
+
+if TYPE_CHECKING:
+    Choose = Callable[[object, int], Numbers]  # the number where a condition holds, else 0
+
+
+def digits(words: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+    """The lowest binary digits of words, a row each, and a one for the report itself.
+
+    >>> digits(np.array([5]), 3).tolist()
+    [[1.0, 0.0, 1.0, 1.0]]
+    """
+    rows = np.ones((len(words), count + 1))
+    rows[:, :count] = (words[:, None] >> np.arange(count)) & 1
+    return rows
+
 
 _PIECE = 16  # bits of a word that are counted at a time
 _WORDS = 1 << 17  # words that are added up together ...

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.channels.words import Choose, Numbers
+    from deniable.channels.sets.bit_masks import Choose, Numbers
     from deniable.core.randomness import Source
 
 _AUDITED = 8

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.channels.channel import Channel
-    from deniable.channels.words import Choose, Numbers
+    from deniable.channels.sets.bit_masks import Choose, Numbers
     from deniable.core.randomness import Source
 
 

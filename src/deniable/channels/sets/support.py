@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.channels.words import Choose, Numbers
+    from deniable.channels.sets.bit_masks import Choose, Numbers
     from deniable.core.randomness import Source
 
 C = TypeVar("C", bound=Channel)
