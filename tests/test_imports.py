@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import deniable
-from deniable.surveys.example import example_text
+from deniable.cli.new import example_text
 
 HEAVY = {"scipy", "pyarrow", "pandas", "matplotlib", "narwhals"}
 SHARED = {"deniable"} | {f"deniable.{name}" for name in ("door", "errors", "frozen", "keywords", "version", "wording")}

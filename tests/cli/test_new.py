@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from deniable.surveys.example import example_text
+from deniable.cli.new import example_text
 from deniable.surveys.survey import parse_survey
 
 FORM = {

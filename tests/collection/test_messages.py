@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deniable.cli.new import example_text
 from deniable.collection.survey_messages import announcement, decimal_text, design_body, form_body
 from deniable.device.protocol.canonical_json import decode, encode
 from deniable.device.protocol.fake_blocks import Block
@@ -19,7 +20,6 @@ from deniable.device.verify import verify
 from deniable.errors import MessageError
 from deniable.extensions.blocks.aggregator import Aggregator
 from deniable.extensions.blocks.served_blocks import ServedBlocks
-from deniable.surveys.example import example_text
 from deniable.surveys.survey import parse_survey
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 
+from deniable.cli.new import example_text
 from deniable.collection.collector import Collector
 from deniable.collection.load_reports import collected, stored_reports
 from deniable.collection.survey_messages import design_body
@@ -18,7 +19,6 @@ from deniable.device.protocol.messages import Report, design_id
 from deniable.device.verify import verify
 from deniable.errors import DesignError, RefusedDesignError
 from deniable.storage.sqlite import SqliteStore
-from deniable.surveys.example import example_text
 from deniable.surveys.survey import parse_survey
 from deniable.web.serve import Service
 

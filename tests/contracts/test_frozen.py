@@ -31,6 +31,7 @@ from deniable.channels.bitmask import Bitmask
 from deniable.channels.channel import Channel
 from deniable.channels.sets.some_sets import SomeSets
 from deniable.channels.some_truths import SomeTruths
+from deniable.cli.new import example_text
 from deniable.collection.survey_messages import design_body, form_body
 from deniable.core.labels import Changed, Correction, Labels
 from deniable.core.provenance import Origin
@@ -67,7 +68,6 @@ from deniable.optimal.hypercontractive_floor import HypercontractiveCertificate
 from deniable.regression.likelihood.posterior import listen
 from deniable.reporting.methods_section import facts_of_survey
 from deniable.reporting.scripts.tables import script_tables
-from deniable.surveys.example import example_text
 from deniable.surveys.survey import parse_survey
 from small_survey import BLOCKS, small_survey
 

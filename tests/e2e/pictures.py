@@ -15,9 +15,9 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 from watching import BROWSER, FLAGS, pictures, shown
 
+from deniable.cli.new import example_text
 from deniable.collection.simulate_respondents import Crowd
 from deniable.core.randomness import Seeded
-from deniable.surveys.example import example_text
 from deniable.web.dashboard.login import new_link
 from deniable.web.serve import Service, background
 

@@ -292,7 +292,7 @@ def test_with_the_keyboard_alone(service, visitor):
 
 
 def test_on_a_phone_and_for_everybody(serving, visitor):
-    from deniable.surveys.example import example_text
+    from deniable.cli.new import example_text
 
     with serving(example_text()) as service:
         someone = visitor(viewport={"width": 360, "height": 740}, locale="de-DE", has_touch=True)

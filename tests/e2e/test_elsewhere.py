@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from watching import LOOK, SURVEY, flaws, shown, stored
 
-from deniable.surveys.example import example_text
+from deniable.cli.new import example_text
 from deniable.surveys.page_words import WORDS
 from deniable.web.page.respondent_page import PAGE
 from deniable.web.page.static_files import asset

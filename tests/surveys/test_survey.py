@@ -17,6 +17,7 @@ from deniable.channels.sets.subset import SubsetSelection
 from deniable.channels.sets.two_level import TwoLevel
 from deniable.channels.sets.unary import Unary
 from deniable.channels.two_level_krr import TwoLevelKRR
+from deniable.cli.new import example_text
 from deniable.collection.survey_messages import design_body
 from deniable.core.bins import bin_names
 from deniable.device.protocol.messages import Panel, design_id
@@ -24,7 +25,6 @@ from deniable.device.verify import verify
 from deniable.errors import SurveyError
 from deniable.optimal.optimal_channel import OptimalChannel
 from deniable.surveys.designs import KINDS
-from deniable.surveys.example import example_text
 from deniable.surveys.phrases import PHRASES
 from deniable.surveys.questions.number import bin_of
 from deniable.surveys.survey import parse_survey, read_survey

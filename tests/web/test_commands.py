@@ -15,11 +15,11 @@ import pytest
 from click.testing import CliRunner
 
 from deniable.cli.app import app
+from deniable.cli.new import example_text
 from deniable.collection.bearer_tokens import ANALYST, opens
 from deniable.collection.collector import Collector
 from deniable.errors import InputError
 from deniable.storage.open_store import open_store
-from deniable.surveys.example import example_text
 from deniable.web.serve import Service, listen
 
 RUN = [sys.executable, "-c", "from deniable.cli import main; main()"]

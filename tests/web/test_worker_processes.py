@@ -17,9 +17,9 @@ from click.testing import CliRunner
 from starlette.applications import Starlette
 
 from deniable.cli.app import app
+from deniable.cli.new import example_text
 from deniable.collection.simulate_respondents import Crowd
 from deniable.errors import InputError, StoreError
-from deniable.surveys.example import example_text
 from deniable.web.http.connection import Connection, ConnectionLimits
 from deniable.web.serve import Service, inherited, listen, server
 from waiting import until

@@ -9,10 +9,10 @@ import click
 import numpy as np
 from rich.markup import escape
 
-from deniable.cli.progress import Progress
 from deniable.cli.terminal import (
     FILE,
     PLACE,
+    Progress,
     as_json,
     bar,
     console,

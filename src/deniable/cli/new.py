@@ -1,7 +1,11 @@
-"""`deniable new`: write a survey file to start from, empty or out of another program's questionnaire."""
+"""`deniable new`: write a survey file to start from, empty or out of another program's questionnaire.
+
+The commented survey file that `deniable new` writes.
+"""
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 import click
@@ -63,10 +67,15 @@ def command(
 def _text(source: Path | None, epsilon: float) -> tuple[str, tuple[str, ...]]:
     """The file's text, and a sentence for everything that was not taken over."""
     if source is None:
-        from deniable.surveys.example import example_text
+        from deniable.cli.new import example_text
 
         return example_text(), ()
     from deniable.surveys.importing.import_survey import import_survey
 
     found = import_survey(source, epsilon)
     return found.file(source.name), found.left_out
+
+
+def example_text() -> str:
+    """The text of the example: it parses, and every kind of question is in it."""
+    return files("deniable.surveys").joinpath("example.toml").read_text(encoding="utf-8")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from deniable.cli.progress import Progress
-from deniable.cli.terminal import FILE, TARGET, as_json, console, emit, split
+from deniable.cli.terminal import FILE, TARGET, Progress, as_json, console, emit, split
 from deniable.errors import DesignError, InputError
 
 if TYPE_CHECKING:

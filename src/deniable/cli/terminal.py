@@ -1,10 +1,14 @@
-"""What the commands share: how they print, and the options they have in common."""
+"""What the commands share: how they print, and the options they have in common.
+
+A bar on the terminal for work that takes long: rows done, rate and time left.
+"""
 
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import click
 from click.shell_completion import CompletionItem
@@ -272,3 +276,37 @@ def bar(value: float, most: float, width: int, *, blocks: bool) -> str:
     '######'
     """
     return ("█" if blocks else "#") * max(0, round(value / most * width))
+
+
+class Progress:
+    """Rows done, rate and time left, on a terminal only; called with what is done and what there is (None: unknown)."""
+
+    def __init__(self, description: str) -> None:
+        from rich import progress
+        from rich.text import Text
+
+        class Rate(progress.ProgressColumn):
+            def render(self, task: progress.Task) -> Text:
+                return Text(f"{task.speed:,.0f} rows/s" if task.speed else "")
+
+        columns = (
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.TextColumn("{task.completed:,.0f} rows"),
+            Rate(),
+            progress.TimeRemainingColumn(),
+        )
+        shown = sys.stderr.isatty()
+        self._bar = progress.Progress(*columns, console=console(stderr=True), disable=not shown, transient=True)
+        self._task = self._bar.add_task(description, total=None)
+
+    def __call__(self, done: int, rows: int | None) -> None:
+        """Draw it anew."""
+        self._bar.update(self._task, completed=done, total=rows)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._bar.stop()
