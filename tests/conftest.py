@@ -138,7 +138,7 @@ def _brisk_servers():
     """Hundreds of servers are started, closed and ended here; nobody has to wait for seconds each time."""
     import uvicorn.server
 
-    from deniable.collection import closing
+    from deniable.collection import survey_lifecycle as closing
     from deniable.collection import survey_lifecycle as opening
     from deniable.web.http.connection import Connection
 

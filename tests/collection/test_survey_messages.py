@@ -9,12 +9,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from deniable.collection.amendments import served_from
 from deniable.collection.collector import Collector
 from deniable.collection.load_reports import collected, stored_reports
 from deniable.collection.report_cells import encode_cell
 from deniable.collection.restore_backup import settle
-from deniable.collection.survey_messages import design_body, form_of, words_mark
+from deniable.collection.survey_messages import design_body, form_of, served_from, words_mark
 from deniable.device.protocol.canonical_json import encode
 from deniable.device.protocol.form import read_form
 from deniable.device.protocol.messages import design_id

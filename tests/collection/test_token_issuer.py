@@ -21,8 +21,7 @@ from click.testing import CliRunner
 from deniable.cli.app import app
 from deniable.collection.collector import Collector
 from deniable.collection.invitations import digest, name_of
-from deniable.collection.signing import SecretKey
-from deniable.collection.token_issuer import DistantIssuer, LocalIssuer, issuer_path, key_bytes, public_key
+from deniable.collection.token_issuer import DistantIssuer, LocalIssuer, SecretKey, issuer_path, key_bytes, public_key
 from deniable.device.client import Client
 from deniable.device.protocol import blind_signature as blind
 from deniable.device.protocol.admission_token import report_id, token_id

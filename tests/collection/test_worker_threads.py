@@ -12,8 +12,7 @@ import pytest
 
 from deniable.collection import collector as module
 from deniable.collection.collector import Collector, read_batch
-from deniable.collection.signing import SecretKey
-from deniable.collection.token_issuer import DistantIssuer, key_bytes
+from deniable.collection.token_issuer import DistantIssuer, SecretKey, key_bytes
 from deniable.collection.worker_threads import Work
 from deniable.device.protocol.canonical_json import encode
 from deniable.device.protocol.messages import Problem, Report

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from deniable.collection.admission import mark_end
 from deniable.collection.collector import Collector
-from deniable.collection.entrance import mark_end
 from deniable.errors import InputError, StoreError
 from deniable.storage.open_store import open_store
 from deniable.surveys.survey import parse_survey

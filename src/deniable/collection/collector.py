@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from deniable.collection.amendments import current_design
-from deniable.collection.closing import Closing
-from deniable.collection.entrance import Entrance
+from deniable.collection.admission import Entrance
 from deniable.collection.group_commit import MOST_WAITING, Writer
 from deniable.collection.invitations import admission_id
 from deniable.collection.meetings import Meetings
@@ -23,8 +21,8 @@ from deniable.collection.rejection_counts import Rejections
 from deniable.collection.report_cells import Acceptor
 from deniable.collection.shown_state import Shown
 from deniable.collection.simulated_marks import mark
-from deniable.collection.survey_lifecycle import Ends, Opening
-from deniable.collection.survey_messages import LOOPBACK, announcement, words_mark
+from deniable.collection.survey_lifecycle import Closing, Ends, Opening
+from deniable.collection.survey_messages import LOOPBACK, announcement, current_design, words_mark
 from deniable.collection.worker_threads import Work
 from deniable.device.protocol import canonical_json as wire
 from deniable.device.protocol import messages

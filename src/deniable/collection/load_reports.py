@@ -18,12 +18,10 @@ import numpy as np
 
 from deniable.channels.paired import Coins
 from deniable.channels.registry import channel_from_dict
-from deniable.collection.amendments import amendments_of
-from deniable.collection.cells import Cells, Memory, all_cells, in_order, of_texts
-from deniable.collection.report_cells import decode_cell
+from deniable.collection.report_cells import Cells, Memory, all_cells, decode_cell, in_order, of_texts
 from deniable.collection.shown_state import met_with
 from deniable.collection.simulated_marks import origin_in
-from deniable.collection.survey_messages import words_mark
+from deniable.collection.survey_messages import amendments_of, words_mark
 from deniable.collection.wordings import Wordings, wordings
 from deniable.core.domain import Domain
 from deniable.core.labels import Labels, bin_words

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from deniable.collection.amendments import served_from
+from deniable.collection.survey_messages import served_from
 from deniable.core.labels import Changed, Correction
 from deniable.device.protocol.word_corrections import changes_between, texts_of
 from deniable.files.reserved_columns import words_names
@@ -20,8 +20,8 @@ from deniable.files.reserved_columns import words_names
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from deniable.collection.amendments import Amendment
-    from deniable.collection.cells import Cells
+    from deniable.collection.report_cells import Cells
+    from deniable.collection.survey_messages import Amendment
     from deniable.storage.store import Readable
 
 

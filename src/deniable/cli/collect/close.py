@@ -9,7 +9,7 @@ import click
 
 from deniable.cli.terminal import Local
 from deniable.cli.terminal import name_of as place_of
-from deniable.collection.entrance import mark_end, numbers_of, was_served
+from deniable.collection.admission import mark_end, numbers_of, was_served
 from deniable.collection.invitations import name_of
 from deniable.collection.reuse_design import read_kept
 from deniable.collection.token_issuer import LocalIssuer, issuer_path

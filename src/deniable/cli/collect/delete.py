@@ -11,7 +11,7 @@ import click
 
 from deniable.cli.terminal import Local
 from deniable.cli.terminal import name_of as place_of
-from deniable.collection.entrance import was_served
+from deniable.collection.admission import was_served
 from deniable.collection.invitations import name_of
 from deniable.collection.restore_backup import closed_path
 from deniable.collection.reuse_design import kept_in, read_kept

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from deniable.cli.terminal import Local
-from deniable.collection.entrance import refuse_open
+from deniable.collection.admission import refuse_open
 from deniable.collection.invitations import check_number, invite, name_of
 from deniable.collection.reuse_design import read_kept
 from deniable.collection.token_issuer import LocalIssuer, issuer_path

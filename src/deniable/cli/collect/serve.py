@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from deniable.cli.terminal import Local
-from deniable.collection.signing import constant_time_power
 from deniable.collection.simulated_marks import origin_in
 from deniable.collection.survey_messages import LOOPBACK
+from deniable.collection.token_issuer import constant_time_power
 from deniable.device.device_state import DEFAULT_LIMIT
 from deniable.device.origins import fingerprint, is_for, is_origin, origin_of
 from deniable.device.privacy_statement import rounded_up

@@ -12,8 +12,7 @@ from rich.progress import track
 from rich.table import Table as Grid
 
 from deniable.cli.terminal import as_json, emit
-from deniable.collection.population import Population
-from deniable.collection.simulate_respondents import Crowd
+from deniable.collection.simulate_respondents import Crowd, Population
 from deniable.errors import InputError
 
 

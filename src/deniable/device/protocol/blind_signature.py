@@ -10,7 +10,7 @@
 What the issuer signs is multiplied by a random number that only the device knows: every token is equally likely to be
 behind it. The variant is RSABSSA-SHA384-PSS-Randomized, which RFC 9474 recommends; the tests run all four.
 
-This is the device's half, plain integers and `hashlib`; the issuer's is `deniable.collection.signing`.
+This is the device's half, plain integers and `hashlib`; the issuer's is `deniable.collection.token_issuer`.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
-from deniable.collection.closing import Closing
 from deniable.collection.invitations import name_of
 from deniable.collection.reuse_design import read_kept
+from deniable.collection.survey_lifecycle import Closing
 from deniable.collection.token_issuer import LocalIssuer, issuer_path
 from deniable.device.protocol.messages import MOST_ADMISSION_BYTES, Problem
 from deniable.device.protocol.problem_details import problem
