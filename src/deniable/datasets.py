@@ -19,10 +19,9 @@ import numpy as np
 from deniable.core.domain import Domain
 from deniable.core.randomness import SECURE, Source, check_source
 from deniable.core.results import frame_of
-from deniable.core.table import Table
+from deniable.core.table import Table, product
 from deniable.errors import InputError, MissingExtraError
 from deniable.frozen import Frozen
-from deniable.tables.marginals import product
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

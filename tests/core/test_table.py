@@ -7,9 +7,8 @@ import pyarrow as pa
 import pytest
 
 import deniable as dn
-from deniable.core.table import tally
+from deniable.core.table import cramers_v, independent, marginals, product, tally
 from deniable.errors import DesignError, InputError, UnknownCategoryError
-from deniable.tables.marginals import cramers_v, independent, marginals, product
 
 DOMAIN = dn.Domain({"a": ["x", "y"], "b": [0, 1, 2], "c": ["p", "q"]})
 

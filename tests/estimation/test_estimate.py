@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 import deniable as dn
+from deniable.core.table import product
 from deniable.errors import InputError, NotCoveredError, TooFewReportsError, UnknownAttributeError
 from deniable.estimation.inversion import covering, invert
 from deniable.likelihood.covariance_operator import Dispersion, Sample
 from deniable.numerics.simplex import norm_sub
-from deniable.tables.marginals import product
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1]})
 TRUTH = dn.Table(DOMAIN, [[[0.30, 0.02], [0.10, 0.05], [0.05, 0.08]], [[0.02, 0.20], [0.05, 0.03], [0.10, 0.00]]])

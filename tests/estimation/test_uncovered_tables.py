@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import deniable as dn
-from deniable.core.table import Table
+from deniable.core.table import Table, independent
 from deniable.errors import InputError, MissingExtraError, NotCoveredError
 from deniable.estimation.estimator import observations_of
 from deniable.estimation.joint_tables.loglinear import fit_loglinear
@@ -22,7 +22,6 @@ from deniable.estimation.joint_tables.uncovered_tables import (
     product_is_nearer,
 )
 from deniable.numerics.proportional_fitting import fit_margins
-from deniable.tables.marginals import independent
 
 DOMAIN = dn.Domain({"a": [0, 1], "b": [0, 1, 2], "c": [0, 1]})
 NAMES = ["a", "b", "c"]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.core.table import cramers_v, independent
 from deniable.datasets import adult
-from deniable.tables.marginals import cramers_v, independent
 
 
 def test_the_example_of_section_3_3():

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.core.randomness import SECURE, Source
+from deniable.core.table import cramers_v
 from deniable.designs.clusters import Clusters
 from deniable.designs.independent import Independent
 from deniable.errors import InputError, SourcesDifferWarning
 from deniable.estimation.estimator import Collected, estimate
 from deniable.estimation.notes.denominators import refuse_unknown_askings
 from deniable.estimation.several_sources import ASSOCIATED, differing
-from deniable.tables.marginals import cramers_v
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,10 +21,9 @@ import numpy as np
 from deniable.channels.sets.possible_sets import holds_sets
 from deniable.core.randomness import SECURE, Source, check_source
 from deniable.core.results import Interval
-from deniable.core.table import Table
+from deniable.core.table import Table, summed
 from deniable.errors import InputError
 from deniable.numerics.simplex import norm_sub
-from deniable.tables.marginals import summed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

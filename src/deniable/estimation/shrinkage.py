@@ -13,9 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deniable.core.table import Table
+from deniable.core.table import Table, product
 from deniable.numerics.simplex import norm_sub
-from deniable.tables.marginals import product
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from deniable.core.table import Table
+from deniable.core.table import Table, summed
 from deniable.designs.observation import Observation
 from deniable.errors import InputError
 from deniable.frozen import Frozen, readonly
-from deniable.tables.marginals import summed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,6 +23,7 @@ from deniable.channels.kronecker import Kronecker
 from deniable.channels.mixture import Mixture
 from deniable.channels.sets.possible_sets import holds_sets
 from deniable.core.domain import Domain
+from deniable.core.table import spread, summed
 from deniable.designs.observation import Observation
 from deniable.frozen import readonly
 from deniable.likelihood.covariance_operator import Sample
@@ -30,7 +31,6 @@ from deniable.likelihood.evidence import Evidence
 from deniable.likelihood.report_group import Group
 from deniable.likelihood.report_likelihoods import Counted, Moments, Said
 from deniable.numerics.simplex import norm_sub
-from deniable.tables.marginals import spread, summed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.core.table import spread
 from deniable.estimation.fit.fold import Fold
 from deniable.frozen import Frozen, readonly
 from deniable.likelihood.report_likelihoods import Counted, Moments, Said
-from deniable.tables.marginals import spread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

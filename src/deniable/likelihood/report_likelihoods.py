@@ -21,12 +21,12 @@ import numpy as np
 
 from deniable.channels.channel import multinomials
 from deniable.channels.sets.possible_sets import factors_of, holds_sets, likelihood_of, places_of, possible_sets
+from deniable.core.table import summed
 from deniable.designs.observation import Observation
 from deniable.errors import EstimationError, InputError
 from deniable.frozen import Frozen, readonly
 from deniable.likelihood.covariance_operator import Sample
 from deniable.numerics.simplex import norm_sub
-from deniable.tables.marginals import summed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

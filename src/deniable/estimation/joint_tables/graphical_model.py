@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.core.table import Table
+from deniable.core.table import Table, independent
 from deniable.errors import MissingExtraError
 from deniable.estimation.inversion import covering, invert
 from deniable.likelihood.covariance_operator import Dispersion
-from deniable.tables.marginals import independent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

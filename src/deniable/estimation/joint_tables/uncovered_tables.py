@@ -29,7 +29,7 @@ from deniable.channels.sets.possible_sets import holds_sets
 from deniable.core.domain import Domain
 from deniable.core.randomness import SECURE, Seeded, Source
 from deniable.core.results import Interval
-from deniable.core.table import Table
+from deniable.core.table import Table, product
 from deniable.designs.observation import Observation
 from deniable.errors import InputError
 from deniable.estimation.estimate import Estimate
@@ -46,7 +46,6 @@ from deniable.likelihood.covariance_operator import Dispersion
 from deniable.likelihood.linearization import contributions, counts_of, recounted
 from deniable.numerics.proportional_fitting import fit_margins
 from deniable.numerics.simplex import norm_sub
-from deniable.tables.marginals import product
 from deniable.text import listed
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.core.table import summed
 from deniable.errors import InputError
 from deniable.estimation.several_sources import Averaged
 from deniable.inference.measures.profile_likelihood import evidence_of
@@ -13,7 +14,6 @@ from deniable.inference.monte_carlo import checked, generator_of
 from deniable.likelihood.em import fit
 from deniable.likelihood.evidence import of_counts
 from deniable.likelihood.quasi_likelihood import countable
-from deniable.tables.marginals import summed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

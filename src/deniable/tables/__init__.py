@@ -1,1 +1,0 @@
-"""Tables: numbers on named axes."""
