@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from deniable.core.results import TestResult as TestResult
     from deniable.core.table import Table as Table
     from deniable.designs.clusters import Clusters as Clusters
-    from deniable.designs.codec import design_from_dict as design_from_dict
     from deniable.designs.design import Design as Design
     from deniable.designs.distance_to_best import loss_of as loss_of
     from deniable.designs.independent import Independent as Independent
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
     from deniable.designs.observation import Observation as Observation
     from deniable.designs.optimal import Optimal as Optimal
     from deniable.designs.question import Question as Question
+    from deniable.designs.registry import design_from_dict as design_from_dict
     from deniable.designs.reports.reports import Reports as Reports
     from deniable.designs.sampled import Sampled as Sampled
     from deniable.designs.views import Views as Views

@@ -53,7 +53,7 @@ NAMES = {
         "Optimal": "designs.optimal",
         "Paired": "extensions.paired.paired_design",
         "PairedItems": "extensions.paired.paired_items",
-        "design_from_dict": "designs.codec",
+        "design_from_dict": "designs.registry",
         "block_size": "extensions.blocks.paper_estimators",
         "find_clusters": "estimation.find_clusters",
         "randomize_in_clusters": "estimation.find_clusters",

@@ -11,7 +11,7 @@ from deniable.cli.new import example_text
 from deniable.collection.collector import Collector
 from deniable.collection.load_reports import collected, stored_reports
 from deniable.collection.survey_messages import design_body
-from deniable.designs.codec import design_from_dict
+from deniable.designs.registry import design_from_dict
 from deniable.device.client import Client
 from deniable.device.protocol.canonical_json import encode
 from deniable.device.protocol.http_transport import Http, Response

@@ -14,7 +14,7 @@ from deniable.collection.load_reports import stored_reports
 from deniable.collection.report_cells import decode_cell, encode_cell
 from deniable.collection.simulate_respondents import Crowd
 from deniable.collection.survey_messages import design_body
-from deniable.designs.codec import design_from_bytes
+from deniable.designs.registry import design_from_bytes
 from deniable.device.client import Client
 from deniable.device.fake_limits import BITS
 from deniable.device.protocol.canonical_json import encode

@@ -9,7 +9,7 @@ import pytest
 
 import deniable as dn
 from deniable.datasets import network
-from deniable.designs.codec import design_from_bytes
+from deniable.designs.registry import design_from_bytes
 from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, EstimationError, NotCoveredError, PrecisionError
 from deniable.likelihood.gather import gather

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import deniable as dn
-from deniable.designs.codec import design_from_bytes, design_from_dict
+from deniable.designs.registry import design_from_bytes, design_from_dict
 from deniable.errors import DesignError
 
 DOMAIN = dn.Domain({"sex": ["F", "M"], "children": [0, 1, 2], "smokes": [True, False], "bmi": [18.5, 25.0]})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deniable.core.domain import Category, Domain
-from deniable.designs.allocate import shares
+from deniable.designs.ballots import shares
 from deniable.designs.design import Design
 from deniable.designs.question import Question
 from deniable.errors import DesignError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from deniable.channels.channel import Channel
 from deniable.core.domain import Category, Domain
-from deniable.designs.allocate import even_share
+from deniable.designs.ballots import even_share
 from deniable.designs.design import Design
 from deniable.designs.question import Question
 from deniable.errors import DesignError

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deniable.core.domain import Category, Domain
-from deniable.designs.allocate import even_share
+from deniable.designs.ballots import even_share
 from deniable.designs.design import Design
 from deniable.designs.question import Question
 from deniable.optimal.channel_for import channel_for

@@ -12,7 +12,7 @@ from math import comb
 from typing import TYPE_CHECKING, Literal
 
 from deniable.core.domain import Category, Domain
-from deniable.designs.allocate import even_share
+from deniable.designs.ballots import even_share
 from deniable.designs.design import Design
 from deniable.designs.question import Question
 from deniable.errors import DesignError

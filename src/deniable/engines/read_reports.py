@@ -13,7 +13,7 @@ import numpy as np
 
 from deniable.core.csv_injection import original_table, plain
 from deniable.core.untrusted_files import MOST_TOLD, clipped, read_bytes, refuse_wide_csv
-from deniable.designs.codec import design_from_bytes
+from deniable.designs.registry import design_from_bytes
 from deniable.designs.reports.labelled_sheet import question_column
 from deniable.designs.reports.reports import Reports
 from deniable.device.protocol.fake_blocks import Block

@@ -72,7 +72,7 @@ def disguise(design: bytes, keep: Sequence[str] = ()) -> Callable[[Iterator[pa.R
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        from deniable.designs.codec import design_from_bytes
+        from deniable.designs.registry import design_from_bytes
         from deniable.engines.arrow_batches import Disguise
 
         known = design_from_bytes(design)

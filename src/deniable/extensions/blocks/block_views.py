@@ -25,7 +25,7 @@ from deniable.core.data_frames import as_frame, is_count
 from deniable.core.domain import Domain
 from deniable.core.randomness import SECURE, Source, check_source, drawn_by
 from deniable.core.table import as_population
-from deniable.designs.allocate import even_share
+from deniable.designs.ballots import even_share
 from deniable.designs.design import Design, domain_of, public_columns
 from deniable.designs.question import Question
 from deniable.designs.views import views

@@ -18,7 +18,7 @@ from deniable.core.randomness import SECURE, Source, check_source, drawn_by
 from deniable.core.results import backend_of
 from deniable.core.summary import number
 from deniable.core.table import as_population
-from deniable.designs.allocate import shares as split
+from deniable.designs.ballots import shares as split
 from deniable.designs.design import Design, domain_of, public_columns
 from deniable.designs.observation import Observation
 from deniable.designs.question import Question
