@@ -15,10 +15,9 @@ from deniable.device.client import Client
 from deniable.device.consent import BLOCKS, DENIABILITY, PANEL
 from deniable.device.protocol.answer_encoding import NOT_ASKED
 from deniable.device.protocol.canonical_json import encode
-from deniable.device.protocol.collector_connection import Line
+from deniable.device.protocol.collector_connection import SIMULATED, Line, persist, post_batch, post_report
 from deniable.device.protocol.http_transport import Http
 from deniable.device.protocol.partner import PAUSE, Seeker, find_partner
-from deniable.device.sending import SIMULATED, persist, post_batch, post_report
 from deniable.errors import CollectorError, RejectedError
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from deniable.device.account import Account
-from deniable.device.chain import MOST_PAGE, follow, open_block
 from deniable.device.channels.mixture import MixtureWeights
 from deniable.device.consent import agree, needs_chain
 from deniable.device.device_state import DELIVERED, REJECTED, State
@@ -31,13 +30,13 @@ from deniable.device.protocol import messages
 from deniable.device.protocol.admission_token import Pass, Tickets
 from deniable.device.protocol.answer_encoding import Coded, codes_of, plain, read_answers
 from deniable.device.protocol.canonical_json import decode, encode
-from deniable.device.protocol.collector_connection import Line
+from deniable.device.protocol.collector_connection import Line, settles
+from deniable.device.protocol.fake_blocks import MOST_PAGE, follow, open_block
 from deniable.device.protocol.form import read_form
 from deniable.device.protocol.messages import Announcement, Form, Problem, Report
 from deniable.device.protocol.partner import find_sides
 from deniable.device.protocol.word_corrections import corrections_of, said_of
 from deniable.device.random_draws import below, draw
-from deniable.device.sending import settles
 from deniable.device.verify import verify
 from deniable.errors import CollectorError, InputError, MessageError, PrivacyError, RefusedDesignError, UnreachableError
 from deniable.text import listed

@@ -19,8 +19,8 @@ import time
 from typing import TYPE_CHECKING
 
 from deniable.device.protocol.canonical_json import decode, encode
+from deniable.device.protocol.collector_connection import MOST_ANSWER
 from deniable.device.protocol.messages import Found, Seeking
-from deniable.device.sending import MOST_ANSWER
 
 if TYPE_CHECKING:
     from deniable.device.protocol.collector_connection import Line
