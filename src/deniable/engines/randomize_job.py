@@ -4,6 +4,8 @@ Where every row is disguised by itself, the table is read piece by piece, and a 
 does not grow with the table. Respondents who are not independent of each other are one part: fakes of a later block
 follow from the blocks before it, and partners are drawn among everybody. Parts are uncompressed Arrow streams; at the
 end they become one Parquet file.
+
+Disguising respondents who are not independent of each other: all of the table is read, then disguised in one go.
 """
 
 from __future__ import annotations
@@ -12,22 +14,23 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
+import narwhals as nw
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deniable.core.reserved_names import RESERVED
 from deniable.designs.reports.small_cells import SMALL_CELL
-from deniable.engines.arrow_batches import HELD, Disguise
+from deniable.engines.arrow_batches import HELD, Disguise, check_columns
 from deniable.engines.disguise_record import Terms
 from deniable.engines.one_disguise import once
 from deniable.engines.sealed_parts import unseal
 from deniable.engines.source_marks import Column, of_columns, of_numbers
 from deniable.engines.table_chunks import CSVPieces, open_table
 from deniable.errors import DeniableError, InputError, tried
+from deniable.files.column_types import rebuilt
 from deniable.files.header import Header
 from deniable.files.object_storage import place_of
 from deniable.files.parquet import ROWS, ParquetFile
-from deniable.frames.whole import Together
 from deniable.text import listed
 
 if TYPE_CHECKING:
@@ -44,6 +47,27 @@ if TYPE_CHECKING:
     from deniable.files.object_storage import Object
 
     Progress = Callable[[int, int | None], object]
+
+
+class Together:
+    """What turns a whole table into reports, as `Disguise` turns batches."""
+
+    def __init__(self, design: Design, schema: pa.Schema, keep: Sequence[str] = ()) -> None:
+        """Check that the schema has what the design asks, before any row is touched."""
+        check_columns(schema, design, keep)
+        self.design, self.keep = design, tuple(dict.fromkeys(keep))
+
+    def __call__(self, source: Pieces, notes: Sequence[str], progress: Callable[[int, int | None], object]) -> pa.Table:
+        """Disguise all rows; the table holds its header. Never call it twice and publish both."""
+        wanted = list(dict.fromkeys((*self.design.domain, *self.keep)))
+        batches = [batch for piece in source.pieces(wanted, 0) for batch in piece]
+        frame = pa.Table.from_batches(batches).unify_dictionaries() if batches else source.schema.empty_table()
+        progress(0, frame.num_rows)
+        reports = self.design.randomize(frame, list(self.keep)).with_notes(*notes)
+        made = rebuilt(nw.from_native(reports.to_frame(), eager_only=True).to_arrow())
+        table: pa.Table = made.replace_schema_metadata(reports.header.metadata())
+        return table
+
 
 GROUP = 1 << 20  # rows a row group of the result
 MARKED = 1 << 20  # rows whose answers are the table's mark: a longer one is known though it grew
