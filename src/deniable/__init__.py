@@ -68,14 +68,14 @@ if TYPE_CHECKING:
     from deniable.engines.read_reports import read_reports as read_reports
     from deniable.engines.stored_reports import open_reports as open_reports
     from deniable.errors import DeniableError as DeniableError
+    from deniable.estimation.by_group import Grouped as Grouped
     from deniable.estimation.estimate import Estimate as Estimate
     from deniable.estimation.estimator import estimate as estimate
     from deniable.estimation.export_likelihood import likelihood_data as likelihood_data
     from deniable.estimation.find_clusters import find_clusters as find_clusters
     from deniable.estimation.find_clusters import randomize_in_clusters as randomize_in_clusters
-    from deniable.estimation.grouped import Grouped as Grouped
-    from deniable.estimation.grouped_totals import GroupedTotals as GroupedTotals
     from deniable.estimation.joint_tables.synthetic_records import synthesize as synthesize
+    from deniable.estimation.totals import GroupedTotals as GroupedTotals
     from deniable.estimation.totals import Totals as Totals
     from deniable.extensions.blocks.block_views import Blocks as Blocks
     from deniable.extensions.blocks.paper_estimators import block_size as block_size

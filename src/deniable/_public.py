@@ -75,8 +75,8 @@ NAMES = {
     "Estimates": {
         "estimate": "estimation.estimator",
         "Estimate": "estimation.estimate",
-        "Grouped": "estimation.grouped",
-        "GroupedTotals": "estimation.grouped_totals",
+        "Grouped": "estimation.by_group",
+        "GroupedTotals": "estimation.totals",
         "Totals": "estimation.totals",
         "synthesize": "estimation.joint_tables.synthetic_records",
         "prevalence": "inference.prevalence",

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from deniable.designs.reports.reports import Reports
+    from deniable.estimation.by_group import Grouped
     from deniable.estimation.estimate import Estimate
-    from deniable.estimation.grouped import Grouped
 
     Told = Estimate | Grouped | Refused
 
@@ -197,7 +197,7 @@ def _estimate(opened: Sequence[Reports], names: list[str], method: Any, by: str 
 
 def _parts(one: Estimate | Grouped) -> Mapping[Any, Estimate | Refused]:
     """A table's estimates by group; without groups there is one, of everybody."""
-    from deniable.estimation.grouped import Grouped
+    from deniable.estimation.by_group import Grouped
 
     return one.every if isinstance(one, Grouped) else {None: one}
 
@@ -208,7 +208,7 @@ def _groups(one: Told) -> Mapping[Any, Estimate | Refused]:
 
 
 def _data(sources: Sequence[Reports], found: list[Told], level: float) -> dict[str, Any]:
-    from deniable.estimation.grouped import Grouped
+    from deniable.estimation.by_group import Grouped
 
     told, opened = [one for one in found if not isinstance(one, Refused)], sources[0]
     several = {"designs": [one.design.id for one in sources]} if len(sources) > 1 else {}

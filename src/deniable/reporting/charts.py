@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.core.provenance import PEOPLE
 from deniable.errors import MissingExtraError
-from deniable.estimation.grouped import Grouped
+from deniable.estimation.by_group import Grouped
 from deniable.plotting import DARK, LIGHT, MOST_ROWS, style
 
 if TYPE_CHECKING:

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from deniable.core.table import Table
     from deniable.designs.design import Design
     from deniable.device.privacy_statement import Statement
+    from deniable.estimation.by_group import Grouped
     from deniable.estimation.estimate import Estimate
-    from deniable.estimation.grouped import Grouped
     from deniable.inference.corrected_words import CorrectedWords
     from deniable.inference.hypothesis_tests.all_pairs import Pairs
     from deniable.inference.numbers.aim_estimates import WantedNumbers

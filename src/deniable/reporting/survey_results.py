@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from deniable.aims.aim import Wanted
     from deniable.designs.reports.reports import Reports
+    from deniable.estimation.by_group import Grouped
     from deniable.estimation.estimate import Estimate
-    from deniable.estimation.grouped import Grouped
     from deniable.inference.hypothesis_tests.all_pairs import Pairs
     from deniable.inference.numbers.aim_estimates import WantedNumbers
     from deniable.sampling.sampling import Sampling

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from deniable.core.provenance import PEOPLE
 from deniable.device.protocol.answer_encoding import NOT_ASKED
 from deniable.errors import InvalidTestError
-from deniable.estimation.pooled import only_covering
+from deniable.estimation.inversion import only_covering
 from deniable.text import listed
 
 if TYPE_CHECKING:

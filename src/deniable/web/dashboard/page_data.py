@@ -19,8 +19,8 @@ from deniable.device.origins import fingerprint
 from deniable.device.panel import panel_sentence
 from deniable.device.protocol.answer_encoding import NOT_ASKED
 from deniable.errors import DeniableError, EstimationError, InputError, NotCoveredError
+from deniable.estimation.by_group import Grouped
 from deniable.estimation.estimator import estimate
-from deniable.estimation.grouped import Grouped
 from deniable.estimation.notes.refused import Refused, answers_about, shown, too_few
 from deniable.estimation.shown_intervals import records
 from deniable.inference.corrected_words import corrected_words
