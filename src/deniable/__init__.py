@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from deniable.channels.krr import KRR as KRR
     from deniable.channels.laplace import BinnedLaplace as BinnedLaplace
     from deniable.channels.mixture import Mixture as Mixture
-    from deniable.channels.paired import Coins as Coins
     from deniable.channels.patterns import Patterns as Patterns
     from deniable.channels.sets.block_design import BlockDesign as BlockDesign
     from deniable.channels.sets.hadamard import HadamardResponse as HadamardResponse
@@ -83,6 +82,7 @@ if TYPE_CHECKING:
     from deniable.extensions.paired.paired_design import Paired as Paired
     from deniable.extensions.paired.paired_items import PairedItems as PairedItems
     from deniable.extensions.paired.paired_reports import PairedReports as PairedReports
+    from deniable.extensions.paired.pairing import Coins as Coins
     from deniable.inference.corrected_words import corrected_words as corrected_words
     from deniable.inference.hypothesis_tests.all_pairs import adjusted as adjusted
     from deniable.inference.hypothesis_tests.all_pairs import all_pairs as all_pairs

@@ -29,7 +29,7 @@ NAMES = {
         "TwoLevel": "channels.sets.two_level",
         "TwoLevelKRR": "channels.two_level_krr",
         "BinnedLaplace": "channels.laplace",
-        "Coins": "channels.paired",
+        "Coins": "extensions.paired.pairing",
         "paired_optimum": "extensions.paired.optimal_coins",
     },
     "Survey devices, performed by hand": {

@@ -28,11 +28,11 @@ from sentences import breaks
 from deniable.collection.bearer_tokens import ANALYST, new_token
 from deniable.collection.collector import Collector
 from deniable.collection.survey_messages import design_body
-from deniable.collection.tally import Tally
 from deniable.device.protocol.canonical_json import encode
 from deniable.device.protocol.messages import FEWEST_TOGETHER, Report, design_id
 from deniable.device.verify import verify
 from deniable.errors import RefusedDesignError, SurveyError
+from deniable.extensions.blocks.served_blocks import Tally
 from deniable.storage.open_store import FILE
 from deniable.storage.sqlite import SqliteStore
 from deniable.surveys.survey import parse_survey

@@ -12,9 +12,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dn
-from deniable.channels.paired import Coins
 from deniable.collection.load_reports import stored_reports
-from deniable.collection.meetings import Meetings, Met, met_of
 from deniable.collection.simulate_respondents import Crowd
 from deniable.collection.survey_messages import design_body
 from deniable.device.client import Client
@@ -26,8 +24,9 @@ from deniable.device.random_draws import draw
 from deniable.device.verify import verify
 from deniable.errors import InputError, RefusedDesignError, SurveyError
 from deniable.estimation.estimator import estimate
-from deniable.extensions.paired.match_partners import WAIT, Matcher
+from deniable.extensions.paired.match_partners import WAIT, Matcher, Meetings, Met, met_of
 from deniable.extensions.paired.paired_reports import PairedReports
+from deniable.extensions.paired.pairing import Coins
 from deniable.storage.sqlite import SqliteStore
 from deniable.surveys.survey import parse_survey
 from deniable.web.serve import Service

@@ -16,7 +16,6 @@ from scipy.stats import chi2
 
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
-from deniable.channels.paired import Coins
 from deniable.channels.registry import channel_from_dict, channel_kinds
 from deniable.channels.sets.block_design import BlockDesign
 from deniable.channels.sets.hadamard import HadamardResponse
@@ -42,6 +41,7 @@ from deniable.device.verify import verify
 from deniable.errors import InputError, MessageError, PrivacyError, RefusedDesignError
 from deniable.extensions.blocks.served_blocks import ServedBlocks
 from deniable.extensions.paired.pair_privacy import PairedPrivacy
+from deniable.extensions.paired.pairing import Coins
 
 VECTORS = Path(__file__).parent.parent / "vectors"
 

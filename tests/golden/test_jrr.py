@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import chi2, norm
 
 import deniable as dn
-from deniable.channels.paired import count_variance, joint_truthfulness
-from deniable.extensions.paired.pairing import pair_up
+from deniable.extensions.paired.pairing import count_variance, joint_truthfulness, pair_up
 
 N = 10_000
 

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.channels.paired import joint_truthfulness, lowest_rho
 from deniable.device.fake_limits import Limits
 from deniable.errors import SingularChannelError
 from deniable.extensions.blocks.block_views import Blocks
 from deniable.extensions.blocks.fake_distribution import fake_weights
 from deniable.extensions.blocks.paper_estimators import block_size
+from deniable.extensions.paired.pairing import joint_truthfulness, lowest_rho
 from deniable.graphs import Graph, laplace_smooth, randomize
 from deniable.numerics.simplex import norm_sub
 from reproduction.rr_ind_joint import section_3_3, theorem_3
@@ -193,7 +193,7 @@ def test_jrr_with_two_colluders():
 
 @pytest.mark.parametrize("colluders", [0, 500, 2000])
 def test_the_jrr_optimum_is_at_the_end(colluders):
-    from deniable.channels.paired import count_variance
+    from deniable.extensions.paired.pairing import count_variance
 
     n, plain = 10_000, 1 / (1 + math.exp(-1))
     best = dn.paired_optimum(1.0, n, colluders, 0.02)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from deniable.channels.krr import KRR
-from deniable.channels.paired import count_variance
 from deniable.extensions.paired.optimal_coins import paired_optimum
+from deniable.extensions.paired.pairing import count_variance
 from reproduction.jrr.public_data import CENSUS, on_the_grid
 from reproduction.rrba.revealed import revealed
 from reproduction.rrba.subset_formula import support, typical_distance, variance

@@ -29,7 +29,6 @@ from deniable.channels.dense import Dense
 from deniable.channels.kronecker import Kronecker
 from deniable.channels.krr import KRR
 from deniable.channels.mixture import Mixture
-from deniable.channels.paired import Coins
 from deniable.channels.patterns import Patterns
 from deniable.channels.registry import channel_from_dict
 from deniable.channels.sets.block_design import BlockDesign
@@ -53,6 +52,7 @@ from deniable.device.verify import verify
 from deniable.errors import InputError
 from deniable.extensions.blocks.blockwise_mixture import Blockwise
 from deniable.extensions.paired.paired_design import Paired
+from deniable.extensions.paired.pairing import Coins
 
 if TYPE_CHECKING:
     from collections.abc import Callable

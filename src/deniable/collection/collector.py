@@ -16,7 +16,6 @@ import msgspec
 from deniable.collection.admission import Entrance
 from deniable.collection.group_commit import MOST_WAITING, Writer
 from deniable.collection.invitations import admission_id
-from deniable.collection.meetings import Meetings
 from deniable.collection.rejection_counts import Rejections
 from deniable.collection.report_cells import Acceptor
 from deniable.collection.shown_state import Shown
@@ -43,6 +42,7 @@ from deniable.device.protocol.word_corrections import corrections_of
 from deniable.device.verify import verify
 from deniable.errors import BusyError, InputError, StoreError, StoreFullError
 from deniable.extensions.blocks.served_blocks import Chain
+from deniable.extensions.paired.match_partners import Meetings
 from deniable.storage.store import Fate, Row, key_of
 
 if TYPE_CHECKING:

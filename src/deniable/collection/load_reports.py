@@ -16,7 +16,6 @@ from weakref import WeakKeyDictionary
 import msgspec
 import numpy as np
 
-from deniable.channels.paired import Coins
 from deniable.channels.registry import channel_from_dict
 from deniable.collection.report_cells import Cells, Memory, all_cells, decode_cell, in_order, of_texts
 from deniable.collection.shown_state import met_with
@@ -35,6 +34,7 @@ from deniable.extensions.blocks.block_reports import BlockReports
 from deniable.extensions.blocks.served_blocks import ServedBlocks, kept_blocks, positions
 from deniable.extensions.paired.paired_design import Paired
 from deniable.extensions.paired.paired_reports import PairedReports
+from deniable.extensions.paired.pairing import Coins
 from deniable.files.reserved_columns import WORDS
 from deniable.storage.open_store import FILE, find_store, is_address, is_store
 from deniable.surveys.pilot import FOLDER as PILOT
@@ -43,11 +43,11 @@ from deniable.text import listed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from deniable.collection.meetings import Met
     from deniable.device.channels.channel_kind import Kind
     from deniable.device.protocol.fake_blocks import Block
     from deniable.device.protocol.messages import Attribute, FormItem
     from deniable.device.verified_design import VerifiedDesign
+    from deniable.extensions.paired.match_partners import Met
     from deniable.storage.store import Readable, Store
 
 # Of each store that is looked at again and again, what its sealed file says.

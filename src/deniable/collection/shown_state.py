@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from deniable.collection.meetings import Met, met_of
 from deniable.device.protocol.messages import FEWEST_TOGETHER
+from deniable.extensions.paired.match_partners import Met, met_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.channels.paired import count_variance
 from deniable.errors import InputError
 from deniable.extensions.paired.optimal_coins import allowed_at, coin_epsilon, corner, paired_optimum, truthfulness
+from deniable.extensions.paired.pairing import count_variance
 
 
 def best_on_the_line(optimum, coins):

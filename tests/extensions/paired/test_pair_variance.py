@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import chi2, norm
 
 import deniable as dn
-from deniable.channels.paired import count_variance
 from deniable.extensions.paired.pair_variance import PairedDispersion
+from deniable.extensions.paired.pairing import count_variance
 
 YES_NO = {"smokes": ["no", "yes"]}
 

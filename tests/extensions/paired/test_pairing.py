@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from deniable.channels.paired import Coins, checked_rho, count_variance, joint_truthfulness, lowest_rho
 from deniable.core.randomness import Seeded
 from deniable.errors import DesignError, InputError, ProbabilityError
+from deniable.extensions.paired.pairing import Coins, checked_rho, count_variance, joint_truthfulness, lowest_rho
 
 CASES = [(0.8, -0.25), (0.8, -0.1), (0.55, -0.8), (0.9, 0), (0.501, -0.99), (0.99, -0.01)]
 

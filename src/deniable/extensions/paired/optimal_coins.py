@@ -34,9 +34,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.channels.paired import Coins, count_variance
 from deniable.core.results import axes
 from deniable.errors import InputError
+from deniable.extensions.paired.pairing import Coins, count_variance
 from deniable.plotting import MARK
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.bitmask import Bitmask
-from deniable.channels.paired import Coins
 from deniable.core.data_frames import as_frame
 from deniable.core.domain import Category, Domain
 from deniable.core.randomness import SECURE, Source, check_source, drawn_by
@@ -27,7 +26,7 @@ from deniable.errors import DesignError, InputError, NotCoveredError
 from deniable.extensions.paired.optimal_coins import PairedOptimum, paired_optimum
 from deniable.extensions.paired.pair_privacy import PairedPrivacy
 from deniable.extensions.paired.paired_reports import PairedReports, PairedTallies
-from deniable.extensions.paired.pairing import completed, deal, pair_up
+from deniable.extensions.paired.pairing import Coins, completed, deal, pair_up
 from deniable.frozen import Frozen, fix, readonly
 from deniable.text import listed
 

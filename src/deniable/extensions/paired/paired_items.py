@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channels.dense import Dense
-from deniable.channels.paired import Coins
 from deniable.channels.registry import channel_from_dict
 from deniable.core.domain import Category, Domain
 from deniable.designs.design import Design, domain_of
 from deniable.designs.question import Question
 from deniable.device.privacy_statement import Statement
 from deniable.errors import DesignError
+from deniable.extensions.paired.pairing import Coins
 from deniable.frozen import Frozen, fix
 from deniable.text import listed
 
