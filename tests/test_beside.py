@@ -91,7 +91,7 @@ MORE = {
         "a file's columns as they lie there, and an engine (ClickHouse) that the package does not have",
     ),
     "benchmarks.speed.files": ({"engines.randomize_job"}, "what `deniable randomize` does, without starting a program"),
-    "benchmarks.speed.graphs": ({"graphs.examples"}, "a generated graph, the one of the how-to"),
+    "benchmarks.speed.graphs": ({"graphs.graph_files"}, "a generated graph, the one of the how-to"),
     "benchmarks.speed.ingest": (
         {
             "collection.collector",

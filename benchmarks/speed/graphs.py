@@ -27,7 +27,7 @@ from deniable.graphs import (
     triangle_total_variance,
     triangle_variance,
 )
-from deniable.graphs.examples import clustered_graph
+from deniable.graphs.graph_files import clustered_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -28,7 +28,7 @@ from deniable.device.privacy_statement import rounded_up
 from deniable.engines.sealed_parts import seal
 from deniable.errors import PrivacyError
 from deniable.graphs import randomize, read_noisy_graph, write_graph, write_noisy_graph
-from deniable.graphs.examples import clustered_graph
+from deniable.graphs.graph_files import clustered_graph
 
 N = 2000
 ASK = ("--domain", "domain.toml", "--epsilon", "1", "--design")

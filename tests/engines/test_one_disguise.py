@@ -25,7 +25,7 @@ from deniable.engines.randomize_job import randomize_table
 from deniable.errors import InputError, PrivacyError
 from deniable.files import publish_file as publish
 from deniable.graphs import read_graph, read_noisy_graph, write_graph
-from deniable.graphs.examples import clustered_graph
+from deniable.graphs.graph_files import clustered_graph
 from deniable.graphs.graph_job import randomize_graph
 
 DOMAIN = dn.Domain({"sex": ["F", "M"], "smokes": ["no", "yes"]})

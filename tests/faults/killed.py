@@ -24,7 +24,7 @@ from deniable.engines import randomize_job as job
 from deniable.engines import sealed_parts as sealed
 from deniable.files import publish_file as publish
 from deniable.graphs import write_graph
-from deniable.graphs.examples import clustered_graph
+from deniable.graphs.graph_files import clustered_graph
 from deniable.graphs.graph_job import randomize_graph
 
 DOMAIN = dn.Domain({"sex": ["F", "M"], "town": range(12)})

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from deniable.core.randomness import Seeded
-from deniable.graphs import coins
-from deniable.graphs.coins import toss
+from deniable.graphs import edges as coins
+from deniable.graphs.edges import toss
 
 
 class Planes:

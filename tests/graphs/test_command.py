@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from deniable.cli.app import app
 from deniable.core.randomness import Seeded
 from deniable.graphs import randomize, read_noisy_graph, write_graph, write_noisy_graph
-from deniable.graphs.examples import clustered_graph
+from deniable.graphs.graph_files import clustered_graph
 
 TRUTH = clustered_graph(60, 200, closing=0.8)
 

@@ -17,7 +17,7 @@ from deniable.graphs import (
     triangle_variance,
 )
 from deniable.graphs import degrees_and_triangles as statistics
-from deniable.graphs.examples import clustered_graph
+from deniable.graphs.graph_files import clustered_graph
 from deniable.graphs.pair_sets import PairSet
 
 COIN = KRR(2, epsilon=1.5)

@@ -8,8 +8,9 @@ from deniable.channels.krr import KRR
 from deniable.core.randomness import Seeded
 from deniable.device.epsilon import epsilon_of
 from deniable.errors import DesignError, InputError
-from deniable.graphs import EdgeStatement, Graph, NoisyGraph, coins, edges, randomize
-from deniable.graphs.examples import clustered_graph
+from deniable.graphs import EdgeStatement, Graph, NoisyGraph, edges, randomize
+from deniable.graphs import edges as coins
+from deniable.graphs.graph_files import clustered_graph
 from deniable.graphs.pair_sets import pairs_of
 
 

@@ -8,7 +8,7 @@ import deniable
 from deniable.core.randomness import Seeded
 from deniable.errors import InputError, MissingExtraError
 from deniable.graphs import Graph
-from deniable.graphs.examples import clustered_graph
+from deniable.graphs.graph_files import clustered_graph
 
 
 def test_degrees_and_triangles_of_the_truth(kite):

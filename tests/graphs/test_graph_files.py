@@ -4,7 +4,7 @@ import pytest
 from deniable.core.randomness import Seeded
 from deniable.errors import DeniableError, InputError
 from deniable.graphs import Graph, randomize, read_graph, read_noisy_graph, write_graph, write_noisy_graph
-from deniable.graphs.examples import clustered_graph
+from deniable.graphs.graph_files import clustered_graph
 
 
 @pytest.mark.parametrize("name", ["g.edges", "g.csv", "g.tsv"])

@@ -10,7 +10,7 @@ from deniable.core.randomness import Seeded
 from deniable.errors import DesignError, InputError
 from deniable.graphs import Graph, laplace_global, laplace_local, laplace_smooth
 from deniable.graphs import laplace_comparators as comparators
-from deniable.graphs.examples import clustered_graph
+from deniable.graphs.graph_files import clustered_graph
 from deniable.graphs.laplace_comparators import smooth_sensitivity, smoothing
 
 

@@ -4,7 +4,7 @@ import pytest
 from deniable.core.randomness import Seeded
 from deniable.errors import InputError
 from deniable.graphs import Graph, randomize, resampled
-from deniable.graphs.examples import clustered_graph
+from deniable.graphs.graph_files import clustered_graph
 
 
 @pytest.mark.parametrize("reported_by", ["one", "both"])
