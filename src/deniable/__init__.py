@@ -107,11 +107,11 @@ if TYPE_CHECKING:
     from deniable.inference.numbers.density import density as density
     from deniable.inference.numbers.distribution_function import Distribution as Distribution
     from deniable.inference.numbers.distribution_function import cdf as cdf
+    from deniable.inference.numbers.functionals_of_reports import Numbers as Numbers
     from deniable.inference.numbers.mean import mean as mean
     from deniable.inference.numbers.mean import mean_difference as mean_difference
     from deniable.inference.numbers.mean import means_by as means_by
     from deniable.inference.numbers.mean import total as total
-    from deniable.inference.numbers.numbers import Numbers as Numbers
     from deniable.inference.numbers.quantile import median as median
     from deniable.inference.numbers.quantile import quantile as quantile
     from deniable.inference.prevalence import Prevalence as Prevalence

@@ -110,7 +110,7 @@ NAMES = {
         "density": "inference.numbers.density",
         "Distribution": "inference.numbers.distribution_function",
         "Density": "inference.numbers.density",
-        "Numbers": "inference.numbers.numbers",
+        "Numbers": "inference.numbers.functionals_of_reports",
     },
     "Tests": {
         "independence": "inference.hypothesis_tests.independence",

@@ -11,11 +11,11 @@ from scipy.stats import binom
 import deniable as dn
 from benchmarks.calibration import measure_coverage, sizes_of_tests
 from deniable.errors import NotCoveredError
+from deniable.inference.attribute_pairs import residual_jacobian, residual_of
 from deniable.inference.hypothesis_tests.likelihood_ratio import independence_ratio, interaction_ratio
 from deniable.inference.measures.inverted_intervals import Inverted, _largest_phi
 from deniable.inference.measures.phi_squared import information, phi_squared, strength
 from deniable.inference.monte_carlo import seed_of
-from deniable.inference.residuals import residual_jacobian, residual_of
 from deniable.likelihood.em import fit
 from deniable.likelihood.evidence import of_counts
 from deniable.likelihood.gather import gather

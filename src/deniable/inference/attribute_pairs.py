@@ -1,8 +1,13 @@
-"""Two attributes, as people name them; what is named otherwise is answered with the line to write."""
+"""Two attributes, as people name them; what is named otherwise is answered with the line to write.
+
+How the cells of a two-way table differ from independence, d_ij = pi_ij - pi_i pi_j, and how that moves with them.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from deniable.core.data_frames import refuse_set
 from deniable.designs.reports.reports import Reports
@@ -13,12 +18,10 @@ from deniable.text import listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from deniable.core.domain import Category, Variable
     from deniable.estimation.estimate import Estimate
-
 
 Missing = Literal["drop", "model"]  # of whom a number is: of those who answer, or of everybody
 
@@ -121,3 +124,20 @@ def _unnamed(variable: Variable, what: str, argument: str, such: object) -> Inpu
         f"{variable.name!r} has the categories {listed(variable.categories)}: say {what}, such as {argument}={such!r}",
         attribute=variable.name,
     )
+
+
+def residual_of(
+    matrix: NDArray[np.float64], rows: NDArray[np.float64], columns: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """J times a matrix over the cells, J = `residual_jacobian`: x_ij - pi_j x_i. - pi_i x_.j, column by column."""
+    x = matrix.reshape(len(rows), len(columns), -1)
+    moved = x - columns[:, None] * x.sum(axis=1, keepdims=True) - rows[:, None, None] * x.sum(axis=0, keepdims=True)
+    return moved.reshape(matrix.shape)
+
+
+def residual_jacobian(rows: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Derivatives of d_ij = pi_ij - pi_i pi_j by the cells: [ij = kl] - [i = k] pi_j - [j = l] pi_i."""
+    r, c = len(rows), len(columns)
+    by_row = np.einsum("ik,j->ijk", np.eye(r), columns)[..., None] * np.ones(c)
+    by_column = np.einsum("jl,i->ijl", np.eye(c), rows)[:, :, None, :] * np.ones(r)[None, None, :, None]
+    return np.eye(r * c) - (by_row + by_column).reshape(r * c, r * c)

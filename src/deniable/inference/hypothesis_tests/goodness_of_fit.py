@@ -22,8 +22,8 @@ from deniable.estimation.notes.stamped import stamped
 from deniable.estimation.several_sources import FITTED, differing
 from deniable.inference.hypothesis_tests.independence import about, chi_square, covering, refuse_to_test_pairs
 from deniable.inference.hypothesis_tests.likelihood_ratio import LikelihoodRatio, Part
+from deniable.inference.hypothesis_tests.rao_scott import weighted_goodness, weighted_homogeneity
 from deniable.inference.monte_carlo import data_source, generator_of
-from deniable.inference.weighted import weighted_goodness, weighted_homogeneity
 from deniable.likelihood.evidence import Evidence
 from deniable.likelihood.hypothesis_models import GivenMargin, SameMargin, Saturated
 from deniable.likelihood.quasi_likelihood import Quasi, countable

@@ -45,10 +45,10 @@ from deniable.inference.hypothesis_tests.likelihood_ratio import (
     interaction_ratio,
     tests_of,
 )
+from deniable.inference.hypothesis_tests.rao_scott import weighted_independence
 from deniable.inference.hypothesis_tests.two_step import two_step
 from deniable.inference.hypothesis_tests.wald import wald_statistics
 from deniable.inference.monte_carlo import data_source, generator_of
-from deniable.inference.weighted import weighted_independence
 from deniable.likelihood.gather import gather, refuse_pairs
 from deniable.likelihood.quasi_likelihood import Quasi, countable
 from deniable.likelihood.report_likelihoods import Counted

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.errors import TooFewReportsError
-from deniable.inference.residuals import residual_jacobian
+from deniable.inference.attribute_pairs import residual_jacobian
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

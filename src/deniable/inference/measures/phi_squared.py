@@ -11,8 +11,7 @@ import numpy as np
 
 from deniable.channels.kronecker import Kronecker
 from deniable.errors import InputError
-from deniable.inference.attribute_pairs import two_way
-from deniable.inference.residuals import residual_of
+from deniable.inference.attribute_pairs import residual_of, two_way
 from deniable.likelihood.efficient_estimate import efficient_from
 from deniable.numerics.simplex import norm_sub
 

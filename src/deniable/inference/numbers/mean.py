@@ -28,8 +28,7 @@ from deniable.estimation.notes.stamped import stamped
 from deniable.frozen import readonly
 from deniable.inference.attribute_pairs import Missing, answers_of, check_missing, pair
 from deniable.inference.measures.delta_method import Measure
-from deniable.inference.numbers.functionals_of_reports import Known, Options, Told, lifted, only
-from deniable.inference.numbers.numbers import Numbers
+from deniable.inference.numbers.functionals_of_reports import Known, Numbers, Options, Told, lifted, only
 from deniable.inference.numbers.ordered_attribute import Ordered, Scores, left_out, ordered
 from deniable.inference.numbers.ratio_interval import score_interval_of_ratio
 

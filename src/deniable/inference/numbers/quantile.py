@@ -18,8 +18,7 @@ from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.notes.stamped import stamped
 from deniable.inference.measures.delta_method import Measure
-from deniable.inference.numbers.functionals_of_reports import Known, Options, lifted, only
-from deniable.inference.numbers.numbers import Numbers
+from deniable.inference.numbers.functionals_of_reports import Known, Numbers, Options, lifted, only
 from deniable.inference.numbers.ordered_attribute import Ordered, Scores, ordered
 from deniable.text import listed
 
