@@ -85,7 +85,7 @@ MORE = {
         },
         COLLECTING,
     ),
-    "benchmarks.speed.em": ({"estimation.em"}, "evaluations of the fit, and the same fit without acceleration"),
+    "benchmarks.speed.em": ({"likelihood.em"}, "evaluations of the fit, and the same fit without acceleration"),
     "benchmarks.speed.engines": (
         {"files.header", "files.reserved_columns", "engines.query_engines", "engines.spark", "engines.stored_reports"},
         "a file's columns as they lie there, and an engine (ClickHouse) that the package does not have",

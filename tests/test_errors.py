@@ -27,7 +27,7 @@ from deniable.device.protocol.http_transport import Http, Response
 from deniable.device.protocol.messages import Report
 from deniable.device.protocol.problem_details import problem
 from deniable.device.verify import verify
-from deniable.estimation.em import maximum_likelihood
+from deniable.likelihood.em import maximum_likelihood
 from deniable.storage.sqlite import SqliteStore
 from deniable.storage.store import Row
 from deniable.surveys.survey import parse_survey

@@ -15,7 +15,7 @@ from benchmarks.benchmark import Claim, Measurement
 from deniable import KRR, Domain, Kronecker, Observation, Seeded
 from deniable.datasets import adult
 from deniable.errors import ConvergenceError, MissingExtraError
-from deniable.estimation.em import GAP, maximum_likelihood
+from deniable.likelihood.em import GAP, maximum_likelihood
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,7 @@ import pytest
 import deniable as dn
 from deniable.core.table import Table
 from deniable.errors import ConvergenceError, EstimationError
-from deniable.estimation.em import likelihood, maximum_likelihood
+from deniable.likelihood.em import likelihood, maximum_likelihood
 
 DOMAIN = dn.Domain({"a": range(3), "b": range(4)})
 TRUTH = Table(DOMAIN, np.random.default_rng(0).dirichlet(np.full(12, 0.5)))

@@ -10,7 +10,6 @@ import pytest
 import deniable as dn
 from apart import by_block
 from deniable.errors import ConvergenceError, EstimationError
-from deniable.estimation.em import maximum_likelihood
 from deniable.estimation.joint_tables import loglinear
 from deniable.estimation.joint_tables.loglinear import (
     _seconded,
@@ -19,7 +18,7 @@ from deniable.estimation.joint_tables.loglinear import (
     loglinear_basis,
     score_loglinear,
 )
-from deniable.likelihood.em import Fitted
+from deniable.likelihood.em import Fitted, maximum_likelihood
 from deniable.likelihood.evidence import of_counts
 from deniable.likelihood.hypothesis_models import Loglinear
 from deniable.numerics.proportional_fitting import fit_margins

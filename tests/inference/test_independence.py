@@ -8,7 +8,6 @@ from scipy.stats import binom, chi2, chi2_contingency, false_discovery_control
 import deniable as dn
 from apart import by_block
 from deniable.errors import InputError, InvalidTestError, NotCoveredError
-from deniable.estimation.em import maximum_likelihood
 from deniable.inference.hypothesis_tests import likelihood_ratio as ratio
 from deniable.inference.hypothesis_tests.all_pairs import adjusted, all_pairs
 from deniable.inference.hypothesis_tests.goodness_of_fit import goodness_of_fit, homogeneity
@@ -16,7 +15,7 @@ from deniable.inference.hypothesis_tests.independence import chi_square, indepen
 from deniable.inference.hypothesis_tests.likelihood_ratio import independence_ratio
 from deniable.inference.hypothesis_tests.wald import wald_statistics
 from deniable.inference.monte_carlo import p_value
-from deniable.likelihood.em import fit, water_fill
+from deniable.likelihood.em import fit, maximum_likelihood, water_fill
 from deniable.likelihood.evidence import of_counts
 from deniable.likelihood.hypothesis_models import Independence, OddsRatio, Saturated
 

@@ -21,19 +21,19 @@ from deniable.designs.reports.tallies import Tallies
 from deniable.errors import InputError
 from deniable.estimation.by_group import Grouped, grouped
 from deniable.estimation.counted_question import ANSWER, counted
-from deniable.estimation.em import MOST_CELLS, maximum_likelihood
 from deniable.estimation.estimate import Estimate
 from deniable.estimation.inversion import covering, invert, only_covering, pool
 from deniable.estimation.joint_tables.uncovered_tables import ENGINES, forget_blocks, model_estimate
 from deniable.estimation.least_squares import MOST_CELLS as LEAST_SQUARES_CELLS
 from deniable.estimation.least_squares import least_squares, nearest
 from deniable.estimation.notes.sources import origin_of, sources_of, with_what_is_known
-from deniable.estimation.partial import OfEvidence, determined, inverted
 from deniable.estimation.several_sources import ESTIMATED, agreement, averaged, checked
 from deniable.estimation.shrinkage import shrink
 from deniable.extensions.paired.pair_variance import pair_notes, pair_warnings, with_pairs
 from deniable.keywords import answering
 from deniable.likelihood.covariance_operator import Dispersion, Population
+from deniable.likelihood.efficient_estimate import OfEvidence, determined, inverted
+from deniable.likelihood.em import MOST_CELLS, maximum_likelihood
 from deniable.likelihood.gather import among_asked, gather, unheard
 from deniable.likelihood.linearization import linearized
 from deniable.numerics.simplex import norm_sub

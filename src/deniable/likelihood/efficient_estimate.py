@@ -34,23 +34,32 @@ exactly what the sampling of people would add goes, (sum of w^2 pi - (w.pi)^2) /
 
 Where respondents have weights, strata or clusters, y are weighted counts, the variance is that of `linearized` (or of
 replicate weights), and Var(x) is multiplied by the design effect: that variance over the plain one.
+
+Tables from channels that tell only some sums of the shares.
+
+A channel that is made for a mean tells the mean and may tell nothing else; one made for the pairs of three attributes
+tells the pairs and not the triple. No such channel can be inverted. Where all reports together still determine the
+asked table, the efficient estimate is its unbiased core, with its own errors; where they do not, it is refused.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.channels.sets.possible_sets import holds_sets
+from deniable.errors import NotCoveredError
 from deniable.frozen import Frozen, readonly
+from deniable.likelihood.covariance_operator import Dispersion
 from deniable.likelihood.linear_functionals import Functionals
 from deniable.likelihood.linearization import counts_of, recounted
 from deniable.likelihood.report_group import Group
-from deniable.likelihood.report_likelihoods import Listed, narrowed
+from deniable.likelihood.report_likelihoods import Listed, is_partial, narrowed
 from deniable.numerics.simplex import norm_sub
+from deniable.text import listed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -60,6 +69,9 @@ if TYPE_CHECKING:
     from deniable.sampling.sampling import Linear, Sampling
 
     Array = NDArray[np.float64]
+    from collections.abc import Sequence
+
+    from deniable.designs.observation import Observation
 
 MOST_CELLS = 1024  # a dense problem
 _ROUNDS = 3  # estimates, each weighted at the one before
@@ -228,3 +240,52 @@ def tangent_inverse(information: Array, likely: Array) -> tuple[Array, Array]:
     found = away @ vectors[:, told]
     inverse = root[:, None] * ((found / values[told]) @ found.T) * root
     return readonly(inverse), readonly((found / root[:, None]) @ (found.T * root))
+
+
+@dataclass(frozen=True, eq=False)
+class OfEvidence(Dispersion):
+    """The covariance of the efficient estimate, where no channel can be inverted by itself."""
+
+    pooled: Efficient | None = None
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom behind the variances."""
+        assert self.pooled is not None
+        return self.pooled.df
+
+    @property
+    def variances(self) -> NDArray[np.float64]:
+        """Per-cell variances."""
+        assert self.pooled is not None
+        return self.pooled.variances
+
+    def __matmul__(self, w: ArrayLike) -> NDArray[np.float64]:
+        """Multiply by a vector over the cells, in the table's shape."""
+        assert self.pooled is not None
+        return readonly(self.pooled @ w)
+
+    def at(self, truth: NDArray[Any]) -> OfEvidence:  # noqa: ARG002 - the reports' own covariance stands for it
+        """Itself: what reports would vary like elsewhere is not known without the channels' inverse."""
+        return self
+
+
+def inverted(observations: Sequence[Observation]) -> list[Observation]:
+    """What was seen through channels that can be inverted."""
+    return [o for o in observations if not is_partial(o.channel)]
+
+
+def determined(told: Evidence, domain: Domain, observations: Sequence[Observation]) -> Efficient:
+    """The efficient estimate of a table that no channel tells by inversion; refused where reports leave it open."""
+    some = [o for o in observations if is_partial(o.channel) and set(domain) & set(o.domain)]
+    if told.cells <= MOST_CELLS and told.estimable(told.margin):
+        pooled = efficient_from(told)
+        if pooled.determined:
+            return pooled
+    names = listed(sorted({" * ".join(o.domain) for o in some}))
+    raise NotCoveredError(
+        f"the reports about {names} came through channels that tell only some sums of the shares (such as a mean), and "
+        f"the table of {listed(domain)} is none of them. Ask for the numbers that the channels were made for (mean, "
+        f"cdf, quantile), or name the table among what is wanted when the design is made",
+        attributes=domain.names,
+    )

@@ -8,6 +8,14 @@ need no iteration: `water_fill`. Independence of two attributes is fitted by Fis
 
 How little is enough: a gap of g nats moves no functional by more than about sqrt(2 g) standard errors, and on average
 over d positive cells by sqrt(2 g / d). So tables may stop at .005 d, tests at 1e-3.
+
+Maximum likelihood on the simplex, stopped by a certificate.
+
+The log-likelihood of reports is concave in pi, so its gradient bounds how much is left to gain: with
+
+    g = sum over observations of M' P' (counts / P M pi),     sum(pi g) = n,
+
+no distribution has a log-likelihood more than max(g) - n above that of pi. `fit.engine` climbs until that is little.
 """
 
 from __future__ import annotations
@@ -17,8 +25,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.core.table import Table
 from deniable.errors import ConvergenceError, EstimationError
-from deniable.likelihood.evidence import Evidence
+from deniable.likelihood.evidence import Evidence, of_counts
 from deniable.likelihood.fisher_scoring_independence import score_margins
 from deniable.likelihood.hypothesis_models import TINY, Independence, Model, Saturated
 from deniable.likelihood.newton import MOST_CELLS as PEAK_CELLS
@@ -33,6 +42,8 @@ if TYPE_CHECKING:
     from deniable.likelihood.stacked_evidence import Stack
 
     Array = NDArray[np.float64]
+    from deniable.core.domain import Domain
+    from deniable.designs.observation import Observation
 
 TEST_GAP = 1e-3  # nats left to gain, for tests
 _TABLE_GAP, _PER_CELL = 1e-3, 0.005
@@ -300,3 +311,53 @@ def water_fill(counts: Array, floor: Array) -> Array:
     mu = np.cumsum(c, axis=0) / (1 - f.sum(axis=0) + np.cumsum(f, axis=0))
     last = (c > mu * f).sum(axis=0) - 1  # the condition holds for the first cells and for no later one
     return np.maximum(low, counts / np.take_along_axis(mu, last[None, :], axis=0))
+
+
+__all__ = ["GAP", "MOST_CELLS", "Fit", "likelihood", "maximum_likelihood"]
+
+GAP = 1e-3  # nats left to gain, for estimates
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A maximum-likelihood table, and the certificate that it is one."""
+
+    table: Table
+    loglik: float
+    gap: float
+    evaluations: int
+
+
+def maximum_likelihood(
+    reports: Evidence | Sequence[Observation],
+    domain: Domain,
+    *,
+    gap: float | None = GAP,
+    most: int = 100_000,
+    accelerate: bool = True,
+    progress: Callable[[int, float], None] | None = None,
+) -> Fit:
+    """Fit the table over `domain` to everything reported at once.
+
+    Observations may speak of different attributes inside the domain; where one speaks of more (a channel that cannot be
+    collapsed), the fit is made over the larger domain and projected.
+
+    Args:
+        reports: evidence about the domain, or counts with their channels.
+        domain: the asked attributes.
+        gap: how many nats of log-likelihood may be left to gain; None for as many as do not show in any cell.
+        most: how many evaluations to make before giving up.
+        accelerate: leap (SQUAREM), or take what a closed form gives; plain EM otherwise (for comparison).
+        progress: called with the evaluations made and the gap reached.
+    """
+    evidence = reports if isinstance(reports, Evidence) else of_counts(reports, domain)
+    found = fit(evidence, gap=gap, most=most, accelerate=accelerate, progress=progress)
+    pi = found.pi[..., 0]
+    table = Table(evidence.domain, pi / pi.sum()).project(domain.names)
+    return Fit(table, float(found.loglik[0]), float(found.gap[0]), found.evaluations)
+
+
+def likelihood(observations: Sequence[Observation], table: Table) -> tuple[float, NDArray[np.float64]]:
+    """The log-likelihood of a distribution (multinomial coefficients left out) and its gradient."""
+    loglik, gradient = of_counts(observations, table.domain).evaluate(table.values[..., None])
+    return float(loglik[0]), gradient[..., 0]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from deniable.estimation.fit.fold import Fold
+from deniable.likelihood.report_group import Fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -26,8 +26,7 @@ import numpy as np
 
 from deniable.core.table import Table
 from deniable.errors import ConvergenceError, EstimationError
-from deniable.estimation.em import GAP
-from deniable.likelihood.em import MOST_CELLS, Fitted, fit
+from deniable.likelihood.em import GAP, MOST_CELLS, Fitted, fit
 from deniable.likelihood.evidence import of_counts
 from deniable.likelihood.fisher_scoring_loglinear import fisher_scoring
 from deniable.likelihood.hypothesis_models import Loglinear

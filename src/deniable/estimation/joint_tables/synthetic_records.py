@@ -25,9 +25,9 @@ from deniable.estimation.estimator import Collected, observations_of
 from deniable.estimation.joint_tables.graphical_model import fit_graphical
 from deniable.estimation.joint_tables.uncovered_tables import ENGINES, forget_blocks
 from deniable.estimation.notes.sources import origin_of
-from deniable.estimation.partial import determined
 from deniable.estimation.several_sources import DEALT, warn_of_differing
 from deniable.files.reserved_columns import ORIGIN
+from deniable.likelihood.efficient_estimate import determined
 from deniable.likelihood.em import MOST_CELLS
 from deniable.likelihood.gather import gather, unheard
 from deniable.likelihood.report_likelihoods import is_partial
