@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 
 from deniable.channels.krr import KRR
-from deniable.estimation.fit.blocks import times
 from deniable.likelihood import newton as peak
 from deniable.likelihood.em import water_fill
-from deniable.numerics.batched import packed_places, solve_each, solve_packed
+from deniable.numerics.batched import packed_places, solve_each, solve_packed, times
 
 
 def test_small_systems_are_solved_as_one_by_one():

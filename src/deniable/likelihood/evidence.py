@@ -26,7 +26,6 @@ from deniable.core.domain import Domain
 from deniable.errors import (
     NotCoveredError,
 )
-from deniable.estimation.fit.blocks import times
 from deniable.frozen import Frozen, readonly
 from deniable.likelihood.report_group import Group
 from deniable.likelihood.report_likelihoods import (
@@ -34,6 +33,7 @@ from deniable.likelihood.report_likelihoods import (
     is_partial,
     of_observation,
 )
+from deniable.numerics.batched import times
 from deniable.text import counted, listed
 
 if TYPE_CHECKING:

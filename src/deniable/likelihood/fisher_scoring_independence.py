@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from deniable.estimation.fit.blocks import times
 from deniable.likelihood.report_likelihoods import Counted
-from deniable.numerics.batched import solve_each
+from deniable.numerics.batched import solve_each, times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

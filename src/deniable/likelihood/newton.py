@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.estimation.fit.blocks import times
-from deniable.numerics.batched import packed_places, solve_packed
+from deniable.numerics.batched import packed_places, solve_packed, times
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
