@@ -12,8 +12,7 @@ from deniable.device.epsilon import exp_below
 from deniable.errors import DesignError, InputError, UnknownAttributeError, UnknownCategoryError
 from deniable.optimal.channel_problem import Problem
 from deniable.optimal.column_generation import solution
-from deniable.optimal.round_patterns import whole_weights
-from deniable.optimal.vertex import few_patterns
+from deniable.optimal.round_patterns import few_patterns, whole_weights
 from deniable.planning.expected_reports import expected_evidence, expected_variances
 from deniable.surveys.survey import parse_survey
 

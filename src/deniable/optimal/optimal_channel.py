@@ -18,8 +18,7 @@ from deniable.optimal.certificate import MOST_ANSWERS, Certificate, certify
 from deniable.optimal.channel_problem import Problem
 from deniable.optimal.column_generation import solution
 from deniable.optimal.floor import at_even_shares, at_truth, distance
-from deniable.optimal.round_patterns import whole_weights
-from deniable.optimal.vertex import few_patterns
+from deniable.optimal.round_patterns import few_patterns, whole_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
