@@ -134,8 +134,8 @@ if TYPE_CHECKING:
     from deniable.planning.power import power as power
     from deniable.planning.power import sample_cost as sample_cost
     from deniable.planning.power import sample_size as sample_size
+    from deniable.planning.sample_size import sample_size_for_width as sample_size_for_width
     from deniable.planning.two_phases import second_phase as second_phase
-    from deniable.planning.width import sample_size_for_width as sample_size_for_width
     from deniable.privacy.audit import audit as audit
     from deniable.privacy.shuffle import Amplified as Amplified
     from deniable.regression.correlation import correlate as correlate

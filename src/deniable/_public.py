@@ -138,7 +138,7 @@ NAMES = {
         "Forecast": "planning.forecast",
         "power": "planning.power",
         "sample_size": "planning.power",
-        "sample_size_for_width": "planning.width",
+        "sample_size_for_width": "planning.sample_size",
         "second_phase": "planning.two_phases",
         "sample_cost": "planning.power",
     },

@@ -9,7 +9,7 @@ import deniable as dn
 from deniable.errors import InputError
 from deniable.planning.exact_power import binomial_test
 from deniable.planning.power import power, sample_cost, sample_size
-from deniable.planning.width import sample_size_for_width
+from deniable.planning.sample_size import sample_size_for_width
 
 FORCED = dn.ForcedResponse([1 / 6, 1 / 6])  # 2/3 answer truthfully, 1/6 are made to say yes, 1/6 no
 

@@ -18,12 +18,9 @@ from deniable.core.domain import Variable
 from deniable.core.input_coercion import by_category, has_labels, in_order
 from deniable.core.randomness import SECURE, Source, check_source
 from deniable.errors import InputError
-from deniable.planning.design_power import rough, simulated, simulated_size
-from deniable.planning.exact_power import BinomialTest, binomial_test
-from deniable.planning.pooled import Pooled, pooled_test
-from deniable.planning.sample_size import Power, SampleSize
-from deniable.planning.settled import settle
-from deniable.planning.two_samples import TwoSamples, two_samples
+from deniable.planning.design_power import Pooled, pooled_test, rough, simulated, simulated_size
+from deniable.planning.exact_power import BinomialTest, TwoSamples, binomial_test, two_samples
+from deniable.planning.sample_size import Power, SampleSize, settle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
