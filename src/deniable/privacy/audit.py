@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.errors import InputError
-from deniable.privacy.drawing import epsilons
+from deniable.plotting import epsilons
 from deniable.privacy.event_search import Draw, Event, Ints, most_telling_event
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ from deniable.extensions.paired.pair_attacks import (
     partner_views,
     stranger_views,
 )
-from deniable.privacy.drawing import epsilons
+from deniable.plotting import epsilons
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
