@@ -117,7 +117,6 @@ if TYPE_CHECKING:
     from deniable.inference.prevalence import Prevalence as Prevalence
     from deniable.inference.prevalence import Prevalences as Prevalences
     from deniable.inference.prevalence import prevalence as prevalence
-    from deniable.inference.regression.multinomial import multinomial as multinomial
     from deniable.inference.unrelated_question import unrelated_two_samples as unrelated_two_samples
     from deniable.optimal.certificate import Certificate as Certificate
     from deniable.optimal.channel_for import MadeFor as MadeFor
@@ -143,6 +142,7 @@ if TYPE_CHECKING:
     from deniable.regression.logit import cauchit as cauchit
     from deniable.regression.logit import cloglog as cloglog
     from deniable.regression.logit import logit as logit
+    from deniable.regression.logit import multinomial as multinomial
     from deniable.regression.logit import probit as probit
     from deniable.regression.poststratified import Poststratified as Poststratified
     from deniable.regression.poststratify import poststratify as poststratify

@@ -126,7 +126,7 @@ NAMES = {
         "probit": "regression.logit",
         "cloglog": "regression.logit",
         "cauchit": "regression.logit",
-        "multinomial": "inference.regression.multinomial",
+        "multinomial": "regression.logit",
         "linear": "regression.linear",
         "random_intercept": "regression.random_intercept",
         "poststratify": "regression.poststratify",

@@ -12,8 +12,7 @@ import pytest
 import deniable as dn
 from deniable.device.protocol.answer_encoding import SKIPPED
 from deniable.errors import DesignError, InputError, SmallCellWarning
-from deniable.inference.regression.links import CLOGLOG
-from deniable.regression.likelihood.responses import Binary
+from deniable.regression.likelihood.responses import CLOGLOG, Binary
 from deniable.regression.missing_answers import Answered, answers
 
 N = 6000

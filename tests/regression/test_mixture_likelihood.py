@@ -4,11 +4,20 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.inference.regression.links import CAUCHIT, CLOGLOG, LOGIT, PROBIT
 from deniable.regression.likelihood.disguised_outcome import Disguised
 from deniable.regression.likelihood.jeffreys_prior import Jeffreys
 from deniable.regression.likelihood.mixture_likelihood import Cell, Factor, Likelihood
-from deniable.regression.likelihood.responses import Binary, Normal, Softmax, Spread, Written
+from deniable.regression.likelihood.responses import (
+    CAUCHIT,
+    CLOGLOG,
+    LOGIT,
+    PROBIT,
+    Binary,
+    Normal,
+    Softmax,
+    Spread,
+    Written,
+)
 
 N = 200
 

@@ -7,11 +7,10 @@ from scipy.integrate import quad
 
 import deniable as dn
 from deniable.errors import ConvergenceError, DivergenceError, InputError, TooFewReportsError
-from deniable.inference.regression.links import LOGIT
 from deniable.regression import random_intercept as mixed
 from deniable.regression.integrated_likelihood import Marginal
 from deniable.regression.likelihood.mixture_likelihood import Cell, Factor, Likelihood
-from deniable.regression.likelihood.responses import Binary
+from deniable.regression.likelihood.responses import LOGIT, Binary
 
 DEVICE = dn.Warner(0.85)
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from deniable.inference.regression.links import CAUCHIT, CLOGLOG, LOGIT, PROBIT
+from deniable.regression.likelihood.responses import CAUCHIT, CLOGLOG, LOGIT, PROBIT
 
 LINKS = [LOGIT, PROBIT, CLOGLOG, CAUCHIT]
 

@@ -23,7 +23,7 @@ from deniable.errors import (
     TooFewReportsError,
     UnknownCategoryError,
 )
-from deniable.inference.regression.diagnosis import separating
+from deniable.regression.likelihood.identifiability import separating
 from deniable.regression.likelihood.maximize import ascend
 
 WARNER = dn.Warner(0.75)
@@ -101,7 +101,7 @@ def test_the_separation_search_looks_beyond_its_sample(monkeypatch):
     assert separating(design, chance) is not None
     chance[np.argmax(x)] = [1, 0]  # one row against
     assert separating(design, chance) is None
-    monkeypatch.setattr("deniable.inference.regression.diagnosis._ROWS", 20)
+    monkeypatch.setattr("deniable.regression.likelihood.identifiability._ROWS", 20)
     assert separating(design, chance) is None
 
 

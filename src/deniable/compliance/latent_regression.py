@@ -16,14 +16,13 @@ import numpy as np
 from deniable.core.results import backend_of
 from deniable.errors import DivergenceError, InputError
 from deniable.frozen import readonly
-from deniable.inference.regression.links import LOGIT
 from deniable.regression.formula import Design, as_pandas, check_rank, split, terms_without
 from deniable.regression.likelihood.covariance import covariance
 from deniable.regression.likelihood.disguised_outcome import Outcome, factor_of
 from deniable.regression.likelihood.hidden_predictor import fixed
 from deniable.regression.likelihood.maximize import jitter, lower_maxima, maximise
 from deniable.regression.likelihood.mixture_likelihood import Cell, Factor, Likelihood
-from deniable.regression.likelihood.responses import Binary
+from deniable.regression.likelihood.responses import LOGIT, Binary
 from deniable.regression.model import Options, drawn_of
 from deniable.regression.result import Regression
 

@@ -18,10 +18,9 @@ from deniable.channels.integer_weights import stated
 from deniable.compliance.device_groups import binary, yes_last
 from deniable.compliance.latent_regression import HowDrawn, Manner, of_trait, with_trait
 from deniable.errors import DesignError, InputError, NotIdentifiedError, UnknownCategoryError
-from deniable.inference.regression.links import LOGIT
 from deniable.regression.formula import as_pandas, column_of, split
 from deniable.regression.likelihood.disguised_outcome import Outcome, disguised
-from deniable.regression.likelihood.responses import Binary
+from deniable.regression.likelihood.responses import LOGIT, Binary
 from deniable.regression.linear import open_number
 from deniable.text import listed
 

@@ -1,4 +1,7 @@
-"""Coefficients: what every fitted regression says of its coefficients."""
+"""Coefficients: what every fitted regression says of its coefficients.
+
+The picture of a fitted regression: its coefficients with their intervals.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special, stats
 
-from deniable.core.results import Interval, TestResult
+from deniable.core.results import Interval, TestResult, intervals_by_row
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.text import listed
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+    from matplotlib.axes import Axes
+
+    from deniable.core.summary import Summary
 
 
 class Coefficients:
@@ -109,3 +115,12 @@ class Coefficients:
             f"{tail:.3g}": low.tolist(),
             f"{1 - tail:.3g}": high.tolist(),
         }
+
+
+def plot_coefficients(summary: Summary, level: float, ax: Axes | None = None) -> Axes:
+    """Draw every coefficient with its interval; the intercept says nothing about a predictor and is left out."""
+    terms, values, *_, low, high = summary.columns.values()
+    kept = [i for i, term in enumerate(terms) if not str(term).endswith("Intercept")] or list(range(len(terms)))
+    some = [[column[i] for i in kept] for column in (terms, values, low, high)]
+    title = str(summary.facts["model"])
+    return intervals_by_row(some[0], some[1], (some[2], some[3]), ax, of="coefficient", level=level, title=title)

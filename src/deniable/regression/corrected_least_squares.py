@@ -22,8 +22,7 @@ from deniable.errors import DesignError, FormulaError, InputError, NotIdentified
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen, readonly
 from deniable.inference.attribute_pairs import Missing, check_missing
-from deniable.inference.regression.drawing import plot_coefficients
-from deniable.regression.coefficients import Coefficients
+from deniable.regression.coefficients import Coefficients, plot_coefficients
 from deniable.regression.cross_moments import Voices, Wanted, cells_of, pool, voices_of, voices_of_columns
 from deniable.regression.data_source import told_channel
 from deniable.regression.formula import Design, as_pandas, check_rank, column_of, split, variables_of

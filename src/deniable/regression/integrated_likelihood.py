@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from deniable.inference.regression.links import Link
     from deniable.regression.likelihood.mixture_likelihood import Likelihood
+    from deniable.regression.likelihood.responses import Link
 
     Array = NDArray[np.float64]
 

@@ -1,6 +1,8 @@
 """Regressions of a yes-or-no outcome that went through a channel.
 
 Pr(report u | x) = P[u, 0] (1 - F(x'b)) + P[u, 1] F(x'b), F the inverse of the link. The last category is modelled.
+
+Multinomial logit for an outcome of several categories that went through a channel.
 """
 
 from __future__ import annotations
@@ -9,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.errors import DesignError
 from deniable.estimation.notes.stamped import stamped
-from deniable.inference.regression.links import CAUCHIT, CLOGLOG, LOGIT, PROBIT, Link
 from deniable.regression.data_source import Categories
-from deniable.regression.likelihood.responses import Binary
+from deniable.regression.likelihood.responses import CAUCHIT, CLOGLOG, LOGIT, PROBIT, Binary, Link, Softmax
 from deniable.regression.model import Options, regress
 
 if TYPE_CHECKING:
@@ -128,3 +129,22 @@ def _fit(
 
     read = Categories(response, design_column, categories, options.get("missing"))
     return regress(link.name, formula, frame, read, channel=channel, options=options)
+
+
+@stamped
+def multinomial(
+    formula: str,
+    frame: Any,
+    channel: Channels = None,
+    *,
+    design_column: str | None = None,
+    categories: Sequence[Category] | None = None,
+    **options: Unpack[Options],
+) -> Regression:
+    """Multinomial logistic regression of a disguised answer: log(pi_k / pi_0) = x'b_k for every category but the first.
+
+    Pr(report u | x) = sum over k of P[u, k] pi_k(x). Coefficients are labelled (category, term). Arguments as in
+    `logit`.
+    """
+    read = Categories(Softmax, design_column, categories, options.get("missing"))
+    return regress("multinomial logit", formula, frame, read, channel=channel, options=options)

@@ -12,15 +12,13 @@ from deniable.designs.reports.reports import Reports
 from deniable.errors import ConvergenceError, InputError, MissingValueError, NotIdentifiedError, TooFewReportsError
 from deniable.estimation.sampling.columns import column
 from deniable.inference.attribute_pairs import Missing, check_missing
-from deniable.inference.regression.diagnosis import refusal
-from deniable.inference.regression.expected import expected_information
 from deniable.regression.data_source import Read, Source, read_source
 from deniable.regression.formula import Design, check_rank, column_of, split
-from deniable.regression.likelihood.covariance import SURVEY, Drawn, covariance, inverse
+from deniable.regression.likelihood.covariance import SURVEY, Drawn, covariance, expected_information, inverse
 from deniable.regression.likelihood.disguised_outcome import Channels, Outcome, factor_of
 from deniable.regression.likelihood.first_guesses import start_of
 from deniable.regression.likelihood.hidden_predictor import Laid, lay_out
-from deniable.regression.likelihood.identifiability import check_identified
+from deniable.regression.likelihood.identifiability import check_identified, refusal
 from deniable.regression.likelihood.jeffreys_prior import Jeffreys, few_events
 from deniable.regression.likelihood.label_switching import Others, parted, reaching, told, with_others
 from deniable.regression.likelihood.maximize import Optimum, jitter, lower_maxima, maximise, search

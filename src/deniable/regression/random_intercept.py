@@ -26,7 +26,7 @@ from deniable.errors import (
 from deniable.estimation.intervals import critical_value
 from deniable.estimation.notes.stamped import stamped
 from deniable.frozen import Frozen
-from deniable.inference.regression.drawing import plot_coefficients
+from deniable.regression.coefficients import plot_coefficients
 from deniable.regression.formula import as_pandas, column_of, quoted, split, terms_without, variables_of
 from deniable.regression.integrated_likelihood import NODES, Marginal
 from deniable.regression.likelihood.covariance import inverse

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.frozen import readonly
-from deniable.inference.regression.links import LOGIT
 from deniable.regression.likelihood.mixture_likelihood import Cell, Factor
-from deniable.regression.likelihood.responses import Binary, Softmax
+from deniable.regression.likelihood.responses import LOGIT, Binary, Softmax
 from deniable.regression.missing_answers import Answered
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from deniable.core.summary import Shown, Summary
 from deniable.errors import InputError
 from deniable.estimation.intervals import critical_value
 from deniable.frozen import Frozen
-from deniable.inference.regression.drawing import plot_coefficients
-from deniable.regression.coefficients import Coefficients
+from deniable.regression.coefficients import Coefficients, plot_coefficients
 from deniable.regression.likelihood.covariance import SURVEY
 from deniable.regression.likelihood.maximize import ascend
 from deniable.regression.likelihood.mixture_likelihood import Cell, Factor, Likelihood

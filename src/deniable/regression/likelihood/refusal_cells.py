@@ -13,10 +13,9 @@ import numpy as np
 
 from deniable.device.protocol.answer_encoding import SKIPPED
 from deniable.frozen import readonly
-from deniable.inference.regression.links import LOGIT
 from deniable.regression.likelihood.disguised_outcome import factor_of
 from deniable.regression.likelihood.mixture_likelihood import Factor
-from deniable.regression.likelihood.responses import Binary, Normal
+from deniable.regression.likelihood.responses import LOGIT, Binary, Normal
 from deniable.regression.missing_answers import answers, skipped
 
 if TYPE_CHECKING:
