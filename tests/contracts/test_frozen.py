@@ -67,7 +67,7 @@ from deniable.optimal.hamming_scheme import Hamming
 from deniable.optimal.hypercontractive_floor import HypercontractiveCertificate
 from deniable.regression.likelihood.posterior import listen
 from deniable.reporting.methods_section import facts_of_survey
-from deniable.reporting.scripts.tables import script_tables
+from deniable.reporting.scripts.write_script import script_tables
 from deniable.surveys.survey import parse_survey
 from small_survey import BLOCKS, small_survey
 

@@ -11,7 +11,7 @@ import deniable as dn
 from deniable.cli.estimate import _table as command_line
 from deniable.core.summary import Span, share
 from deniable.reporting.report_file import _shares as report
-from deniable.reporting.scripts.tables import script_tables as script
+from deniable.reporting.scripts.write_script import script_tables as script
 from deniable.web.api.results_endpoint import _table as results
 from deniable.web.dashboard.page_data import table_of as dashboard
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from deniable.reporting.scripts.tables import ScriptTable
+    from deniable.reporting.scripts.write_script import ScriptTable
 
 
 def r_script(about: Sequence[str], tables: Sequence[ScriptTable]) -> str:
