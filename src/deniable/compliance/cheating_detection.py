@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from deniable.channels.channel import Channel
     from deniable.compliance.device_groups import Weighted
-    from deniable.estimation.sampling.columns import Column
+    from deniable.sampling.read_sampling import Column
 
 _NAMES = ("honest carriers", "honest others", "cheaters")
 

@@ -29,9 +29,8 @@ from deniable.errors import (
     TooFewReportsError,
     UnknownCategoryError,
 )
-from deniable.estimation.sampling.columns import column
 from deniable.inference.hypothesis_tests.rao_scott import second_order
-from deniable.sampling.read_sampling import sampling
+from deniable.sampling.read_sampling import column, sampling
 from deniable.sampling.sampling import Sampling
 from deniable.sampling.weighted_shares import weighted_shares
 from deniable.text import counted, listed
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from deniable.estimation.sampling.columns import Column
+    from deniable.sampling.read_sampling import Column
 
     Array = NDArray[np.float64]
     Weighted = Column | Sampling | None

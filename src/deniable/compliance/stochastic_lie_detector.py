@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from deniable.compliance.device_groups import Weighted
-    from deniable.estimation.sampling.columns import Column
+    from deniable.sampling.read_sampling import Column
 
 
 def sld(

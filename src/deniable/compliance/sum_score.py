@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from deniable.channels.channel import Channel
     from deniable.compliance.device_groups import Weighted
     from deniable.core.results import Frame
-    from deniable.estimation.sampling.columns import Column
+    from deniable.sampling.read_sampling import Column
 
     Array = NDArray[np.float64]
 

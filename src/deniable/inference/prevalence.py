@@ -33,7 +33,6 @@ from deniable.estimation.intervals import critical_value
 from deniable.estimation.least_squares import least_squares
 from deniable.estimation.notes.fewer_than_chance import accused, fewer_than_chance
 from deniable.estimation.notes.refused import Refused
-from deniable.estimation.sampling.columns import column, numbered
 from deniable.estimation.shown_intervals import shown_interval
 from deniable.frozen import Frozen
 from deniable.inference.prevalence_input import given_reports
@@ -42,7 +41,7 @@ from deniable.likelihood.covariance_operator import Dispersion, Sample
 from deniable.likelihood.em import fit
 from deniable.likelihood.evidence import of_counts
 from deniable.likelihood.linearization import Linearized
-from deniable.sampling.read_sampling import sampling
+from deniable.sampling.read_sampling import column, numbered, sampling
 from deniable.sampling.weighted_shares import weighted_shares
 from deniable.text import counted, listed
 
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
     from deniable.core.domain import Category
     from deniable.core.results import Frame
     from deniable.core.summary import Summary
-    from deniable.estimation.sampling.columns import Column
+    from deniable.sampling.read_sampling import Column
 
 _MOST = 60_000  # evaluations before giving up
 _GAP = 1e-9  # nats left to gain by the constrained maximum-likelihood estimate

@@ -8,7 +8,7 @@ from deniable.channels.channel import Channel
 from deniable.errors import InputError
 
 if TYPE_CHECKING:
-    from deniable.estimation.sampling.columns import Column
+    from deniable.sampling.read_sampling import Column
 
 
 def given_reports(

@@ -9,7 +9,7 @@ import numpy as np
 from deniable.core.category_order import says_yes_first
 from deniable.core.domain import Variable
 from deniable.errors import InputError, TooFewReportsError, UnknownCategoryError
-from deniable.estimation.sampling.columns import column
+from deniable.sampling.read_sampling import column
 from deniable.text import listed
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from deniable.core.results import Interval, frame_of, intervals_by_row
 from deniable.core.summary import Shown, Summary
 from deniable.errors import InputError, SingularChannelError, TooFewReportsError
 from deniable.estimation.intervals import critical_value
-from deniable.estimation.sampling.columns import column
 from deniable.estimation.shown_intervals import none_shown, shown_interval
 from deniable.frozen import Frozen, readonly
+from deniable.sampling.read_sampling import column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,6 @@ import numpy as np
 from deniable.core.input_coercion import row_labels
 from deniable.designs.reports.reports import Reports
 from deniable.errors import ConvergenceError, InputError, MissingValueError, NotIdentifiedError, TooFewReportsError
-from deniable.estimation.sampling.columns import column
 from deniable.inference.attribute_pairs import Missing, check_missing
 from deniable.regression.data_source import Read, Source, read_source
 from deniable.regression.formula import Design, check_rank, column_of, split
@@ -29,7 +28,7 @@ from deniable.regression.likelihood.starting_values import completed_start
 from deniable.regression.missing_answers import skipped, told_of
 from deniable.regression.result import Regression
 from deniable.regression.who_is_left_out import counted_out
-from deniable.sampling.read_sampling import sampling
+from deniable.sampling.read_sampling import column, sampling
 from deniable.sampling.sampling import Sampling
 from deniable.text import listed
 

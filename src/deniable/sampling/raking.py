@@ -1,33 +1,104 @@
-"""Raking: weights that bring the respondents' public attributes to the margins of the population."""
+"""Raking: weights that bring the respondents' public attributes to the margins of the population.
+
+Margins: what is known of the population beforehand, and weights that agree with it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.core.input_coercion import by_named_labels, row_labels
 from deniable.core.table import Table
-from deniable.errors import InputError, UnknownCategoryError
-from deniable.estimation.sampling.columns import numbered
-from deniable.estimation.sampling.margins import Margins
-from deniable.sampling.read_sampling import named, one_by_one, sampling, sampling_of
+from deniable.errors import ConvergenceError, InputError, UnknownCategoryError
+from deniable.frozen import Frozen, readonly
+from deniable.sampling.read_sampling import named, numbered, one_by_one, sampling, sampling_of
 from deniable.text import listed
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
     from collections.abc import Sequence
     from typing import TypeAlias
 
     from narwhals.typing import IntoDataFrame, IntoSeries
-    from numpy.typing import NDArray
 
     from deniable.designs.reports.reports import Reports
     from deniable.sampling.read_sampling import Given, Weights
     from deniable.sampling.sampling import Sampling
 
     Labelled: TypeAlias = Mapping[Any, float] | IntoSeries | IntoDataFrame
+
+_MISFIT = 1e-10  # of a known total: how far the raked one may be off
+_ROUNDS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Margins(Frozen):
+    """Known totals of the population, and which of them every respondent belongs to.
+
+    Attributes:
+        cell: each respondent's combination of the values that totals are known of, numbered from 0.
+        member: (cells, totals), one where a cell is part of a total, else zero.
+        totals: the known totals.
+        parts: how many of the totals belong to each margin, one margin after the other.
+        names: what the margins are of, in words.
+    """
+
+    cell: NDArray[np.int64]
+    member: Array
+    totals: Array
+    parts: tuple[int, ...]
+    names: tuple[str, ...]
+
+    def factors(self, weights: Array) -> Array:
+        """What the weights of each cell are multiplied with, for weights of the cells (cells, replicates).
+
+        Iterative proportional fitting (Deming & Stephan 1940): each margin is met in turn, until all are.
+        """
+        out = np.ones_like(weights)
+        places = np.cumsum([0, *self.parts]).tolist()
+        for _ in range(_ROUNDS):
+            worst = 0.0
+            for first, last in pairwise(places):
+                mine, wanted = self.member[:, first:last], self.totals[first:last, None]
+                have = mine.T @ (weights * out)
+                ratio = np.divide(wanted, have, out=np.ones_like(have), where=have > 0)
+                worst = max(worst, float(np.abs(np.where(have > 0, ratio - 1, 0.0)).max()))
+                out = out * (mine @ ratio)
+            if worst < _MISFIT:
+                return out
+        raise ConvergenceError(
+            f"the margins of {' and '.join(self.names)} cannot all be met: after {_ROUNDS} rounds one is still "
+            f"{worst:.2g} of itself away. Some combinations of their values have no respondents; join categories, or "
+            f"use fewer margins",
+            misfit=worst,
+        )
+
+    @cached_property
+    def _spanned(self) -> Array:
+        """An orthonormal basis of what is known, over the totals: margins share their sum."""
+        gram = self.member.T @ self.member
+        values, vectors = np.linalg.eigh(gram)
+        return readonly(vectors[:, values > 1e-9 * values[-1]])
+
+    def explained(self, weights: Array, sums: Array) -> Array:
+        """The part of linear variables that known totals leave no variance to: (cells, variables).
+
+        Args:
+            weights: the weight of every cell.
+            sums: the weighted sums of the variables in every cell.
+        """
+        x = self.member @ self._spanned
+        slopes = np.linalg.lstsq(x.T @ (x * weights[:, None]), x.T @ sums, rcond=None)[0]
+        return np.asarray(x @ slopes)
+
 
 _SHARES = 1e-6  # how far shares may miss a sum of one
 _AGREE = 1e-6  # of the population: how far the sums of different margins may be apart

@@ -8,31 +8,60 @@ What scale and r_r are depends on how replicates were made, as in R's survey pac
     brr        balanced halves                               scale 1 / R
     fay        halves weighted 2 - rho and rho               scale 1 / (R (1 - rho)^2)
     bootstrap  clusters drawn anew                           scale 1 / (R - 1)
+
+Replicated: weights with which everything is estimated again, and how far each estimate counts.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from deniable.core.input_coercion import by_row, in_order
 from deniable.errors import InputError
-from deniable.estimation.sampling.columns import column
-from deniable.estimation.sampling.replicated import Replicated
-from deniable.sampling.read_sampling import index_of, named, one_by_one
+from deniable.frozen import Frozen
+from deniable.sampling.read_sampling import column, index_of, named, one_by_one
 from deniable.sampling.sampling import Sampling
 from deniable.text import listed
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from deniable.designs.reports.reports import Reports
-    from deniable.estimation.sampling.columns import Column
+    from deniable.sampling.read_sampling import Column
 
-    Array = NDArray[np.float64]
+_SAME = 1e-10  # squared: how near a replicate lies to a combination of others to be one
+
+
+@dataclass(frozen=True, eq=False)
+class Replicated(Frozen):
+    """Replicate weights: (respondents, replicates), and how far each replicate counts."""
+
+    weights: Array
+    each: Array  # scale x r_r
+
+    def rank(self, rows: NDArray[np.bool_]) -> int:
+        """How many replicates of some respondents are linearly independent: R's survey package takes one less as df.
+
+        Two hundred bootstrap replicates of eight clusters in four strata still know no more than those clusters.
+        """
+        w = self.weights[rows]
+        size = np.sqrt((w**2).sum(axis=0))
+        unit = w[:, size > 0] / size[size > 0]
+        return int((np.linalg.eigvalsh(unit.T @ unit) > _SAME * unit.shape[1]).sum())
+
+    def covariance(self, estimates: Array) -> Array:
+        """The covariance of estimates that were made with each of the weights: a row a replicate."""
+        away = estimates - estimates.mean(axis=0)
+        return np.asarray((away * self.each[:, None]).T @ away)
+
 
 Kind = Literal["jk1", "jkn", "brr", "fay", "bootstrap"]
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy import sparse
 
-    from deniable.estimation.sampling.margins import Margins
-    from deniable.estimation.sampling.replicated import Replicated
+    from deniable.sampling.raking import Margins
+    from deniable.sampling.replicate_weights import Replicated
 
     Array = NDArray[np.float64]
     Places = NDArray[np.int64]
