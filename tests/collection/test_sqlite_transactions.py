@@ -10,10 +10,10 @@ import stat
 
 import pytest
 
-from deniable.collection.storage.failures import failure, is_full
 from deniable.errors import InputError, StoreError, StoreFullError
 from deniable.storage.open_store import open_store
 from deniable.storage.sqlite import SqliteStore
+from deniable.storage.sqlite_transactions import failure, is_full
 
 
 def sqlite_error(name):

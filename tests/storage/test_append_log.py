@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from deniable.collection.storage import known
 from deniable.errors import InputError, StoreError
 from deniable.storage import append_log as tail
 from deniable.storage import copy_store as copying
+from deniable.storage import unsealed_reports as known
 from deniable.storage.checksums import read_checksums
 from deniable.storage.open_store import find_store
 from deniable.storage.sqlite import SqliteStore

@@ -9,10 +9,10 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from deniable.collection.storage import beginnings
-from deniable.collection.storage.beginnings import Beginnings, of_sealed, read
 from deniable.storage import append_log as tail
+from deniable.storage import sealed_file as beginnings
 from deniable.storage import snapshot as snapshot_
+from deniable.storage.sealed_file import Beginnings, of_sealed, read
 from deniable.storage.snapshot import Snapshot
 from deniable.storage.sqlite import SqliteStore
 from deniable.storage.sqlite_files import State

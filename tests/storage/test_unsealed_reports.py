@@ -6,8 +6,8 @@ import hashlib
 
 import pytest
 
-from deniable.collection.storage import known
-from deniable.collection.storage.known import Known
+from deniable.storage import unsealed_reports as known
+from deniable.storage.unsealed_reports import Known
 
 
 @pytest.mark.parametrize("latest", [1, 7, 64])

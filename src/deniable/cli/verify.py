@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from deniable.cli.terminal import PLACE, as_json, emit, name_of
-from deniable.collection.storage.bond import forget_missing, is_orphaned
 from deniable.collection.verify_stored import Finding, verify_store
 from deniable.device.origins import fingerprint
 from deniable.device.privacy_statement import rounded_up
@@ -19,7 +18,7 @@ from deniable.errors import DesignError, InputError, RefusedDesignError
 from deniable.storage.checksums import damaged_pages
 from deniable.storage.open_store import FILE, is_address, is_store
 from deniable.storage.salvage import repair
-from deniable.storage.sqlite_files import Layout
+from deniable.storage.sqlite_files import Layout, forget_missing, is_orphaned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deniable.collection.storage.bond import is_orphaned, orphaned, strange_parts
-from deniable.collection.storage.copied_checksums import check, has_checksums
-from deniable.storage.checksums import DamagedStoreError, read_checksums
+from deniable.storage.checksums import DamagedStoreError, check, has_checksums, read_checksums
 from deniable.storage.open_store import FILE, find_store, is_address
 from deniable.storage.salvage import remains_of
-from deniable.storage.sqlite_files import PART, Layout, uri
+from deniable.storage.sqlite_files import PART, Layout, is_orphaned, orphaned, strange_parts, uri
 from deniable.text import counted
 
 if TYPE_CHECKING:

@@ -22,11 +22,10 @@ from contextlib import closing, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from deniable.collection.storage.beginnings import Beginnings, of_sealed
 from deniable.device.protocol.messages import FEWEST_TOGETHER
 from deniable.errors import StoreError
 from deniable.storage.checksums import DamagedStoreError
-from deniable.storage.sealed_file import write_sealed
+from deniable.storage.sealed_file import Beginnings, of_sealed, write_sealed
 from deniable.storage.snapshot import Snapshot
 from deniable.storage.sqlite_files import PART, State, discard, place, remove, replacing, unfinished, uri
 from deniable.storage.sqlite_tables import TAIL

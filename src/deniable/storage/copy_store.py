@@ -11,8 +11,8 @@ import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from deniable.collection.storage.copied_checksums import write_checksums
 from deniable.errors import InputError, StoreError
+from deniable.storage.checksums import write_checksums
 from deniable.storage.held_back import copy_held
 from deniable.storage.sealed_file import count_reports
 from deniable.storage.snapshot import attach, union

@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from deniable.collection.storage.failures import other_format
 from deniable.errors import InputError
+from deniable.storage.sqlite_transactions import other_format
 
 if TYPE_CHECKING:
     import psycopg

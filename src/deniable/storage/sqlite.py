@@ -15,16 +15,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deniable.collection.storage.bond import keep_bond, read_bond, refuse_orphans, refuse_strange_parts
-from deniable.collection.storage.copied_checksums import refuse_damaged_copy
-from deniable.collection.storage.failures import FULL, failure, is_full, other_format
 from deniable.errors import InputError, StoreFullError
 from deniable.storage.append_log import Tail
-from deniable.storage.checksums import refuse_damage
+from deniable.storage.checksums import refuse_damage, refuse_damaged_copy
 from deniable.storage.copy_store import HERE, copy_store
-from deniable.storage.sqlite_files import PART, Layout
+from deniable.storage.sqlite_files import PART, Layout, keep_bond, read_bond, refuse_orphans, refuse_strange_parts
 from deniable.storage.sqlite_tables import FORMAT, MAIN, REPORTS
-from deniable.storage.sqlite_transactions import hold, telling, transaction
+from deniable.storage.sqlite_transactions import FULL, failure, hold, is_full, other_format, telling, transaction
 from deniable.storage.store import cells_of
 
 if TYPE_CHECKING:
