@@ -12,7 +12,7 @@ from deniable.device.protocol.form import AROUND
 from deniable.device.protocol.problem_details import PROBLEMS
 from deniable.surveys import schema
 from deniable.surveys.designs import KINDS
-from deniable.surveys.phrases import PHRASES
+from deniable.surveys.translations import PHRASES
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
 

@@ -29,8 +29,7 @@ from deniable.reporting.scripts.write_script import SCRIPTS
 from deniable.storage.open_store import FILE
 from deniable.storage.sqlite import SqliteStore
 from deniable.storage.store import Row
-from deniable.surveys.pilot import pilot_of
-from deniable.surveys.survey import parse_survey
+from deniable.surveys.survey import parse_survey, pilot_of
 from deniable.web.dashboard.dashboard import Dashboard
 from deniable.web.serve import Service, background
 

@@ -15,8 +15,8 @@ from deniable.device.text_safety import fault
 from deniable.surveys.fingerprint_words import FRAMES
 from deniable.surveys.languages import codes
 from deniable.surveys.page_words import WORDS
-from deniable.surveys.phrases import PHRASES
 from deniable.surveys.survey import parse_survey
+from deniable.surveys.translations import PHRASES
 
 EVERY = {**PHRASES, **WORDS, **FRAMES}
 LANGUAGES = ("ar", "de", "en", "es", "fr", "it", "nl", "pl", "pt", "ru", "tr", "uk")

@@ -25,9 +25,9 @@ from deniable.device.verify import verify
 from deniable.errors import SurveyError
 from deniable.optimal.optimal_channel import OptimalChannel
 from deniable.surveys.designs import KINDS
-from deniable.surveys.phrases import PHRASES
 from deniable.surveys.questions.number import bin_of
 from deniable.surveys.survey import parse_survey, read_survey
+from deniable.surveys.translations import PHRASES
 
 MINIMAL = """
 format = 1

@@ -19,7 +19,7 @@ from deniable.collection.simulated_marks import has_others, simulated
 from deniable.device.protocol.http_transport import Http
 from deniable.errors import CollectorError, InputError
 from deniable.storage.open_store import FILE
-from deniable.surveys.pilot import pilot_of
+from deniable.surveys.survey import pilot_of
 from deniable.web.api.results_endpoint import results
 from deniable.web.serve import Service, background
 from exams import EXAMS, exams

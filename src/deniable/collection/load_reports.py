@@ -37,7 +37,7 @@ from deniable.extensions.paired.paired_reports import PairedReports
 from deniable.extensions.paired.pairing import Coins
 from deniable.files.reserved_columns import WORDS
 from deniable.storage.open_store import FILE, find_store, is_address, is_store
-from deniable.surveys.pilot import FOLDER as PILOT
+from deniable.surveys.survey import FOLDER as PILOT
 from deniable.text import listed
 
 if TYPE_CHECKING:

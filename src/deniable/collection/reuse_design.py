@@ -19,8 +19,7 @@ from deniable.device.verify import verify
 from deniable.errors import DesignError, InputError
 from deniable.files.write_files import write_whole
 from deniable.storage.open_store import find_store, open_store
-from deniable.surveys.pilot import pilot_of
-from deniable.surveys.survey import read_survey
+from deniable.surveys.survey import pilot_of, read_survey
 
 if TYPE_CHECKING:
     from pathlib import Path

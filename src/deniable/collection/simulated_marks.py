@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable.core.provenance import Origin
-from deniable.surveys.pilot import is_pilot
+from deniable.surveys.survey import is_pilot
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

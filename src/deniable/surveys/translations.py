@@ -1,4 +1,9 @@
-"""Texts in several languages: a text is one string, or a table with one for each declared language."""
+"""Texts in several languages: a text is one string, or a table with one for each declared language.
+
+The few texts that a survey file need not write: yes, no, and the two ways of not answering.
+
+A survey in another language, or with other words, gives them under `[texts]`.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +12,23 @@ from typing import TYPE_CHECKING
 from deniable.device.replaceable_words import AROUND, PLAIN
 from deniable.device.text_safety import MOST_AROUND, MOST_QUESTION, fault
 from deniable.errors import SurveyError
+from deniable.surveys.languages import add_languages
 from deniable.surveys.page_words import WORDS
-from deniable.surveys.phrases import PHRASES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from deniable.surveys.schema import Text
+
+YES, NO = "yes", "no"
+
+PHRASES: dict[str, dict[str, str]] = {
+    "yes": {"en": "Yes", "de": "Ja"},
+    "no": {"en": "No", "de": "Nein"},
+    "prefer_not_to_say": {"en": "Prefer not to say", "de": "Keine Angabe"},
+    "does_not_apply": {"en": "Does not apply", "de": "Trifft nicht zu"},
+}
+add_languages(PHRASES)
 
 
 class Translator:

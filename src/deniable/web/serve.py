@@ -22,7 +22,7 @@ from deniable.device.protocol.http_transport import Http
 from deniable.device.protocol.messages import MOST_ADMISSION_BYTES
 from deniable.errors import InputError, MissingExtraError
 from deniable.storage.open_store import FILE, open_store
-from deniable.surveys.pilot import FOLDER
+from deniable.surveys.survey import FOLDER
 from deniable.web.http.graceful_shutdown import GRACE, Ending
 from deniable.web.http.json_log import tell_errors
 

@@ -18,7 +18,7 @@ from deniable.collection.reuse_design import kept_in, read_kept
 from deniable.collection.token_issuer import issuer_path
 from deniable.errors import InputError
 from deniable.storage.open_store import find_store
-from deniable.surveys.pilot import FOLDER
+from deniable.surveys.survey import FOLDER
 
 if TYPE_CHECKING:
     from deniable.storage.store import Store

@@ -19,8 +19,7 @@ from deniable.device.privacy_statement import rounded_up
 from deniable.device.verify import verify
 from deniable.errors import InputError
 from deniable.storage.open_store import open_store
-from deniable.surveys.pilot import FOLDER, pilot_of
-from deniable.surveys.survey import read_survey
+from deniable.surveys.survey import FOLDER, pilot_of, read_survey
 from deniable.text import counted
 from deniable.web.dashboard.login import new_link
 from deniable.web.http.graceful_shutdown import close_in_time

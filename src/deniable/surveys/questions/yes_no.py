@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable.errors import SurveyError
-from deniable.surveys.phrases import NO, YES
 from deniable.surveys.questions import Option
 from deniable.surveys.questions.choice import bins, choice_options, keys
+from deniable.surveys.translations import NO, YES
 
 if TYPE_CHECKING:
     from deniable.surveys.schema import QuestionEntry
