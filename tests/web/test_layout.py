@@ -14,8 +14,8 @@ import deniable as dn
 from deniable.cli.terminal import laid_out
 from deniable.core.labels import UNKNOWN
 from deniable.reporting.report_file import report
+from deniable.web.dashboard.dashboard import templates
 from deniable.web.dashboard.page_data import table_of
-from deniable.web.rendering import templates
 
 DOMAIN = dn.Domain({"smokes": ["no", "yes"], "low": ["<here>", "there"]})
 TRUTH = dn.Table(DOMAIN, np.array([[0.6, 0.399], [0.0005, 0.0005]]))

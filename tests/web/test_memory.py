@@ -6,14 +6,14 @@ import sys
 
 import pytest
 
-from deniable.web import memory
+from deniable.web.api import app as memory
 
 # Frees one large piece, as sealing does, and then sees how much of a smaller one that was freed is still held.
 SCRIPT = """
 import sys
 from pathlib import Path
 import numpy as np
-from deniable.web.memory import return_what_is_free
+from deniable.web.api.app import return_what_is_free
 
 def held():
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4

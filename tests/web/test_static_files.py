@@ -26,8 +26,7 @@ from deniable.surveys.fingerprint_words import FRAMES
 from deniable.surveys.languages import codes
 from deniable.surveys.page_words import SENTENCES, WORDS
 from deniable.surveys.survey import parse_survey
-from deniable.web.bundle import bundle
-from deniable.web.page.respondent_page import COLLECTORS, PAGE, integrity, kinds_module, page, words_module
+from deniable.web.page.respondent_page import COLLECTORS, PAGE, bundle, integrity, kinds_module, page, words_module
 from deniable.web.page.static_files import HASHES, PROGRAM, asset
 from deniable.web.serve import Service, background
 

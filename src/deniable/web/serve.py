@@ -1,4 +1,7 @@
-"""Running the collector: a survey file, a folder for the data, an address."""
+"""Running the collector: a survey file, a folder for the data, an address.
+
+Everything a collector shows to people, beside what it says to devices.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,16 @@ from deniable.device.protocol.messages import MOST_ADMISSION_BYTES
 from deniable.errors import InputError, MissingExtraError
 from deniable.storage.open_store import FILE, open_store
 from deniable.surveys.survey import FOLDER
+from deniable.web.dashboard.dashboard import Dashboard
 from deniable.web.http.graceful_shutdown import GRACE, Ending
 from deniable.web.http.json_log import tell_errors
+from deniable.web.page.static_files import page_routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from starlette.applications import Starlette
+    from starlette.routing import BaseRoute
 
     from deniable.storage.store import Store
     from deniable.surveys.survey import Survey
@@ -113,7 +119,7 @@ def _application() -> Callable[[Collector], Starlette]:
     """What makes the application, if it is installed."""
     try:
         from deniable.web.api.app import create_app
-        from deniable.web.site import site
+        from deniable.web.serve import site
     except ImportError as error:
         raise MissingExtraError(
             f"the collector needs {error.name}, which is not installed: pip install 'deniable[service]'",
@@ -210,3 +216,8 @@ def server(app: Starlette, store: Store | None = None) -> Server:
         ),
         None if store is None else Ending(lambda: store.saved("")),
     )
+
+
+def site(collector: Collector) -> list[BaseRoute]:
+    """The respondent's page and the analyst's."""
+    return [*page_routes(), *Dashboard(collector).routes()]

@@ -1,11 +1,17 @@
 """The collector over HTTP. Each handler asks the collector and shapes the answer.
 
 Nothing of a request but its body reaches the collector: no address, no header, no time. Nothing is logged.
+
+Memory that a server has freed goes back to the system.
+
+What sorts and merges reports takes pieces that grow with their number, and frees them. The C library takes this for a
+habit: it keeps larger and larger pieces for the next time, among others that are in use, and a server seems to grow.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
@@ -32,7 +38,6 @@ from deniable.web.dashboard.worker_process import Desk
 from deniable.web.http.cors import PREFLIGHT, is_preflight, is_shared, shared
 from deniable.web.http.limits_and_timeouts import Limiter, Limits
 from deniable.web.http.responses import FOREVER, FRESH, json_bytes, json_response, problem_response
-from deniable.web.memory import return_what_is_free
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -42,6 +47,23 @@ if TYPE_CHECKING:
     from starlette.types import Lifespan, Receive, Scope, Send
 
     from deniable.collection.collector import Collector
+
+LARGE = 128 * 1024  # bytes: glibc's own measure at the start, which it raises as larger pieces are freed
+_TRIM, _MAP = -1, -3  # the numbers of M_TRIM_THRESHOLD and M_MMAP_THRESHOLD in glibc
+
+
+def return_what_is_free() -> bool:
+    """Have the C library return large pieces as soon as they are freed, from now on.
+
+    Returns False where it cannot be told to (only glibc has this habit).
+    """
+    try:
+        tell = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):  # another C library, another system
+        return False
+    tell.argtypes, tell.restype = [ctypes.c_int, ctypes.c_int], ctypes.c_int
+    return bool(tell(_TRIM, LARGE)) and bool(tell(_MAP, LARGE))
+
 
 REPORTS = "/v1/reports"
 _SOON = 0.5  # seconds to wait for the store: the survey is announced without it

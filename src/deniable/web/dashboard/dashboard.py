@@ -2,6 +2,8 @@
 
 Behind a login. Rendered here; a chart is an SVG file of its own with its numbers in a table beside it. Nothing on these
 pages tells when a report came: nobody wrote that down, and what is shown moves in steps (`collection.shown`).
+
+The analyst's pages: templates, and the policy they are shown under.
 """
 
 from __future__ import annotations
@@ -10,18 +12,21 @@ import asyncio
 import os
 import tempfile
 import threading
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, urlencode
 
 import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from deniable.collection.simulated_marks import origin_in
 from deniable.core.provenance import PEOPLE
+from deniable.core.summary import share
+from deniable.device.privacy_statement import rounded_up
 from deniable.device.protocol.messages import FEWEST_TOGETHER
 from deniable.errors import DeniableError, StoreError
 from deniable.web.api.post_reports import bounded_body
@@ -30,11 +35,21 @@ from deniable.web.dashboard import login
 from deniable.web.dashboard.cache import Kept
 from deniable.web.dashboard.dark_mode import by_day_and_night
 from deniable.web.dashboard.heat_map import heat_map
-from deniable.web.dashboard.page_data import associations, drawing, end_of, groups, overview, table, whole, write
+from deniable.web.dashboard.page_data import (
+    associations,
+    drawing,
+    end_of,
+    groups,
+    overview,
+    pairs_of,
+    shares_of,
+    table,
+    whole,
+    write,
+)
 from deniable.web.dashboard.worker_process import Desk
 from deniable.web.http.responses import FRESH, SAFE, json_response, problem_response
-from deniable.web.page.static_files import asset_routes
-from deniable.web.rendering import HEADERS, templates
+from deniable.web.page.static_files import GUARDED, asset_routes, integrity
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Sequence
@@ -47,6 +62,25 @@ if TYPE_CHECKING:
 
     Draw = Callable[[str], Awaitable[str | bytes]]
     Handler = Callable[["Dashboard", Request], Awaitable[Response]]
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {**GUARDED, "Content-Security-Policy": POLICY}
+
+
+@cache
+def templates() -> Environment:
+    """The templates: everything is escaped, and a name that is missing is an error."""
+    found = Environment(loader=PackageLoader("deniable.web"), autoescape=True, undefined=StrictUndefined)
+    found.trim_blocks = found.lstrip_blocks = True
+    found.globals["integrity"] = integrity
+    found.filters["up"] = rounded_up
+    found.filters["share"] = share
+    found.globals |= {"shares_of": shares_of, "pairs_of": pairs_of}
+    return found
+
 
 # A drawing's own styles stand in the drawing.
 _SVG = {**SAFE, "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'", "Cache-Control": "no-store"}
