@@ -26,11 +26,12 @@ BASE ?=
 TIMES ?= 1
 
 # The rooms of what is computed, without a server, a program or a picture. What takes long is left to `make test`.
-UNIT := src tests/test_*.py $(addprefix tests/,channels core designs device estimation graphs optimal privacy surveys tables)
+UNIT := src tests/test_*.py $(addprefix tests/,channels core designs device estimation extensions files graphs likelihood \
+	optimal privacy sampling surveys)
 
 # The respondent's page is no part of the repository. Every installation makes it, and so does make when a part has changed.
 PAGE := src/deniable/web/static/page.html
-PAGE_PARTS := $(addprefix src/deniable/,web/shell.py web/bundle.py surveys/words.py surveys/frames.py \
+PAGE_PARTS := $(addprefix src/deniable/,web/page/respondent_page.py surveys/page_words.py surveys/fingerprint_words.py \
 	device/replaceable_words.py device/text_safety.json) \
 	$(shell find src/deniable/web/page src/deniable/web/static src/deniable/surveys/languages -type f \
 		! -name page.html ! -name '*.pyc')
@@ -93,8 +94,8 @@ mutants: .venv/.test ## set up, then change promises' modules a little and see t
 
 pandas: .venv/.test ## set up, then run what takes and gives data frames on pandas 3
 	@PYTHONPATH="$(CURDIR)/.venv/pandas3" $(BIN)/python -m pytest $(PYTEST_ARGS) README.md docs/how-to docs/tutorials \
-		tests/contracts/test_results.py tests/designs tests/estimation tests/inference tests/core tests/test_datasets.py \
-		tests/core/test_domain.py
+		tests/contracts/test_results.py tests/core tests/designs tests/estimation tests/files tests/inference tests/likelihood \
+		tests/regression tests/sampling tests/test_datasets.py
 
 lint: style rules ## the checks without the tests
 

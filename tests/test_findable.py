@@ -53,37 +53,6 @@ QUESTIONS = [
     ("Where is dark mode?", "dark", "dashboard/dark_mode.py"),
     ("What reads a questionnaire of SurveyJS?", "surveyjs", "/surveyjs.py"),
 ]
-# Words that find nothing as yet, or another file. Whoever moves one of these files takes its word out here.
-NOT_YET = {
-    "bearer",
-    "blind_signature",
-    "bootstrap",
-    "cache",
-    "canonical_json",
-    "citation",
-    "column_generation",
-    "commit",
-    "csv",
-    "dark",
-    "delta_method",
-    "fisher_scoring",
-    "identifiab",
-    "jeffreys",
-    "label_switching",
-    "limit",
-    "logit",
-    "measure",
-    "newton",
-    "posterior",
-    "prometheus",
-    "proportional_fitting",
-    "random_intercept",
-    "sample_size",
-    "shutdown",
-    "spss",
-    "stata",
-    "timeout",
-}
 
 
 def found(word: str) -> list[str]:
@@ -95,15 +64,11 @@ def found(word: str) -> list[str]:
 def test_the_obvious_word_finds_the_file(question, word, answer):
     assert word in answer, "the word must lead to the answer"
     is_found = any(path.endswith(answer) for path in found(word))
-    if word in NOT_YET:
-        assert not is_found, f"{word!r} is found now: take it out of NOT_YET"
-    else:
-        assert is_found, f"{question} {word!r} leads to {found(word)}, not to {answer}"
+    assert is_found, f"{question} {word!r} leads to {found(word)}, not to {answer}"
 
 
 def test_there_are_forty_questions_each_with_a_word_of_its_own():
     assert len({question for question, _, _ in QUESTIONS}) == len({word for _, word, _ in QUESTIONS}) == 40
-    assert {word for _, word, _ in QUESTIONS} >= NOT_YET
 
 
 def test_a_word_is_found_where_it_begins():

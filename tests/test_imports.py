@@ -13,7 +13,7 @@ import deniable
 from deniable.cli.new import example_text
 
 HEAVY = {"scipy", "pyarrow", "pandas", "matplotlib", "narwhals"}
-SHARED = {"deniable"} | {f"deniable.{name}" for name in ("door", "errors", "frozen", "keywords", "version", "wording")}
+SHARED = {"deniable"} | {f"deniable.{name}" for name in ("_public", "errors", "frozen", "keywords", "text", "version")}
 
 
 def loaded_by(code):

@@ -15,7 +15,7 @@ MODULES = {
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
     for path in PACKAGE.rglob("*.py")
 }
-LARGEST_KNOT, MEDIAN_LINES, MOST_LINES = 4, 120, 450
+LARGEST_KNOT, MEDIAN_LINES, MOST_LINES = 4, 160, 450
 
 
 def imported(module: str) -> set[str]:
@@ -66,5 +66,5 @@ def test_no_module_is_too_long_to_read():
 def test_no_module_of_the_page_is_too_long_to_read():
     written = {path.name: len(path.read_text().splitlines()) for path in PACKAGE.rglob("static/**/*.mjs")}
     assert len(written) > 30
-    del written["page/page_words.mjs"]  # put together out of modules that are held above
+    del written["page_words.mjs"]  # put together out of modules that are held above
     assert {name: length for name, length in written.items() if length > MOST_LINES} == {}

@@ -25,6 +25,7 @@ from sentences import breaks
 import deniable as dn
 from deniable.cli.app import app
 from deniable.device.privacy_statement import rounded_up
+from deniable.engines.randomize_job import randomize_table
 from deniable.engines.sealed_parts import seal
 from deniable.errors import PrivacyError
 from deniable.graphs import randomize, read_noisy_graph, write_graph, write_noisy_graph
@@ -73,9 +74,7 @@ def test_no_name_and_no_format_gets_a_second_disguise(kind):
             assert not Path(target).exists()
     assert Path("away/r.parquet").read_bytes() == first
     with pytest.raises(PrivacyError, match="disguised before"):
-        dn.frames.job.randomize_table(
-            "people.csv", "t.parquet", dn.Joint({"ill": ["yes", "no"], "sex": ["M", "F"]}, 9.0)
-        )
+        randomize_table("people.csv", "t.parquet", dn.Joint({"ill": ["yes", "no"], "sex": ["M", "F"]}, 9.0))
 
 
 @breaks(

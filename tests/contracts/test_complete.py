@@ -16,6 +16,7 @@ import pytest
 
 import deniable.channels
 import deniable.designs
+import deniable.extensions
 from deniable.channels.channel import Channel
 from deniable.channels.registry import channel_kinds
 from deniable.designs.design import Design
@@ -46,6 +47,12 @@ def subclasses(kind):
         yield from subclasses(each)
 
 
+def import_all(*packages):
+    for package in packages:
+        for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(each.name)
+
+
 def modules_of(package):
     return {each.name for each in pkgutil.iter_modules(package.__path__)}
 
@@ -58,8 +65,7 @@ def named_in(folder):
 
 
 def test_every_channel_is_read_by_its_kind():
-    for each in pkgutil.iter_modules(deniable.channels.__path__):
-        import_module(f"deniable.channels.{each.name}")
+    import_all(deniable.channels, deniable.extensions)
     ours = {each for each in subclasses(Channel) if each.__module__.startswith("deniable.")}
     concrete = {each for each in ours if not inspect.isabstract(each)}
     assert {each for each in concrete if "kind" in vars(each)} == set(channel_kinds().values())
@@ -76,7 +82,8 @@ def test_every_kind_of_the_device_is_in_its_registry():
 
 
 def test_browsers_run_what_devices_run():
-    program = f'import {{ KINDS }} from "{STATIC / "channels/generated_list.mjs"}"; console.log(JSON.stringify(Object.keys(KINDS)))'
+    listed = STATIC / "channels" / "generated_list.mjs"
+    program = f'import {{ KINDS }} from "{listed}"; console.log(JSON.stringify(Object.keys(KINDS)))'
     done = subprocess.run([NODE, "--input-type=module", "-e", program], check=True, capture_output=True, text=True)
     assert set(json.loads(done.stdout)) == {*KINDS}
 
@@ -109,8 +116,7 @@ def test_every_kind_is_described_in_the_reference():
 
 
 def test_every_design_is_read_by_its_kind():
-    for each in pkgutil.walk_packages(deniable.designs.__path__, "deniable.designs."):
-        import_module(each.name)
+    import_all(deniable.designs, deniable.extensions)
     ours = {each for each in subclasses(Design) if each.__module__.startswith("deniable.") and "kind" in vars(each)}
     assert ours | {Design} == {design_kind(kind) for kind in HOMES}
     assert {kind: design_kind(kind).kind for kind in HOMES} == {kind: kind for kind in HOMES}
@@ -121,9 +127,12 @@ def test_every_design_is_served_planned_and_asked_for_or_said_not_to_be():
     assert served == {*HOMES} - {"paired_items"}  # which the server would read as one person's
     # A survey file's tables, and a plan's, are plain questions and ballots.
     asked_for = {*survey_designs.KINDS}
-    assert asked_for == served - {"design"} | {"tables"} == modules_of(survey_designs) - {"wish"}
+    assert asked_for == served - {"design"} | {"tables"}
+    files = {name.removesuffix("_options") for name in modules_of(survey_designs) - {"wish"}}
+    assert asked_for - files == {"blocks", "paired"}  # which stand with their extensions
     planned = {name.partition(",")[0] for name in candidates.HOMES}
-    assert planned == asked_for - {"blocks"} == modules_of(candidates) - {"purpose"}  # which is never better
+    assert planned == asked_for - {"blocks"}  # which is never better
+    assert planned - {name.removesuffix("_candidate") for name in modules_of(candidates) - {"purpose"}} == {"paired"}
 
 
 @pytest.mark.parametrize("kind", survey_designs.KINDS)

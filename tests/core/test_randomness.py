@@ -277,10 +277,13 @@ MAY_TAKE_A_SOURCE = {
     "channels": EITHER | COUNTS,
     "designs": EITHER
     | {"draw_ballots", "drawn_ballots", "drawn_observation"},  # whose ballot is whose: both ways go through them
+    "extensions": EITHER,  # pairs and blocks
+    "core": {"check_source", "drawn_by", "Seeded"},  # where seeds are
     "cli": {"demo", "simulate"},
     "collection": {"Population"},  # made-up people: the seed is theirs, their devices disguise with secure bits
 }
-ANALYSIS = {"datasets", "estimation", "graphs", "inference", "planning"}
+ANALYSIS = {"compliance", "datasets", "estimation", "graphs", "inference", "likelihood", "planning"}
+ANALYSIS |= {"regression", "sampling"}
 DISGUISES = {"randomize_in_clusters", "randomize"}
 
 

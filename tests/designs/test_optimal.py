@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.channels.best_channel import best_channel
 from deniable.datasets import network
 from deniable.designs.registry import design_from_bytes
 from deniable.device.epsilon import exp_below
@@ -238,7 +239,7 @@ def test_optimal_channels_in_other_designs():
     wanted = [dn.Wanted.shares("age")]
     assert dn.loss_of(shares, wanted) <= dn.loss_of(least, wanted) * 1.001
     with pytest.raises(DesignError, match="made for what is wanted"):
-        dn.channels.choice.best_channel(4, 1.0, "optimal")
+        best_channel(4, 1.0, "optimal")
 
 
 def test_what_cannot_be_asked_is_refused():

@@ -29,7 +29,8 @@ SUBJECTS = {
     ),
     "support": Subject("deniable.channels.sets.support", (*_in("contracts", "support"), *_in("privacy", "shuffle"))),
     "epsilon": Subject(
-        "deniable.device.epsilon", (*_in("device", "epsilon ledger statement"), "src/deniable/device/epsilon.py")
+        "deniable.device.epsilon",
+        (*_in("device", "epsilon ledger privacy_statement"), "src/deniable/device/epsilon.py"),
     ),
     "ledger": Subject("deniable.device.ledger", (*_in("device", "ledger"), "src/deniable/device/ledger.py")),
     "events": Subject("deniable.device.ledger_events", _in("device", "ledger")),
@@ -37,8 +38,12 @@ SUBJECTS = {
         "deniable.device.verify", (*_in("collection", "vectors messages other_versions"), *_in("device", "verify"))
     ),
     "client": Subject("deniable.device.client", _DEVICE),
-    "sqlite": Subject("deniable.storage.sqlite", _in("collection", "sqlite tail failures")),
+    "sqlite": Subject(
+        "deniable.storage.sqlite", (*_in("storage", "sqlite append_log"), *_in("collection", "sqlite_transactions"))
+    ),
     "collector": Subject("deniable.collection.collector", (*_COLLECTOR, *_in("web", "app"))),
-    "designs": Subject("deniable.designs.design", _in("designs", "base designs codec")),
-    "job": Subject("deniable.engines.randomize_job", _in("frames", "job once arrow domain_file objects")),
+    "designs": Subject("deniable.designs.design", _in("designs", "design designs registry")),
+    "job": Subject(
+        "deniable.engines.randomize_job", _in("engines", "randomize_job one_disguise arrow_batches domain_file objects")
+    ),
 }

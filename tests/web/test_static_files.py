@@ -368,7 +368,6 @@ def test_costs_are_rounded_up_and_what_is_left_is_rounded_down(n, d, cost, left)
     ],
 )
 def test_what_pairs_promise_is_rounded_up_too(n, d, epsilon):
-    found = run(
-        f"const m = await import({module('protocol/partner.mjs')}); console.log(JSON.stringify(m.shown({{n: {n}n, d: {d}n}})));"
-    )
+    imported = f"const m = await import({module('protocol/partner.mjs')});"
+    found = run(f"{imported} console.log(JSON.stringify(m.shown({{n: {n}n, d: {d}n}})));")
     assert found == epsilon

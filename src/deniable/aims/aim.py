@@ -89,7 +89,7 @@ class Wanted(Frozen):
 
     @classmethod
     def mean(cls, attribute: str, *, scores: Sequence[float] | None = None, weight: float = 1.0) -> Wanted:
-        """The mean of scores, scaled to range 1: by default what the categories count as (`deniable.aims.category_scores`)."""
+        """The mean of scores, scaled to range 1: by default `aims.category_scores`, what the categories count as."""
         return cls("mean", (attribute,), weight, () if scores is None else (tuple(without_labels(scores, "scores")),))
 
     @classmethod

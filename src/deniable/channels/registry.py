@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import deniable.channels as room
+import deniable.channels
+import deniable.channels.sets
 from deniable.channels.channel import Channel
 from deniable.errors import DeniableError, DesignError
 from deniable.text import listed
@@ -19,19 +20,24 @@ from deniable.text import listed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_FILES = frozenset(each.name for each in pkgutil.iter_modules(room.__path__))
+_ROOMS = (deniable.channels, deniable.channels.sets)
+# The file of each kind: its name, in one of the rooms. One that belongs to an extension stands there.
+_HOMES = {
+    **{each.name: f"{room.__name__}.{each.name}" for room in _ROOMS for each in pkgutil.iter_modules(room.__path__)},
+    "blockwise": "deniable.extensions.blocks.blockwise_mixture",
+}
 
 
 def channel_kinds() -> dict[str, type[Channel]]:
     """Every kind of channel that can be written and read, with its class."""
-    found = ((name, _class(name)) for name in sorted(_FILES - {"codec"}))
+    found = ((name, _class(name)) for name in sorted(_HOMES))
     return {name: kind for name, kind in found if kind is not None}
 
 
-def _class(kind: object) -> type[Channel] | None:
-    if kind not in _FILES:
+def _class(kind: str) -> type[Channel] | None:
+    if kind not in _HOMES:
         return None
-    made = vars(import_module(f"{room.__name__}.{kind}")).values()
+    made = vars(import_module(_HOMES[kind])).values()
     return next((each for each in made if _is_channel(each) and each.__dict__.get("kind") == kind), None)
 
 

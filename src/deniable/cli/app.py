@@ -12,8 +12,8 @@ from deniable.errors import DeniableError, InputError
 if TYPE_CHECKING:
     from click import Command, Context, HelpFormatter
 
-# A command `name` is the object `command` in deniable/cli/name.py; `-` is `_` there. What it does is told here,
-# so that listing the commands loads none of them.
+# A command `name` is the object `command` in deniable/cli/name.py, or in deniable/cli/collect/name.py where it is about
+# a running survey; `-` is `_` there. What it does is told here, so that listing the commands loads none of them.
 COMMANDS = {
     "demo": "Show the whole story on real answers, in a few seconds.",
     "new": "Write a survey file to start from.",
@@ -39,6 +39,9 @@ COMMANDS = {
 }
 
 
+WHILE_COLLECTING = {"serve", "invite", "issuer", "close", "delete", "backup", "verify-page", "simulate"}
+
+
 class Failure(click.ClickException):
     """One of our errors, shown without a traceback; the exit code is the error's own."""
 
@@ -60,7 +63,8 @@ class Commands(click.Group):
         """Import a command's module."""
         if cmd_name not in COMMANDS:
             return None
-        command: Command = import_module(f"deniable.cli.{cmd_name.replace('-', '_')}").command
+        room = "deniable.cli.collect" if cmd_name in WHILE_COLLECTING else "deniable.cli"
+        command: Command = import_module(f"{room}.{cmd_name.replace('-', '_')}").command
         command.short_help = COMMANDS[cmd_name]
         return command
 

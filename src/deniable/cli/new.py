@@ -67,8 +67,6 @@ def command(
 def _text(source: Path | None, epsilon: float) -> tuple[str, tuple[str, ...]]:
     """The file's text, and a sentence for everything that was not taken over."""
     if source is None:
-        from deniable.cli.new import example_text
-
         return example_text(), ()
     from deniable.surveys.importing.import_survey import import_survey
 

@@ -3,10 +3,11 @@
 Each respondent is asked one question of as many attributes as pay, with the whole budget. Which questions, how often
 each and through which channel follows from what is wanted (`deniable.aims.aim`): tables are asked through
 channels that treat all cells alike, means, distribution functions and associations through channels that are made for
-them (`deniable.optimal.optimal_channel`), and ballots are drawn with whole-number weights. All of it is found by a convex
-program (`deniable.optimal.pooled_loss`) at even shares or at a guess of the truth (`deniable.optimal.pooled_loss_at_guess`), rounded to
-integers, and judged by these integers: `loss` is n times the summed variance of the wanted numbers when all reports are
-pooled, `floor` what no design at this epsilon goes below, both at even shares or both at the guess.
+them (`deniable.optimal.optimal_channel`), and ballots are drawn with whole-number weights. All of it is found by a
+convex program at even shares (`deniable.optimal.pooled_loss`) or at a guess of the truth
+(`deniable.optimal.pooled_loss_at_guess`), rounded to integers, and judged by these integers: `loss` is n times the
+summed variance of the wanted numbers when all reports are pooled, `floor` what no design at this epsilon goes below,
+both at even shares or both at the guess.
 
 Estimates need no weights: which ballot it was does not depend on the answers.
 """
@@ -97,7 +98,7 @@ class Optimal(Design):
     ) -> None:
         """Take what is wanted, as in `floor`, and the respondent's total epsilon.
 
-        `largest` are the most attributes of a question: by default as many as pay (`deniable.optimal.generated_questions`).
+        `largest` are the most attributes of a question: by default as many as pay (`generated_questions`).
         `channel` is what tables go through; whatever else is wanted gets channels of its own. `truth` is a guess, as in
         `floor`: where it is right, fewer respondents are needed; where it is wrong, more, but estimates stay right.
         """

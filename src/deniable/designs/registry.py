@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from deniable.designs.design import Design
 
 HOMES = {
-    "design": "base",
-    "independent": "independent",
-    "joint": "joint",
-    "clusters": "clusters",
-    "sampled": "sampled",
-    "views": "views",
-    "optimal": "optimal",
-    "blocks": "blocks.design",
-    "paired": "paired.design",
-    "paired_items": "paired.items",
+    "design": "deniable.designs.design",
+    "independent": "deniable.designs.independent",
+    "joint": "deniable.designs.joint",
+    "clusters": "deniable.designs.clusters",
+    "sampled": "deniable.designs.sampled",
+    "views": "deniable.designs.views",
+    "optimal": "deniable.designs.optimal",
+    "blocks": "deniable.extensions.blocks.block_views",
+    "paired": "deniable.extensions.paired.paired_design",
+    "paired_items": "deniable.extensions.paired.paired_items",
 }
 
 
@@ -48,7 +48,7 @@ def design_kind(kind: object) -> type[Design]:
     """
     if not isinstance(kind, str) or kind not in HOMES:
         raise DesignError(f"unknown kind of design {kind!r}; known are {listed(sorted(HOMES))}", kind=kind)
-    made = vars(import_module(f"deniable.designs.{HOMES[kind]}")).values()
+    made = vars(import_module(HOMES[kind])).values()
     found: type[Design] = next(each for each in made if isinstance(each, type) and each.__dict__.get("kind") == kind)
     return found
 

@@ -119,7 +119,6 @@ def _application() -> Callable[[Collector], Starlette]:
     """What makes the application, if it is installed."""
     try:
         from deniable.web.api.app import create_app
-        from deniable.web.serve import site
     except ImportError as error:
         raise MissingExtraError(
             f"the collector needs {error.name}, which is not installed: pip install 'deniable[service]'",

@@ -15,20 +15,15 @@ import msgspec
 from deniable.device.channels.channel_kind import Kind
 
 
-def _kind(name: str) -> type[Kind]:
-    """The class of a file, whose tag is the file's name."""
-    module = import_module(f"{__name__}.{name}")
-    (found,) = (
-        each
-        for each in vars(module).values()
-        if isinstance(each, type) and issubclass(each, Kind) and each.__module__ == module.__name__
-    )
-    assert found.__struct_config__.tag == name
-    return found
+def _kind(name: str) -> type[Kind] | None:
+    """The class of a file, whose tag is the file's name; None where a file only helps the others."""
+    made = vars(import_module(f"{__name__}.{name}")).values()
+    kinds = (each for each in made if isinstance(each, type) and issubclass(each, Kind))
+    return next((each for each in kinds if each.__struct_config__.tag == name), None)
 
 
 KINDS: dict[str, type[Kind]] = {
-    each.name: _kind(each.name) for each in pkgutil.iter_modules(__path__) if each.name != "base"
+    each.name: kind for each in pkgutil.iter_modules(__path__) if (kind := _kind(each.name)) is not None
 }
 
 if TYPE_CHECKING:

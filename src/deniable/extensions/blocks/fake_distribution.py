@@ -1,4 +1,4 @@
-"""Fakes: how an estimate becomes the distribution T that a block publishes. Which may be: `deniable.device.fake_limits`."""
+"""Fakes: how an estimate becomes the distribution T that a block publishes. Which may be: `device.fake_limits`."""
 
 from __future__ import annotations
 

@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 # The name of each, and its function in the module of its kind.
 HOMES = {
-    "independent": "independent.make",
-    "joint": "joint.make",
-    "clusters": "clusters.make",
-    "sampled": "sampled.make",
-    "tables": "tables.make",
-    "views, one answer": "views.one",
-    "views, all answers": "views.every",
-    "optimal": "optimal.make",
-    "paired": "paired.make",
+    "independent": f"{__name__}.independent_candidate:make",
+    "joint": f"{__name__}.joint_candidate:make",
+    "clusters": f"{__name__}.clusters_candidate:make",
+    "sampled": f"{__name__}.sampled_candidate:make",
+    "tables": f"{__name__}.tables_candidate:make",
+    "views, one answer": f"{__name__}.views_candidate:one",
+    "views, all answers": f"{__name__}.views_candidate:every",
+    "optimal": f"{__name__}.optimal_candidate:make",
+    "paired": "deniable.extensions.paired.paired_candidate:make",
 }
 
 
 def _at_home(home: str) -> Maker:
     """The function of a module that is imported when it is first called."""
-    module, _, name = home.partition(".")
+    module, _, name = home.partition(":")
 
     def make(purpose: Purpose) -> Design | None:
-        found: Maker = getattr(import_module(f"{__name__}.{module}"), name)
+        found: Maker = getattr(import_module(module), name)
         return found(purpose)
 
     return make

@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from deniable.designs.design import Design
     from deniable.surveys.designs.wish import Wish
 
-KINDS = ("tables", "independent", "joint", "sampled", "clusters", "views", "optimal", "blocks", "paired")
+# The module of each kind. Those of an extension stand with it.
+KINDS = {
+    "tables": f"{__name__}.tables_options",
+    "independent": f"{__name__}.independent_options",
+    "joint": f"{__name__}.joint_options",
+    "sampled": f"{__name__}.sampled_options",
+    "clusters": f"{__name__}.clusters_options",
+    "views": f"{__name__}.views_options",
+    "optimal": f"{__name__}.optimal_options",
+    "blocks": "deniable.extensions.blocks.blocks_options",
+    "paired": "deniable.extensions.paired.paired_options",
+}
 
 
 class DesignKind(Protocol):
@@ -29,4 +40,4 @@ class DesignKind(Protocol):
 
 def design_kind(kind: str) -> DesignKind:
     """The module of a kind of design."""
-    return cast("DesignKind", import_module(f"{__name__}.{kind}"))
+    return cast("DesignKind", import_module(KINDS[kind]))

@@ -4,9 +4,9 @@
 
 writes it, `static/page.html`, out of its parts: the frame `page/shell.html`, the style `page/page.css` and the program.
 So does every installation from source (`hatch_build.py`), with the standard library alone; the repository does not hold
-the file, but its hash. With documents behind it, the modules that are made too are written first (`static/page/page_words.mjs`,
-`static/channels/generated_list.mjs`, `static/device/text_safety_table.mjs`), and the hashes into the documents: `make page`. A test makes all of
-it anew and compares.
+the file, but its hash. With documents behind it, the modules that are made too are written first
+(`static/page/page_words.mjs`, `static/channels/generated_list.mjs`, `static/device/text_safety_table.mjs`), and the
+hashes into the documents: `make page`. A test makes all of it anew and compares.
 
 Style and program stand in the page itself, and its policy names their hashes. Nothing that a server sends beside the
 page can take their place: not another file, and not a header that loads one before the page is read.
@@ -114,6 +114,7 @@ KINDS_MODULE = "channels/generated_list.mjs"
 TABLE_MODULE = "device/text_safety_table.mjs"
 # A page from elsewhere must reach collectors that it does not know yet. Once it knows its own, it forbids all others.
 COLLECTORS = "https: http://localhost:* http://127.0.0.1:*"
+_BY_US = "Written by `python -m deniable.web.page.respondent_page`, not by hand."
 _HASHES = re.compile(r"(?:^    [0-9a-f]{64}  \S+\n)+", re.MULTILINE)
 _HERE = files("deniable.web")
 
@@ -134,7 +135,7 @@ def words_module() -> str:
         return f"export const {name} = {json.dumps(value, ensure_ascii=False, indent=2)};\n"
 
     kind = "/** @type {Record<string, Record<string, string>>} */\n"
-    head = "// @ts-check\n/** The program's own words. Written by `python -m deniable.web.page.respondent_page`, not by hand. */\n\n"
+    head = f"// @ts-check\n/** The program's own words. {_BY_US} */\n\n"
     return "\n".join(
         [
             head + kind + constant("WORDS", {**WORDS, **FRAMES}),
@@ -151,18 +152,25 @@ def kinds() -> list[str]:
     return sorted(path.name.removesuffix(".mjs") for path in _HERE.joinpath("static", "kinds").iterdir())
 
 
+def modules() -> list[str]:
+    """The program's modules, by their paths: all there are but those of the analyst's pages."""
+    static = Path(str(_HERE.joinpath("static")))
+    found = (path.relative_to(static).as_posix() for path in static.rglob("*.mjs"))
+    return sorted(name for name in found if not name.startswith("dashboard/"))
+
+
 def kinds_module() -> str:
     """The list of them, as a module."""
-    head = "// @ts-check\n/** Every kind of channel. Written by `python -m deniable.web.page.respondent_page`, not by hand. */\n\n"
-    imports = "".join(f'import {{ kind as {kind} }} from "./kinds/{kind}.mjs";\n' for kind in kinds())
-    shape = '/** @type {Record<string, import("./channels.mjs").Kind>} */\n'
+    head = f"// @ts-check\n/** Every kind of channel. {_BY_US} */\n\n"
+    imports = "".join(f'import {{ kind as {kind} }} from "../kinds/{kind}.mjs";\n' for kind in kinds())
+    shape = '/** @type {Record<string, import("./registry.mjs").Kind>} */\n'
     return f"{head}{imports}\n{shape}export const KINDS = {{ {', '.join(kinds())} }};\n"
 
 
 def table_module() -> str:
     """The tables of `device.text_safety`, as a module."""
     table = files("deniable.device").joinpath("text_safety.json").read_text(encoding="utf-8").strip()
-    head = "// @ts-check\n/** What texts may hold. Written by `python -m deniable.web.page.respondent_page`, not by hand. */\n\n"
+    head = f"// @ts-check\n/** What texts may hold. {_BY_US} */\n\n"
     return f"{head}export const TABLE = {table};\n"
 
 

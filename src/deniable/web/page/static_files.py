@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from deniable.web.http.responses import SAFE
-from deniable.web.page.respondent_page import PAGE, header_policy, kinds
+from deniable.web.page.respondent_page import PAGE, header_policy, modules
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -27,44 +27,7 @@ if TYPE_CHECKING:
 
 MODULE = "deniable.mjs"
 # Everything that runs on a respondent's device. The page holds all of it; these are the same files, to be read.
-PROGRAM = (
-    MODULE,
-    "protocol/admission_token.mjs",
-    "protocol/blind_signature.mjs",
-    "protocol/fake_blocks.mjs",
-    "device/random_draws.mjs",
-    "channels/registry.mjs",
-    "device/client.mjs",
-    "protocol/word_corrections.mjs",
-    "protocol/exact_decimals.mjs",
-    "protocol/answer_encoding.mjs",
-    "device/epsilon.mjs",
-    "page/form_inputs.mjs",
-    "channels/finite_field.mjs",
-    "protocol/form.mjs",
-    "channels/channel_kind.mjs",
-    "page/introduction.mjs",
-    "channels/generated_list.mjs",
-    "page/language.mjs",
-    "page/languages.mjs",
-    "device/device_state.mjs",
-    "protocol/messages.mjs",
-    "page/old_and_new.mjs",
-    "protocol/partner.mjs",
-    "device/panel.mjs",
-    "page/pictures.mjs",
-    "channels/matrix_rank.mjs",
-    "page/screen.mjs",
-    "page/rounded_numbers.mjs",
-    "device/design_terms.mjs",
-    "device/text_safety.mjs",
-    "device/text_safety_table.mjs",
-    "protocol/http_transport.mjs",
-    "page/typed_number.mjs",
-    "device/verify.mjs",
-    "page/page_words.mjs",
-    *(f"kinds/{kind}.mjs" for kind in kinds()),
-)
+PROGRAM = (MODULE, *(name for name in modules() if name != MODULE))
 HASHES = "programs.sha256"
 _TYPES = {".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 # Asked for anew each time, answered "unchanged" by its hash: an update reaches everybody at once.
