@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Rational
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -108,7 +109,14 @@ def exp_below(epsilon: float) -> Fraction:
     >>> epsilon_of(exp_below(1.0)) <= 1.0
     True
     """
-    exponent = _checked_epsilon(epsilon)
+    return _exp_below(_checked_epsilon(epsilon))
+
+
+# The same few epsilons and ratios are asked for by every question, every device and every channel that is weighed.
+
+
+@lru_cache(maxsize=1024)
+def _exp_below(exponent: float) -> Fraction:
     power = _context(_EXP_DIGITS).exp(Decimal(exponent))  # correctly rounded, hence within half a unit
     below = Fraction(_context(_EXP_DIGITS).next_minus(power))
     # e^x >= 1 + x, exactly; for a tiny x the sixty digits above would say less than that.
@@ -190,6 +198,7 @@ def float_below(number: Fraction) -> float:
     return nearest if Fraction(nearest) <= number else math.nextafter(nearest, -math.inf)
 
 
+@lru_cache(maxsize=4096)
 def _ln_above(ratio: Fraction) -> Fraction:
     context = _context(_LN_DIGITS)
     quotient = _quotient(context, ratio)

@@ -139,11 +139,11 @@ class ParquetFile:
 
     def _look_at(self, group: int, columns: Sequence[str]) -> int:
         """Look at the pages of a row group; how many rows may be read at once follows from them."""
-        about, rows = self._about.row_group(group), ROWS
+        about, rows, wanted = self._about.row_group(group), ROWS, set(columns)
         with self.path.open("rb") if isinstance(self.path, Path) else self.path.open() as file:
             for place in range(about.num_columns):
                 chunk = about.column(place)
-                if any(chunk.path_in_schema == name or chunk.path_in_schema.startswith(f"{name}.") for name in columns):
+                if _is_in(chunk.path_in_schema, wanted):
                     for page in _pages_of(file, chunk, f"row group {group} of {self.path}"):
                         self._refuse_page(page)
                         if chunk.path_in_schema in self._others:
@@ -214,6 +214,11 @@ def portions(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     half = batch.num_rows // 2
     yield from portions(batch.slice(0, half))
     yield from portions(batch.slice(half))
+
+
+def _is_in(path: str, columns: set[str]) -> bool:
+    """Whether what a path leads to is one of the columns, or a part of one: names may have points themselves."""
+    return path in columns or any(letter == "." and path[:at] in columns for at, letter in enumerate(path))
 
 
 def _pages_of(file: IO[bytes], chunk: pq.ColumnChunkMetaData, where: str) -> Iterator[Page]:
