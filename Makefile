@@ -87,7 +87,7 @@ faults: .venv/.test ## set up, then kill servers and databases and send what nob
 		tests/web/test_openapi_fuzz.py tests/web/test_agreement.py -n 0 --log-cli-level=INFO
 
 engines: .venv/.test ## set up, then compare every engine on ten million reports, and Spark on every design (half an hour)
-	@DENIABLE_ROWS=20000 DENIABLE_MANY=10000000 $(BIN)/python -m pytest tests/engines/test_query_engines.py -n 0 --durations=8
+	@DENIABLE_WHOLE=yes DENIABLE_ROWS=20000 DENIABLE_MANY=10000000 $(BIN)/python -m pytest tests/engines/test_query_engines.py -n 0 --durations=8
 
 mutants: .venv/.test ## set up, then change promises' modules a little and see that tests notice (MUTANTS=name for one; an hour)
 	@$(BIN)/python tests/mutants $(MUTANTS)
@@ -134,8 +134,8 @@ calibrate: .venv/.test ## simulate sizes of tests and coverage of intervals; wri
 	@$(BIN)/python -m benchmarks.calibration.calibrate --keep build/calibrate --write docs/explanation/calibration.md \
 		--write-tests docs/explanation/which-test-when.md
 
-matrix: .venv/.test ## every cell of the contracts, and every analysis of surveys that no test has seen (MATRIX="--seed 7 --surveys 61")
-	@DENIABLE_WHOLE=yes $(BIN)/python -m pytest $(PYTEST_ARGS) tests/contracts/test_analyses.py tests/contracts/test_shown.py
+matrix: .venv/.test ## every case of what `make test` tries by halves, and surveys that no test has seen (MATRIX="--seed 7")
+	@DENIABLE_WHOLE=yes $(BIN)/python -m pytest $(PYTEST_ARGS) $$(grep -rl --include="*.py" "^from chequered" tests)
 	@PYTHONPATH=tests $(BIN)/python tests/contracts/held_back.py $(MATRIX)
 
 reproduce: .venv/.test ## compute the papers' tables and figures anew, and write their page (ITEM="rrba table-6" for one, and none)

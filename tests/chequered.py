@@ -8,6 +8,7 @@ cells here. `make matrix` says DENIABLE_WHOLE and tries all of them.
 from __future__ import annotations
 
 import os
+from itertools import product
 
 WHOLE = "DENIABLE_WHOLE" in os.environ
 
@@ -15,3 +16,14 @@ WHOLE = "DENIABLE_WHOLE" in os.environ
 def is_tried(row: int, column: int, of: int = 2) -> bool:
     """Whether a cell is tried: one of so many beside each other, and below each other."""
     return WHOLE or (row + column) % of == 0
+
+
+def every_other(cases):
+    """Every second case of a list, from the first on: for what a matrix with all of them convicts as well."""
+    return [case for place, case in enumerate(cases) if is_tried(place, 0)]
+
+
+def black(rows, columns):
+    """The cells of a board that are tried, for `parametrize` with two names."""
+    numbered = product(enumerate(rows), enumerate(columns))
+    return [(one, other) for (row, one), (column, other) in numbered if is_tried(row, column)]

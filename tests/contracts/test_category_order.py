@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 import deniable as dn
+from chequered import black
 from deniable._public import NAMES
 from deniable.errors import DeniableError, UnknownCategoryError
 
@@ -259,9 +260,13 @@ def told(sources):
         return None
 
 
-@pytest.mark.parametrize("kind", ["texts", "truths"])
-@pytest.mark.parametrize(("one", "other"), list(product(DESIGNS, DESIGNS)))
-def test_reports_of_two_orders_are_pooled_by_name_or_refused(one, other, kind):
+@pytest.mark.parametrize(
+    ("pair", "kind"),
+    black(product(DESIGNS, DESIGNS), ["texts", "truths"]),
+    ids=lambda each: each if isinstance(each, str) else " beside ".join(each),
+)
+def test_reports_of_two_orders_are_pooled_by_name_or_refused(pair, kind):
+    one, other = pair
     first = surveyed(one, kind, "as usual")
     usual, sources = ([first, surveyed(other, kind, order)] for order in ORDERS)
     if (same := told(usual)) is None:  # pairs beside sets, whatever the order

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import deniable as dn
+from chequered import black
 from deniable.designs.observation import Observation
 from deniable.errors import DesignError, EstimationError, InputError, InvalidTestError
 from deniable.estimation.inversion import covering
@@ -107,8 +108,7 @@ def test_simulation_on_counts_is_simulation_of_people():
     assert (np.abs(mean - TRUTH.values) <= SIGMAS * np.sqrt(predicted / 60)).all()
 
 
-@pytest.mark.parametrize("name", ["unary", "subset", "hashing"])
-@pytest.mark.parametrize("population", ["super", "fixed"])
+@pytest.mark.parametrize(("name", "population"), black(["unary", "subset", "hashing"], ["super", "fixed"]))
 def test_the_covariance_is_that_of_repeated_disguises(name, population):
     """The same people disguised 400 times (fixed), or other people each time (super; on counts, as the test above)."""
     design, n = dn.Joint(DOMAIN.project(["a", "c"]), 1.5, channel=name), 600

@@ -12,6 +12,7 @@ import pytest
 
 import deniable as dn
 import on_spark
+from chequered import black
 from benchmarks.speed import engines as five
 from deniable.channels.sets.two_level import TwoLevel
 from deniable.core.randomness import Seeded
@@ -131,8 +132,7 @@ def check(stored, reports, tables=(None, *TABLES)):
     assert np.array_equal(dn.estimate(stored, ["sex"]).values, dn.estimate(reports, ["sex"]).values)
 
 
-@pytest.mark.parametrize("name", DESIGNS)
-@pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.__name__)
+@pytest.mark.parametrize(("engine", "name"), black(ENGINES, DESIGNS))
 def test_every_engine_counts_the_same(engine, name, made, request, tmp_path):
     check(engine(request, made[name], name, tmp_path), made[name])
 

@@ -15,6 +15,7 @@ import pytest
 from pyarrow import csv
 
 import deniable as dn
+from chequered import black
 from deniable.core.csv_injection import plain_table
 from deniable.designs.reports.debiased_columns import by_themselves
 from deniable.designs.reports.labelled_table import labelled_batches
@@ -163,8 +164,9 @@ def held_at_most(write):
         pa.set_memory_pool(before)
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-@pytest.mark.parametrize("name", ["views", "blocks", "independent", "unary", "paired"])
+@pytest.mark.parametrize(
+    ("name", "ending"), black(["views", "blocks", "independent", "unary", "paired"], ["csv", "parquet"])
+)
 def test_what_is_held_does_not_grow_with_the_rows(name, ending, tmp_path, monkeypatch):
     monkeypatch.setattr(batches, "CELLS", 1 << 15)
     monkeypatch.setattr("deniable.extensions.blocks.block_reports._PART", 1 << 12)

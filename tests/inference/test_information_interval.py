@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import binom, chi2, ncx2
 
 import deniable as dn
+from chequered import black
 from deniable.designs.observation import Observation
 from deniable.inference.measures.information_interval import LikelyInformation, _limit_below, _mixed_quantile
 from deniable.inference.measures.inverted_intervals import _least_share
@@ -29,8 +30,7 @@ def survey(table, n, seed, epsilon=2.0):
     )
 
 
-@pytest.mark.parametrize("n", [1000, 10_000])
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(("name", "n"), black(TABLES, [1000, 10_000]))
 def test_intervals_hold_the_truth_where_cells_are_nearly_empty(name, n):
     truth, held = float(information(np.array(TABLES[name]))), 0
     for seed in range(20):

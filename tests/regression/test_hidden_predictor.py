@@ -100,10 +100,10 @@ def test_three_categories_and_two_disguised_predictors(survey):
 @pytest.mark.slow
 def test_the_likelihood_beats_regression_on_unbiased_scores():
     # The estimate from unbiased scores is consistent as well, but throws the outcome's information on x away: with a
-    # strong effect the maximum likelihood standard error is less than half of it. 100 samples: the ratio of two
-    # standard deviations has a relative error of 10%, so 5 of these lie between the bound and its expectation of .3.
+    # strong effect the maximum likelihood standard error is less than half of it. 60 samples: the ratio of two
+    # standard deviations has a relative error of 13%, so 5 of these lie between the bound and its expectation of .3.
     rng, estimates, moments, hits = np.random.default_rng(6), [], [], []
-    for seed in range(100):
+    for seed in range(60):
         truth = (rng.random(400) < 0.3).astype(int)
         y = 3.0 * truth + rng.normal(size=400)
         x = WARNER.randomize(truth, source=dn.Seeded(seed))
@@ -114,8 +114,8 @@ def test_the_likelihood_beats_regression_on_unbiased_scores():
         share = score.mean()
         moments.append(np.cov(score, y)[0, 1] / (share * (1 - share)))
     assert np.std(estimates) < 0.5 * np.std(moments)
-    assert abs(np.mean(estimates) - 3) < 5.5 * np.std(estimates) / np.sqrt(100)
-    assert np.mean(hits) > 0.81  # binomial(100, .95): false alarm below 1e-6
+    assert abs(np.mean(estimates) - 3) < 5.5 * np.std(estimates) / np.sqrt(60)
+    assert np.sum(hits) > 45  # binomial(60, .95): false alarm below 1e-6
 
 
 def test_refusals(frame):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import deniable as dn
+from chequered import black
 from deniable.device.protocol.answer_encoding import SKIPPED
 from deniable.errors import DesignError, InputError, SmallCellWarning
 from deniable.regression.likelihood.responses import CLOGLOG, Binary
@@ -74,9 +75,9 @@ FITS = {
 }
 
 
-@pytest.mark.parametrize("name", DESIGNS)
-@pytest.mark.parametrize(("fit", "formula", "asked"), FITS.values(), ids=FITS.keys())
-def test_dropped_is_who_would_not_answer(fit, formula, asked, name):
+@pytest.mark.parametrize(("model", "name"), black(FITS, DESIGNS))
+def test_dropped_is_who_would_not_answer(model, name):
+    fit, formula, asked = FITS[model]
     kept = np.logical_and.reduce([COMPLETE[one] for one in asked])
     plain = TRUTH[kept].assign(c=(TRUTH[kept].c == "yes").astype(int))
     found = fit(formula, sent(name), missing="drop")
