@@ -12,8 +12,8 @@ import pytest
 
 import deniable as dn
 import on_spark
-from chequered import black
 from benchmarks.speed import engines as five
+from chequered import black
 from deniable.channels.sets.two_level import TwoLevel
 from deniable.core.randomness import Seeded
 from deniable.engines import query_engines as engines

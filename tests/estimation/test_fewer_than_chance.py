@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binom
 
 import deniable as dn
-from chequered import every_other
 from benchmarks.calibration.alarm_rates import DESIGNS, accusing, power
+from chequered import every_other
 from deniable.core.results import frame_of
 from deniable.estimation.notes.fewer_than_chance import ALARM, fewer_than_chance
 from every_design import answered, every_design

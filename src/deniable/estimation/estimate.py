@@ -248,8 +248,9 @@ class Estimate(Shown, Frozen):
     def _fewer_than_chance(self) -> NDArray[np.float64]:
         """The p-value of every cell; 1 where no independent respondents were counted: of pairs, and by weights."""
         if not self.dispersion.are_counts:
-            return np.ones(self.table.shape)
-        return fewer_than_chance([sample.observation for sample in self.dispersion.samples], self.table.domain)
+            return readonly(np.ones(self.table.shape))
+        counted = [sample.observation for sample in self.dispersion.samples]
+        return readonly(fewer_than_chance(counted, self.table.domain))
 
     def _accused(self, pvalues: NDArray[np.float64], looked_at: int) -> tuple[str, ...]:
         """What to say of cells of which fewer reports came than chance alone explains."""

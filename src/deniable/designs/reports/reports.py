@@ -5,41 +5,33 @@ They can count what a ballot says about some attributes, which is all that estim
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from deniable.core.data_frames import as_frame
-from deniable.core.input_coercion import row_labels
 from deniable.core.labels import UNKNOWN, Labels, fits
 from deniable.core.provenance import PEOPLE, Origin
-from deniable.core.results import backend_of, frame_of
+from deniable.core.results import frame_of
 from deniable.core.summary import html_table, unknown_name
 from deniable.core.table import tally
 from deniable.designs.observation import Observation, merge
 from deniable.designs.reports.asked_only import Among, among, conditions
 from deniable.designs.reports.debiased_columns import Scorer, by_themselves, score_columns, scores
+from deniable.designs.reports.frame_of_reports import parts_of_frame
 from deniable.designs.reports.labelled_sheet import sheet
 from deniable.designs.reports.labelled_table import labelled
 from deniable.designs.reports.set_reports import weighed_singly
 from deniable.designs.reports.small_cells import warn_of_small_cells
 from deniable.device.privacy_statement import Statement
-from deniable.errors import InputError, MissingColumnError, UnknownAttributeError
+from deniable.errors import InputError, UnknownAttributeError
 from deniable.files.header import Header
 from deniable.files.reserved_columns import (
     BALLOT,
-    BLOCK,
     ORIGIN,
-    SHARE,
     answer_columns,
-    check_codes,
-    origin_of_rows,
     refuse_taken,
-    whole_numbers,
-    without_nan,
 )
 from deniable.files.write_batches import Batches, of_frame
 from deniable.files.write_files import is_sheet, write_reports, write_sheet
@@ -89,45 +81,7 @@ class Reports(Frozen):
 
         That they are simulated, or a pilot's, is known where the frame has the column of `to_frame` that says so.
         """
-        import narwhals as nw
-
-        wanted, index = answer_columns(design), row_labels(frame)
-        frame = as_frame(frame, wanted)
-        known = nw.from_native(frame, eager_only=True)
-        ballot_column = [BALLOT] if len(design.ballots) > 1 else []
-        missing = [name for name in [*ballot_column, *wanted] if name not in known.columns]
-        if missing:
-            raise MissingColumnError(
-                f"reports of this design need the columns {listed([*ballot_column, *wanted])}; {listed(missing)} "
-                f"is missing among {listed(known.columns)}. Is it the design these reports were made by?",
-                columns=missing,
-            )
-        ballots = whole_numbers(known[BALLOT], BALLOT) if ballot_column else np.zeros(len(known), dtype=np.uint8)
-        if len(ballots) and (ballots.min() < 0 or ballots.max() >= len(design.ballots)):
-            raise InputError(
-                f"ballots must be 0 .. {len(design.ballots) - 1}; found {ballots.min()} .. {ballots.max()}"
-            )
-        answers = np.zeros((len(known), design.width), dtype=design.answer_dtype, order="F")
-        for place, name in enumerate(wanted):
-            codes = whole_numbers(known[name], name)
-            check_codes(design, ballots, codes, place, name)
-            answers[:, place] = codes
-        own = [*ballot_column, *wanted, ORIGIN]
-        rest = [name for name in known.columns if name not in own and not name.startswith(SHARE)]
-        if BLOCK in rest:
-            raise InputError(
-                f"the column {BLOCK!r} says that these reports were made in blocks, and what was published for each is "
-                f"in no frame: write them with reports.write, and read them with read_reports",
-                column=BLOCK,
-            )
-        refuse_taken(rest, design)
-        public = without_nan(known.select(*rest)) if rest else None
-        fix(self, design=design, ballots=ballots, answers=readonly(answers))
-        held = {"public": public, "backend": backend_of(frame), "notes": (), "labels": UNKNOWN, "among": None}
-        said = (
-            Counter(text or None for text in known[ORIGIN].cast(nw.String).to_list()) if ORIGIN in known.columns else {}
-        )
-        fix(self, **held, index=index, origin=origin_of_rows(said))
+        fix(self, **parts_of_frame(frame, design))
 
     @classmethod
     def of_codes(
